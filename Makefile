@@ -1,0 +1,41 @@
+# Needs only python3 (3.11 or later) and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV   ?= .venv
+EXTRAS ?= spark,dev
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+
+BIN   := $(VENV)/bin
+STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
+
+.DEFAULT_GOAL := help
+.PHONY: demo test check bench clean help
+
+demo: $(STAMP)  ## run everything at once on this machine; ends by itself
+	$(BIN)/mt5cep demo
+
+test: $(STAMP)  ## run all tests
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+
+check: $(STAMP)  ## lint, formatting, types and house rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q tests/tidy
+
+bench: $(STAMP)  ## run every benchmark
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+
+clean:  ## remove the virtual environment and everything generated
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: $(PYTHON) is older than 3.11; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "error: python cannot create $(VENV); on Debian and Ubuntu: apt install python3-venv"; exit 2; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@rm -f $(VENV)/.installed-* && touch $@

@@ -1,0 +1,1 @@
+"""Complex event processing for traders: one rule, three engines, the same answer."""

@@ -1,0 +1,91 @@
+"""Many small files -> one file a day and symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+
+from cep.archive.archive import Archive
+from cep.archive.errors import ArchiveError
+from cep.archive.manifest import File, save
+from cep.archive.parts import read_part, sorted_by_ingest, write_part
+from cep.archive.paths import LOCK, MANIFEST
+from mt5bridge.spool.disk import Disk
+
+PARTITIONS_A_COMMIT = 32
+
+
+class Compacted(msgspec.Struct, frozen=True):
+    """Totals of one run."""
+
+    partitions: int
+    files_before: int
+    files_after: int
+    orphans_removed: int
+
+
+def compact(
+    archive: Archive, *, on_partition: Callable[[int, int], None] | None = None
+) -> Compacted:
+    """Rewrite every day and symbol that has several files as one, then remove the old ones.
+
+    A reader that opened the archive before may miss files afterwards and must open it again.
+    """
+    with archive.writing():
+        orphans = remove_orphans(archive)
+        before = len(archive.manifest.files)
+        todo = [files for files in by_partition(archive.manifest.files) if len(files) > 1]
+        for begin in range(0, len(todo), PARTITIONS_A_COMMIT):
+            _replace(archive, todo[begin : begin + PARTITIONS_A_COMMIT])
+            if on_partition:
+                on_partition(min(begin + PARTITIONS_A_COMMIT, len(todo)), len(todo))
+        return Compacted(len(todo), before, len(archive.manifest.files), orphans)
+
+
+def by_partition(files: tuple[File, ...]) -> list[list[File]]:
+    """Files grouped by stream, date and symbol, each group in order of first ingest."""
+    groups: dict[tuple[str, str, str], list[File]] = {}
+    for file in files:
+        groups.setdefault((file.stream, file.date, file.symbol), []).append(file)
+    return [sorted(groups[key], key=lambda file: file.first_ingest) for key in sorted(groups)]
+
+
+def _replace(archive: Archive, partitions: list[list[File]]) -> None:
+    written = [_merge(archive, files) for files in partitions]
+    replaced = {file.path for files in partitions for file in files}
+    kept = [file for file in archive.manifest.files if file.path not in replaced]
+    archive.manifest = save(
+        archive.directory,
+        msgspec.structs.replace(archive.manifest, files=(*kept, *written)),
+    )
+    for path in replaced:
+        Disk().remove(archive.directory / path)
+
+
+def _merge(archive: Archive, files: list[File]) -> File:
+    tables = [read_part(archive.directory, file, verify=True) for file in files]
+    table = sorted_by_ingest(pa.concat_tables(tables).unify_dictionaries())
+    if table.num_rows != sum(file.rows for file in files):
+        raise ArchiveError(f"{files[0].path}: rows differ from the manifest; run archive verify")
+    first = files[0]
+    tag = f"-c{archive.manifest.generation + 1}"
+    return write_part(archive.directory, first.stream, first.symbol, first.date, table, tag)
+
+
+def remove_orphans(archive: Archive) -> int:
+    """Delete files that no manifest entry names: what a killed run left behind."""
+    known = {archive.directory / file.path for file in archive.manifest.files}
+    known |= {archive.directory / LOCK, archive.directory / MANIFEST}
+    orphans = [path for path in _leftovers(archive.directory) if path not in known]
+    for path in orphans:
+        Disk().remove(path)
+    return len(orphans)
+
+
+def _leftovers(directory: Path) -> list[Path]:
+    """Everything that a run of this program may have written here."""
+    parts = directory.glob("*/date=*/symbol=*/*.parquet*")
+    return [*parts, *directory.glob(f"{MANIFEST}.*.tmp")]

@@ -1,0 +1,172 @@
+"""Imported history -> archive files, in the order (time_msc, order in its source)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from cep.archive.archive import Archive
+from cep.archive.errors import ArchiveError
+from cep.archive.ingest import INGEST_BITS
+from cep.archive.manifest import File, save
+from cep.archive.parts import int64, read_part, write_part
+from cep.archive.paths import DAY_MS, date_of
+from cep.archive.schema import TICKS
+from cep.archive.tables import as_table
+from mt5bridge.history.block import TickBlock
+from mt5bridge.validate import tick_quality
+
+Ints = npt.NDArray[np.int64]
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """Totals of one import; `source` is the name its rows carry."""
+
+    source: str
+    files: int
+    rows: int
+    symbols: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Symbol:
+    """Days of one symbol that are not written yet, and where its sequence stands."""
+
+    days: dict[int, list[TickBlock]] = field(default_factory=dict)
+    written_day: int = -(1 << 60)
+    sequence: int = 1
+    ingest: int = -(1 << 62)
+    latest_msc: int = -(1 << 62)
+
+
+def import_history(
+    archive: Archive,
+    blocks: Iterable[TickBlock],
+    source: str = "history",
+    *,
+    allow_overlap: bool = False,
+    on_rows: Callable[[int], None] | None = None,
+) -> Imported:
+    """Archive `blocks`; all of them become visible at once, or none.
+
+    Ticks may be out of order by up to a day. Refuses times of a symbol that the archive already
+    covers unless `allow_overlap`; then the new ticks of a millisecond follow those there.
+    """
+    with archive.writing():
+        name = _run_name(archive, source)
+        files = list(_write_days(archive, blocks, name, allow_overlap, on_rows))
+        if files:
+            archive.manifest = save(
+                archive.directory,
+                msgspec.structs.replace(archive.manifest, files=(*archive.manifest.files, *files)),
+            )
+    rows = sum(file.rows for file in files)
+    return Imported(name, len(files), rows, tuple(sorted({file.symbol for file in files})))
+
+
+def _run_name(archive: Archive, source: str) -> str:
+    """Each import is a source of its own, so that its sequence begins at 1."""
+    names = {r.source for file in archive.manifest.files for r in file.sequences}
+    run = 1
+    while f"{source}/{run}" in names:
+        run += 1
+    return f"{source}/{run}"
+
+
+def _write_days(
+    archive: Archive,
+    blocks: Iterable[TickBlock],
+    source: str,
+    allow_overlap: bool,
+    on_rows: Callable[[int], None] | None,
+) -> Iterator[File]:
+    symbols: dict[str, _Symbol] = {}
+    writer = _Writer(archive, source, allow_overlap)
+    for block in blocks:
+        symbol = symbols.setdefault(block.symbol, _Symbol())
+        newest = _take(symbol, block)
+        for day in sorted(day for day in symbol.days if day < newest - 1):
+            yield writer.write(block.symbol, symbol, day)
+        if on_rows:
+            on_rows(len(block.ticks))
+    for name in sorted(symbols):
+        for day in sorted(symbols[name].days):
+            yield writer.write(name, symbols[name], day)
+
+
+def _take(symbol: _Symbol, block: TickBlock) -> int:
+    """Sort `block` into days; the newest day it has."""
+    days = block.utc_msc // DAY_MS
+    for day in np.unique(days).tolist():
+        if day <= symbol.written_day:
+            raise ArchiveError(
+                f"{block.symbol}: ticks of {date_of(day)} come more than a day after later ones; "
+                "sort the source by time"
+            )
+        part = TickBlock(block.symbol, block.ticks[days == day], block.utc_offset_ms)
+        symbol.days.setdefault(day, []).append(part)
+    return int(days.max()) if len(days) else symbol.written_day
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    archive: Archive
+    source: str
+    allow_overlap: bool
+
+    def write(self, name: str, symbol: _Symbol, day: int) -> File:
+        """Write one day of one symbol and step its sequence and ingest numbers on."""
+        blocks = symbol.days.pop(day)
+        ticks = np.concatenate([block.ticks for block in blocks])
+        times = np.concatenate([block.utc_msc for block in blocks])
+        order = np.argsort(times, kind="stable")
+        times, ticks = times[order], ticks[order]
+        there = self._there(name, int(times[0]), int(times[-1]))
+        ingest = ingest_numbers(times, there, symbol.ingest)
+        quality, _ = tick_quality(ticks, int(ticks["time_msc"].min()))
+        raw = ticks["time_msc"].astype(np.int64)
+        columns = {
+            "ingest": ingest,
+            "seq": symbol.sequence + np.arange(len(ticks)),
+            "time_msc": times,
+            "raw_time_msc": raw,
+            "utc_offset_ms": raw - times,
+            "quality": quality.astype(np.int64),
+            "source": np.zeros(len(ticks), np.int64),
+        }
+        symbol.sequence += len(ticks)
+        symbol.ingest, symbol.written_day = int(ingest[-1]), day
+        table = as_table(TICKS, name, columns, ticks, [self.source])
+        tag = "-" + self.source.rpartition("/")[2]
+        return write_part(self.archive.directory, TICKS, name, date_of(day), table, tag)
+
+    def _there(self, name: str, first_msc: int, last_msc: int) -> Ints:
+        """Ingest numbers of the archive's rows of `name` in the interval, sorted."""
+        files = self.archive.files(TICKS, {name}, first_msc, last_msc + 1)
+        if files and not self.allow_overlap:
+            raise ArchiveError(
+                f"{name}: the archive already has ticks between {first_msc} and {last_msc} "
+                f"({files[0].path}); import other times, or allow the overlap"
+            )
+        tables = [read_part(self.archive.directory, file) for file in files]
+        numbers = [int64(table, "ingest") for table in tables]
+        return np.sort(np.concatenate([np.empty(0, np.int64), *numbers]))
+
+
+def ingest_numbers(times_msc: Ints, there: Ints, previous: int) -> Ints:
+    """Strictly increasing numbers above `previous` that follow time.
+
+    A tick gets `time_msc << INGEST_BITS`, or the next free number after those of its millisecond:
+    the sorted numbers `there` of earlier imports and its own predecessors.
+    """
+    lowest = times_msc << INGEST_BITS
+    if len(there):
+        before = np.searchsorted(there, (times_msc + 1) << INGEST_BITS) - 1
+        taken = np.where(before >= 0, there[np.maximum(before, 0)], -(1 << 62))
+        lowest = np.maximum(lowest, taken + 1)
+    steps = np.arange(len(lowest))
+    return np.maximum.accumulate(np.maximum(lowest - steps, previous + 1)) + steps

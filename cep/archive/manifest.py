@@ -1,0 +1,174 @@
+"""The manifest: the only truth about what an archive holds, replaced atomically as a whole."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from cep.archive.errors import ArchiveError
+from cep.archive.paths import MANIFEST
+from mt5bridge.spool.disk import Disk
+
+FORMAT = "mt5cep-archive"
+VERSION = 1
+
+
+class _Entry(msgspec.Struct, frozen=True, tag_field="entry"):
+    """One line of the manifest."""
+
+
+class SequenceRange(msgspec.Struct, frozen=True, array_like=True):
+    """Smallest and largest sequence number of one source in a file."""
+
+    source: str
+    first: int
+    last: int
+
+
+class File(_Entry, frozen=True, tag="file"):
+    """One Parquet file; times are UTC ms, `path` is relative to the archive."""
+
+    stream: str
+    symbol: str
+    date: str
+    path: str
+    rows: int
+    bytes: int
+    checksum: str
+    first_ingest: int
+    last_ingest: int
+    first_msc: int
+    last_msc: int
+    sequences: tuple[SequenceRange, ...]
+
+
+class Origin(_Entry, frozen=True, tag="origin"):
+    """A spool that was archived up to its own `last_ingest`; `base` is added to its numbers."""
+
+    spool: str
+    base: int
+    last_ingest: int
+
+
+class End(_Entry, frozen=True, tag="end"):
+    """Last archived sequence number of one source's stream."""
+
+    source: str
+    stream: tuple[str, ...]
+    sequence: int
+
+
+class Lost(_Entry, frozen=True, tag="lost"):
+    """An interval of sequence numbers that its source declared lost."""
+
+    source: str
+    stream: tuple[str, ...]
+    first: int
+    last: int
+    reason: str
+
+
+class Damaged(_Entry, frozen=True, tag="damaged"):
+    """Bytes of a spool segment that could not be read when it was archived."""
+
+    segment: str
+    offset: int
+    end: int
+
+
+Entry = File | Origin | End | Lost | Damaged
+
+
+class _Head(msgspec.Struct, frozen=True):
+    format: str
+    version: int
+    generation: int = 0
+    entries: int = 0
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """Everything an archive holds; immutable, so that a reader keeps one consistent view."""
+
+    generation: int = 0
+    files: tuple[File, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    ends: tuple[End, ...] = ()
+    lost: tuple[Lost, ...] = ()
+    damaged: tuple[Damaged, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return (*self.files, *self.origins, *self.ends, *self.lost, *self.damaged)
+
+
+def load(directory: Path) -> Manifest:
+    """The manifest of `directory`; an empty one when there is none."""
+    path = directory / MANIFEST
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return Manifest()
+    head = _head(path, lines)
+    try:
+        entries = [msgspec.json.decode(line, type=Entry) for line in lines[1:]]
+    except msgspec.DecodeError as error:
+        raise ArchiveError(f"{path}: a line cannot be read ({error}); {_REMEDY}") from error
+    if len(entries) != head.entries:
+        raise ArchiveError(
+            f"{path}: {len(entries)} entries where {head.entries} were written; {_REMEDY}"
+        )
+    return _assemble(head.generation, entries)
+
+
+_REMEDY = "restore the file from a copy, or rebuild the archive from its sources"
+
+
+def _head(path: Path, lines: Sequence[bytes]) -> _Head:
+    try:
+        head = msgspec.json.decode(lines[0], type=_Head)
+    except (IndexError, msgspec.DecodeError) as error:
+        raise ArchiveError(f"{path}: not the manifest of an archive; {_REMEDY}") from error
+    if head.format != FORMAT:
+        raise ArchiveError(f"{path}: format {head.format!r} is not {FORMAT!r}; {_REMEDY}")
+    if head.version > VERSION:
+        raise ArchiveError(
+            f"{path}: written in version {head.version}, this program reads up to {VERSION}; "
+            "install the newer release"
+        )
+    return head
+
+
+def _assemble(generation: int, entries: Iterable[Entry]) -> Manifest:
+    by_type: dict[type, list[Entry]] = {}
+    for entry in entries:
+        by_type.setdefault(type(entry), []).append(entry)
+    lists = (tuple(by_type.get(type_, ())) for type_ in (File, Origin, End, Lost, Damaged))
+    return Manifest(generation, *lists)  # type: ignore[arg-type]
+
+
+def save(directory: Path, manifest: Manifest) -> Manifest:
+    """Write `manifest` durably under the next generation; before the rename nothing changed."""
+    written = msgspec.structs.replace(manifest, generation=manifest.generation + 1)
+    entries = written.entries
+    head = _Head(FORMAT, VERSION, written.generation, len(entries))
+    encoder = msgspec.json.Encoder()
+    lines = [encoder.encode(head), *map(encoder.encode, entries)]
+    replace_file(directory / MANIFEST, b"\n".join(lines) + b"\n")
+    return written
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put `data` at `path` durably and at once: readers see the old file or the new one."""
+    disk = Disk()
+    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+    file = disk.open(temporary)
+    try:
+        disk.write_at(file, data, 0)
+        disk.sync(file)
+    finally:
+        disk.close(file)
+    disk.rename(temporary, path)
+    disk.sync_directory(path.parent)

@@ -1,0 +1,110 @@
+"""Writing and reading one Parquet file of the archive."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cep.archive.errors import ArchiveError
+from cep.archive.manifest import File, SequenceRange, replace_file
+from cep.archive.paths import partition
+from cep.archive.schema import DELTA_ENCODED, SCHEMAS
+
+ROW_GROUP_ROWS = 1 << 20
+
+
+def write_part(
+    archive: Path, stream: str, symbol: str, date: str, table: pa.Table, tag: str = ""
+) -> File:
+    """Write `table`, already in ingest order, durably; the same rows give the same file name."""
+    ingest = int64(table, "ingest")
+    folder = partition(stream, date, symbol)
+    (archive / folder).mkdir(parents=True, exist_ok=True)
+    path = folder / f"{ingest[0]:020d}-{ingest[-1]:020d}{tag}.parquet"
+    data = _parquet(table)
+    replace_file(archive / path, data)
+    times = int64(table, "time_msc")
+    return File(
+        stream=stream,
+        symbol=symbol,
+        date=date,
+        path=path.as_posix(),
+        rows=table.num_rows,
+        bytes=len(data),
+        checksum=checksum(data),
+        first_ingest=int(ingest[0]),
+        last_ingest=int(ingest[-1]),
+        first_msc=int(times.min()),
+        last_msc=int(times.max()),
+        sequences=_sequences(table),
+    )
+
+
+def _parquet(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(
+        table,
+        out,
+        compression="zstd",
+        row_group_size=ROW_GROUP_ROWS,
+        use_dictionary=[name for name in table.column_names if name not in DELTA_ENCODED],
+        column_encoding=dict.fromkeys(DELTA_ENCODED, "DELTA_BINARY_PACKED"),
+    )
+    return out.getvalue()
+
+
+def _sequences(table: pa.Table) -> tuple[SequenceRange, ...]:
+    grouped = table.select(["source", "seq"]).group_by("source").aggregate(
+        [("seq", "min"), ("seq", "max")]
+    )  # fmt: skip
+    rows = zip(*(grouped[name].to_pylist() for name in ("source", "seq_min", "seq_max")),
+               strict=True)  # fmt: skip
+    return tuple(SequenceRange(*row) for row in sorted(rows))
+
+
+def checksum(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def read_part(archive: Path, file: File, *, verify: bool = False) -> pa.Table:
+    """All rows of `file`. ArchiveError when it is gone or, with `verify`, not what was written."""
+    try:
+        data = (archive / file.path).read_bytes()
+    except FileNotFoundError as error:
+        raise ArchiveError(f"{archive / file.path}: missing; restore it from a copy") from error
+    if verify and (len(data) != file.bytes or checksum(data) != file.checksum):
+        raise ArchiveError(f"{archive / file.path}: its checksum is wrong; restore it from a copy")
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError) as error:
+        raise ArchiveError(f"{archive / file.path}: cannot be read ({error})") from error
+    return table.cast(SCHEMAS[file.stream])
+
+
+def int64(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
+    values: npt.NDArray[np.int64] = table[column].to_numpy()
+    return values
+
+
+def sorted_by_ingest(table: pa.Table) -> pa.Table:
+    """`table` in ingest order; equal numbers keep their order."""
+    ingest = int64(table, "ingest")
+    if len(ingest) < 2 or bool((np.diff(ingest) >= 0).all()):
+        return table
+    return table.take(pa.array(np.argsort(ingest, kind="stable")))
+
+
+def within(table: pa.Table, from_msc: int | None, to_msc: int | None) -> pa.Table:
+    """Rows with `from_msc` <= time_msc < `to_msc`."""
+    if from_msc is not None:
+        table = table.filter(pc.greater_equal(table["time_msc"], from_msc))
+    if to_msc is not None:
+        table = table.filter(pc.less(table["time_msc"], to_msc))
+    return table

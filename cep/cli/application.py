@@ -1,0 +1,57 @@
+"""The command group: finds commands by name, and turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from cep.cli.errors import explain_error
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "check": ("cep.cli.check", "Validate rule files."),
+    "explain": ("cep.cli.explain", "Show numbers, arrangements and the plan of a rule file."),
+    "fmt": ("cep.cli.fmt", "Format rule files."),
+    "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
+}
+"""Command name -> (module with a click command called `command`, one line for the help)."""
+
+
+class Application(click.Group):
+    """A group whose commands are imported only when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if ctx.params.get("debug"):
+                raise
+            message, exit_code = explain_error(error)
+            click.echo(message, err=True)
+            ctx.exit(exit_code)
+
+
+@click.group(
+    cls=Application,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
+@click.version_option(package_name="mt5cep", prog_name="mt5cep")
+def main(debug: bool) -> None:
+    """Write a trading rule once; run it live, in a replay and on years of archived ticks."""

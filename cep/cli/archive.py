@@ -1,0 +1,115 @@
+"""`mt5cep archive`: fill, tidy up, prove and list an archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cep.archive import Archive, File, compact, ingest_spool, verify
+from cep.cli.errors import BAD_INPUT, UserError
+from cep.cli.progress import progress
+from cep.cli.text import aligned, counted
+
+DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+
+@click.group()
+def command() -> None:
+    """Fill, tidy up, prove and list an archive of ticks and deals."""
+
+
+@command.command("ingest")
+@click.argument("spool", type=DIRECTORY)
+@click.argument("archive", type=DIRECTORY)
+@click.option("--include-open", is_flag=True, help="Also take the segment being written.")
+def ingest_command(spool: Path, archive: Path, include_open: bool) -> None:
+    """Move a daemon's spool into an archive.
+
+    Every record arrives exactly once, however often this is run or killed.
+    """
+    with progress("ingest", unit="segments") as bar:
+        done = ingest_spool(
+            spool, Archive(archive), include_open=include_open, on_segment=bar.reach
+        )
+    click.echo(
+        f"{counted(done.rows, 'row')} of {counted(done.segments, 'segment')}"
+        f" in {counted(done.files, 'file')}"
+    )
+    if done.duplicates:
+        click.echo(f"{done.duplicates:,} records were archived before and left out")
+    if done.damaged:
+        click.echo(f"{done.damaged:,} damaged places; `mt5cep archive verify` names them", err=True)
+
+
+@command.command("compact")
+@click.argument("archive", type=DIRECTORY)
+def compact_command(archive: Path) -> None:
+    """Make one file of all files of a day and symbol."""
+    with progress("compact", unit="partitions") as bar:
+        done = compact(existing(archive), on_partition=bar.reach)
+    click.echo(f"{counted(done.files_before, 'file')} before, {done.files_after:,} now")
+
+
+@command.command("verify")
+@click.argument("archive", type=DIRECTORY)
+@click.pass_context
+def verify_command(ctx: click.Context, archive: Path) -> None:
+    """Prove that every record is there once and in order.
+
+    Checksums, counts, order and the sequence numbers of every source are checked. Intervals that a
+    terminal declared lost are named; anything else that is missing is a failure (exit code 2).
+    """
+    with progress("verify", unit="files") as bar:
+        found = verify(existing(archive), on_file=bar.reach)
+    for lost in found.lost:
+        place = " ".join((lost.source, *lost.stream))
+        click.echo(f"declared lost: {place} {lost.first}-{lost.last}: {lost.reason}")
+    for problem in found.problems:
+        click.echo(f"error: {problem.where}: {problem.what}", err=True)
+    verdict = "each record once, in order" if found.ok else counted(len(found.problems), "problem")
+    sizes = [(found.rows, "row"), (found.files, "file"), (found.streams, "stream")]
+    click.echo(f"{', '.join(counted(*size) for size in sizes)}: {verdict}")
+    if not found.ok:
+        ctx.exit(BAD_INPUT)
+
+
+@command.command("ls")
+@click.argument("archive", type=DIRECTORY)
+@click.option("--files", is_flag=True, help="List files instead of symbols.")
+def ls_command(archive: Path, files: bool) -> None:
+    """List what an archive holds, by stream and symbol."""
+    content = existing(archive).manifest.files
+    if files:
+        rows = [["file", "rows", "bytes"], *map(file_row, content)]
+    else:
+        rows = [["stream", "symbol", "from", "to", "rows", "files"], *symbol_rows(content)]
+    click.echo("\n".join(aligned(rows)))
+
+
+def existing(directory: Path) -> Archive:
+    """The archive in a directory; reading one that is not there is a mistake."""
+    if not directory.is_dir():
+        raise UserError(f"{directory}: no such archive", "fill one with `mt5cep archive ingest`")
+    return Archive(directory)
+
+
+def file_row(file: File) -> list[str]:
+    return [file.path, f"{file.rows:,}", f"{file.bytes:,}"]
+
+
+def symbol_rows(files: tuple[File, ...]) -> list[list[str]]:
+    """One row per stream and symbol: first and last date, totals."""
+    groups: dict[tuple[str, str], list[File]] = {}
+    for file in files:
+        groups.setdefault((file.stream, file.symbol), []).append(file)
+    return [
+        [
+            *key,
+            min(file.date for file in group),
+            max(file.date for file in group),
+            f"{sum(file.rows for file in group):,}",
+            f"{len(group):,}",
+        ]
+        for key, group in sorted(groups.items())
+    ]

@@ -1,0 +1,54 @@
+"""`mt5cep check`: validate rule files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cep.cli.errors import BAD_INPUT, explain_error
+from cep.cli.rules import RULES, read_rules
+from cep.cli.text import counted
+from cep.plan import compile_rules
+from cep.plan.nodes import Plan
+
+
+@click.command()
+@click.argument("rules", nargs=-1, required=True, type=RULES)
+@click.pass_context
+def command(ctx: click.Context, rules: tuple[Path, ...]) -> None:
+    """Validate rule files.
+
+    Every file is checked, all problems are printed with file, line and column; the exit code is 2
+    when there are any.
+    """
+    results = [checked(path) for path in rules]
+    if not all(results):
+        ctx.exit(BAD_INPUT)
+
+
+def checked(path: Path) -> bool:
+    """Report on one file; false when it has problems."""
+    try:
+        text, name = read_rules(path)
+        plan = compile_rules(text, name)
+    except Exception as error:
+        message, exit_code = explain_error(error)
+        if exit_code != BAD_INPUT:
+            raise
+        click.echo(message, err=True)
+        return False
+    click.echo(f"{name}: ok, {counts(plan)}")
+    return True
+
+
+def counts(plan: Plan) -> str:
+    """`2 streams, 1 query, ...`, leaving out what the plan has none of."""
+    numbers = {
+        "stream": len(plan.sources),
+        "query": len(plan.queries),
+        "event": len(plan.events),
+        "complex event": len(plan.complexes),
+        "signal": len(plan.signals),
+    }
+    return ", ".join(counted(n, noun) for noun, n in numbers.items() if n) or "no rules"

@@ -1,0 +1,36 @@
+"""What the user sees when something goes wrong."""
+
+from __future__ import annotations
+
+BAD_INPUT = 2
+INTERNAL = 1
+
+
+class UserError(Exception):
+    """Bad input: `message` says what and where, `hint` what to do about it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def explain_error(error: Exception) -> tuple[str, int]:
+    """(text for stderr, exit code) of an exception.
+
+    Exceptions defined by this project are expected: their message is written for the user. They
+    may bring a `render()` (rule errors: place, line and caret) or a `hint`.
+    """
+    render = getattr(error, "render", None)
+    if callable(render):
+        return str(render()), BAD_INPUT
+    if type(error).__module__.split(".")[0] in ("cep", "mt5bridge"):
+        return with_hint(str(error), getattr(error, "hint", None)), BAD_INPUT
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return f"error: {place}{error.strerror or error}", BAD_INPUT
+    text = f"internal error: {type(error).__name__}: {error}"
+    return with_hint(text, "run `mt5cep --debug ...` for the traceback and report it"), INTERNAL
+
+
+def with_hint(message: str, hint: str | None) -> str:
+    return f"error: {message}" + (f"\nhelp: {hint}" if hint else "")

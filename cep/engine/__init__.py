@@ -1,0 +1,1 @@
+"""The native engine: a plan as generated Python over NumPy state, compiled by Numba."""

@@ -1,0 +1,1 @@
+"""Plan to Python source: one module a stage, readable, and compiled as it stands."""

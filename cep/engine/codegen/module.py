@@ -1,0 +1,317 @@
+"""One stage of a plan as one self-explaining Python module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from cep.engine.codegen.expressions import Scope
+from cep.engine.codegen.queries import QuerySource
+from cep.engine.codegen.writer import Writer
+from cep.engine.kernels.state import OUT_ATTRIBUTES
+from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
+from cep.engine.stages import CROSSING, Stages
+from cep.engine.tables import Tables
+from cep.plan.nodes import Event, Origin, Plan, Query, Stream
+
+HEADER = '''\
+"""Stage {stage} of the rules {name!r}: generated, do not edit."""
+from math import isnan, nan
+
+from cep.engine.jit import inner, kernel
+from cep.engine.kernels.arrive import arrive, drain, feed, hand_over, write_row
+from cep.engine.kernels.groups import float_bits, group_row, key_row
+from cep.engine.kernels.moments import (
+    integer_enter, integer_total, moments_deviation, moments_enter, moments_far, moments_leave,
+    moments_mean, moments_total, rebase,
+)
+from cep.engine.kernels.rings import (
+    extreme, extreme_enter, extreme_enter_int, extreme_int, extreme_keep, extreme_keep_int,
+    extreme_leave, float_cell, int_cell, reserve,
+)
+from cep.engine.kernels.room import has_room
+from cep.engine.kernels.scalar import (
+    NULL, add, coalesce, coalesce_float, divide, divide_float, equal, larger, larger_float, less,
+    less_equal, modulo, modulo_float, multiply, not_equal, smaller, smaller_float, subtract,
+    to_float, to_float32, wrap_int,
+)
+from cep.engine.kernels.state import READY, ROWS, STATUS
+
+'''
+
+
+LOCALS = (
+    "ki, kf, ai, af, gi, gf = s.ki, s.kf, s.ai, s.af, s.gi, s.gf",
+    "wi, wf, oi, of = s.wi, s.wf, s.oi, s.of",
+)
+"""Arrays taken out of the state once: doing so for every row costs a reference count each."""
+
+
+class ModuleSource:
+    """Writes the module of one stage.
+
+    `written` are the streams whose rows go to the output; `code_of` interns string literals.
+    """
+
+    def __init__(
+        self,
+        stages: Stages,
+        stage: int,
+        ids: StreamIds,
+        tables: Tables,
+        layout: Layout,
+        written: frozenset[str],
+        code_of: Callable[[str], int],
+    ) -> None:
+        self.stages = stages
+        self.stage = stage
+        self.plan: Plan = stages.plan
+        self.ids = ids
+        self.tables = tables
+        self.layout = layout
+        self.written = written
+        self.code_of = code_of
+        self.queries = {
+            query.name: self._query(index, query)
+            for index, query in enumerate(self.plan.queries)
+            if stages.operator(query) == stage
+        }
+        self.edges = {
+            event.name: layout.int_columns("key" if self._edge_keyed(event) else "global", 1)
+            for event in self.plan.events
+            if stages.operator(event) == stage and not event.every
+        }
+        self.shared = {stream.name for stream in self.plan.streams if self._is_shared(stream)}
+
+    def _query(self, index: int, query: Query) -> QuerySource:
+        keyed = self.stages.by.is_keyed(query)
+        is_key = len(query.group_by) == 1 and self.stages.by.holds_key(
+            query.source, query.group_by[0]
+        )
+        return QuerySource(query, index, keyed, is_key, self.layout)
+
+    def _edge_keyed(self, event: Event) -> bool:
+        return event.key is not None
+
+    def _readers(self, stream: str) -> tuple[Query | Event, ...]:
+        return self.stages.readers(stream, self.stage)
+
+    def _is_shared(self, stream: Stream) -> bool:
+        """Whether several queries write a stream that has readers: then they share a function."""
+        writers = [q for q in self.queries.values() if q.query.target == stream.name]
+        return len(writers) > 1 and bool(self._readers(stream.name))
+
+    def text(self) -> str:
+        w = Writer()
+        w.lines.append(HEADER.format(stage=self.stage, name=self.plan.name))
+        for stream in reversed(self.plan.streams):
+            if stream.name in self.shared:
+                self._write_shared(w, stream)
+        if self._drains():
+            self._write_drain(w)
+        self._write_run(w)
+        return w.text()
+
+    def _drains(self) -> list[Stream]:
+        """Streams of events, complex events and signals that queries or events of the stage read."""
+        made = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+        return [
+            stream
+            for stream in self.plan.streams
+            if stream.origin in made
+            and self._readers(stream.name)
+            and self._stage_of(stream) == self.stage
+        ]
+
+    def _stage_of(self, stream: Stream) -> int:
+        """The stage in which rows of an event, complex event or signal stream arise."""
+        for event in self.plan.events:
+            if event.name == stream.name:
+                return self.stages.engine(event.engine)
+        for found in self.plan.complexes:
+            names = {found.name, *(signal.name for signal in self.stages.signals(found))}
+            if stream.name in names:
+                return self.stages.engine(found.engine)
+        raise KeyError(stream.name)
+
+    def _write_shared(self, w: Writer, stream: Stream) -> None:
+        columns = tuple(f"c{index}" for index in range(len(stream.schema)))
+        arguments = ", ".join((*columns, "t", "k", "order", "s"))
+        w("", "@inner")
+        with w.block(f"def on_{self.ids.of(stream.name)}({arguments}):"):
+            w(f'"""Readers of {stream.name}, which several queries write."""', *LOCALS)
+            self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
+
+    def _write_drain(self, w: Writer) -> None:
+        w("", "@inner")
+        with w.block("def drain_rows(s, r):"):
+            w('"""Hand over the output rows from r on: to queries, then signals and engines."""', *LOCALS)
+            with w.block("while r < gi[0, ROWS]:"):
+                w("stream = oi[r, 1]", "order = oi[r, 0]", "t = oi[r, 2]", "k = oi[r, 3]")
+                for stream in self._drains():
+                    with w.block(f"if stream == {self.ids.of(stream.name)}:  # {stream.name}"):
+                        columns = self._columns(w, stream, "oi", "of", "r")
+                        self._write_readers(
+                            w, stream.name, Scope(columns, "t", self.code_of), "k"
+                        )
+                w("rule = s.bt[s.bt[4] + stream]")
+                with w.block("if rule >= 0:"):
+                    w("hand_over(s, r, s.bt[3] + rule * 16)")
+                w("r += 1")
+
+    def _write_run(self, w: Writer) -> None:
+        w("", "@kernel")
+        with w.block("def run(start, stop, ri, rf, s):"):
+            w('"""Rows [start, stop) in order; the first row not done (`gi[0, STATUS]` says why)."""')
+            w(*LOCALS, "gi[0, STATUS] = READY")
+            with w.block("for i in range(start, stop):"):
+                with w.block("if not has_room(gi):"):
+                    w("return i")
+                w("order = ri[i, 0]", "stream = ri[i, 1]", "t = ri[i, 2]", "k = ri[i, 3]")
+                self._write_inputs(w)
+                if self.stage == CROSSING:
+                    w("r = gi[0, ROWS]", "feed(s, ri, i)", self._drain("r"))
+            w("return stop")
+
+    def _write_inputs(self, w: Writer) -> None:
+        for stream in self.inputs():
+            with w.block(f"if stream == {self.ids.of(stream.name)}:  # {stream.name}"):
+                columns = self._columns(w, stream, "ri", "rf", "i")
+                self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
+
+    def inputs(self) -> list[Stream]:
+        """Streams whose rows come from outside the stage and that something in it reads."""
+        made_here = {query.query.target for query in self.queries.values()}
+        drained = {stream.name for stream in self._drains()}
+        return [
+            stream
+            for stream in self.plan.streams
+            if self._readers(stream.name)
+            and stream.name not in drained
+            and not (stream.name in made_here and self.stage != CROSSING)
+            and not (stream.name in made_here and not self._made_before(stream.name))
+        ]
+
+    def _made_before(self, stream: str) -> bool:
+        """Whether an earlier stage writes rows of the stream, too."""
+        return any(
+            query.target == stream and self.stages.operator(query) < self.stage
+            for query in self.plan.queries
+        )
+
+    def _columns(
+        self, w: Writer, stream: Stream, ints: str, floats: str, row: str
+    ) -> tuple[str, ...]:
+        """Locals with the attributes of a row that lies in an int and a float array."""
+        if has_cells(stream):
+            return tuple(
+                w.let(
+                    attribute.name,
+                    f"{floats if cell.is_float else ints}[{row}, {cell.column}]",
+                )
+                for attribute, cell in zip(
+                    stream.schema.attributes, row_cells(stream.schema), strict=True
+                )
+            )
+        key = w.let("key", "ki[k, 0]")
+        if stream.origin is Origin.SIGNAL:
+            return self._signal_columns(stream, key)
+        numbers = [f"{ints}[{row}, {OUT_ATTRIBUTES + offset}]" for offset in range(2)]
+        return (key, *(w.let("number", number) for number in numbers), "NULL", "NULL")
+
+    def _signal_columns(self, stream: Stream, key: str) -> tuple[str, ...]:
+        """A signal's attributes: constants of its definition, and the key."""
+        signal = next(s for s in self.plan.signals if s.name == stream.name)
+        symbol = key if signal.symbol is None else str(self.code_of(signal.symbol))
+        whole = (signal.stop_points, signal.target_points, signal.valid_ms)
+        return (
+            str(self.code_of(signal.complex)),
+            key,
+            str(self.code_of(signal.side)),
+            symbol,
+            "nan" if signal.lots is None else repr(signal.lots),
+            *("NULL" if value is None else str(value) for value in whole),
+        )
+
+    def _write_readers(self, w: Writer, stream: str, scope: Scope, key: str) -> None:
+        for reader in self._readers(stream):
+            if isinstance(reader, Query):
+                self._write_query(w, reader, scope, key)
+            else:
+                self._write_event(w, reader, scope, key)
+
+    def _write_query(self, w: Writer, query: Query, scope: Scope, key: str) -> None:
+        source = self.queries[query.name]
+        w(f"# {query.name}: from {query.source} into {query.target}")
+        with ExitStack() as blocks:
+            _guard(w, blocks, source.filters(scope))
+            counted = source.counted(scope)
+            windowed = source.windowed and bool(counted)
+            if windowed:
+                w(f"counted = {counted}")
+            elif counted:
+                _guard(w, blocks, counted)
+            outputs = source.write(w, scope, key)
+            if windowed:
+                _guard(w, blocks, "counted")
+            _guard(w, blocks, source.having(scope, outputs))
+            self._write_emission(w, query.target, outputs, scope, key)
+
+    def _write_emission(
+        self, w: Writer, target: str, outputs: tuple[str, ...], scope: Scope, key: str
+    ) -> None:
+        stream = self.plan.stream(target)
+        if target in self.written:
+            row = w.let("row", f"write_row(gi, oi, order, {self.ids.of(target)}, t, {key})")
+            for cell, output in zip(row_cells(stream.schema), outputs, strict=True):
+                array = "of" if cell.is_float else "oi"
+                w(f"{array}[{row}, {cell.column}] = {output}")
+        if target in self.shared:
+            arguments = ", ".join((*outputs, "t", key, "order", "s"))
+            w(f"on_{self.ids.of(target)}({arguments})")
+        else:
+            self._write_readers(w, target, Scope(outputs, "t", self.code_of), key)
+
+    def _write_event(self, w: Writer, event: Event, scope: Scope, key: str) -> None:
+        w(f"# event {event.name}")
+        condition = scope.condition(event.condition)
+        with self._with_key(w, event, scope, key) as row:
+            if event.every:
+                with w.block(f"if {condition}:"):
+                    self._write_raise(w, event, row)
+                return
+            home, edge = "ki" if event.key else "gi", self.edges[event.name]
+            now = w.let("now", condition)
+            with w.block(f"if {now} != ({home}[{row}, {edge}] != 0):"):
+                w(f"{home}[{row}, {edge}] = {now}")
+                with w.block(f"if {now}:"):
+                    self._write_raise(w, event, row)
+
+    @contextmanager
+    def _with_key(self, w: Writer, event: Event, scope: Scope, key: str) -> Iterator[str]:
+        """The key row an event lives in; rows whose key is null raise nothing."""
+        if event.key is None:
+            yield "0"
+            return
+        row = key
+        if not self.stages.by.holds_key(event.source, event.key):
+            row = w.let("keyed", f"key_row(s, {scope.value(event.key)})")
+        with w.block(f"if {row} > 0:"):
+            yield row
+
+    def _write_raise(self, w: Writer, event: Event, row: str) -> None:
+        if self.stages.engine(event.engine) != self.stage:
+            w(f"write_row(gi, oi, order, {self.ids.raised(event)}, t, {row})")
+            return
+        definition = self.tables.definitions[event.name]
+        start = w.let("r", "gi[0, ROWS]")
+        w(f"arrive(s, order, {definition}, {row}, t)", self._drain(start))
+
+    def _drain(self, start: str) -> str:
+        return f"drain_rows(s, {start})" if self._drains() else f"drain(s, {start})"
+
+
+def _guard(w: Writer, blocks: ExitStack, condition: str) -> None:
+    """Open an `if` around what follows, when there is a condition."""
+    if condition:
+        blocks.enter_context(w.block(f"if {condition}:"))

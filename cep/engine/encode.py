@@ -1,0 +1,142 @@
+"""Source rows, columnar, to the engine's input rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.kernels.state import (
+    OUT_KEY,
+    OUT_ORDER,
+    OUT_STREAM,
+    OUT_TIME,
+    Floats,
+    Ints,
+)
+from cep.engine.layout import StreamIds, row_cells, row_widths
+from cep.engine.strings import Strings
+from cep.plan.nodes import Plan, Stream
+from cep.plan.types import Attribute, Type
+
+Column = pa.Array | pa.ChunkedArray | NDArray[Any] | Sequence[Any]
+
+
+class InputError(ValueError):
+    """Rows that do not fit their stream; the message names stream, column and remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRows:
+    """Encoded source rows in total order: `ints[n, ..]`, `floats[n, ..]`."""
+
+    ints: Ints
+    floats: Floats
+
+    def __len__(self) -> int:
+        return len(self.ints)
+
+    @classmethod
+    def merge(cls, parts: Sequence[InputRows]) -> InputRows:
+        """One total order of several streams' rows: by order, then by place among the parts."""
+        if len(parts) == 1:
+            return parts[0]
+        ints = np.concatenate([part.ints for part in parts])
+        floats = np.concatenate([part.floats for part in parts])
+        places = np.argsort(ints[:, OUT_ORDER], kind="stable")
+        return cls(ints[places], floats[places])
+
+
+class Encoder:
+    """Encodes columns by the schemas of a plan's source streams."""
+
+    def __init__(self, plan: Plan, ids: StreamIds, strings: Strings, key: str | None) -> None:
+        self.plan = plan
+        self.ids = ids
+        self.strings = strings
+        self.key = key
+        self.widths = row_widths(plan)
+        self.sources = {stream.name: stream for stream in plan.sources}
+
+    def encode(
+        self, stream: str, columns: Mapping[str, Column], time_msc: Column, order: Column
+    ) -> InputRows:
+        """Rows of one stream: a column per attribute, times in ms UTC, places in the total order.
+
+        InputError when the stream is unknown or a column is missing or of another type or length.
+        """
+        source = self._source(stream)
+        n = len(time_msc)
+        if n and np.min(time_msc) < 0:
+            raise InputError(f"{stream}: times before 1970; give milliseconds UTC since 1970")
+        ints = np.zeros((n, self.widths[0]), np.int64)
+        floats = np.zeros((n, self.widths[1]), np.float64)
+        ints[:, OUT_ORDER] = order
+        ints[:, OUT_STREAM] = self.ids.of(stream)
+        ints[:, OUT_TIME] = time_msc
+        ints[:, OUT_KEY] = NULL
+        for attribute, cell in zip(
+            source.schema.attributes, row_cells(source.schema), strict=True
+        ):
+            values = self._values(source, attribute, columns, n)
+            (floats if cell.is_float else ints)[:, cell.column] = values
+            if attribute.name == self.key and attribute.type is Type.STRING:
+                ints[:, OUT_KEY] = values
+        return InputRows(ints, floats)
+
+    def _source(self, stream: str) -> Stream:
+        if stream not in self.sources:
+            known = ", ".join(self.sources) or "none"
+            raise InputError(f"no source stream {stream!r}; the rules define: {known}")
+        return self.sources[stream]
+
+    def _values(
+        self, stream: Stream, attribute: Attribute, columns: Mapping[str, Column], n: int
+    ) -> NDArray[Any]:
+        where = f"{stream.name}.{attribute.name}"
+        if attribute.name not in columns:
+            raise InputError(f"{where}: the input has no such column; it has {', '.join(columns)}")
+        column = columns[attribute.name]
+        if len(column) != n:
+            raise InputError(f"{where}: {len(column)} values for {n} rows")
+        try:
+            return self._convert(attribute.type, column)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as problem:
+            raise InputError(f"{where}: not {attribute.type}: {problem}") from problem
+
+    def _convert(self, type_: Type, column: Column) -> NDArray[Any]:
+        if type_ is Type.STRING:
+            array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+            return self.strings.encode(array)
+        if isinstance(column, np.ndarray) and column.dtype.kind in "iufb":
+            return _from_numpy(type_, column)
+        array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+        return _from_arrow(type_, array)
+
+
+def _from_numpy(type_: Type, column: NDArray[Any]) -> NDArray[Any]:
+    if type_ in (Type.FLOAT, Type.DOUBLE):
+        values = column.astype(np.float32 if type_ is Type.FLOAT else np.float64)
+        return np.where(np.isfinite(values), values, np.nan).astype(np.float64)
+    if column.dtype.kind == "f":
+        raise ValueError("a fractional column")
+    return column.astype(np.int64)
+
+
+def _from_arrow(type_: Type, column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if type_ in (Type.FLOAT, Type.DOUBLE):
+        values = column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
+        return _from_numpy(type_, values)
+    null = column.is_null().to_numpy(zero_copy_only=False)
+    whole = column.cast(pa.bool_() if type_ is Type.BOOL else pa.int64()).cast(pa.int64())
+    filled = whole.fill_null(NULL).to_numpy(zero_copy_only=False).astype(np.int64)
+    if type_ is Type.INT and bool(np.any((np.abs(filled) > 2**31) & ~null)):
+        raise ValueError("a value beyond 32 bits")
+    return filled

@@ -1,0 +1,90 @@
+"""The one decorator for Numba kernels, their cache on disk, and the same source without Numba.
+
+Numba keys its cache by the kernel's own file and does not notice a change in a kernel it calls, so
+the cache folder carries the hash of all kernel sources and of the versions that shape the code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import types
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core.registry import CPUDispatcher
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cache_root() -> Path:
+    """The folder of compiled code: `MT5CEP_CACHE` or the user's cache folder."""
+    if chosen := os.environ.get("MT5CEP_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "mt5cep"
+
+
+@cache
+def cache_folder() -> Path:
+    """The cache folder of exactly these kernels, Numba, NumPy, Python and processor."""
+    digest = hashlib.sha256()
+    for source in sorted((Path(__file__).parent / "kernels").glob("*.py")):
+        digest.update(source.read_bytes())
+    versions = (numba.__version__, np.__version__, sys.version)
+    digest.update(repr(versions).encode())
+    return cache_root() / digest.hexdigest()[:16]
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel that Python calls: without the GIL, IEEE arithmetic kept."""
+    return _compiled(function)
+
+
+def inner(function: F) -> F:
+    """Compile a kernel that only kernels call: no wrapper for Python, which costs most to compile."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def inline(function: F) -> F:
+    """An inner kernel that is always inlined: for the few lines that run for every tick."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = previous
+
+
+def plain(function: F) -> F:
+    """The very same source, uncompiled, calling uncompiled kernels all the way down."""
+    return _Plain().of(function)  # type: ignore[no-any-return]
+
+
+class _Plain:
+    """Copies kernels onto globals in which every kernel is its own plain copy."""
+
+    def __init__(self) -> None:
+        self._copies: dict[int, types.FunctionType] = {}
+
+    def of(self, function: Any) -> Any:
+        if not isinstance(function, CPUDispatcher):
+            return function
+        source: types.FunctionType = function.py_func
+        if id(source) not in self._copies:
+            names = dict(source.__globals__)
+            copy = types.FunctionType(source.__code__, names, source.__name__, source.__defaults__)
+            self._copies[id(source)] = copy
+            for name in source.__code__.co_names:
+                if name in names:
+                    names[name] = self.of(names[name])
+        return self._copies[id(source)]

@@ -1,0 +1,152 @@
+"""Scalar operations with SiddhiQL's null: NaN for floats, `NULL` for everything kept as int64.
+
+NaN compares exactly as Siddhi's null does (false, and true for !=), so floats need no helper there.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cep.engine.jit import inline
+
+NULL = -(2**63)
+"""Null of int, long, bool and of string codes."""
+
+
+@inline
+def wrap_int(value: int) -> int:
+    """A 64-bit result as a wrapped 32-bit int; null stays null."""
+    if value == NULL:
+        return value
+    return ((value + 2147483648) & 4294967295) - 2147483648
+
+
+@inline
+def add(left: int, right: int) -> int:
+    if left == NULL or right == NULL:
+        return NULL
+    return np.int64(left) + np.int64(right)
+
+
+@inline
+def subtract(left: int, right: int) -> int:
+    if left == NULL or right == NULL:
+        return NULL
+    return np.int64(left) - np.int64(right)
+
+
+@inline
+def multiply(left: int, right: int) -> int:
+    if left == NULL or right == NULL:
+        return NULL
+    return np.int64(left) * np.int64(right)
+
+
+@inline
+def divide(left: int, right: int) -> int:
+    """Truncates toward zero; by zero is null."""
+    if left == NULL or right == NULL or right == 0:
+        return NULL
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+@inline
+def modulo(left: int, right: int) -> int:
+    """Keeps the dividend's sign; by zero is null."""
+    if left == NULL or right == NULL or right == 0:
+        return NULL
+    rest = abs(left) % abs(right)
+    return rest if left >= 0 else -rest
+
+
+@inline
+def divide_float(left: float, right: float) -> float:
+    if right == 0.0:
+        return math.nan
+    return left / right
+
+
+@inline
+def modulo_float(left: float, right: float) -> float:
+    if right == 0.0 or math.isinf(left):
+        return math.nan
+    return math.fmod(left, right)
+
+
+@inline
+def to_float(value: int) -> float:
+    if value == NULL:
+        return math.nan
+    return float(value)
+
+
+@inline
+def to_float32(value: float) -> float:
+    """A double rounded to the nearest float."""
+    return float(np.float32(value))
+
+
+@inline
+def equal(left: int, right: int) -> bool:
+    return left == right and left != NULL
+
+
+@inline
+def not_equal(left: int, right: int) -> bool:
+    return left != right or left == NULL
+
+
+@inline
+def less(left: int, right: int) -> bool:
+    return left < right and left != NULL
+
+
+@inline
+def less_equal(left: int, right: int) -> bool:
+    return left <= right and left != NULL
+
+
+@inline
+def coalesce(left: int, right: int) -> int:
+    return right if left == NULL else left
+
+
+@inline
+def coalesce_float(left: float, right: float) -> float:
+    return right if math.isnan(left) else left
+
+
+@inline
+def larger(left: int, right: int) -> int:
+    """The larger of two values; null loses (NULL is the smallest int64)."""
+    return max(left, right)
+
+
+@inline
+def smaller(left: int, right: int) -> int:
+    if left == NULL:
+        return right
+    if right == NULL:
+        return left
+    return min(left, right)
+
+
+@inline
+def larger_float(left: float, right: float) -> float:
+    if math.isnan(left):
+        return right
+    if math.isnan(right):
+        return left
+    return max(left, right)
+
+
+@inline
+def smaller_float(left: float, right: float) -> float:
+    if math.isnan(left):
+        return right
+    if math.isnan(right):
+        return left
+    return min(left, right)

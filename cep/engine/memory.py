@@ -1,0 +1,169 @@
+"""Making, growing, saving and loading the state arrays of a stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cep.engine.kernels.groups import bucket_of
+from cep.engine.kernels.scalar import NULL
+from cep.engine.kernels.state import (
+    ARENA_FULL,
+    BINDS_FULL,
+    BINDS_LIMIT,
+    ENTRIES_FULL,
+    ENTRIES_SIZE,
+    ENTRY_LARGEST,
+    ENTRY_RINGS,
+    GROUPS_FULL,
+    GROUPS_LIMIT,
+    KEYS,
+    KEYS_LIMIT,
+    LISTS_LIMIT,
+    ROWS_FULL,
+    ROWS_LIMIT,
+    STATUS,
+    WF_SIZE,
+    WI_SIZE,
+    WINDOW_RINGS,
+    Floats,
+    Ints,
+    State,
+)
+from cep.engine.kernels.tables import ENTRY_BITS
+from cep.engine.layout import Layout
+from cep.engine.tables import Bounds, Tables
+
+OUTPUT_ROWS = 16_384
+FIRST_KEYS = 64
+FIRST_GROUPS = 64
+FIRST_ARENA = 4_096
+FIRST_ENTRIES = 256
+FAILED_BUCKETS = 256
+SCRATCH = ("me", "mp", "mm", "oi", "of", "ol", "bt")
+"""Arrays that hold nothing between two calls, or nothing that changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The most one input row can cause, `bound` without and with a share per key."""
+
+    bound: Bounds
+    query_rows: int
+    engines: int
+    groups: int
+
+
+def new_state(layout: Layout, tables: Tables, widths: tuple[int, int], needs: Needs) -> State:
+    """Empty state for a stage; `widths` are the columns of int and float rows."""
+
+    def ints(rows: int, columns: int) -> Ints:
+        return np.zeros((rows, columns), np.int64)
+
+    def floats(rows: int, columns: int) -> Floats:
+        return np.zeros((rows, columns), np.float64)
+
+    state = State(
+        ki=ints(FIRST_KEYS, layout.ints["key"]),
+        kf=floats(FIRST_KEYS, layout.floats["key"]),
+        ai=ints(FIRST_GROUPS, layout.ints["group"]),
+        af=floats(FIRST_GROUPS, layout.floats["group"]),
+        gi=ints(1, layout.ints["global"]),
+        gf=floats(1, layout.floats["global"]),
+        wi=np.zeros(FIRST_ARENA, np.int64),
+        wf=np.zeros(FIRST_ARENA, np.float64),
+        ht=ints(4 * FIRST_GROUPS, 3),
+        qe=ints(FIRST_ENTRIES, ENTRY_BITS + tables.words),
+        qb=ints(FIRST_ENTRIES, 2),
+        bt=tables.flat,
+        slot=np.zeros(256, np.int64),
+        me=np.zeros((tables.depth, tables.candidates, 1 + tables.absents), np.int64),
+        mp=ints(tables.depth, 4),
+        mm=ints(FAILED_BUCKETS, 3),
+        oi=ints(OUTPUT_ROWS, widths[0]),
+        of=floats(OUTPUT_ROWS, widths[1]),
+        ol=np.zeros(OUTPUT_ROWS, np.int64),
+    )
+    state.ki[0, 0] = NULL
+    state.gi[0, WINDOW_RINGS] = layout.rings
+    state.gi[0, ENTRY_RINGS] = needs.engines
+    return with_limits(state, needs)
+
+
+def with_limits(state: State, needs: Needs) -> State:
+    """Note in the header how far each array may fill before a row might not fit any more."""
+    bound = needs.bound
+    keys = len(state.ki) if bound.spread else 1
+    rows = needs.query_rows + bound.rows * keys
+    state = _rows(_rows(state, ("oi", "of"), 2 * rows), ("ol",), 2 * bound.lists * keys)
+    header = state.gi[0]
+    header[ROWS_LIMIT] = len(state.oi) - rows
+    header[LISTS_LIMIT] = len(state.ol) - bound.lists * keys
+    header[BINDS_LIMIT] = len(state.qb) - bound.binds * keys
+    header[ENTRIES_SIZE] = len(state.qe)
+    arrivals = max(16, bound.arrivals * keys)
+    header[ENTRY_LARGEST] = max(header[ENTRY_LARGEST], 1 << (arrivals - 1).bit_length())
+    header[WI_SIZE], header[WF_SIZE] = len(state.wi), len(state.wf)
+    header[GROUPS_LIMIT] = min(len(state.ai), len(state.ht) // 2) - needs.groups
+    header[KEYS_LIMIT] = len(state.ki) - needs.groups - 1
+    return state
+
+
+def _rows(state: State, names: tuple[str, ...], least: int) -> State:
+    """The named arrays with at least so many rows, contents kept."""
+    wider = {}
+    for name in names:
+        array = getattr(state, name)
+        if len(array) < least:
+            grown = np.zeros((least, *array.shape[1:]), array.dtype)
+            grown[: len(array)] = array
+            wider[name] = grown
+    return state._replace(**wider)
+
+
+def _doubled(state: State, *names: str) -> State:
+    for name in names:
+        state = _rows(state, (name,), 2 * len(getattr(state, name)))
+    return state
+
+
+ROOM = {
+    ROWS_FULL: ("oi", "of", "ol"),
+    ARENA_FULL: ("wi", "wf"),
+    ENTRIES_FULL: ("qe",),
+    BINDS_FULL: ("qb",),
+    GROUPS_FULL: ("ai", "af", "ki", "kf"),
+}
+"""Which arrays grow for which status of the kernel."""
+
+
+def make_room(state: State, needs: Needs) -> State:
+    """More room in whatever array stopped the kernel; O(size), amortised O(1) a row."""
+    status = int(state.gi[0, STATUS])
+    state = _doubled(state, *ROOM[status])
+    return with_limits(_rehashed(state) if status == GROUPS_FULL else state, needs)
+
+
+def _rehashed(state: State) -> State:
+    size = 4 * len(state.ai)
+    table = np.zeros((size, 3), np.int64)
+    for kind, value, row in state.ht[state.ht[:, 2] != 0]:
+        bucket = bucket_of.py_func(int(kind), int(value), size)
+        while table[bucket, 2]:
+            bucket = (bucket + 1) & (size - 1)
+        table[bucket] = kind, value, row
+    return state._replace(ht=table)
+
+
+def with_keys(state: State, codes: Ints, strings: int, needs: Needs) -> State:
+    """Give the string codes in `codes` the next key rows; `strings` is the dictionary's size."""
+    state = _rows(state, ("slot",), strings + 1)
+    first = int(state.gi[0, KEYS]) + 1
+    past = first + len(codes)
+    if past + 1 > len(state.ki):
+        state = with_limits(_rows(state, ("ki", "kf"), 2 * past), needs)
+    state.ki[first:past, 0] = codes
+    state.slot[codes] = np.arange(first, past)
+    state.gi[0, KEYS] = past - 1
+    return state

@@ -1,0 +1,256 @@
+"""The native engine: a plan compiled once, and its runs over batches of source rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cep.engine.encode import Column, Encoder, InputRows
+from cep.engine.kernels.state import (
+    OUT_ATTRIBUTES,
+    OUT_KEY,
+    OUT_ORDER,
+    OUT_STREAM,
+    Ints,
+)
+from cep.engine.layout import StreamIds, row_widths
+from cep.engine.rows import Decoder, Rows
+from cep.engine.stage_run import (
+    CompiledStage,
+    OutputRows,
+    StageRun,
+    compile_stage,
+    crossing_rows,
+)
+from cep.engine.stages import CROSSING, KEYED, Stages
+from cep.engine.strings import Strings
+from cep.plan.nodes import Origin, Plan
+
+
+class Compiled:
+    """Compiled rules: immutable, shareable between runs.
+
+    `outputs` names the streams whose rows are returned (default: every derived stream). With
+    `jit=False` the same generated source runs as plain Python.
+    """
+
+    def __init__(
+        self, plan: Plan, *, outputs: Iterable[str] | None = None, jit: bool = True
+    ) -> None:
+        self.plan = plan
+        self.jit = jit
+        self.stages = Stages.of(plan)
+        self.ids = StreamIds(plan)
+        derived = {s.name for s in plan.streams if s.origin is not Origin.SOURCE}
+        self.outputs = frozenset(derived if outputs is None else derived & set(outputs))
+        literals = Strings(plan.keys)
+        crossing = {name for name in derived if self.stages.crosses(name)}
+        self.compiled: dict[int, CompiledStage] = {
+            stage: compile_stage(
+                self.stages,
+                stage,
+                self.ids,
+                self.outputs | (crossing if stage == KEYED else set()),
+                lambda text: literals.code(text),
+                jit,
+            )
+            for stage in self.stages.used()
+        }
+        self.literals = tuple(literals.values)
+
+    @property
+    def source(self) -> str:
+        """The generated Python of all stages."""
+        return "\n\n".join(stage.source for stage in self.compiled.values())
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies what a snapshot's arrays mean."""
+        return hashlib.sha256((self.source + repr(self.plan)).encode()).hexdigest()
+
+    def start(self, keys: Sequence[str] = ()) -> Run:
+        """A run with empty state; `keys` get the key slots behind those the rules name."""
+        return Run(self, keys)
+
+
+class Run:
+    """The run state of compiled rules: feed it rows in order, it returns what they cause."""
+
+    def __init__(self, rules: Compiled, keys: Sequence[str] = ()) -> None:
+        self.rules = rules
+        self.strings = Strings(rules.literals)
+        self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
+        key = rules.stages.by.key
+        self.encoder = Encoder(rules.plan, rules.ids, self.strings, key)
+        self.decoder = Decoder(rules.plan, rules.ids.names(), self.strings)
+        self._rows_of_codes = np.zeros(256, np.int64)
+        self._direct = self._direct_streams()
+        self._wanted = self._wanted_streams()
+        self._next_order = 0
+        self.open_keys([*rules.plan.keys, *keys])
+
+    def _direct_streams(self) -> Ints:
+        """Ids of source streams that stage 2 reads itself."""
+        stages, ids = self.rules.stages, self.rules.ids
+        return np.array(
+            [ids.of(s.name) for s in self.rules.plan.sources if stages.readers(s.name, CROSSING)],
+            np.int64,
+        )
+
+    def _wanted_streams(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        wanted = np.zeros(len(self.rules.ids), np.bool_)
+        for name in self.rules.outputs:
+            wanted[self.rules.ids.of(name)] = True
+        return wanted
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that have a slot, in order of their slots."""
+        return [self.strings.values[code] for code in self.decoder.key_codes[1:]]
+
+    def open_keys(self, keys: Iterable[str]) -> None:
+        """Give keys the next slots; those that have one keep it."""
+        codes = [self.strings.code(key) for key in dict.fromkeys(keys)]
+        self._open([code for code in codes if not self._row_of(code)])
+
+    def _row_of(self, code: int) -> int:
+        return int(self._rows_of_codes[code]) if code < len(self._rows_of_codes) else 0
+
+    def _open(self, codes: list[int]) -> None:
+        known = len(self.strings)
+        if known >= len(self._rows_of_codes):
+            wider = np.zeros(2 * known, np.int64)
+            wider[: len(self._rows_of_codes)] = self._rows_of_codes
+            self._rows_of_codes = wider
+        first = len(self.decoder.key_codes)
+        self._rows_of_codes[codes] = np.arange(first, first + len(codes))
+        self.decoder.key_codes += codes
+        for stage in self.stages.values():
+            stage.add_keys(np.array(codes, np.int64), len(self._rows_of_codes))
+
+    def _adopt_keys(self) -> None:
+        """Learn the keys that stage 2 has opened itself for values made inside the plan."""
+        crossing = self.stages.get(CROSSING)
+        if crossing is None or crossing.keys < len(self.decoder.key_codes):
+            return
+        first = len(self.decoder.key_codes)
+        codes = crossing.state.ki[first : crossing.keys + 1, 0]
+        self._rows_of_codes[codes] = np.arange(first, first + len(codes))
+        self.decoder.key_codes += codes.tolist()
+        if KEYED in self.stages:
+            self.stages[KEYED].add_keys(codes, len(self._rows_of_codes))
+
+    def push(
+        self,
+        stream: str,
+        columns: Mapping[str, Column],
+        time_msc: Column,
+        order: Column | None = None,
+    ) -> Rows:
+        """Feed rows of one source stream, a column per attribute; `order` defaults to counting on.
+
+        InputError when the columns do not fit the stream.
+        """
+        n = len(time_msc)
+        if order is None:
+            order = np.arange(self._next_order, self._next_order + n)
+        return self.feed(self.encoder.encode(stream, columns, time_msc, order))
+
+    def push_row(self, stream: str, time_msc: int, row: Mapping[str, Any]) -> Rows:
+        """Feed one row given as a dictionary."""
+        return self.push(stream, {name: [value] for name, value in row.items()}, [time_msc])
+
+    def feed(self, rows: InputRows) -> Rows:
+        """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""
+        if len(rows):
+            self._next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        self._assign_keys(rows.ints)
+        first: list[OutputRows] = []
+        second: list[OutputRows] = []
+        if KEYED in self.stages:
+            self.stages[KEYED].feed(rows, first)
+        if CROSSING in self.stages:
+            following = self._following(rows, first)
+            if len(following):
+                self.stages[CROSSING].feed(following, second)
+                self._adopt_keys()
+        return self._rows(first, second)
+
+    def feed_crossing(self, rows: InputRows) -> Rows:
+        """Feed stage 2 alone with rows that stage 1 has made elsewhere."""
+        taken: list[OutputRows] = []
+        self.stages[CROSSING].feed(rows, taken)
+        self._adopt_keys()
+        return self._rows([], taken)
+
+    def _following(self, rows: InputRows, first: list[OutputRows]) -> InputRows:
+        """Input of stage 2: source rows it reads itself, then what stage 1 made of each."""
+        parts = []
+        if len(self._direct):
+            direct = np.isin(rows.ints[:, OUT_STREAM], self._direct)
+            parts.append(InputRows(rows.ints[direct], rows.floats[direct]))
+        if first:
+            parts.append(crossing_rows(self.rules.stages, self.rules.ids, first))
+        if not parts:
+            return InputRows(rows.ints[:0], rows.floats[:0])
+        return InputRows.merge(parts)
+
+    def _assign_keys(self, ints: Ints) -> None:
+        """Replace the key codes of encoded rows by key rows, opening rows for new keys in order."""
+        codes = ints[:, OUT_KEY]
+        if self.rules.stages.by.key is None:
+            codes[:] = 0
+            return
+        top = int(codes.max(initial=-1))
+        if top >= len(self._rows_of_codes):
+            self._open([])
+        valid = np.maximum(codes, 0)
+        rows = self._rows_of_codes[valid]
+        missing = (rows == 0) & (codes >= 0)
+        if missing.any():
+            new, places = np.unique(codes[missing], return_index=True)
+            self._open(new[np.argsort(places)].tolist())
+            rows = self._rows_of_codes[valid]
+        ints[:, OUT_KEY] = np.where(codes >= 0, rows, 0)
+
+    def _rows(self, first: list[OutputRows], second: list[OutputRows]) -> Rows:
+        """Wanted output of both stages in order."""
+        parts = [(part, KEYED) for part in first] + [(part, CROSSING) for part in second]
+        if not parts:
+            widths = row_widths(self.rules.plan)
+            none = np.empty(0, np.int64)
+            empty = (np.empty((0, widths[0]), np.int64), np.empty((0, widths[1])))
+            return Rows(self.decoder, *empty, none, none)
+        offset = 0
+        ints = []
+        for part, _ in parts:
+            moved = part.ints
+            if offset:
+                moved = moved.copy()
+                complexes = self._is_complex(moved[:, OUT_STREAM])
+                moved[complexes, OUT_ATTRIBUTES + 2] += offset
+            ints.append(moved)
+            offset += len(part.lists)
+        stage = np.concatenate([np.full(len(p.ints), number) for p, number in parts])
+        together = np.concatenate(ints)
+        floats = np.concatenate([part.floats for part, _ in parts])
+        lists = np.concatenate([part.lists for part, _ in parts])
+        places = np.flatnonzero(self._wanted[together[:, OUT_STREAM]])
+        if first and second:
+            places = places[np.argsort(together[places, OUT_ORDER], kind="stable")]
+        return Rows(self.decoder, together[places], floats[places], lists, stage[places])
+
+    def _is_complex(self, streams: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        ids = [self.rules.ids.of(found.name) for found in self.rules.plan.complexes]
+        return np.isin(streams, ids)
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        """Per engine: events entered, repeated, late, overfull, evicted."""
+        return {
+            engine.name: self.stages[self.rules.stages.engine(engine.name)].counters(engine.name)
+            for engine in self.rules.plan.engines
+            if self.rules.stages.engine(engine.name) in self.stages
+        }

@@ -1,0 +1,150 @@
+"""Output rows of a run: raw arrays per stage, decoded per stream, in one order.
+
+The order: by input record, then by stage, then as produced. It depends on the records alone, so
+runs that split the work by key and merge it again give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.kernels.state import (
+    OUT_ATTRIBUTES,
+    OUT_KEY,
+    OUT_ORDER,
+    OUT_STREAM,
+    OUT_TIME,
+    Floats,
+    Ints,
+)
+from cep.engine.layout import is_float, row_cells
+from cep.engine.strings import Strings
+from cep.plan.nodes import Origin, Plan, Signal, Stream
+from cep.plan.types import Type
+
+Row = dict[str, Any]
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Output rows in order; `lists` holds arrangement and events of complex events."""
+
+    decoder: Decoder
+    ints: Ints
+    floats: Floats
+    lists: Ints
+    stages: Ints
+
+    def __len__(self) -> int:
+        return len(self.ints)
+
+    @property
+    def orders(self) -> Ints:
+        """The place in the total order of the record that caused each row."""
+        return self.ints[:, OUT_ORDER]
+
+    def dicts(self) -> list[Row]:
+        """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
+        return self.decoder.dicts(self)
+
+    def json_lines(self) -> Iterator[bytes]:
+        """The rows as JSON objects, a line each, without line ends."""
+        return map(_encode, self.dicts())
+
+    def of(self, stream: str) -> list[Row]:
+        """The rows of one stream."""
+        return [row for row in self.dicts() if row["stream"] == stream]
+
+
+class Decoder:
+    """Turns raw rows into values; work per stream is columnar."""
+
+    def __init__(self, plan: Plan, streams: dict[int, str], strings: Strings) -> None:
+        self.plan = plan
+        self.names = streams
+        self.strings = strings
+        self.key_codes: list[int] = [NULL]
+        self.signals = {signal.name: signal for signal in plan.signals}
+
+    def dicts(self, rows: Rows) -> list[Row]:
+        found: list[Row] = [{}] * len(rows)
+        for stream_id in np.unique(rows.ints[:, OUT_STREAM]):
+            places = np.flatnonzero(rows.ints[:, OUT_STREAM] == stream_id)
+            stream = self.plan.stream(self.names[int(stream_id)])
+            times = rows.ints[places, OUT_TIME].tolist()
+            columns = self._columns(stream, rows, places)
+            names = stream.schema.names
+            for place, time, *values in zip(places.tolist(), times, *columns, strict=True):
+                row = {"stream": stream.name, "time_msc": time, "kind": "current"}
+                row.update(zip(names, values, strict=True))
+                found[place] = row
+        return found
+
+    def _columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
+        match stream.origin:
+            case Origin.EVENT:
+                return self._event(rows, places)
+            case Origin.COMPLEX:
+                return self._complex(rows, places)
+            case Origin.SIGNAL:
+                return self._signal(self.signals[stream.name], rows, places)
+            case _:
+                return self._cells(stream, rows, places)
+
+    def _cells(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
+        return [
+            self._values(
+                attribute.type,
+                (rows.floats if cell.is_float else rows.ints)[places, cell.column],
+            )
+            for attribute, cell in zip(
+                stream.schema.attributes, row_cells(stream.schema), strict=True
+            )
+        ]
+
+    def _values(self, type_: Type, column: NDArray[Any]) -> list[Any]:
+        if is_float(type_):
+            return [value if np.isfinite(value) else None for value in column.tolist()]
+        if type_ is Type.STRING:
+            return [self.strings.text(code) for code in column.tolist()]
+        if type_ is Type.BOOL:
+            return [None if value == NULL else bool(value) for value in column.tolist()]
+        return [None if value == NULL else value for value in column.tolist()]
+
+    def keys(self, rows: Rows, places: Ints) -> list[str | None]:
+        """The key of each row, None where it has none."""
+        codes = self.key_codes
+        return [self.strings.text(codes[k]) for k in rows.ints[places, OUT_KEY].tolist()]
+
+    def _event(self, rows: Rows, places: Ints) -> list[list[Any]]:
+        number, seq = (rows.ints[places, OUT_ATTRIBUTES + i].tolist() for i in range(2))
+        return [self.keys(rows, places), number, seq]
+
+    def _complex(self, rows: Rows, places: Ints) -> list[list[Any]]:
+        number, first, lists, n = (
+            rows.ints[places, OUT_ATTRIBUTES + i].tolist() for i in range(4)
+        )
+        spans = list(zip(lists, n, strict=True))
+        arrangements = [rows.lists[at : at + k].tolist() for at, k in spans]
+        events = [rows.lists[at + k : at + 2 * k].tolist() for at, k in spans]
+        return [self.keys(rows, places), number, first, arrangements, events]
+
+    def _signal(self, signal: Signal, rows: Rows, places: Ints) -> list[list[Any]]:
+        n = len(places)
+        keys = self.keys(rows, places)
+        constants = (signal.lots, signal.stop_points, signal.target_points, signal.valid_ms)
+        return [
+            [signal.complex] * n,
+            keys,
+            [signal.side] * n,
+            keys if signal.symbol is None else [signal.symbol] * n,
+            *([constant] * n for constant in constants),
+        ]

@@ -1,0 +1,50 @@
+"""Dictionary encoding of strings at the engine's edge: codes in order of first appearance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.kernels.state import Ints
+
+
+class Strings:
+    """A growing two-way dictionary; code 0 is the first string interned."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self.values: list[str] = []
+        self._codes: dict[str, int] = {}
+        for value in values:
+            self.code(value)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def code(self, value: str | None) -> int:
+        """The code of a string, interned on first sight; `NULL` for None. O(1)."""
+        if value is None:
+            return NULL
+        known = self._codes.get(value)
+        if known is None:
+            known = self._codes[value] = len(self.values)
+            self.values.append(value)
+        return known
+
+    def encode(self, column: pa.Array | pa.ChunkedArray) -> Ints:
+        """Codes of a column of strings; null is `NULL`. Python work only per distinct value."""
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        if not isinstance(column, pa.DictionaryArray):
+            column = column.dictionary_encode()
+        codes = np.array([self.code(v) for v in column.dictionary.to_pylist()] or [NULL], np.int64)
+        places = column.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        encoded: Ints = codes[places] if len(places) else np.empty(0, np.int64)
+        if column.null_count:
+            encoded[column.is_null().to_numpy(zero_copy_only=False)] = NULL
+        return encoded
+
+    def text(self, code: int) -> str | None:
+        return None if code < 0 else self.values[code]

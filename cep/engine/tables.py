@@ -1,0 +1,281 @@
+"""The binder's tables for one stage: engines, definitions and rules as one flat int array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cep.engine.kernels import tables as col
+from cep.engine.kernels.state import Ints
+from cep.engine.layout import Layout, StreamIds
+from cep.engine.patterns import Shape, shape_of
+from cep.engine.stages import Stages
+from cep.plan.nodes import Chained, Complex, Engine, Event, Plan, Ref, Repeat
+
+BITS_A_WORD = 62
+REPEATS = {Repeat.REJECT: col.REJECT, Repeat.REFRESH: col.REFRESH, Repeat.ALLOW: col.ALLOW}
+
+
+@dataclass(slots=True)
+class Bounds:
+    """The most that one arrival, with all it leads to, can write; `_per_key` times the keys."""
+
+    rows: int = 0
+    lists: int = 0
+    binds: int = 0
+    arrivals: int = 0
+    spread: bool = False
+
+    def add(self, other: Bounds, times: int = 1) -> None:
+        self.rows += times * other.rows
+        self.lists += times * other.lists
+        self.binds += times * other.binds
+        self.arrivals += times * other.arrivals
+        self.spread = self.spread or other.spread
+
+
+@dataclass(slots=True)
+class Tables:
+    """The flat table and what the state needs to be sized by."""
+
+    flat: Ints
+    definitions: dict[str, int]
+    counters: dict[str, int]
+    queues: dict[str, int]
+    lasts: dict[str, int]
+    words: int
+    depth: int
+    candidates: int
+    absents: int
+    bounds: dict[str, Bounds] = field(default_factory=dict)
+
+
+class TableBuilder:
+    """Builds the tables of one stage; `key_rows` are the rows of keys named in the rules."""
+
+    def __init__(self, stages: Stages, stage: int, ids: StreamIds, layout: Layout) -> None:
+        self.stages = stages
+        self.stage = stage
+        self.plan: Plan = stages.plan
+        self.ids = ids
+        self.layout = layout
+        self.key_rows = {key: row for row, key in enumerate(self.plan.keys, start=1)}
+        self.engines = list(stages.engines(stage))
+        self.entries: list[Event | Chained] = [*stages.events(stage), *stages.chained(stage)]
+        self.definitions = {_name(entry): index for index, entry in enumerate(self.entries)}
+        own = list(stages.complexes(stage))
+        chained = {entry.complex for entry in stages.chained(stage)}
+        self.rules = own + [c for c in self.plan.complexes if c.name in chained and c not in own]
+        self.rule_ids = {rule.name: index for index, rule in enumerate(self.rules)}
+        self.shapes = {rule.name: self._shape(rule) for rule in own}
+        self.cells: list[int] = []
+        self.words_used: dict[int, int] = {}
+        self.bits: dict[tuple[str, int], tuple[int, int]] = {}
+
+    def build(self) -> Tables:
+        self._assign_bits()
+        counters = {
+            engine.name: self.layout.int_columns("global", col.COUNTERS)
+            for engine in self.engines
+        }
+        queues = {
+            engine.name: self.layout.int_columns(self._home(engine), col.QUEUE_COLUMNS)
+            for engine in self.engines
+        }
+        first_last = self.layout.int_columns("key", len(self.entries))
+        self.lasts = {name: first_last + index for name, index in self.definitions.items()}
+        self._write(counters, queues)
+        shapes = list(self.shapes.values())
+        return Tables(
+            flat=np.array(self.cells, dtype=np.int64),
+            definitions=self.definitions,
+            counters=counters,
+            queues=queues,
+            lasts=self.lasts,
+            words=max(self.words_used.values(), default=0) // BITS_A_WORD + 1,
+            depth=max((len(shape.leaves) for shape in shapes), default=0) + 3,
+            candidates=max((shape.candidates for shape in shapes), default=0) + 2,
+            absents=max((len(shape.absents) for shape in shapes), default=0) + 1,
+            bounds={name: self._bounds(index) for name, index in self.definitions.items()},
+        )
+
+    def _home(self, engine: Engine) -> str:
+        return "key" if self.stages.by.is_engine_keyed(engine.name) else "global"
+
+    def _shape(self, rule: Complex) -> Shape:
+        return shape_of(rule.pattern, lambda ref: self._reference(rule, ref))
+
+    def _reference(self, rule: Complex, ref: Ref) -> tuple[int, int]:
+        """(definition, key row or OWN) of an event named in a rule."""
+        name = ref.event if ref.event in self.definitions else f"{ref.event}@{rule.engine}"
+        definition = self.definitions[name]
+        if ref.key is not None:
+            return definition, self.key_rows[ref.key]
+        return definition, col.OWN if self._has_key(self.entries[definition]) else 0
+
+    def _has_key(self, entry: Event | Chained) -> bool:
+        if isinstance(entry, Event):
+            return entry.key is not None
+        return next(c for c in self.plan.complexes if c.name == entry.complex).key is not None
+
+    def _assign_bits(self) -> None:
+        """One bit per (rule, definition) in the entries; none where an entry may bind many keys."""
+        for name, shape in self.shapes.items():
+            keyed = self._rule(name).key is not None
+            for definition, _ in shape.leaves:
+                keys = {key for d, key in shape.leaves if d == definition}
+                if keyed and keys != {col.OWN}:
+                    self.bits[name, definition] = (0, 0)
+                elif (name, definition) not in self.bits:
+                    bit = self.words_used.get(definition, 0)
+                    self.words_used[definition] = bit + 1
+                    self.bits[name, definition] = (bit // BITS_A_WORD, 1 << bit % BITS_A_WORD)
+
+    def _rule(self, name: str) -> Complex:
+        return self.rules[self.rule_ids[name]]
+
+    def _append(self, cells: list[int]) -> int:
+        """Append cells; the offset of the first."""
+        offset = len(self.cells)
+        self.cells += cells
+        return offset
+
+    def _write(self, counters: dict[str, int], queues: dict[str, int]) -> None:
+        self.cells = [0] * col.TABLE_HEADER
+        self.cells[col.STRIDE] = self.plan.number_stride
+        engine_at = {
+            engine.name: self._append(self._engine(engine, counters, queues))
+            for engine in self.engines
+        }
+        self.cells[col.DEFINITIONS] = self._append([0] * (col.DEF_SIZE * len(self.entries)))
+        self.cells[col.RULES] = self._append([0] * (col.RULE_SIZE * len(self.rules)))
+        for index, entry in enumerate(self.entries):
+            record = self._definition(index, entry, engine_at)
+            at = self.cells[col.DEFINITIONS] + index * col.DEF_SIZE
+            self.cells[at : at + col.DEF_SIZE] = record
+        for index, rule in enumerate(self.rules):
+            record = self._rule_record(rule)
+            at = self.cells[col.RULES] + index * col.RULE_SIZE
+            self.cells[at : at + col.RULE_SIZE] = record
+        self._write_streams()
+
+    def _write_streams(self) -> None:
+        rules = [-1] * len(self.ids)
+        for name, index in self.rule_ids.items():
+            rules[self.ids.of(name)] = index
+        raises = [-1] * len(self.ids)
+        for entry in self.entries:
+            if isinstance(entry, Event):
+                raises[self.ids.raised(entry)] = self.definitions[entry.name]
+        self.cells[col.STREAM_RULE] = self._append(rules)
+        self.cells[col.STREAM_DEF] = self._append(raises)
+
+    def _engine(
+        self, engine: Engine, counters: dict[str, int], queues: dict[str, int]
+    ) -> list[int]:
+        return [
+            engine.span_ms,
+            int(engine.opposites == "validate"),
+            int(engine.late == "accept"),
+            engine.events_max,
+            int(self.stages.by.is_engine_keyed(engine.name)),
+            queues[engine.name],
+            counters[engine.name],
+        ]
+
+    def _definition(
+        self, index: int, entry: Event | Chained, engine_at: dict[str, int]
+    ) -> list[int]:
+        opposites = entry.opposites if isinstance(entry, Event) else ()
+        others = [self.definitions[name] for name in opposites]
+        ends = self._ends(index)
+        return [
+            entry.number,
+            self.ids.of(entry.name) if isinstance(entry, Event) else -1,
+            REPEATS[entry.repeat],
+            engine_at[entry.engine],
+            self.lasts[_name(entry)],
+            self._append(others),
+            len(others),
+            self._append([cell for end in ends for cell in end]),
+            len(ends),
+        ]
+
+    def _ends(self, definition: int) -> list[tuple[int, int]]:
+        """The rules that can end in a definition, in order: (rule, whether for every key)."""
+        found = []
+        for name, shape in self.shapes.items():
+            keys = {key for d, key in shape.last() if d == definition}
+            if keys:
+                spread = self._rule(name).key is not None and keys != {col.OWN}
+                found.append((self.rule_ids[name], int(spread)))
+        return sorted(found)
+
+    def _rule_record(self, rule: Complex) -> list[int]:
+        chain = [
+            self.definitions[_name(entry)]
+            for entry in self.stages.chained(self.stage)
+            if entry.complex == rule.name
+        ]
+        head = [rule.number, self.ids.of(rule.name), rule.within_ms, int(rule.key is not None)]
+        shape = self.shapes.get(rule.name)
+        if shape is None:
+            return [*head, *([0] * 8), self._append(chain), len(chain), 0, 0]
+        signals = [self.ids.of(signal.name) for signal in self.stages.signals(rule)]
+        forbid = self._references(rule, rule.forbid)
+        absents = [self._absent(rule, refs) for refs in shape.absents]
+        leaves = [cell for index in range(len(shape.leaves)) for cell in self._leaf(rule, index)]
+        return [
+            *head,
+            shape.all,
+            self._append(leaves),
+            len(shape.leaves),
+            self._append(forbid),
+            len(rule.forbid),
+            self._append([cell for absent in absents for cell in absent]),
+            len(absents),
+            int(shape.candidates == 1 and not shape.absents),
+            self._append(chain),
+            len(chain),
+            self._append(signals),
+            len(signals),
+        ]
+
+    def _references(self, rule: Complex, refs: tuple[Ref, ...]) -> list[int]:
+        return [cell for ref in refs for cell in self._reference(rule, ref)]
+
+    def _absent(self, rule: Complex, refs: tuple[Ref, ...]) -> list[int]:
+        return [self._append(self._references(rule, refs)), len(refs)]
+
+    def _leaf(self, rule: Complex, index: int) -> list[int]:
+        shape = self.shapes[rule.name]
+        definition, key = shape.leaves[index]
+        word, bit = self.bits[rule.name, definition]
+        return [
+            definition,
+            key,
+            shape.after[index],
+            shape.drops[index],
+            word,
+            bit,
+            shape.ends_absent[index],
+            shape.starts_absent[index],
+        ]
+
+    def _bounds(self, definition: int) -> Bounds:
+        """The most one arrival of a definition can write, through all chained engines."""
+        most = Bounds(rows=1, arrivals=1)
+        for rule_id, spread in self._ends(definition):
+            rule = self.rules[rule_id]
+            length = len(self.shapes[rule.name].leaves)
+            signals = len(self.stages.signals(rule))
+            most.add(Bounds(1 + signals, 2 * length, length, 0, bool(spread)))
+            for entry in self.stages.chained(self.stage):
+                if entry.complex == rule.name:
+                    most.add(self._bounds(self.definitions[_name(entry)]))
+        return most
+
+
+def _name(entry: Event | Chained) -> str:
+    return entry.name if isinstance(entry, Event) else f"{entry.complex}@{entry.engine}"

@@ -1,0 +1,79 @@
+"""CSV with a header line; read by Arrow, and once more by line when something is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from cep.inputs.errors import InputError
+from cep.inputs.time import time_column
+from cep.inputs.types import ARROW, FALSE, TRUE, is_valid
+
+DELIMITERS = ("\t", ";", ",")
+
+
+def read(path: Path, data: bytes, types: Mapping[str, str]) -> tuple[pa.Table, str]:
+    """Columns `types` plus the time column of a CSV file, and the time column's name."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(path, "not UTF-8", "save the file as UTF-8", line) from error
+    first = text.split("\n", 1)[0]
+    delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
+    names = next(csv.reader([first.rstrip("\r")], delimiter=delimiter), [])
+    time = time_column(path, names)
+    missing = [name for name in types if name not in names]
+    if missing:
+        raise InputError(
+            path, f"no column {missing[0]!r} among {', '.join(names)}",
+            "name the columns as the stream's attributes", line=1,
+        )  # fmt: skip
+    try:
+        return _fast(text, delimiter, types, time), time
+    except pa.ArrowInvalid as error:
+        raise _explain(path, text, delimiter, names, types) or InputError(
+            path, f"not a CSV file ({error})", "give one header line and one line a row"
+        ) from error
+
+
+def _fast(text: str, delimiter: str, types: Mapping[str, str], time: str) -> pa.Table:
+    columns = {name: ARROW[type_] for name, type_ in types.items()}
+    convert = pc.ConvertOptions(
+        column_types={time: pa.string(), **columns},
+        include_columns=list(dict.fromkeys((time, *columns))),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        true_values=TRUE,
+        false_values=FALSE,
+    )
+    parse = pc.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    buffer = pa.BufferReader(text.encode())
+    return pc.read_csv(buffer, parse_options=parse, convert_options=convert)
+
+
+def _explain(
+    path: Path, text: str, delimiter: str, names: list[str], types: Mapping[str, str]
+) -> InputError | None:
+    """The first line that cannot be read, found by the csv module."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    next(lines, None)
+    for row in lines:
+        if row and len(row) != len(names):
+            return InputError(
+                path, f"{len(row)} fields where the header has {len(names)}",
+                "correct the line or quote the field", lines.line_num,
+            )  # fmt: skip
+        for name, value in zip(names, row, strict=False):
+            type_ = types.get(name)
+            if type_ and value and not is_valid(value, type_):
+                return InputError(
+                    path, f"{value!r} is no {type_}", "correct the value", lines.line_num, name
+                )
+    return None

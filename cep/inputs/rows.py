@@ -1,0 +1,49 @@
+"""The one way to read a stream's rows from a file, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+
+from cep.inputs import columnar, delimited, jsonl
+from cep.inputs.errors import InputError
+from cep.inputs.time import as_msc
+
+CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
+
+
+def rows(path: Path | str, attributes: Iterable[tuple[str, str]]) -> pa.Table:
+    """Rows of `path` in file order: column `time_msc` (int64, UTC ms), then `attributes`.
+
+    An attribute is (name, type), type being string, int, long, float, double or bool; other
+    columns of the file are not read. CSV and JSONL may be compressed with gzip. InputError names
+    file, line and column.
+    """
+    path = Path(path)
+    types = dict(attributes)
+    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    if not path.is_file():
+        raise InputError(path, "no such file", "check the path")
+    if suffix in PARQUET:
+        table, time = columnar.read(path, types)
+    elif suffix in JSONL:
+        table, time = jsonl.read(path, _bytes(path), types)
+    elif suffix in CSV:
+        table, time = delimited.read(path, _bytes(path), types)
+    else:
+        known = ", ".join(CSV + JSONL + PARQUET)
+        raise InputError(path, f"unknown format {suffix!r}", f"name the file with one of {known}")
+    first_line = 2 if suffix in CSV else 1
+    times = as_msc(path, time, table[time], first_line)
+    columns = {"time_msc": times, **{name: table[name] for name in types if name != "time_msc"}}
+    return pa.table(columns)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            return bytes(stream.read())
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(path, f"cannot be read ({error})", "check the path") from error

@@ -1,0 +1,9 @@
+"""The rule language: text to tokens to syntax tree, and back to well-formed text."""
+
+from __future__ import annotations
+
+from cep.lang.errors import RuleError, RuleErrors
+from cep.lang.formatter import format_rules
+from cep.lang.parser import parse
+
+__all__ = ["RuleError", "RuleErrors", "format_rules", "parse"]

@@ -1,0 +1,190 @@
+"""A place in the token list: looking, taking, expecting, and complaining."""
+
+from __future__ import annotations
+
+from cep.lang.ast import Duration, Literal, Name
+from cep.lang.errors import RuleError, Source, Span
+from cep.lang.lexer import tokenize
+from cep.lang.tokens import NAMES, NUMBERS, TIME_UNITS_MS, Kind, Role, Token
+
+NESTING_MAX = 40
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+FLOAT_MAX = 3.4028234663852886e38
+
+
+class Cursor:
+    """Walks the tokens of one source and notes the role it took each of them for."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.tokens, self.comments = tokenize(source)
+        self.roles: dict[int, Role] = {}
+        self.index = 0
+        self.nesting = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.index]
+
+    def peek(self, distance: int = 1) -> Token:
+        """The token `distance` places ahead, or the last one."""
+        return self.tokens[min(self.index + distance, len(self.tokens) - 1)]
+
+    def advance(self, role: Role | None = None) -> Token:
+        """Take the current token."""
+        token = self.token
+        if role is not None:
+            self.roles[self.index] = role
+        if token.kind is not Kind.END:
+            self.index += 1
+        return token
+
+    def at(self, symbol: str) -> bool:
+        return self.token.kind is Kind.SYMBOL and self.token.text == symbol
+
+    def at_word(self, *words: str) -> bool:
+        """Whether the keywords `words` stand here, in that order."""
+        return all(self.peek(i).keyword == word for i, word in enumerate(words))
+
+    def take(self, symbol: str, role: Role | None = None) -> bool:
+        """Take the symbol if it stands here."""
+        if not self.at(symbol):
+            return False
+        self.advance(role)
+        return True
+
+    def take_word(self, *words: str, role: Role = Role.KEYWORD) -> bool:
+        """Take the keywords if they stand here; `role` is that of the first."""
+        if not self.at_word(*words):
+            return False
+        self.advance(role)
+        for _ in words[1:]:
+            self.advance(Role.KEYWORD)
+        return True
+
+    def expect(self, symbol: str, role: Role | None = None, hint: str = "") -> Token:
+        if not self.at(symbol):
+            raise self.unexpected(f"`{symbol}`", hint)
+        return self.advance(role)
+
+    def expect_word(self, word: str, role: Role = Role.KEYWORD, hint: str = "") -> Token:
+        if not self.at_word(word):
+            raise self.unexpected(f"`{word}`", hint)
+        return self.advance(role)
+
+    def expect_name(self, what: str, hint: str = "") -> Name:
+        """A name: any word, or anything in backticks."""
+        if self.token.kind not in NAMES:
+            raise self.unexpected(what, hint)
+        token = self.advance()
+        return Name(token.text, span=token.span)
+
+    def expect_names(self, what: str) -> tuple[Name, ...]:
+        """Names with commas between."""
+        names = [self.expect_name(what)]
+        while self.take(","):
+            names.append(self.expect_name(what))
+        return tuple(names)
+
+    def expect_string(self, what: str, hint: str = "") -> Literal:
+        if self.token.kind is not Kind.STRING:
+            raise self.unexpected(what, hint)
+        token = self.advance()
+        return Literal(token.text, "string", span=token.span)
+
+    def expect_number(self, what: str, hint: str = "") -> Literal:
+        """A number without sign, checked against the range of its type."""
+        if self.token.kind not in NUMBERS:
+            raise self.unexpected(what, hint)
+        token = self.advance()
+        return Literal(self._number(token), token.kind.name.lower(), span=token.span)
+
+    def expect_integer(self, what: str, hint: str = "") -> Literal:
+        if self.token.kind is not Kind.INT:
+            raise self.unexpected(what, hint)
+        return self.expect_number(what)
+
+    def at_duration(self) -> bool:
+        return self.token.kind is Kind.INT and self.peek().keyword in TIME_UNITS_MS
+
+    def expect_duration(self, what: str, example: str = "5 min") -> Duration:
+        """A time literal: units from large to small, each at most once."""
+        if not self.at_duration():
+            raise self.unexpected(what, f"write a time such as `{example}`")
+        start = self.token.span.start
+        total_ms, previous_ms = 0, LONG_MAX
+        while self.at_duration():
+            count, unit = self.advance(), self.advance(Role.KEYWORD)
+            unit_ms = TIME_UNITS_MS[unit.keyword]
+            if unit_ms >= previous_ms:
+                raise self.error(unit.span, "time units go from large to small, each once")
+            total_ms, previous_ms = total_ms + self._integer(count) * unit_ms, unit_ms
+        span = self.since(start)
+        if total_ms > LONG_MAX:
+            raise self.error(span, "this time is too long", "it must fit in 64 bits of ms")
+        return Duration(total_ms, span=span)
+
+    def since(self, start: int) -> Span:
+        """From the offset `start` to the end of the last token taken."""
+        return Span(start, self.tokens[max(0, self.index - 1)].span.end)
+
+    def error(self, span: Span, message: str, hint: str = "") -> RuleError:
+        return self.source.error(span, message, hint)
+
+    def unexpected(self, expected: str, hint: str = "") -> RuleError:
+        """The error for a token that is not what must stand here."""
+        token = self.token
+        if token.kind is Kind.BAD:
+            return self.error(token.span, token.text, hint)
+        if token.kind is Kind.END:
+            return self.error(self._end(), f"expected {expected}, found the end of the text", hint)
+        written = self.source.text[token.span.start : token.span.end]
+        shown = written if len(written) <= 40 else written[:37] + "..."
+        return self.error(token.span, f"expected {expected}, found `{shown}`", hint)
+
+    def unsupported(self, span: Span, construct: str, hint: str) -> RuleError:
+        """The error for SiddhiQL that is understood but not built."""
+        return self.error(span, f"`{construct}` is not supported yet", hint)
+
+    def enter(self) -> None:
+        """Count one level of nesting; deep text must not exhaust the stack."""
+        self.nesting += 1
+        if self.nesting > NESTING_MAX:
+            raise self.error(
+                self.token.span,
+                f"nested deeper than {NESTING_MAX} levels",
+                "split the expression over several queries or events",
+            )
+
+    def leave(self) -> None:
+        self.nesting -= 1
+
+    def _end(self) -> Span:
+        if not self.index:
+            return self.token.span
+        end = self.tokens[self.index - 1].span.end
+        return Span(max(0, end - 1), end)
+
+    def _integer(self, token: Token) -> int:
+        if len(token.text) > 20:
+            raise self.error(token.span, "this number is too large")
+        return int(token.text.rstrip("lL"))
+
+    def _number(self, token: Token) -> int | float:
+        if token.kind in (Kind.INT, Kind.LONG):
+            return self._bounded_integer(token)
+        value = float(token.text.rstrip("fFdD"))
+        if value > (FLOAT_MAX if token.kind is Kind.FLOAT else 1.7976931348623157e308):
+            kind = token.kind.name.lower()
+            raise self.error(token.span, f"`{token.text}` does not fit a {kind}")
+        return value
+
+    def _bounded_integer(self, token: Token) -> int:
+        value = self._integer(token)
+        if token.kind is Kind.INT and value > INT_MAX:
+            hint = f"write `{token.text}L` for a long" if value <= LONG_MAX else ""
+            raise self.error(token.span, f"`{token.text}` does not fit an int", hint)
+        if value > LONG_MAX:
+            raise self.error(token.span, f"`{token.text}` does not fit a long")
+        return value

@@ -1,0 +1,258 @@
+"""The statements of the simple CEP engine: engine, event, complex, signal."""
+
+from __future__ import annotations
+
+from cep.lang.ast import (
+    ComplexDefinition,
+    Duration,
+    EngineDefinition,
+    EventDefinition,
+    Expression,
+    FollowedBy,
+    Header,
+    Literal,
+    Name,
+    Option,
+    Pattern,
+    PatternAnd,
+    PatternEvent,
+    PatternOr,
+    SignalDefinition,
+)
+from cep.lang.errors import Span, suggestion
+from cep.lang.parser_streams import StreamParser
+from cep.lang.tokens import NAMES, NUMBERS, Kind, Role
+
+LEAVES_MAX = 60
+REPEATS = ("reject", "refresh", "allow")
+SIDES = ("buy", "sell", "close")
+SYMBOL_HINT = "a symbol stands in quotes: `buy 'EURUSD' 0.10 lots`"
+
+
+class EventParser(StreamParser):
+    """Everything that may follow `define`, besides streams."""
+
+    leaves = 0
+
+    def engine_definition(self, start: int) -> EngineDefinition:
+        """`NAME (option = value, ..) from A, B`, after `define engine`."""
+        name = self.expect_name("an engine name")
+        options: list[Option] = []
+        if self.take("("):
+            options.append(self._option())
+            while self.take(","):
+                options.append(self._option())
+            self.expect(")", hint="commas separate options")
+        upstream = self.expect_names("an engine") if self.take_word("from") else ()
+        return EngineDefinition(name, tuple(options), upstream, span=self.since(start))
+
+    def _option(self) -> Option:
+        name = self.expect_name("an option", hint="for example `queue = 5 min`")
+        self.expect("=")
+        value = self._option_value()
+        return Option(name, value, span=self.since(name.span.start))
+
+    def _option_value(self) -> Literal | Duration:
+        if self.at_duration():
+            return self.expect_duration("a time")
+        if self.token.kind in NUMBERS:
+            return self.expect_number("a number")
+        return self.expect_string("a value", hint="a time, a number, or a word in quotes")
+
+    def _header(self, what: str) -> Header:
+        """`NAME [number N] [in ENGINE] [for each ATTR]`."""
+        name = self.expect_name(f"the name of the {what}")
+        number = engine = key = None
+        if self.take_word("number"):
+            number = self.expect_integer("a whole number")
+        if self.take_word("in"):
+            engine = self.expect_name("an engine")
+        if self.take_word("for"):
+            self.expect_word("each")
+            key = self.expect_name("an attribute")
+        return Header(name, number, engine, key, span=self.since(name.span.start))
+
+    def _expect_as(self) -> None:
+        hint = "the order is NAME, `number N`, `in ENGINE`, `for each ATTRIBUTE`, `as`"
+        self.expect_word("as", Role.CLAUSE, hint=hint)
+
+    def event_definition(self, start: int) -> EventDefinition:
+        """`HEADER as [every] STREAM[condition] ..`, after `define event`."""
+        header = self._header("event")
+        self._expect_as()
+        every = self.at_word("every") and self.peek().kind in NAMES and self.take_word("every")
+        source = self.expect_name("a stream")
+        condition: Expression | None = None
+        if self.take("["):
+            condition = self.expression()
+            self.expect("]", hint="close the condition")
+        opposites: tuple[Name, ...] = ()
+        repeat: str | None = None
+        while True:
+            if not opposites and self.take_word("opposite", role=Role.CLAUSE):
+                opposites = self.expect_names("an event")
+            elif repeat is None and self.take_word("repeat", role=Role.CLAUSE):
+                repeat = self._choice(REPEATS, "a repetition policy")
+            else:
+                break
+        span = self.since(start)
+        return EventDefinition(header, every, source, condition, opposites, repeat, span=span)
+
+    def _choice(self, words: tuple[str, ...], what: str) -> str:
+        word = self.token.keyword
+        if word not in words:
+            raise self.unexpected(what, suggestion(self.token.text, words))
+        self.advance(Role.KEYWORD)
+        return word
+
+    def complex_definition(self, start: int) -> ComplexDefinition:
+        """`HEADER as PATTERN within TIME forbid ..`, after `define complex`."""
+        header = self._header("complex event")
+        self._expect_as()
+        self.leaves = 0
+        explicit = self.at_word("arrangements") and self.peek().text == "("
+        explicit = explicit and self.peek(2).kind is not Kind.STRING
+        pattern = self._arrangements() if explicit else self._followed_by()
+        within: Duration | None = None
+        forbid: tuple[PatternEvent, ...] = ()
+        while True:
+            if within is None and self.take_word("within", role=Role.CLAUSE):
+                within = self.expect_duration("a time", "3 min")
+            elif not forbid and self.take_word("forbid", role=Role.CLAUSE):
+                forbid = self._events()
+            else:
+                break
+        return ComplexDefinition(header, pattern, within, forbid, span=self.since(start))
+
+    def _followed_by(self) -> Pattern:
+        left = self._either()
+        while True:
+            if self.at("->"):
+                self.advance(Role.CLAUSE)
+            elif not self.take_word("followed", "by", role=Role.CLAUSE):
+                return left
+            absent = self._absent()
+            right = self._either()
+            left = FollowedBy(left, right, absent, span=_across(left, right))
+
+    def _absent(self) -> tuple[PatternEvent, ...]:
+        if not self.take("["):
+            return ()
+        self.expect_word("not", hint="`[not X, Y]` names the events forbidden in between")
+        absent = self._events()
+        self.expect("]", hint="close `[not ..]`")
+        return absent
+
+    def _either(self) -> Pattern:
+        left = self._both()
+        while self.take_word("or"):
+            right = self._both()
+            left = PatternOr(left, right, span=_across(left, right))
+        return left
+
+    def _both(self) -> Pattern:
+        left = self._atom()
+        while self.take_word("and"):
+            right = self._atom()
+            left = PatternAnd(left, right, span=_across(left, right))
+        return left
+
+    def _atom(self) -> Pattern:
+        if self.at("("):
+            self.enter()
+            self.advance()
+            pattern = self._followed_by()
+            self.expect(")", hint="close the parenthesis")
+            self.leave()
+            return pattern
+        if self.at_word("not") and self.peek().kind in NAMES:
+            hint = "write `A followed by [not X] B`, or `forbid X` at the end"
+            raise self.error(self.token.span, "`not` cannot stand here", hint)
+        return self._leaf()
+
+    def _leaf(self) -> PatternEvent:
+        self.leaves += 1
+        if self.leaves > LEAVES_MAX:
+            hint = "bind parts of it first, and chain a second engine"
+            message = f"a pattern names at most {LEAVES_MAX} events"
+            raise self.error(self.token.span, message, hint)
+        return self._event()
+
+    def _event(self) -> PatternEvent:
+        """`NAME`, `NAME('key')`, or the same with a number."""
+        start = self.token.span.start
+        name: Name | Literal
+        if self.token.kind is Kind.INT:
+            name = self.expect_integer("a number")
+        else:
+            name = self.expect_name("an event")
+        key: Literal | None = None
+        if self.at("("):
+            self.advance(Role.TIGHT)
+            key = self.expect_string("a key in quotes", hint="for example `Reversal('MSFT')`")
+            self.expect(")")
+        return PatternEvent(name, key, span=self.since(start))
+
+    def _events(self) -> tuple[PatternEvent, ...]:
+        events = [self._event()]
+        while self.take(","):
+            events.append(self._event())
+        return tuple(events)
+
+    def _arrangements(self) -> Pattern:
+        """`arrangements (10, 11), (10, 12, 13)`: rows of events that follow each other."""
+        self.expect_word("arrangements")
+        rows = self._row()
+        while self.take(","):
+            row = self._row()
+            rows = PatternOr(rows, row, span=_across(rows, row))
+        return rows
+
+    def _row(self) -> Pattern:
+        self.expect("(", hint="an arrangement is a list in parentheses: `(10, 12, 13)`")
+        row: Pattern = self._leaf()
+        while self.take(","):
+            leaf = self._leaf()
+            row = FollowedBy(row, leaf, (), span=_across(row, leaf))
+        self.expect(")", hint="commas separate the events of an arrangement")
+        return row
+
+    def signal_definition(self, start: int) -> SignalDefinition:
+        """`NAME on COMPLEX SIDE [SYMBOL] ..`, after `define signal`."""
+        name = self.expect_name("the name of the signal")
+        self.expect_word("on")
+        complex_ = self.expect_name("a complex event")
+        side = self._choice(SIDES, "`buy`, `sell` or `close`")
+        symbol: Literal | None = None
+        if self.token.kind in NAMES and not self._at_signal_clause():
+            raise self.unexpected("a symbol in quotes", SYMBOL_HINT)
+        if self.token.kind is Kind.STRING:
+            symbol = self.expect_string("a symbol")
+        lots = stop = target = None
+        valid: Duration | None = None
+        while True:
+            if lots is None and self.token.kind in NUMBERS:
+                lots = self.expect_number("a number")
+                self.expect_word("lots", hint="write `0.10 lots`")
+            elif stop is None and self.take_word("stop"):
+                stop = self._points()
+            elif target is None and self.take_word("target"):
+                target = self._points()
+            elif valid is None and self.take_word("for"):
+                valid = self.expect_duration("a time", "10 min")
+            else:
+                break
+        span = self.since(start)
+        return SignalDefinition(name, complex_, side, symbol, lots, stop, target, valid, span=span)
+
+    def _at_signal_clause(self) -> bool:
+        return self.token.keyword in ("stop", "target", "for")
+
+    def _points(self) -> Literal:
+        points = self.expect_integer("a whole number of points", hint="write `200 points`")
+        self.expect_word("points", hint="distances are given in points: `200 points`")
+        return points
+
+
+def _across(left: Pattern, right: Pattern) -> Span:
+    return Span(left.span.start, right.span.end)

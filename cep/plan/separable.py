@@ -1,0 +1,228 @@
+"""By which attribute a plan is separable: where every output row depends on one key's events only.
+
+Keyed operators have one clock, one window and one queue per key, so they run per key in parallel
+with exactly the sequential answer. Whatever is not keyed runs after them on one clock (stage 2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from cep.plan.expressions import Column
+from cep.plan.nodes import (
+    Complex,
+    Event,
+    LengthWindow,
+    Operator,
+    Plan,
+    Query,
+    Ref,
+    Signal,
+    leaves,
+)
+from cep.plan.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Separability:
+    """The key attribute (None: nothing is separable) and what is keyed by it."""
+
+    key: str | None
+    engines: frozenset[str]
+    operators: frozenset[str]
+    key_columns: dict[str, frozenset[int]] = field(default_factory=dict)
+    reasons: tuple[tuple[str, str], ...] = ()
+
+    def is_keyed(self, operator: Operator) -> bool:
+        """Whether this operator depends on rows of one key only."""
+        return operator.name in self.operators
+
+    def is_engine_keyed(self, engine: str) -> bool:
+        return engine in self.engines
+
+    def is_stream_keyed(self, stream: str) -> bool:
+        """Whether every row of the stream belongs to one key."""
+        return stream in self.key_columns
+
+    def holds_key(self, stream: str, column: Column | None) -> bool:
+        """Whether that column of the stream is the row's key."""
+        return column is not None and column.position in self.key_columns.get(stream, frozenset())
+
+    def describe(self) -> list[str]:
+        """What `explain` says about it, a line each."""
+        if self.key is None:
+            return ["not separable: no operator works per key"]
+        lines = [f"separable by {self.key}"] if not self.reasons else []
+        lines += [f"not separable by {self.key}: {name}: {why}" for name, why in self.reasons]
+        return lines
+
+
+def separability(plan: Plan) -> Separability:
+    """Find the key attribute of a plan and everything that is keyed by it."""
+    key = _key_attribute(plan)
+    if key is None:
+        return Separability(None, frozenset(), frozenset())
+    return _Analysis(plan, key).run()
+
+
+def _key_attribute(plan: Plan) -> str | None:
+    """The string attribute of the sources that most operators work per."""
+    votes: Counter[str] = Counter()
+    votes.update(event.key.name for event in plan.events if event.key)
+    votes.update(query.group_by[0].name for query in plan.queries if query.group_by)
+    known = {
+        attribute.name
+        for stream in plan.sources
+        for attribute in stream.schema.attributes
+        if attribute.type is Type.STRING
+    }
+    candidates = [name for name, _ in votes.most_common() if name in known]
+    return candidates[0] if candidates else None
+
+
+class _Analysis:
+    """One pass in definition order; engines are settled first by the slower fixed point."""
+
+    def __init__(self, plan: Plan, key: str) -> None:
+        self.plan = plan
+        self.key = key
+        self.reasons: dict[str, str] = {}
+
+    def run(self) -> Separability:
+        engines = {engine.name for engine in self.plan.engines}
+        while True:
+            self.reasons = {}
+            columns, operators = self._flow(engines)
+            kept = {name for name in engines if self._engine_is_keyed(name, engines, operators)}
+            if kept == engines:
+                break
+            engines = kept
+        return Separability(
+            self.key,
+            frozenset(engines),
+            frozenset(operators),
+            columns,
+            tuple(self._all_reasons(engines)),
+        )
+
+    def _all_reasons(self, engines: set[str]) -> list[tuple[str, str]]:
+        crossing = [
+            (engine.name, "its events cross keys")
+            for engine in self.plan.engines
+            if engine.name not in engines
+        ]
+        return list(self.reasons.items()) + crossing
+
+    def _flow(self, engines: set[str]) -> tuple[dict[str, frozenset[int]], set[str]]:
+        """Key columns per keyed stream and the names of keyed operators."""
+        columns: dict[str, frozenset[int]] = {}
+        for stream in self.plan.sources:
+            position = stream.schema.position(self.key)
+            if position >= 0 and stream.schema.attributes[position].type is Type.STRING:
+                columns[stream.name] = frozenset((position,))
+        operators: set[str] = set()
+        for operator in self.plan.operators:
+            if self._operator_is_keyed(operator, columns, engines):
+                operators.add(operator.name)
+        return self._drop_mixed(columns, operators)
+
+    def _drop_mixed(
+        self, columns: dict[str, frozenset[int]], operators: set[str]
+    ) -> tuple[dict[str, frozenset[int]], set[str]]:
+        """A stream written by a query that is not keyed is not keyed, nor what reads it."""
+        mixed = {
+            query.target
+            for query in self.plan.queries
+            if query.name not in operators and query.target in columns
+        }
+        while mixed:
+            for stream in mixed:
+                columns.pop(stream, None)
+            readers = {
+                op
+                for op in self.plan.operators
+                if isinstance(op, Query | Event) and op.source not in columns
+            }
+            operators -= {op.name for op in readers}
+            mixed = {op.target for op in readers if isinstance(op, Query) and op.target in columns}
+        return columns, operators
+
+    def _operator_is_keyed(
+        self, operator: Operator, columns: dict[str, frozenset[int]], engines: set[str]
+    ) -> bool:
+        match operator:
+            case Query():
+                return self._query(operator, columns)
+            case Event():
+                keyed = self._edge(operator, columns)
+                if operator.engine in engines:
+                    columns[operator.name] = frozenset((0,))
+                return keyed
+            case Complex():
+                if operator.engine in engines:
+                    columns[operator.name] = frozenset((0,))
+                return operator.engine in engines
+            case Signal():
+                source = next(c for c in self.plan.complexes if c.name == operator.complex)
+                if source.engine in engines:
+                    columns[operator.name] = frozenset((1,))
+                return source.engine in engines
+
+    def _query(self, query: Query, columns: dict[str, frozenset[int]]) -> bool:
+        held = columns.get(query.source)
+        if held is None:
+            return False
+        grouped = any(column.position in held for column in query.group_by)
+        if query.aggregates and not grouped:
+            self.reasons[query.name] = f"its aggregates are not grouped by {self.key}"
+            return False
+        if query.aggregates and isinstance(query.window, LengthWindow):
+            self.reasons[query.name] = "rows of other keys push rows out of its length window"
+            return False
+        kept = frozenset(
+            index
+            for index, (_, expression) in enumerate(query.projection)
+            if isinstance(expression, Column) and expression.position in held
+        )
+        columns[query.target] = columns.get(query.target, kept) & kept
+        return True
+
+    def _edge(self, event: Event, columns: dict[str, frozenset[int]]) -> bool:
+        held = columns.get(event.source)
+        if held is None:
+            return False
+        if event.key is None:
+            self.reasons[event.name] = f"it has no `for each {self.key}`"
+            return False
+        if event.key.position not in held:
+            self.reasons[event.name] = f"{event.key.name} is not the row's {self.key}"
+            return False
+        return True
+
+    def _engine_is_keyed(self, name: str, engines: set[str], operators: set[str]) -> bool:
+        plan = self.plan
+        events = [event for event in plan.events if event.engine == name]
+        complexes = [found for found in plan.complexes if found.engine == name]
+        return (
+            all(event.name in operators for event in events)
+            and all(found.key is not None for found in complexes)
+            and not any(ref.key is not None for found in complexes for ref in _refs(found))
+            and all(upstream in engines for upstream in plan.engine(name).upstream)
+        )
+
+
+def _refs(found: Complex) -> tuple[Ref, ...]:
+    """Every event a complex event names, required or forbidden."""
+    return leaves(found.pattern) + found.forbid + _absent(found)
+
+
+def _absent(found: Complex) -> tuple[Ref, ...]:
+    pending, refs = [found.pattern], []
+    while pending:
+        node = pending.pop()
+        refs += list(getattr(node, "absent", ()))
+        pending += [
+            child for child in (getattr(node, "left", None), getattr(node, "right", None)) if child
+        ]
+    return tuple(refs)

@@ -1,0 +1,31 @@
+"""Self-contained HTML pages about a run: charts, events, queues, signals."""
+
+from cep.report.model import (
+    Kind,
+    Marker,
+    QueueEntry,
+    QueueView,
+    Report,
+    Role,
+    Series,
+    SymbolChart,
+    Table,
+    Time,
+    Verdict,
+)
+from cep.report.page import render
+
+__all__ = [
+    "Kind",
+    "Marker",
+    "QueueEntry",
+    "QueueView",
+    "Report",
+    "Role",
+    "Series",
+    "SymbolChart",
+    "Table",
+    "Time",
+    "Verdict",
+    "render",
+]

@@ -1,0 +1,130 @@
+"""What a report is made of. Times are ms UTC; sequences are in time order unless said otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Role(StrEnum):
+    """How a line is drawn; `UPPER` and `LOWER` enclose a shaded band."""
+
+    PRICE = "price"
+    UPPER = "upper"
+    MIDDLE = "middle"
+    LOWER = "lower"
+
+
+class Kind(StrEnum):
+    """What a marker stands for."""
+
+    EVENT = "event"
+    COMPLEX = "complex"
+    SIGNAL = "signal"
+    FILL = "fill"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line over time; NaN values interrupt it. `time_msc` and `values` have equal length."""
+
+    name: str
+    role: Role
+    time_msc: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A point in time on a chart.
+
+    `price` None puts it on the price line. `side` is buy, sell or close. `parts` are the ids of the
+    markers it was bound from; they are connected when the reader points at this one.
+    """
+
+    kind: Kind
+    time_msc: int
+    label: str
+    price: float | None = None
+    side: str = ""
+    detail: str = ""
+    id: str = ""
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolChart:
+    """One tab: a symbol's lines and markers; `digits` is the number of decimals of its prices."""
+
+    symbol: str
+    series: tuple[Series, ...]
+    markers: tuple[Marker, ...] = ()
+    digits: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEntry:
+    """An event of an engine's queue with the names of the complex events it is bound to.
+
+    `gone` says why it left the queue (expired, evicted, ...) and is empty while it is queued.
+    """
+
+    number: int
+    event: str
+    time_msc: int
+    binds: tuple[str, ...] = ()
+    key: str = ""
+    gone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """An engine's queue in arrival order, oldest first; the page shows the newest first."""
+
+    engine: str
+    entries: tuple[QueueEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A table cell: a time that, with a symbol, leads to its place on the symbol's chart."""
+
+    msc: int
+    symbol: str = ""
+
+
+Cell = str | int | float | None | Time
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A titled table; every row has one cell per column."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Cell, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The one sentence that matters, and whether it is good news."""
+
+    good: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole page, top to bottom."""
+
+    title: str
+    subtitle: str = ""
+    verdict: Verdict | None = None
+    summary: tuple[tuple[str, str], ...] = ()
+    charts: tuple[SymbolChart, ...] = ()
+    tables: tuple[Table, ...] = ()
+    engines: tuple[QueueView, ...] = ()

@@ -1,0 +1,1 @@
+"""Spark: one local session, distributed archiving, and the backtest's stages."""

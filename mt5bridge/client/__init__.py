@@ -1,0 +1,9 @@
+"""The terminal's end of the wire, for programs that are terminals without being MetaTrader."""
+
+from __future__ import annotations
+
+from mt5bridge.client.client import Client, State
+from mt5bridge.client.connection import Connection
+from mt5bridge.client.outbox import Outbox
+
+__all__ = ["Client", "Connection", "Outbox", "State"]

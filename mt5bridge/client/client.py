@@ -1,0 +1,225 @@
+"""The terminal's side of the dialog, without sockets: frames and time in, frames out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+
+from mt5bridge.client.outbox import Outbox
+from mt5bridge.clock import Now
+from mt5bridge.position import START, Position
+from mt5bridge.records import DEAL, Records
+from mt5bridge.wire import (
+    DEALS_STREAM,
+    Ack,
+    Bye,
+    Error,
+    ErrorCode,
+    Frame,
+    Heartbeat,
+    Hello,
+    Resend,
+    Signal,
+    SignalResult,
+    Symbol,
+    Symbols,
+    Welcome,
+)
+
+_BATCH_RECORDS = 1_000
+_TIMEOUT_MS = 5_000  # until WELCOME names another
+
+
+class State(Enum):
+    """Where the dialog stands."""
+
+    OFFLINE = "offline"
+    GREETING = "greeting"
+    LIVE = "live"
+    REFUSED = "refused"
+
+
+class Client:
+    """Sequences, windows, heartbeats and resumption of one terminal."""
+
+    def __init__(self, hello: Hello, batch_records: int = _BATCH_RECORDS) -> None:
+        self.state = State.OFFLINE
+        self.refusal: Error | None = None
+        self.welcome: Welcome | None = None
+        self.deals = Outbox(DEALS_STREAM, DEAL)
+        self.symbols: dict[str, Symbol] = {}
+        self.ticks: dict[str, Outbox] = {}
+        self.signals: list[Signal] = []  # received, for the owner to take
+        self.round_trip_ms: int | None = None
+        self.utc_offset_ms = hello.utc_offset_ms
+        self._hello = hello
+        self._batch_records = batch_records
+        self._urgent: list[Frame] = []
+        self._turn = 0
+        self._heard_ms = self._beat_ms = 0
+        self._token = 0
+        self._beats: dict[int, int] = {}  # token to the time it was sent
+
+    def add_symbol(self, symbol: Symbol) -> None:
+        """Publish a symbol; its stream number is set here."""
+        stream = len(self.symbols) + 1
+        self.symbols[symbol.name] = replace(symbol, stream=stream)
+        self.ticks[symbol.name] = Outbox(stream)
+        if self.welcome is not None:
+            self.ticks[symbol.name].resume(self.resume(symbol.name).sequence)
+        if self.state is State.LIVE:
+            self._announce([self.symbols[symbol.name]])
+
+    def take_ticks(self, symbol: str, ticks: Records) -> None:
+        """Give sequences to ticks new in the tick base; RuntimeError before the first WELCOME."""
+        self._check_welcomed()
+        self.ticks[symbol].append(ticks, self.utc_offset_ms)
+
+    def take_deals(self, deals: Records) -> None:
+        """Give sequences to new deal revisions; RuntimeError before the first WELCOME."""
+        self._check_welcomed()
+        self.deals.append(deals, self.utc_offset_ms)
+
+    def connected(self, now: Now) -> None:
+        """A connection stands: say hello."""
+        self.state = State.GREETING
+        self.refusal = None
+        self._heard_ms = now.ms
+        hello = replace(self._hello, time_msc=now.utc_msc, utc_offset_ms=self.utc_offset_ms)
+        self._urgent = [hello]
+
+    def disconnected(self) -> None:
+        """The connection is gone; everything unacknowledged is kept."""
+        self.state = State.OFFLINE
+        self._urgent.clear()
+        self._beats.clear()
+
+    def silent(self, now: Now) -> bool:
+        """Whether the daemon has been silent for so long that the connection is to be dropped."""
+        timeout_ms = self.welcome.timeout_ms if self.welcome else _TIMEOUT_MS
+        return self.state is not State.OFFLINE and now.ms - self._heard_ms > timeout_ms
+
+    def report(self, result: SignalResult) -> None:
+        """Tell what became of a signal; lost when offline, since the daemon asks again."""
+        if self.state is State.LIVE:
+            self._urgent.append(result)
+
+    def goodbye(self, text: str) -> None:
+        """Tell the daemon not to wait."""
+        self._urgent.append(Bye(text))
+
+    def resume(self, symbol: str) -> Position:
+        """Where the daemon's disk stands in a symbol's ticks, from its last WELCOME."""
+        streams = self.welcome.streams if self.welcome else ()
+        found = (stream for stream in streams if stream.name == symbol)
+        stream = next(found, None)
+        if stream is None:
+            return START
+        return Position(stream.durable, stream.time_msc, stream.count_at_msc)
+
+    def receive(self, frame: Frame, now: Now) -> None:
+        """Take one frame of the daemon."""
+        self._heard_ms = now.ms
+        match frame:
+            case Welcome():
+                self._welcomed(frame, now)
+            case Ack():
+                self._acknowledged(frame)
+            case Resend():
+                if outbox := self._outbox(frame.stream):
+                    outbox.rewind(frame.first)
+            case Heartbeat():
+                sent_ms = self._beats.pop(frame.token, now.ms)
+                self.round_trip_ms = now.ms - sent_ms
+            case Signal():
+                self.signals.append(frame)
+            case Error():
+                self._refused(frame, now)
+            case _:
+                text = f"{type(frame).__name__} is the terminal's"
+                self._urgent.append(Error.of(ErrorCode.UNEXPECTED_FRAME, text))
+
+    def outgoing(self, now: Now, frames_max: int = 64) -> list[Frame]:
+        """What may be sent now: at most `frames_max` frames of records, and what is urgent."""
+        self._beat(now)
+        frames, self._urgent = self._urgent, []
+        if self.state is State.LIVE:
+            self._fill(frames, frames_max)
+        return frames
+
+    @property
+    def unacknowledged(self) -> int:
+        """How many records are not known to be on the daemon's disk."""
+        return self.deals.unacknowledged + sum(box.unacknowledged for box in self.ticks.values())
+
+    def _check_welcomed(self) -> None:
+        if self.welcome is None:
+            raise RuntimeError("no WELCOME yet, which tells where the sequences go on")
+
+    def _fill(self, frames: list[Frame], frames_max: int) -> None:
+        while frame := self.deals.next_frame(self._batch_records):
+            frames.append(frame)
+        boxes = list(self.ticks.values())
+        window = self.welcome.window_records if self.welcome else 0
+        room = window - sum(box.in_flight for box in boxes)
+        idle = 0
+        while idle < len(boxes) and len(frames) < frames_max and room > 0:
+            box = boxes[self._turn % len(boxes)]
+            self._turn += 1
+            before = box.in_flight
+            tick_frame = box.next_frame(min(self._batch_records, room))
+            room -= box.in_flight - before
+            idle = idle + 1 if tick_frame is None else 0
+            if tick_frame is not None:
+                frames.append(tick_frame)
+
+    def _beat(self, now: Now) -> None:
+        if self.state is not State.LIVE or self.welcome is None:
+            return
+        if now.ms - self._beat_ms < self.welcome.heartbeat_ms:
+            return
+        self._beat_ms = now.ms
+        self._token += 1
+        self._beats[self._token] = now.ms
+        marks = tuple(box.mark() for box in [self.deals, *self.ticks.values()])
+        self._urgent.append(Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, marks))
+
+    def _welcomed(self, welcome: Welcome, now: Now) -> None:
+        self.state = State.LIVE
+        self.welcome = welcome
+        self._beat_ms = now.ms
+        self.deals.resume(self.resume("").sequence)
+        for name, outbox in self.ticks.items():
+            outbox.resume(self.resume(name).sequence)
+        self._announce(list(self.symbols.values()))
+
+    def _announce(self, symbols: list[Symbol]) -> None:
+        if symbols:
+            self._urgent.append(Symbols(tuple(symbols)))
+
+    def _acknowledged(self, ack: Ack) -> None:
+        for durable in ack.streams:
+            if outbox := self._outbox(durable.stream):
+                outbox.acknowledge(durable.sequence)
+
+    def _refused(self, error: Error, now: Now) -> None:
+        if error.code in _GREET_AGAIN and self.state is State.LIVE:
+            self.connected(now)
+        elif error.code in _FINAL:
+            self.state = State.REFUSED
+            self.refusal = error
+
+    def _outbox(self, stream: int) -> Outbox | None:
+        if stream == DEALS_STREAM:
+            return self.deals
+        boxes = list(self.ticks.values())
+        return boxes[stream - 1] if stream <= len(boxes) else None
+
+
+_GREET_AGAIN = (ErrorCode.HELLO_FIRST, ErrorCode.UNKNOWN_STREAM)
+_FINAL = (
+    ErrorCode.WRONG_VERSION,
+    ErrorCode.IDENTITY_IN_USE,
+    ErrorCode.SUPERSEDED,
+    ErrorCode.LIMIT,
+)

@@ -1,0 +1,143 @@
+"""A DEALER socket that notices when its connection comes and goes."""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import TracebackType
+from typing import Any
+
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+from mt5bridge.waker import Waker
+from mt5bridge.wire import FRAME_BYTES_MAX
+
+_EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+_BACKOFF_MS = (50, 2_000)  # first and longest wait between attempts
+_FRAMES_QUEUED_MAX = 64
+
+
+class Change(Enum):
+    """What happened to the connection."""
+
+    UP = "up"
+    DOWN = "down"
+    DENIED = "denied"  # wrong user or password
+
+
+class Connection:
+    """Connects anew with a fresh socket each time, so that nothing old is sent by libzmq."""
+
+    def __init__(self, address: str, user: str = "", password: str = "") -> None:
+        self._address = address
+        self._user = user
+        self._password = password
+        self._context: zmq.Context[Any] = zmq.Context()
+        self._socket: zmq.Socket[bytes] | None = None
+        self._monitor: zmq.Socket[bytes] | None = None
+        self._waker = Waker()
+        self._backoff_ms = _BACKOFF_MS[0]
+        self._due_ms = 0
+
+    def attempt(self, now_ms: int) -> None:
+        """Begin to connect if no attempt is under way and the time for one has come."""
+        if self._socket is None and now_ms >= self._due_ms:
+            self._open()
+
+    def poll(self, timeout_ms: int) -> None:
+        """Wait until something arrives or happens, or `wake` is called."""
+        poller = zmq.Poller()
+        poller.register(self._waker.fileno(), zmq.POLLIN)
+        for socket in (self._socket, self._monitor):
+            if socket is not None:
+                poller.register(socket, zmq.POLLIN)
+        poller.poll(timeout_ms)
+        self._waker.reset()
+
+    def wake(self) -> None:
+        """End a waiting `poll`; may be called from any thread."""
+        self._waker.wake()
+
+    def changes(self) -> list[Change]:
+        """What happened to the connection since the last call."""
+        found: list[Change] = []
+        while self._monitor is not None and self._monitor.poll(0):
+            event = recv_monitor_message(self._monitor)["event"]
+            found.append(_CHANGES[event])
+        if Change.UP in found:
+            self._backoff_ms = _BACKOFF_MS[0]
+        return found
+
+    def receive(self) -> list[bytes]:
+        """The messages that have arrived."""
+        messages: list[bytes] = []
+        while self._socket is not None:
+            try:
+                messages.append(self._socket.recv(zmq.NOBLOCK))
+            except zmq.Again:
+                break
+        return messages
+
+    def writable(self) -> bool:
+        """Whether `send` would succeed."""
+        return self._socket is not None and bool(self._socket.poll(0, zmq.POLLOUT))
+
+    def send(self, data: bytes) -> bool:
+        """Send one frame; False when there is no room, or no connection."""
+        if self._socket is None:
+            return False
+        try:
+            self._socket.send(data, zmq.NOBLOCK)
+        except zmq.Again:
+            return False
+        return True
+
+    def drop(self, now_ms: int, linger_ms: int = 0) -> None:
+        """Close the connection; the next attempt comes after a growing pause."""
+        if self._socket is not None:
+            self._socket.disable_monitor()
+            self._socket.close(linger_ms)
+        if self._monitor is not None:
+            self._monitor.close(0)
+        self._socket = self._monitor = None
+        self._due_ms = now_ms + self._backoff_ms
+        self._backoff_ms = min(2 * self._backoff_ms, _BACKOFF_MS[1])
+
+    def close(self, linger_ms: int = 0) -> None:
+        """Close for good; wait `linger_ms` for what is still to be sent."""
+        self.drop(0, linger_ms)
+        self._context.term()
+        self._waker.close()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        socket: zmq.Socket[bytes] = self._context.socket(zmq.DEALER)
+        socket.linger = 0
+        socket.immediate = True
+        socket.sndhwm = socket.rcvhwm = _FRAMES_QUEUED_MAX
+        socket.maxmsgsize = FRAME_BYTES_MAX
+        socket.reconnect_ivl = -1
+        if self._user:
+            socket.plain_username = self._user.encode()
+            socket.plain_password = self._password.encode()
+        self._monitor = socket.get_monitor_socket(_EVENTS | zmq.EVENT_CLOSED)
+        self._socket = socket
+        socket.connect(self._address)
+
+
+_CHANGES = {
+    zmq.EVENT_HANDSHAKE_SUCCEEDED: Change.UP,
+    zmq.EVENT_DISCONNECTED: Change.DOWN,
+    zmq.EVENT_CLOSED: Change.DOWN,
+    zmq.EVENT_HANDSHAKE_FAILED_AUTH: Change.DENIED,
+}

@@ -1,0 +1,38 @@
+"""How far a stream has come, in the two ways a terminal can go on from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mt5bridge.records import Records
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The last sequence, and how many records up to it have the newest `time_msc`.
+
+    A terminal that kept its sequences goes on at `sequence + 1`; one that was restarted asks
+    its tick base from `time_msc` and skips `count_at_msc` ticks of that millisecond.
+    """
+
+    sequence: int = 0
+    time_msc: int = 0
+    count_at_msc: int = 0
+
+    def advanced(self, last: int, records: Records) -> Position:
+        """The position after `records`, whose last sequence is `last`."""
+        if not len(records):
+            return Position(last, self.time_msc, self.count_at_msc)
+        times = records["time_msc"]
+        newest = int(times.max())
+        if newest < self.time_msc:
+            return Position(last, self.time_msc, self.count_at_msc)
+        count = int(np.count_nonzero(times == newest))
+        if newest == self.time_msc:
+            count += self.count_at_msc
+        return Position(last, newest, count)
+
+
+START = Position()

@@ -1,0 +1,20 @@
+"""The daemon's end of the wire."""
+
+from __future__ import annotations
+
+from mt5bridge.server.batch import DEALS, Batch, Gap, Outcome
+from mt5bridge.server.server import Server
+from mt5bridge.server.settings import BindError, Settings, UnsafeBindError
+from mt5bridge.server.sink import Sink
+
+__all__ = [
+    "DEALS",
+    "Batch",
+    "BindError",
+    "Gap",
+    "Outcome",
+    "Server",
+    "Settings",
+    "Sink",
+    "UnsafeBindError",
+]

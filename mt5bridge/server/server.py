@@ -1,0 +1,166 @@
+"""The ROUTER socket's loop: bytes to the terminals' sessions and back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import ExitStack
+from threading import Event
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import zmq
+
+from mt5bridge import clock as clocks
+from mt5bridge.clock import Clock
+from mt5bridge.server.authentication import plain
+from mt5bridge.server.settings import BindError, Settings
+from mt5bridge.server.sink import Sink
+from mt5bridge.server.terminals import Outgoing, Resumes, Terminals
+from mt5bridge.waker import Waker
+from mt5bridge.wire import FRAME_BYTES_MAX, Signal, encode
+
+_FRAMES_A_POLL = 64  # then acknowledgements and signals get their turn
+_REMIND_MS = 50
+
+Command: TypeAlias = Callable[[Terminals], object]
+
+
+class Server:
+    """Binds on creation; one thread calls `run` or `poll_once`, which call the sink.
+
+    `acknowledge`, `send_signal` and `counters` may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        sink: Sink,
+        resumes: Resumes | None = None,
+        clock: Clock = clocks.now,
+    ) -> None:
+        settings.check()
+        self.terminals = Terminals(settings, sink, resumes or {})
+        self._sink = sink
+        self._clock = clock
+        self._commands: deque[Command] = deque()
+        self._remind_ms = 0
+        with ExitStack() as stack:
+            self._waker = Waker()
+            stack.callback(self._waker.close)
+            context: zmq.Context[Any] = zmq.Context()
+            stack.callback(context.destroy, 0)
+            self._socket = _router(context, settings)
+            stack.enter_context(plain(context, self._socket, settings.passwords))
+            _bind(self._socket, settings.bind)
+            stack.callback(self._socket.close, 0)
+            self._open = stack.pop_all()
+        self._poller = zmq.Poller()
+        self._poller.register(self._socket, zmq.POLLIN)
+        self._poller.register(self._waker.fileno(), zmq.POLLIN)
+
+    @property
+    def address(self) -> str:
+        """The bound address, with the port that was chosen for `tcp://127.0.0.1:*`."""
+        return self._socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
+
+    def acknowledge(self, identity: str, stream: str, sequence: int) -> None:
+        """A stream (symbol, or DEALS) is on disk up to `sequence`."""
+        self._command(lambda terminals: terminals.acknowledge(identity, stream, sequence))
+
+    def send_signal(self, identity: str | None, signal: Signal) -> None:
+        """Send to one terminal, or with None to every connected one that publishes its symbol."""
+        self._command(lambda terminals: terminals.send(identity, signal))
+
+    def counters(self) -> dict[str, int]:
+        """A copy of the counters."""
+        return dict(self._sink.counters)
+
+    def run(self, stop: Event) -> None:
+        """Poll until `stop` is set; `wake` makes it look."""
+        while not stop.is_set():
+            self.poll_once(_REMIND_MS)
+
+    def wake(self) -> None:
+        """End a waiting `poll_once`."""
+        self._waker.wake()
+
+    def poll_once(self, timeout_ms: int) -> int:
+        """Wait for something to do, at most `timeout_ms`, and do it; the frames received."""
+        ready = dict(self._poller.poll(timeout_ms))
+        if self._waker.fileno() in ready:
+            self._waker.reset()
+        received = self._receive() if self._socket in ready else 0
+        while self._commands:
+            self._commands.popleft()(self.terminals)
+        self._send(self.terminals.outgoing())
+        self._remind()
+        return received
+
+    def close(self) -> None:
+        """Close the socket; unsent frames are dropped, since terminals ask again."""
+        self._open.close()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _command(self, command: Command) -> None:
+        self._commands.append(command)
+        self._waker.wake()
+
+    def _receive(self) -> int:
+        for received in range(_FRAMES_A_POLL):
+            try:
+                route, *parts = self._socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return received
+            self._send(self.terminals.receive(route, parts, self._clock()))
+        return _FRAMES_A_POLL
+
+    def _remind(self) -> None:
+        now = self._clock()
+        if now.ms >= self._remind_ms:
+            self._remind_ms = now.ms + _REMIND_MS
+            self._send(self.terminals.remind(now))
+
+    def _send(self, outgoing: Outgoing) -> None:
+        for route, frame in outgoing:
+            try:
+                self._socket.send_multipart([route, encode(frame)], zmq.NOBLOCK)
+            except zmq.Again:
+                self._sink.count("unsent")
+                if isinstance(frame, Signal):
+                    self.terminals.unsent(route, frame)
+            except zmq.ZMQError as error:
+                if error.errno != zmq.EHOSTUNREACH:
+                    raise
+                self.terminals.gone(route)
+
+
+def _bind(socket: zmq.Socket[bytes], address: str) -> None:
+    try:
+        socket.bind(address)
+    except zmq.ZMQError as error:
+        raise BindError(
+            f"cannot listen on {address}: {error}. Is another daemon running? Else use another port"
+        ) from None
+
+
+def _router(context: zmq.Context[Any], settings: Settings) -> zmq.Socket[bytes]:
+    socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
+    socket.linger = 0
+    socket.router_mandatory = True  # sending to a connection that is gone is told, not swallowed
+    socket.rcvhwm = socket.sndhwm = settings.frames_queued_max
+    # Somewhat larger frames still get an answer; beyond, libzmq drops the connection.
+    socket.maxmsgsize = 4 * FRAME_BYTES_MAX
+    socket.heartbeat_ivl = settings.heartbeat_ms
+    socket.heartbeat_timeout = settings.timeout_ms
+    return socket

@@ -1,0 +1,68 @@
+"""Settings of the server and what is refused for safety."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+SYMBOLS_MAX = 16_384  # their resume positions must fit one WELCOME
+
+
+class BindError(ValueError):
+    """An address that cannot be listened on."""
+
+
+class UnsafeBindError(BindError):
+    """A bind address that anyone could reach, without authentication."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the server listens and how patient it is; times in milliseconds."""
+
+    bind: str = "tcp://127.0.0.1:5655"
+    heartbeat_ms: int = 1_000
+    timeout_ms: int = 5_000
+    resend_after_ms: int = 500
+    window_records: int = 65_536  # unacknowledged ticks a terminal may have under way
+    terminals_max: int = 64
+    symbols_max: int = 10_000  # per terminal
+    signals_max: int = 10_000  # per terminal, without a final result
+    frames_queued_max: int = 256  # per connection, each way
+    passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password
+    allow_insecure: bool = False
+    program: str = "mt5bridge"
+
+    def check(self) -> None:
+        """UnsafeBindError or ValueError, with the remedy, when the settings cannot be used."""
+        for name in ("heartbeat_ms", "resend_after_ms", "window_records", "frames_queued_max"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} = {getattr(self, name)}: use 1 or more")
+        if not 1 <= self.symbols_max <= SYMBOLS_MAX:
+            raise ValueError(f"symbols_max = {self.symbols_max}: use 1 to {SYMBOLS_MAX}")
+        if self.timeout_ms < 2 * self.heartbeat_ms:
+            raise ValueError(
+                f"timeout_ms = {self.timeout_ms}: use at least twice heartbeat_ms"
+                f" ({self.heartbeat_ms})"
+            )
+        if not (self.passwords or self.allow_insecure or is_loopback(self.bind)):
+            raise UnsafeBindError(
+                f"{self.bind} can be reached from other machines and no passwords are set: whoever"
+                " connects could trade. Bind tcp://127.0.0.1:PORT, set passwords, or set"
+                " allow_insecure if a tunnel guards the address"
+            )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a ZeroMQ address is reachable from this machine only."""
+    parts = urlsplit(address)
+    if parts.scheme in ("ipc", "inproc"):
+        return True
+    host = parts.hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,43 @@
+"""Where the server's findings go, and what it counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from loguru import logger
+
+from mt5bridge.server.batch import Batch, Gap, Outcome
+
+
+def _take(_batch: Batch) -> bool:
+    return True
+
+
+def _ignore(_item: object) -> None:
+    return None
+
+
+@dataclass(slots=True)
+class Sink:
+    """Callbacks, called in the server's thread.
+
+    `on_batch` returns whether it took the batch; one not taken is asked for again later.
+    """
+
+    on_batch: Callable[[Batch], bool] = _take
+    on_gap: Callable[[Gap], None] = _ignore
+    on_outcome: Callable[[Outcome], None] = _ignore
+    counters: Counter[str] = field(default_factory=Counter)
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Add to a counter."""
+        self.counters[name] += number
+
+    def complain(self, name: str, text: str) -> None:
+        """Count, and log the 1st, 2nd, 4th, 8th ... time, so that no peer can flood the log."""
+        self.counters[name] += 1
+        times = self.counters[name]
+        if times & (times - 1) == 0:
+            logger.warning("{} (no. {}): {}", name, times, text)

@@ -1,0 +1,106 @@
+"""One stream's place in its sequence: what is next, what is on disk, what is missing."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from mt5bridge.position import START, Position
+from mt5bridge.records import TICK, Records
+
+_NOTHING = np.empty(0, TICK)
+
+
+class Verdict(Enum):
+    """What an offered interval is to the stream."""
+
+    NEW = "new"
+    DUPLICATE = "duplicate"
+    BEYOND = "beyond"
+
+
+@dataclass(slots=True)
+class Stream:
+    """Go-back-N receiver: takes the expected sequence, drops older ones, refuses later ones."""
+
+    name: str
+    durable: Position = START
+    expected: int = 1
+    latest_msc: int = 0
+    seen: int = 0  # the highest sequence known to exist
+    asked_ms: int | None = None  # when the missing interval was last asked for
+    pending: deque[tuple[int, Records]] = field(default_factory=deque)
+
+    @classmethod
+    def resumed(cls, name: str, durable: Position) -> Stream:
+        """A stream that goes on behind what is on disk."""
+        after = durable.sequence
+        return cls(name, durable, expected=after + 1, latest_msc=durable.time_msc, seen=after)
+
+    def judge(self, first: int, last: int) -> Verdict:
+        """Whether an interval holds the expected sequence, only older or only later ones."""
+        if first > self.expected:
+            self.seen = max(self.seen, last)
+            return Verdict.BEYOND
+        return Verdict.NEW if last >= self.expected else Verdict.DUPLICATE
+
+    def take(self, records: Records, now_ms: int) -> None:
+        """`records`, the first of which was expected, have been handed on."""
+        self.expected += len(records)
+        self.pending.append((self.expected - 1, records))
+        self._moved(now_ms)
+
+    def skip_to(self, last: int, now_ms: int) -> None:
+        """Everything up to `last` is lost."""
+        self.expected = last + 1
+        self._moved(now_ms)
+
+    def refuse(self, last: int, now_ms: int) -> None:
+        """The consumer has no room for the records up to `last`: ask again later, not now."""
+        self.seen = max(self.seen, last)
+        self.asked_ms = now_ms
+
+    def reconnected(self) -> None:
+        """A new connection will tell anew what exists, beginning behind `durable`."""
+        self.seen = self.expected - 1
+        self.asked_ms = None
+
+    def ask(self, now_ms: int, again_after_ms: int) -> bool:
+        """Whether to ask for what is missing now; True at most once per `again_after_ms`."""
+        if self.asked_ms is not None and now_ms - self.asked_ms < again_after_ms:
+            return False
+        self.asked_ms = now_ms
+        return True
+
+    def missing(self) -> tuple[int, int] | None:
+        """The interval that must be sent again, if later sequences are known."""
+        return (self.expected, self.seen) if self.seen >= self.expected else None
+
+    def acknowledge(self, sequence: int) -> bool:
+        """All up to `sequence` is on disk; whether that is news."""
+        sequence = min(sequence, self.expected - 1)
+        if sequence <= self.durable.sequence:
+            return False
+        while self.pending and self.pending[0][0] <= sequence:
+            last, records = self.pending.popleft()
+            self.durable = self.durable.advanced(last, records)
+        self._acknowledge_part(sequence)
+        return True
+
+    def _acknowledge_part(self, sequence: int) -> None:
+        count = 0
+        if self.pending:
+            last, records = self.pending[0]
+            count = max(0, sequence - (last - len(records)))
+            if count:
+                self.pending[0] = (last, records[count:])
+        head = records[:count] if count else _NOTHING
+        self.durable = self.durable.advanced(sequence, head)
+
+    def _moved(self, now_ms: int) -> None:
+        self.seen = max(self.seen, self.expected - 1)
+        # Progress is the answer to what was asked; asking again now would bring it all twice.
+        self.asked_ms = now_ms if self.missing() else None

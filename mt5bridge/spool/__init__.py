@@ -1,0 +1,25 @@
+"""The durable spool: crash-safe segments of record groups."""
+
+from mt5bridge.spool.block import Damage
+from mt5bridge.spool.committer import CommitThread
+from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.errors import GroupError, SpoolError, SpoolLockedError
+from mt5bridge.spool.group import CLOCK, GAP, Group, Kind, Stream, StreamKey, gap
+from mt5bridge.spool.recovery import Recovery
+from mt5bridge.spool.segment import (
+    Content,
+    Segment,
+    State,
+    list_segments,
+    mark_archived,
+    read_content,
+)
+from mt5bridge.spool.spool import Condition, Counters, Durable, Spool, read
+from mt5bridge.spool.state import Gap, StreamState
+
+__all__ = [
+    "CLOCK", "GAP", "CommitThread", "Condition", "Content", "Counters", "Damage", "Disk",
+    "Durable", "Gap", "Group", "GroupError", "Kind", "Recovery", "Segment", "Spool",
+    "SpoolError", "SpoolLockedError", "State", "Stream", "StreamKey", "StreamState", "gap",
+    "list_segments", "mark_archived", "read", "read_content",
+]  # fmt: skip

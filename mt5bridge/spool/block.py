@@ -1,0 +1,83 @@
+"""Blocks: length, checksum and durable mark around a payload; a scan never trusts a byte.
+
+Each block names the size of its file that was already durable when it was written. Damage below
+the greatest such mark is bit rot in acknowledged data and is stepped over; damage above it is the
+torn tail of a crash, never acknowledged, and is cut off.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+BLOCK_MAGIC = b"BLK\x9c"
+PAYLOAD_BYTES_MAX = 64 << 20
+
+_HEAD = struct.Struct("<4sIIQ")
+"""magic, CRC-32 of all that follows, payload length, durable bytes."""
+_COVERED = struct.Struct("<IQ")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A payload whose checksum holds, and where it lies in its file."""
+
+    offset: int
+    end: int
+    durable_bytes: int
+    payload: memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Bytes `offset`..`end` of a file that are no block."""
+
+    offset: int
+    end: int
+
+
+def encode(payload: bytes, durable_bytes: int) -> bytes:
+    """A block around `payload`, to be written to a file of which `durable_bytes` are durable."""
+    if len(payload) > PAYLOAD_BYTES_MAX:
+        raise ValueError(f"a block of {len(payload)} bytes is over {PAYLOAD_BYTES_MAX}")
+    covered = _COVERED.pack(len(payload), durable_bytes)
+    checksum = zlib.crc32(payload, zlib.crc32(covered))
+    return b"".join((BLOCK_MAGIC, struct.pack("<I", checksum), covered, payload))
+
+
+def scan(data: bytes, start: int = 0) -> Iterator[Block | Damage]:
+    """The blocks of `data` from `start`, and the stretches between them that are none."""
+    at = start
+    while at < len(data):
+        block = _block_at(data, at)
+        if block is None:
+            following = _resume(data, at + 1)
+            yield Damage(at, following)
+            at = following
+        else:
+            yield block
+            at = block.end
+
+
+def _block_at(data: bytes, at: int) -> Block | None:
+    if at + _HEAD.size > len(data):
+        return None
+    magic, checksum, length, durable_bytes = _HEAD.unpack_from(data, at)
+    begin = at + _HEAD.size
+    if magic != BLOCK_MAGIC or length > PAYLOAD_BYTES_MAX or begin + length > len(data):
+        return None
+    payload = memoryview(data)[begin : begin + length]
+    if zlib.crc32(payload, zlib.crc32(_COVERED.pack(length, durable_bytes))) != checksum:
+        return None
+    return Block(at, begin + length, durable_bytes, payload)
+
+
+def _resume(data: bytes, at: int) -> int:
+    """Where the next block at or after `at` begins; the end of `data` when there is none."""
+    while (at := data.find(BLOCK_MAGIC, at)) >= 0:
+        if _block_at(data, at) is not None:
+            return at
+        at += 1
+    return len(data)

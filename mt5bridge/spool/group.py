@@ -1,0 +1,150 @@
+"""A record group: what one batch of received records is on disk, and its byte form."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt5bridge.records import DEAL, TICK, utc_msc
+from mt5bridge.spool.errors import GroupError
+
+Stream = tuple[str, ...]
+"""`("ticks", symbol)`, `("deals",)` or `("clock",)`."""
+
+StreamKey = tuple[str, Stream]
+"""(source identity, stream): what owns one run of sequence numbers."""
+
+CLOCK = np.dtype([("time_msc", "<i8")])
+"""Time that passed without a record, UTC ms."""
+
+GAP = np.dtype([("first", "<i8"), ("last", "<i8")])
+"""An interval of sequence numbers that the source declared lost, both ends included."""
+
+
+class Kind(IntEnum):
+    TICKS = 1
+    DEALS = 2
+    CLOCK = 3
+    GAP = 4
+
+
+DTYPES: dict[Kind, np.dtype[Any]] = {
+    Kind.TICKS: TICK,
+    Kind.DEALS: DEAL,
+    Kind.CLOCK: CLOCK,
+    Kind.GAP: GAP,
+}
+_STREAM_KINDS = {"ticks": Kind.TICKS, "deals": Kind.DEALS, "clock": Kind.CLOCK}
+_STREAM_NAMES = {kind: name for name, kind in _STREAM_KINDS.items()}
+
+_HEAD = struct.Struct("<qqqIBBHHH")
+"""ingest, sequence, utc_offset_ms, count, kind, stream kind, lengths of source, symbol, note."""
+
+
+def _no_quality() -> npt.NDArray[np.uint8]:
+    return np.empty(0, np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Consecutive records of one stream; record i has ingest `ingest + i`, seq `sequence + i`.
+
+    `quality` holds one bit mask a record, or nothing when all are good. A gap has no ingest
+    numbers of its own: `ingest` is that of the next record, and `note` is the reason given.
+    """
+
+    ingest: int
+    kind: Kind
+    source: str
+    stream: Stream
+    sequence: int
+    records: npt.NDArray[Any]
+    utc_offset_ms: int = 0
+    quality: npt.NDArray[np.uint8] = field(default_factory=_no_quality)
+    note: str = ""
+
+    @property
+    def key(self) -> StreamKey:
+        return (self.source, self.stream)
+
+    @property
+    def width(self) -> int:
+        """How many ingest numbers the group takes."""
+        return 0 if self.kind is Kind.GAP else len(self.records)
+
+    @property
+    def last_ingest(self) -> int:
+        return self.ingest + self.width - 1
+
+    @property
+    def last_sequence(self) -> int:
+        return self.sequence + self.width - 1
+
+    @property
+    def utc_msc(self) -> npt.NDArray[np.int64]:
+        """Event times of the records, UTC ms."""
+        return utc_msc(self.records, self.utc_offset_ms)
+
+    def encode(self) -> bytes:
+        records = np.ascontiguousarray(self.records, DTYPES[self.kind])
+        quality = np.ascontiguousarray(self.quality, np.uint8)
+        if len(quality) not in (0, len(records)):
+            raise GroupError(f"{len(quality)} quality marks for {len(records)} records")
+        symbol = self.stream[1] if len(self.stream) > 1 else ""
+        texts = [text.encode() for text in (self.source, symbol, self.note)]
+        head = _HEAD.pack(
+            self.ingest,
+            self.sequence,
+            self.utc_offset_ms,
+            len(records),
+            self.kind | (0x80 if len(quality) else 0),
+            _STREAM_KINDS[self.stream[0]],
+            *(len(text) for text in texts),
+        )
+        return b"".join((head, *texts, quality.tobytes(), records.tobytes()))
+
+    @classmethod
+    def decode(cls, data: memoryview) -> Group:
+        """The group in `data`; its arrays are read-only views of it."""
+        try:
+            return cls._decode(data)
+        except (struct.error, ValueError, KeyError) as error:
+            raise GroupError(f"not a record group: {error}") from error
+
+    @classmethod
+    def _decode(cls, data: memoryview) -> Group:
+        ingest, sequence, offset, count, kind, stream_kind, *lengths = _HEAD.unpack_from(data)
+        at = _HEAD.size
+        texts = []
+        for length in lengths:
+            texts.append(str(data[at : at + length], "utf-8"))
+            at += length
+        source, symbol, note = texts
+        marks = count if kind & 0x80 else 0
+        dtype = DTYPES[Kind(kind & 0x7F)]
+        if len(data) != at + marks + count * dtype.itemsize:
+            raise GroupError(f"{len(data)} bytes do not hold {count} records")
+        name = _STREAM_NAMES[Kind(stream_kind)]
+        return cls(
+            ingest=ingest,
+            kind=Kind(kind & 0x7F),
+            source=source,
+            stream=(name, symbol) if name == "ticks" else (name,),
+            sequence=sequence,
+            records=np.frombuffer(data, dtype, count, at + marks),
+            utc_offset_ms=offset,
+            quality=np.frombuffer(data, np.uint8, marks, at),
+            note=note,
+        )
+
+
+def gap(ingest: int, key: StreamKey, first: int, last: int, reason: str) -> Group:
+    """The record that sequence numbers `first`..`last` of `key` are lost for good."""
+    source, stream = key
+    interval = np.array([(first, last)], GAP)
+    return Group(ingest, Kind.GAP, source, stream, first, interval, note=reason)

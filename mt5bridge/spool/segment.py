@@ -1,0 +1,125 @@
+"""Segment files: names, header, and reading one back without trusting it."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from mt5bridge.spool.block import Block, Damage, scan
+from mt5bridge.spool.errors import GroupError, SpoolError
+from mt5bridge.spool.group import Group
+from mt5bridge.spool.state import Checkpoint
+
+MAGIC = b"MT5SPOOL"
+VERSION = 1
+_HEADER = struct.Struct("<8sII")
+HEADER_BYTES = _HEADER.size
+_PREFIX = "segment-"
+
+
+class State(StrEnum):
+    """A segment's state is its file name's suffix, so that one rename changes it atomically."""
+
+    OPEN = "open"
+    SEALED = "seg"
+    ARCHIVED = "arc"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Segment:
+    """One file of a spool; segments sort in the order they were written."""
+
+    number: int
+    path: Path
+    state: State
+    size_bytes: int
+
+
+def path_of(directory: Path, number: int, state: State) -> Path:
+    return directory / f"{_PREFIX}{number:010d}.{state.value}"
+
+
+def list_segments(directory: Path) -> list[Segment]:
+    """All segments of `directory`, oldest first; other files are not looked at."""
+    found: dict[int, Segment] = {}
+    for path in sorted(directory.glob(f"{_PREFIX}*")):
+        digits, _, suffix = path.name.removeprefix(_PREFIX).partition(".")
+        if digits.isdigit() and suffix in set(State):
+            try:
+                segment = Segment(int(digits), path, State(suffix), path.stat().st_size)
+            except FileNotFoundError:  # archived or deleted meanwhile by its owner
+                continue
+            found[segment.number] = segment
+    return [found[number] for number in sorted(found)]
+
+
+def mark_archived(segment: Segment) -> None:
+    """Say that a sealed segment is safe elsewhere, so that it may go when space is needed."""
+    if segment.state is State.SEALED:
+        segment.path.replace(segment.path.with_suffix(f".{State.ARCHIVED.value}"))
+
+
+def header() -> bytes:
+    fields = struct.pack("<8sI", MAGIC, VERSION)
+    return fields + struct.pack("<I", zlib.crc32(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a segment file holds: the groups in order, and the stretches that are damaged."""
+
+    path: Path
+    checkpoint: Checkpoint | None
+    blocks: list[tuple[Block, Group]]
+    damages: list[Damage]
+    size_bytes: int
+
+    @property
+    def groups(self) -> Iterator[Group]:
+        return (group for _, group in self.blocks)
+
+
+def read_content(path: Path) -> Content:
+    """Read and check a whole segment. SpoolError when it was written by a newer version."""
+    data = _read(path)
+    damages = _check_header(path, data)
+    checkpoint: Checkpoint | None = None
+    blocks: list[tuple[Block, Group]] = []
+    for item in scan(data, HEADER_BYTES):
+        if isinstance(item, Damage):
+            damages.append(item)
+        elif checkpoint is None and not blocks and (found := Checkpoint.decode(item.payload)):
+            checkpoint = found
+        else:
+            try:
+                blocks.append((item, Group.decode(item.payload)))
+            except GroupError:
+                damages.append(Damage(item.offset, item.end))
+    return Content(path, checkpoint, blocks, damages, len(data))
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a segment, under its new name when it was just sealed or archived."""
+    for state in (State.OPEN, State.SEALED, State.ARCHIVED):
+        with contextlib.suppress(FileNotFoundError):
+            return path.with_suffix(f".{state.value}").read_bytes()
+    raise SpoolError(f"{path}: the segment is gone; it was archived and its space was needed")
+
+
+def _check_header(path: Path, data: bytes) -> list[Damage]:
+    if len(data) < HEADER_BYTES:
+        return [Damage(0, len(data))]
+    magic, version, checksum = _HEADER.unpack_from(data)
+    if zlib.crc32(data[: HEADER_BYTES - 4]) != checksum or magic != MAGIC:
+        return [Damage(0, HEADER_BYTES)]
+    if version != VERSION:
+        raise SpoolError(
+            f"{path}: written in format {version}, this program reads {VERSION}; "
+            "install the newer release or use another spool directory"
+        )
+    return []

@@ -1,0 +1,287 @@
+"""The durable spool: appenders never wait for the disk, acknowledgements always do."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from mt5bridge.spool import segment
+from mt5bridge.spool.disk import Disk, lock
+from mt5bridge.spool.errors import SpoolError
+from mt5bridge.spool.group import Group, StreamKey
+from mt5bridge.spool.recovery import Recovery, examine
+from mt5bridge.spool.segment import Segment, State, list_segments, path_of
+from mt5bridge.spool.state import Checkpoint, Streams, fold
+from mt5bridge.spool.writer import SegmentWriter
+
+MEBIBYTE = 1 << 20
+
+
+class Condition(StrEnum):
+    """`FULL`: the disk or `bytes_max` is exhausted, appends are refused until space returns."""
+
+    READY = "ready"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Totals since the spool was opened."""
+
+    groups: int = 0
+    records: int = 0
+    commits: int = 0
+    bytes: int = 0
+    refused: int = 0
+    write_errors: int = 0
+    segments_deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Durable:
+    """What one commit made safe: the last ingest number, and the last sequence by stream."""
+
+    ingest: int
+    sequences: dict[StreamKey, int]
+
+
+class Spool:
+    """An append-only log of record groups in `directory`, in segments of about `segment_bytes`.
+
+    `append` and `commit` may be called from different threads; `commit` from one at a time.
+    At most `bytes_max` are kept on disk: the oldest archived segments go first, and when none
+    is left, appends are refused until one is archived. `on_durable` is called by `commit`.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        segment_bytes: int = 64 * MEBIBYTE,
+        segment_ms: int = 3_600_000,
+        bytes_max: int = 8192 * MEBIBYTE,
+        pending_bytes_max: int = 256 * MEBIBYTE,
+        on_durable: Callable[[Durable], None] | None = None,
+        disk: Disk | None = None,
+    ) -> None:
+        self.directory = Path(directory)
+        self.segment_bytes, self.segment_ms = segment_bytes, segment_ms
+        self.bytes_max, self.pending_bytes_max = bytes_max, pending_bytes_max
+        self.counters = Counters()
+        self.condition = Condition.READY
+        self.problem = ""
+        self.recovered = Recovery()
+        self._on_durable = on_durable
+        self._disk = disk or Disk()
+        self._writer = SegmentWriter(self.directory, self._disk)
+        self._mutex = threading.Lock()
+        self._arrived = threading.Event()
+        self._pending: list[tuple[Group, bytes]] = []
+        self._writing: list[tuple[Group, bytes]] = []
+        self._pending_bytes = self._sealed_bytes = 0
+        self._next_ingest, self._durable_ingest = 1, 0
+        self._streams: Streams = {}
+        self._id = ""
+        self._lock: int | None = None
+
+    @property
+    def next_ingest(self) -> int:
+        """The smallest ingest number the next appended group may begin with."""
+        return self._next_ingest
+
+    @property
+    def durable_ingest(self) -> int:
+        return self._durable_ingest
+
+    @property
+    def pending_bytes(self) -> int:
+        return self._pending_bytes
+
+    # -- opening -------------------------------------------------------------------------------
+
+    def recover(self) -> Recovery:
+        """Lock the directory, cut a torn tail off, and say where every stream stands."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._lock = lock(self.directory / "LOCK")
+        try:
+            self.recovered = self._recover()
+        except BaseException:
+            self._disk.close(self._lock)
+            self._lock = None
+            raise
+        return self.recovered
+
+    def _recover(self) -> Recovery:
+        recovery, tail = examine(self.directory)
+        self._id = recovery.spool or uuid.uuid4().hex
+        self._streams = dict(recovery.streams)
+        self._next_ingest = recovery.last_ingest + 1
+        self._durable_ingest = recovery.last_ingest
+        if tail is not None:
+            self._writer.take_over(tail)
+        self._seal_forgotten()
+        self._measure()
+        return replace(recovery, spool=self._id)
+
+    def _seal_forgotten(self) -> None:
+        """Finish renames that failed after their segment was whole."""
+        for old in list_segments(self.directory):
+            if old.state is State.OPEN:
+                self._disk.rename(old.path, path_of(self.directory, old.number, State.SEALED))
+
+    def _measure(self) -> None:
+        segments = list_segments(self.directory)
+        self._sealed_bytes = sum(s.size_bytes for s in segments if s.state is not State.OPEN)
+
+    # -- appending -----------------------------------------------------------------------------
+
+    def append(self, group: Group) -> bool:
+        """Take `group` for the next commit; False when the spool is full and took nothing."""
+        data = group.encode()
+        with self._mutex:
+            if self._lock is None:
+                raise SpoolError(f"{self.directory}: call recover() before append()")
+            if group.ingest < self._next_ingest:
+                raise ValueError(f"ingest {group.ingest} comes after {self._next_ingest - 1}")
+            if self._refuses(len(data)):
+                self._count(refused=1)
+                return False
+            self._next_ingest = group.ingest + group.width
+            self._pending.append((group, data))
+            self._pending_bytes += len(data)
+        self._arrived.set()
+        return True
+
+    def _refuses(self, size: int) -> bool:
+        return (
+            self.condition is Condition.FULL or self._pending_bytes + size > self.pending_bytes_max
+        )
+
+    def _count(self, **added: int) -> None:
+        self.counters = replace(
+            self.counters, **{name: getattr(self.counters, name) + n for name, n in added.items()}
+        )
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until something was appended since the last commit; False when time ran out."""
+        return self._arrived.wait(timeout_s)
+
+    # -- committing ----------------------------------------------------------------------------
+
+    def commit(self, now_ms: int = 0) -> int:
+        """Make everything appended so far durable; the last durable ingest number.
+
+        When the disk is full what was appended stays in memory and the next call tries again.
+        """
+        self._arrived.clear()
+        with self._mutex:
+            self._writing += self._pending
+            self._pending = []
+        try:
+            if self._writing:
+                self._write(now_ms)
+                self._succeed()
+            self._rotate_if_due(now_ms)
+        except OSError as error:
+            self._fail(error)
+        return self._durable_ingest
+
+    def _write(self, now_ms: int) -> None:
+        if not self._writer.is_open:
+            first = self._writing[0][0].ingest
+            self._writer.begin(Checkpoint.of(self._id, first, self._streams), now_ms)
+        self._make_room(sum(len(data) for _, data in self._writing))
+        written_bytes = self._writer.append(data for _, data in self._writing)
+        self._count(commits=1, bytes=written_bytes)
+
+    def _succeed(self) -> None:
+        written, self._writing = self._writing, []
+        for group, _ in written:
+            fold(self._streams, group)
+        with self._mutex:
+            self._pending_bytes -= sum(len(data) for _, data in written)
+            self._count(groups=len(written), records=sum(group.width for group, _ in written))
+            self.condition, self.problem = Condition.READY, ""
+        self._durable_ingest = max(self._durable_ingest, written[-1][0].last_ingest)
+        if self._on_durable:
+            sequences = {group.key: self._streams[group.key].sequence for group, _ in written}
+            self._on_durable(Durable(self._durable_ingest, sequences))
+
+    def _fail(self, error: OSError) -> None:
+        """Forget the partial write; its groups stay first in line for the next commit."""
+        with self._mutex:
+            self.problem = str(error)
+            self._count(write_errors=1)
+            if self._writing:
+                self.condition = Condition.FULL
+        with contextlib.suppress(OSError):  # the next commit overwrites the same place anyway
+            self._writer.undo()
+
+    def _make_room(self, size: int) -> None:
+        """Delete archived segments, oldest first, until `size` bytes more are allowed."""
+        if self._excess(size) <= 0:
+            return
+        self._measure()
+        for old in list_segments(self.directory)[:-1]:
+            if self._excess(size) > 0 and old.state is State.ARCHIVED:
+                self._disk.remove(old.path)
+                self._sealed_bytes -= old.size_bytes
+                self._count(segments_deleted=1)
+        if self._excess(size) > 0:
+            raise OSError(
+                f"{self.directory}: {self.bytes_max} bytes are in use and no archived segment "
+                "is left to delete; archive the spool or raise bytes_max"
+            )
+
+    def _excess(self, size: int) -> int:
+        return self._sealed_bytes + self._writer.size + size - self.bytes_max
+
+    # -- segments ------------------------------------------------------------------------------
+
+    def _rotate_if_due(self, now_ms: int) -> None:
+        age_ms = now_ms - self._writer.opened_ms
+        if self._writer.size >= self.segment_bytes or age_ms >= self.segment_ms:
+            self.rotate()
+
+    def rotate(self) -> None:
+        """Seal the open segment if it holds anything; what is pending goes to the next one."""
+        if self._writer.is_open and self._writer.groups:
+            size = self._writer.size
+            self._writer.seal()
+            self._sealed_bytes += size
+
+    def segments(self) -> list[Segment]:
+        return list_segments(self.directory)
+
+    def mark_archived(self, sealed: Segment) -> None:
+        segment.mark_archived(sealed)
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def read(self, from_ingest: int = 0) -> Iterator[Group]:
+        """Durable groups from the one holding `from_ingest` on, in order."""
+        return read(self.directory, from_ingest)
+
+    def close(self) -> None:
+        """Commit what is pending, seal the open segment, free the lock."""
+        if self._lock is None:
+            return
+        self.commit()
+        self.rotate()
+        self._writer.close()
+        self._disk.close(self._lock)
+        self._lock = None
+
+
+def read(directory: Path, from_ingest: int = 0) -> Iterator[Group]:
+    """Groups stored in `directory`, from the one holding `from_ingest` on, in order."""
+    for stored in list_segments(directory):
+        content = segment.read_content(stored.path)
+        for group in content.groups:
+            if group.last_ingest >= from_ingest:
+                yield group

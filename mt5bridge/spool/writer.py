@@ -1,0 +1,99 @@
+"""The segment being written: begin, append, undo, seal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from mt5bridge.spool import block, segment
+from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.recovery import Tail
+from mt5bridge.spool.segment import State, path_of
+from mt5bridge.spool.state import Checkpoint
+
+
+class SegmentWriter:
+    """At most one open file in `directory`; `size` counts its durable bytes, 0 when none is."""
+
+    def __init__(self, directory: Path, disk: Disk) -> None:
+        self.number = 0
+        self.size = 0
+        self.groups = 0
+        self.opened_ms = 0
+        self._directory = directory
+        self._disk = disk
+        self._file: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._file is not None
+
+    def take_over(self, tail: Tail) -> None:
+        """Cut a newest segment left open after its last durable block, and seal it."""
+        self.number = tail.segment.number
+        path = tail.segment.path
+        if tail.segment.state is not State.OPEN:
+            return
+        if tail.keep_bytes <= segment.HEADER_BYTES:
+            self._disk.remove(path)
+            self.number -= 1
+            return
+        if tail.keep_bytes < tail.segment.size_bytes:
+            _set_aside(path, tail.keep_bytes)
+        self._file, self.size = self._disk.open(path), tail.keep_bytes
+        self._disk.truncate(self._file, tail.keep_bytes)
+        self.seal()
+
+    def begin(self, checkpoint: Checkpoint, now_ms: int) -> None:
+        """Create the next segment, durably, with `checkpoint` in it."""
+        path = path_of(self._directory, self.number + 1, State.OPEN)
+        data = segment.header() + block.encode(checkpoint.encode(), 0)
+        file = self._disk.open(path)
+        try:
+            self._disk.truncate(file, 0)
+            self._disk.write_at(file, data, 0)
+            self._disk.sync(file)
+            self._disk.sync_directory(self._directory)
+        except OSError:
+            self._disk.close(file)
+            self._disk.remove(path)
+            raise
+        self._file, self.size, self.number = file, len(data), self.number + 1
+        self.groups, self.opened_ms = 0, now_ms
+
+    def append(self, payloads: Iterable[bytes]) -> int:
+        """Write one block a payload and wait for the disk; the number of bytes written."""
+        assert self._file is not None, "begin() comes first"
+        blocks = [block.encode(payload, self.size) for payload in payloads]
+        data = b"".join(blocks)
+        self._disk.write_at(self._file, data, self.size)
+        self._disk.sync(self._file)
+        self.size += len(data)
+        self.groups += len(blocks)
+        return len(data)
+
+    def undo(self) -> None:
+        """Remove what a failed append may have left behind the durable part."""
+        if self._file is not None:
+            self._disk.truncate(self._file, self.size)
+
+    def seal(self) -> None:
+        """Close and rename; a crash before the rename leaves an open segment, which is as good."""
+        assert self._file is not None, "nothing is open"
+        self._disk.sync(self._file)
+        self.close()
+        path = path_of(self._directory, self.number, State.OPEN)
+        self._disk.rename(path, path_of(self._directory, self.number, State.SEALED))
+        self._disk.sync_directory(self._directory)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._disk.close(self._file)
+        self._file, self.size, self.groups = None, 0, 0
+
+
+def _set_aside(path: Path, keep_bytes: int) -> None:
+    """Keep cut-off bytes that still hold whole blocks, for repair by hand."""
+    rest = path.read_bytes()[keep_bytes:]
+    if any(isinstance(item, block.Block) for item in block.scan(rest)):
+        path.with_suffix(".cut").write_bytes(rest)

@@ -1,0 +1,74 @@
+"""Marks on ticks that rules may not want; marked ticks keep their place in the sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntFlag
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mt5bridge.records import Records
+
+QualityArray: TypeAlias = NDArray[np.uint8]
+Policy: TypeAlias = Literal["accept", "reject"]
+
+
+class Quality(IntFlag):
+    """What is odd about a tick; 0 is a good one."""
+
+    NAN = 1  # bid, ask or last is not finite
+    ZERO = 2  # one side of the book is empty
+    NEGATIVE = 4
+    CROSSED = 8  # ask below bid
+    LATE = 16  # older than an earlier tick of its stream
+
+
+DEFAULT_POLICY: Mapping[str, Policy] = {
+    "nan": "reject",
+    "zero": "reject",
+    "negative": "reject",
+    "crossed": "accept",
+    "late": "accept",
+}
+
+
+def tick_quality(ticks: Records, latest_msc: int) -> tuple[QualityArray, int]:
+    """Quality marks, shape (n,), and the newest `time_msc` so far; `latest_msc` is that before."""
+    bid, ask, last = (np.ascontiguousarray(ticks[name]) for name in ("bid", "ask", "last"))
+    with np.errstate(invalid="ignore"):
+        finite = np.isfinite(bid) & np.isfinite(ask) & np.isfinite(last)
+        quality = _mark(~finite, Quality.NAN)
+        quality |= _mark((bid == 0) | (ask == 0), Quality.ZERO)
+        quality |= _mark((bid < 0) | (ask < 0) | (last < 0), Quality.NEGATIVE)
+        quality |= _mark((ask < bid) & (ask != 0), Quality.CROSSED)
+    newest = np.maximum.accumulate(np.maximum(ticks["time_msc"], latest_msc))
+    quality |= _mark(ticks["time_msc"] < newest, Quality.LATE)
+    return quality, int(newest[-1]) if len(ticks) else latest_msc
+
+
+def reject_mask(policy: Mapping[str, Policy]) -> int:
+    """The bits a policy rejects; ValueError names an unknown mark or decision."""
+    mask = 0
+    for name, decision in {**DEFAULT_POLICY, **policy}.items():
+        if name not in DEFAULT_POLICY or decision not in ("accept", "reject"):
+            known = ", ".join(DEFAULT_POLICY)
+            raise ValueError(
+                f"tick policy {name} = {decision!r}: use accept or reject for one of {known}"
+            )
+        if decision == "reject":
+            mask |= Quality[name.upper()]
+    return mask
+
+
+def quality_counts(quality: QualityArray) -> dict[str, int]:
+    """How many ticks carry each mark, marks that occur only."""
+    if not quality.any():
+        return {}
+    counts = {str(mark.name).lower(): int(np.count_nonzero(quality & mark)) for mark in Quality}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _mark(condition: NDArray[np.bool_], mark: Quality) -> QualityArray:
+    return condition.astype(np.uint8) * np.uint8(mark)

@@ -1,0 +1,75 @@
+"""Frames to bytes and back: the 16-byte header and its checks (PROTOCOL.md section 3)."""
+
+from __future__ import annotations
+
+import struct
+from zlib import crc32
+
+from mt5bridge.wire.errors import Reason, WireError
+from mt5bridge.wire.frames import FRAMES, Frame
+from mt5bridge.wire.layout import Reader, pack_body, unpack_body
+
+MAGIC = b"MT5B"
+VERSION = 1
+BODY_BYTES_MAX = 1_048_576
+
+_HEAD = struct.Struct("<4sBBHI")  # magic, version, type, flags, body length
+_CRC = struct.Struct("<I")  # of the head and the body
+HEADER_BYTES = _HEAD.size + _CRC.size
+FRAME_BYTES_MAX = HEADER_BYTES + BODY_BYTES_MAX
+
+_BY_TYPE = {int(frame.TYPE): frame for frame in FRAMES}
+
+
+def encode(frame: Frame) -> bytes:
+    """The frame's bytes; WireError when a value does not fit its field."""
+    body = pack_body(frame)
+    if len(body) > BODY_BYTES_MAX:
+        raise WireError(Reason.OVERSIZED, f"body of {len(body)} bytes, at most {BODY_BYTES_MAX}")
+    head = _HEAD.pack(MAGIC, VERSION, frame.TYPE, 0, len(body))
+    return b"".join((head, _CRC.pack(crc32(body, crc32(head))), body))
+
+
+def decode(data: bytes) -> Frame:
+    """The frame in `data`, which it may keep a view of; WireError and nothing else if none."""
+    if len(data) < HEADER_BYTES:
+        raise WireError(Reason.TRUNCATED, f"{len(data)} bytes, a header has {HEADER_BYTES}")
+    magic, version, number, flags, body_bytes = _HEAD.unpack_from(data)
+    _check_head(magic, version, body_bytes, len(data) - HEADER_BYTES)
+    _check_crc(data)
+    if flags:
+        raise WireError(Reason.BAD_FLAGS, f"flags {flags:#06x}, version {VERSION} has none")
+    if number not in _BY_TYPE:
+        raise WireError(Reason.UNKNOWN_TYPE, f"type {number}")
+    return _decode_body(_BY_TYPE[number], data)
+
+
+def _check_head(magic: bytes, version: int, body_bytes: int, body_bytes_seen: int) -> None:
+    if magic != MAGIC:
+        raise WireError(Reason.BAD_MAGIC, f"{magic!r} instead of {MAGIC!r}")
+    if version != VERSION:
+        raise WireError(Reason.WRONG_VERSION, f"version {version}, this side speaks {VERSION}")
+    if max(body_bytes, body_bytes_seen) > BODY_BYTES_MAX:
+        raise WireError(Reason.OVERSIZED, f"body of {body_bytes} bytes, at most {BODY_BYTES_MAX}")
+    if body_bytes_seen < body_bytes:
+        raise WireError(Reason.TRUNCATED, f"{body_bytes_seen} of {body_bytes} body bytes")
+    if body_bytes_seen > body_bytes:
+        raise WireError(Reason.TRAILING_BYTES, f"{body_bytes_seen - body_bytes} bytes too many")
+
+
+def _check_crc(data: bytes) -> None:
+    view = memoryview(data)
+    (expected,) = _CRC.unpack_from(view, _HEAD.size)
+    found = crc32(view[HEADER_BYTES:], crc32(view[: _HEAD.size]))
+    if found != expected:
+        raise WireError(Reason.BAD_CHECKSUM, f"{found:#010x}, header says {expected:#010x}")
+
+
+def _decode_body(frame: type[Frame], data: bytes) -> Frame:
+    reader = Reader(data, HEADER_BYTES)
+    decoded: Frame = unpack_body(frame, reader)
+    if reader.at != len(data):
+        raise WireError(
+            Reason.TRAILING_BYTES, f"{frame.__name__} ends {len(data) - reader.at} bytes early"
+        )
+    return decoded

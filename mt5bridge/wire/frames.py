@@ -1,0 +1,334 @@
+"""The frames; field order and types are the byte tables of PROTOCOL.md section 4."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, TypeAlias
+
+from mt5bridge.records import SYMBOL_BYTES, Records, fixed_text
+from mt5bridge.wire.codes import (
+    AccountMode,
+    ErrorCode,
+    FrameType,
+    LostReason,
+    Side,
+    SignalStatus,
+)
+from mt5bridge.wire.errors import Reason, WireError
+from mt5bridge.wire.layout import (
+    F8,
+    I4,
+    I8,
+    TEXT_BYTES_MAX,
+    U1,
+    U4,
+    U8,
+    DealArray,
+    Text,
+    TickArray,
+)
+
+DEALS_STREAM = 0
+SEQUENCE_MAX = 2**63 - 1
+UTC_OFFSET_MS_MAX = 86_400_000
+TICKS_MAX = 16_384
+DEALS_MAX = 4_096
+IDENTITY_BYTES_MAX = 128
+
+
+def _require(condition: bool, detail: str) -> None:
+    if not condition:
+        raise WireError(Reason.BAD_VALUE, detail)
+
+
+def _check_name(name: str, what: str, bytes_max: int) -> None:
+    size = len(name.encode())
+    _require(1 <= size <= bytes_max, f"{what} has {size} bytes, 1 to {bytes_max} allowed")
+    _require(name.isprintable(), f"{what} {name!r} is not printable")
+
+
+def _check_interval(first: int, last: int) -> None:
+    _require(1 <= first <= last <= SEQUENCE_MAX, f"sequences {first}..{last} are no interval")
+
+
+def _check_offset(utc_offset_ms: int) -> None:
+    _require(abs(utc_offset_ms) <= UTC_OFFSET_MS_MAX, f"offset {utc_offset_ms} ms is above a day")
+
+
+def _check_batch(first: int, utc_offset_ms: int, records: Records, records_max: int) -> None:
+    count = len(records)
+    _require(1 <= count <= records_max, f"{count} records, 1 to {records_max} allowed")
+    _check_interval(first, first + count - 1)
+    _check_offset(utc_offset_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """Terminal: who I am. `instance` is drawn at program start and kept while it runs."""
+
+    TYPE: ClassVar = FrameType.HELLO
+    instance: U8
+    account: U8
+    time_msc: I8
+    utc_offset_ms: I4
+    leverage: U4
+    account_mode: Annotated[AccountMode, "B"]
+    demo: U1
+    identity: Text
+    broker: Text
+    server: Text
+    currency: Text
+    program: Text
+
+    def __post_init__(self) -> None:
+        _check_name(self.identity, "identity", IDENTITY_BYTES_MAX)
+        _check_offset(self.utc_offset_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Where a stream stands on the daemon's disk; `name` is the symbol, empty for deals.
+
+    `count_at_msc` durable ticks have the newest durable time, `time_msc` (server time).
+    """
+
+    durable: U8
+    time_msc: I8
+    count_at_msc: U4
+    name: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """Daemon: go on from here, at this pace."""
+
+    TYPE: ClassVar = FrameType.WELCOME
+    session: U8
+    time_msc: I8
+    heartbeat_ms: U4
+    timeout_ms: U4
+    window_records: U4
+    program: Text
+    streams: tuple[Resume, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol's properties; `stream` names it on this connection and is at least 1."""
+
+    stream: U4
+    digits: U4
+    filling_modes: U4
+    point: F8
+    tick_size: F8
+    contract_size: F8
+    volume_min: F8
+    volume_max: F8
+    volume_step: F8
+    name: Text
+
+    def __post_init__(self) -> None:
+        _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
+        _check_name(self.name, "symbol", SYMBOL_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """Terminal: the symbols whose ticks follow; may be sent again with more."""
+
+    TYPE: ClassVar = FrameType.SYMBOLS
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ticks:
+    """Terminal: ticks of one symbol, `first` being the sequence of `records[0]`."""
+
+    TYPE: ClassVar = FrameType.TICKS
+    stream: U4
+    utc_offset_ms: I4
+    first: U8
+    records: TickArray
+
+    def __post_init__(self) -> None:
+        _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
+        _check_batch(self.first, self.utc_offset_ms, self.records, TICKS_MAX)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deals:
+    """Terminal: deal revisions, `first` being the sequence of `records[0]`."""
+
+    TYPE: ClassVar = FrameType.DEALS
+    stream: U4
+    utc_offset_ms: I4
+    first: U8
+    records: DealArray
+
+    def __post_init__(self) -> None:
+        _require(self.stream == DEALS_STREAM, f"stream {self.stream} is not the deals'")
+        _check_batch(self.first, self.utc_offset_ms, self.records, DEALS_MAX)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a side is in a stream.
+
+    `taken`: last sequence taken from the source (tick base, or wire). `passed`: last one passed
+    on (the terminal has sent it, the daemon has it on disk).
+    """
+
+    stream: U4
+    taken: U8
+    passed: U8
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Both: I live. The daemon answers each of the terminal's at once, with its `token`."""
+
+    TYPE: ClassVar = FrameType.HEARTBEAT
+    token: U8
+    time_msc: I8
+    utc_offset_ms: I4
+    marks: tuple[Mark, ...]
+
+    def __post_init__(self) -> None:
+        _check_offset(self.utc_offset_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Durable:
+    """A stream is on disk up to and including `sequence`."""
+
+    stream: U4
+    sequence: U8
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """Daemon: what is on disk and may be forgotten."""
+
+    TYPE: ClassVar = FrameType.ACK
+    streams: tuple[Durable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resend:
+    """Daemon: `first` to `last` are missing; go on from `first`."""
+
+    TYPE: ClassVar = FrameType.RESEND
+    stream: U4
+    first: U8
+    last: U8
+
+    def __post_init__(self) -> None:
+        _check_interval(self.first, self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Terminal: `first` to `last` cannot be sent; go on behind them."""
+
+    TYPE: ClassVar = FrameType.LOST
+    stream: U4
+    first: U8
+    last: U8
+    reason: Annotated[LostReason, "H"]
+    text: Text
+
+    def __post_init__(self) -> None:
+        _check_interval(self.first, self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Daemon: please trade; `id` makes it idempotent. Zero lots or points mean "not given"."""
+
+    TYPE: ClassVar = FrameType.SIGNAL
+    id: U8
+    time_msc: I8
+    valid_until_msc: I8
+    magic: I8
+    lots: F8
+    stop_points: F8
+    target_points: F8
+    side: Annotated[Side, "B"]
+    name: Text
+    symbol: Text
+
+    def __post_init__(self) -> None:
+        for number in (self.lots, self.stop_points, self.target_points):
+            _require(math.isfinite(number) and number >= 0, f"{number} is no size")
+
+
+@dataclass(frozen=True, slots=True)
+class SignalResult:
+    """Terminal: what became of a signal; `lots` and `price` are those of this fill."""
+
+    TYPE: ClassVar = FrameType.SIGNAL_RESULT
+    id: U8
+    deal: U8
+    order: U8
+    time_msc: I8
+    lots: F8
+    price: F8
+    retcode: U4
+    status: Annotated[SignalStatus, "H"]
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """Both: something was refused; `text` says what and how to cure it."""
+
+    TYPE: ClassVar = FrameType.ERROR
+    code: Annotated[ErrorCode, "H"]
+    text: Text
+
+    @classmethod
+    def of(cls, code: ErrorCode, text: str) -> Error:
+        """An error whose text may quote what the other side sent, cut to what a text can hold."""
+        return cls(code, fixed_text(text.replace("\0", "?"), TEXT_BYTES_MAX).decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Bye:
+    """Both: I close on purpose; do not wait for me."""
+
+    TYPE: ClassVar = FrameType.BYE
+    text: Text
+
+
+Frame: TypeAlias = (
+    Hello
+    | Welcome
+    | Symbols
+    | Ticks
+    | Deals
+    | Heartbeat
+    | Ack
+    | Resend
+    | Lost
+    | Signal
+    | SignalResult
+    | Error
+    | Bye
+)
+
+FRAMES: tuple[type[Frame], ...] = (
+    Hello,
+    Welcome,
+    Symbols,
+    Ticks,
+    Deals,
+    Heartbeat,
+    Ack,
+    Resend,
+    Lost,
+    Signal,
+    SignalResult,
+    Error,
+    Bye,
+)

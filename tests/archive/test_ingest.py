@@ -1,0 +1,271 @@
+"""Spool to archive: every record once, in order, whatever happens in between."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.archive import Archive, ArchiveError, compact, ingest_spool, verify
+from cep.archive.ingest import INGEST_BITS
+from cep.archive.paths import DAY_MS, decode_name, encode_name
+from mt5bridge.spool import Disk, Group, Spool, State, gap
+from tests.archive.rows import expected, stored
+from tests.spool.groups import START_MSC, clock_group, deal_group, tick_group
+
+MIDNIGHT = (START_MSC // DAY_MS + 1) * DAY_MS
+
+
+def fill(spool: Spool) -> list[Group]:
+    """Two symbols over midnight, deals, a clock record and a gap, in three segments."""
+    groups = []
+
+    def put(group: Group) -> None:
+        assert spool.append(group)
+        groups.append(group)
+
+    put(tick_group(spool, "EURUSD", 1, MIDNIGHT + np.array([-3000, -2000, -1]), utc_offset_ms=0))
+    put(tick_group(spool, "BRK.B/x", 1, MIDNIGHT + np.array([-2, 5]) + 7_200_000,
+                   utc_offset_ms=7_200_000))  # fmt: skip
+    spool.commit()
+    put(tick_group(spool, "EURUSD", 4, MIDNIGHT + np.array([4, 4, -1, 9])))
+    put(deal_group(spool, 1, [11, 12]))
+    put(clock_group(spool, MIDNIGHT + 60_000))
+    spool.commit()
+    put(gap(spool.next_ingest, ("terminal", ("ticks", "EURUSD")), 8, 9, "terminal was off"))
+    put(tick_group(spool, "EURUSD", 1, MIDNIGHT + np.array([70_000]), source="second"))
+    put(tick_group(spool, "EURUSD", 10, MIDNIGHT + np.array([80_000])))
+    spool.close()
+    return groups
+
+
+def base_of(archive: Archive) -> int:
+    return archive.manifest.origins[0].base
+
+
+def test_every_tick_is_stored_with_all_its_columns(spool: Spool, archive: Archive) -> None:
+    groups = fill(spool)
+    done = ingest_spool(spool.directory, archive)
+    assert (done.segments, done.rows, done.duplicates) == (3, 14, 0)
+    assert stored(archive) == expected(groups, base_of(archive))
+
+
+def test_deals_and_clock_records_are_stored_too(spool: Spool, archive: Archive) -> None:
+    fill(spool)
+    ingest_spool(spool.directory, archive)
+    deals = next(archive.read_batches("deals"))
+    assert deals["ticket"].to_pylist() == [11, 12]
+    assert deals["comment"].to_pylist() == ["Käufer", "Käufer"]
+    assert deals["symbol"].to_pylist() == ["EURUSD", "EURUSD"]
+    clock = next(archive.read_batches("clock"))
+    assert clock["time_msc"].to_pylist() == [MIDNIGHT + 60_000]
+
+
+def test_running_again_adds_nothing(spool: Spool, archive: Archive) -> None:
+    fill(spool)
+    ingest_spool(spool.directory, archive)
+    before = stored(archive)
+    for segment in spool.segments():
+        assert segment.state is State.ARCHIVED
+        segment.path.replace(segment.path.with_suffix(".seg"))
+    again = ingest_spool(spool.directory, archive)
+    assert (again.segments, again.rows) == (3, 0)
+    assert stored(archive) == before
+
+
+def test_open_segments_are_taken_on_request_and_only_their_rest_later(
+    tmp_path: Path, archive: Archive
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.recover()
+    groups = [tick_group(spool, "EURUSD", 1, [1, 2])]
+    spool.append(groups[0])
+    spool.commit()
+    assert ingest_spool(spool.directory, archive).rows == 0
+    assert ingest_spool(spool.directory, archive, include_open=True).rows == 2
+    groups.append(tick_group(spool, "EURUSD", 3, [3, 4]))
+    spool.append(groups[1])
+    spool.close()
+    assert ingest_spool(spool.directory, archive).rows == 2
+    assert stored(archive) == expected(groups, base_of(archive))
+
+
+def test_records_sent_again_under_the_same_sequence_are_dropped(
+    spool: Spool, archive: Archive
+) -> None:
+    kept = tick_group(spool, "EURUSD", 1, [10, 11, 12])
+    spool.append(kept)
+    spool.commit()
+    ingest_spool(spool.directory, archive)
+    spool.append(tick_group(spool, "EURUSD", 2, [11, 12, 13]))
+    spool.close()
+    done = ingest_spool(spool.directory, archive)
+    assert (done.rows, done.duplicates) == (1, 2)
+    assert [row[2:4] for row in stored(archive)] == [(1, 10), (2, 11), (3, 12), (4, 13)]
+    assert verify(archive).ok
+
+
+def test_a_new_spool_comes_after_the_old_one(tmp_path: Path, archive: Archive) -> None:
+    for number, name in enumerate(("one", "two")):
+        spool = Spool(tmp_path / name)
+        spool.recover()
+        spool.append(tick_group(spool, "EURUSD", 1 + 2 * number, [1000 + number, 1005]))
+        spool.close()
+        ingest_spool(spool.directory, archive)
+    ingest = [row[0] for row in stored(archive)]
+    assert ingest == [1000 << INGEST_BITS, (1000 << INGEST_BITS) + 1,
+                      1001 << INGEST_BITS, (1001 << INGEST_BITS) + 1]  # fmt: skip
+    assert verify(archive).ok
+
+
+def test_a_missing_spool_is_named(tmp_path: Path, archive: Archive) -> None:
+    with pytest.raises(ArchiveError, match="no such spool directory"):
+        ingest_spool(tmp_path / "nowhere", archive)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def test_a_range_and_symbols_can_be_chosen(spool: Spool, archive: Archive) -> None:
+    groups = fill(spool)
+    ingest_spool(spool.directory, archive)
+    rows = expected(groups, base_of(archive))
+    chosen = [row for row in rows if MIDNIGHT - 2 <= row[3] < MIDNIGHT + 9]
+    assert stored(archive, from_msc=MIDNIGHT - 2, to_msc=MIDNIGHT + 9) == chosen
+    only = [row for row in rows if row[-1] == "BRK.B/x"]
+    assert stored(archive, symbols={"BRK.B/x"}) == only
+    assert archive.symbols() == {"EURUSD": rows[0][0], "BRK.B/x": only[0][0]}
+    assert list(archive.symbols(from_msc=MIDNIGHT - 2, to_msc=MIDNIGHT - 1)) == ["BRK.B/x"]
+
+
+def test_files_are_partitioned_by_date_and_symbol_with_safe_names(
+    spool: Spool, archive: Archive
+) -> None:
+    fill(spool)
+    ingest_spool(spool.directory, archive)
+    folders = {Path(file.path).parent.as_posix() for file in archive.files(symbols={"BRK.B/x"})}
+    assert folders == {f"ticks/date=2023-11-{day}/symbol=BRK%2EB%2Fx" for day in (14, 15)}
+    for file in archive.files():
+        assert pq.read_metadata(archive.path(file)).num_rows == file.rows
+
+
+@given(st.text(max_size=20))
+def test_any_symbol_is_one_safe_path_component(symbol: str) -> None:
+    name = encode_name(symbol)
+    assert decode_name(name) == symbol
+    assert name not in ("", ".", "..")
+    assert not set(name) & set('/\\:*?"<>|\0 .')
+
+
+# -- any order of writing, archiving, compacting ------------------------------------------------
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("ticks"),
+            st.sampled_from(["A", "B"]),
+            st.lists(st.integers(-5, 5), min_size=1, max_size=4),
+        ),
+        st.just(("commit",)),
+        st.just(("ingest",)),
+        st.just(("compact",)),
+    ),
+    max_size=14,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(steps)
+def test_any_sequence_of_steps_stores_each_tick_once_in_order(
+    script: list[tuple[Any, ...]],
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        spool = Spool(Path(directory) / "spool", segment_bytes=1)
+        spool.recover()
+        archive = Archive(Path(directory) / "archive")
+        groups: list[Group] = []
+        sequences = {"A": 1, "B": 1}
+        for step in [*script, ("commit",), ("ingest",), ("compact",)]:
+            if step[0] == "ticks":
+                times = MIDNIGHT + np.array(step[2])
+                groups.append(tick_group(spool, step[1], sequences[step[1]], times))
+                spool.append(groups[-1])
+                sequences[step[1]] += len(times)
+            elif step[0] == "commit":
+                spool.commit()
+            elif step[0] == "ingest":
+                ingest_spool(spool.directory, archive, include_open=True)
+            else:
+                compact(archive)
+        spool.close()
+        if groups:
+            assert stored(archive) == expected(groups, base_of(archive))
+        assert verify(archive).ok
+        assert len(archive.manifest.files) == len(
+            {(file.date, file.symbol) for file in archive.manifest.files}
+        )
+
+
+# -- killed at every step ----------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def die_at(step: int, patch: pytest.MonkeyPatch) -> None:
+    """Make the `step`-th call that changes the disk do half of its work and kill the process."""
+    calls = itertools.count(1)
+
+    def dying(name: str) -> Any:
+        original = getattr(Disk, name)
+
+        def call(self: Disk, *arguments: Any) -> Any:
+            if next(calls) == step:
+                if name == "write_at":
+                    original(self, arguments[0], arguments[1][: len(arguments[1]) // 2], 0)
+                raise Killed
+            return original(self, *arguments)
+
+        return call
+
+    for name in ("open", "write_at", "sync", "rename", "remove", "sync_directory"):
+        patch.setattr(Disk, name, dying(name))
+
+
+def test_ingest_and_compact_killed_at_any_step_and_run_again(spool: Spool, tmp_path: Path) -> None:
+    groups = fill(spool)
+    for step in itertools.count(1):
+        directory = tmp_path / str(step)
+        shutil.copytree(spool.directory, directory / "spool")
+        killed = run_killed(directory, step)
+        archive = Archive(directory / "archive")
+        ingest_spool(directory / "spool", archive)
+        compact(archive)
+        assert stored(archive) == expected(groups, base_of(archive))
+        assert verify(archive).ok
+        parquet = set((directory / "archive").rglob("*.parquet*"))
+        assert parquet == {archive.path(file) for file in archive.manifest.files}
+        if not killed:
+            break
+    assert step > 50
+
+
+def run_killed(directory: Path, step: int) -> bool:
+    with pytest.MonkeyPatch.context() as patch:
+        die_at(step, patch)
+        try:
+            archive = Archive(directory / "archive")
+            ingest_spool(directory / "spool", archive)
+            compact(archive)
+        except Killed:
+            return True
+    return False

@@ -1,0 +1,152 @@
+"""Verification names what is wrong: gaps, duplicates, disorder, damaged files, versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cep.archive import Archive, ArchiveError, ingest_spool, verify
+from cep.archive.manifest import Lost
+from cep.archive.paths import MANIFEST
+from cep.archive.verify import _runs, _sequence_problems
+from mt5bridge.spool import Spool, gap
+from tests.spool.groups import tick_group
+
+
+def stored_ticks(spool: Spool, archive: Archive, *first_sequences: int) -> None:
+    """Segments of three ticks each, from the given sequence numbers."""
+    for number, first in enumerate(first_sequences):
+        spool.append(tick_group(spool, "EURUSD", first, 1000 * (number + 1) + np.arange(3)))
+        spool.commit()
+    spool.close()
+    ingest_spool(spool.directory, archive)
+
+
+def problems(archive: Archive) -> list[str]:
+    return [f"{problem.where}: {problem.what}" for problem in verify(archive).problems]
+
+
+def test_a_whole_archive_has_no_problems(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1, 4, 7)
+    report = verify(archive)
+    assert report.ok
+    assert (report.files, report.rows, report.streams) == (3, 9, 1)
+
+
+def test_an_empty_archive_has_no_problems(archive: Archive) -> None:
+    assert verify(archive).ok
+
+
+def test_a_hole_is_named(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1, 7)
+    assert problems(archive) == [
+        "terminal ticks EURUSD: sequence 4-6 is missing and was not declared lost"
+    ]
+
+
+def test_a_hole_at_the_start_is_named(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 3)
+    assert "sequence 1-2 is missing at the start" in problems(archive)[0]
+
+
+def test_a_declared_hole_is_reported_and_is_no_problem(spool: Spool, archive: Archive) -> None:
+    key = ("terminal", ("ticks", "EURUSD"))
+    spool.append(gap(spool.next_ingest, key, 1, 2, "history deleted"))
+    stored_ticks(spool, archive, 3)
+    report = verify(archive)
+    assert report.ok
+    assert report.lost == (Lost("terminal", ("ticks", "EURUSD"), 1, 2, "history deleted"),)
+
+
+def test_part_of_a_hole_that_was_not_declared_is_named(spool: Spool, archive: Archive) -> None:
+    key = ("terminal", ("ticks", "EURUSD"))
+    spool.append(gap(spool.next_ingest, key, 5, 5, "history deleted"))
+    stored_ticks(spool, archive, 1, 8)
+    assert [text.split("sequence ")[1].split(" is")[0] for text in problems(archive)] == [
+        "4-4", "6-7",
+    ]  # fmt: skip
+
+
+def test_a_damaged_file_is_named(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1, 4)
+    victim = archive.path(archive.files()[1])
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 1
+    victim.write_bytes(content)
+    assert any(victim.name in text and "checksum" in text for text in problems(archive))
+
+
+def test_a_missing_file_is_named(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1)
+    victim = archive.path(archive.files()[0])
+    victim.unlink()
+    assert any(victim.name in text and "missing" in text for text in problems(archive))
+
+
+def test_a_damaged_spool_segment_is_named(spool: Spool, archive: Archive) -> None:
+    spool.append(tick_group(spool, "EURUSD", 1, [1, 2, 3]))
+    spool.append(tick_group(spool, "EURUSD", 4, [4]))
+    spool.close()
+    path = spool.segments()[0].path
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    ingest_spool(spool.directory, archive)
+    assert any(path.stem in text and "could not be read" in text for text in problems(archive))
+
+
+def edit_manifest(archive: Archive, **changes: object) -> None:
+    path = archive.directory / MANIFEST
+    head, rest = path.read_text().split("\n", 1)
+    path.write_text(json.dumps({**json.loads(head), **changes}) + "\n" + rest)
+
+
+def test_an_archive_of_a_newer_version_is_refused(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1)
+    edit_manifest(archive, version=2)
+    with pytest.raises(ArchiveError, match=r"written in version 2.*install the newer release"):
+        Archive(archive.directory)
+
+
+def test_a_cut_manifest_is_refused(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1)
+    path = archive.directory / MANIFEST
+    path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:-1]))
+    with pytest.raises(ArchiveError, match="entries where"):
+        Archive(archive.directory)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"not json\n", b'{"format":"x","version":1}\n'])
+def test_a_foreign_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / MANIFEST).write_bytes(content)
+    with pytest.raises(ArchiveError, match=MANIFEST):
+        Archive(tmp_path)
+
+
+@given(
+    st.lists(st.integers(1, 12), min_size=1, max_size=14),
+    st.lists(st.tuples(st.integers(1, 12), st.integers(0, 3)), max_size=3),
+    st.integers(0, 14),
+)
+def test_run_checks_agree_with_counting(
+    sequence: list[int], declared: list[tuple[int, int]], cut: int
+) -> None:
+    """No problem exactly when each number up to the last is there once, in order, or declared."""
+    lost = [Lost("s", ("ticks", "A"), first, first + more, "") for first, more in declared]
+    seq, ingest = np.array(sequence), np.arange(len(sequence))
+    runs = [
+        run
+        for part in (slice(0, cut), slice(cut, None))
+        if len(seq[part])
+        for run in _runs(seq[part], ingest[part], "file")
+    ]
+    covered = {n for gap_ in lost for n in range(gap_.first, gap_.last + 1)}
+    complete = set(range(1, max(sequence))) <= set(sequence) | covered
+    assert (not list(_sequence_problems(runs, lost))) == (
+        complete and sequence == sorted(set(sequence))
+    )

@@ -1,0 +1,93 @@
+"""Every example of the documentation runs and prints what the page says.
+
+A block marked `file=NAME` is a file for the blocks after it. `console` blocks are run line by
+line: `$ mt5cep ...` is a command, what follows is its output, where a line `...` stands for any
+lines. `python` blocks of a page run one after the other. Blocks in `sh` are not run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import PAGES, ROOT, Block, blocks, name
+
+RUNNABLE = [
+    page for page in PAGES if any(b.language in ("console", "python") for b in blocks(page))
+]
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+
+
+def sessions(block: Block) -> list[tuple[str, str]]:
+    """(command, expected output) pairs of a console block."""
+    parts = re.split(r"^\$ (.*)\n", block.text, flags=re.MULTILINE)
+    assert not parts[0].strip(), f"line {block.line}: output before the first command"
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def matches(expected: str, output: str) -> bool:
+    """Equality by lines; `...` on a line of its own stands for any number of lines."""
+    lines = [r"(?:.*\n)*" if x == "..." else re.escape(x) + "\n" for x in expected.splitlines()]
+    return (
+        re.fullmatch("".join(lines), output if output.endswith("\n") else output + "\n") is not None
+    )
+
+
+def check_console(block: Block, folder: Path) -> None:
+    for command, expected in sessions(block):
+        words = shlex.split(command)
+        assert words[0] == "mt5cep", f"only mt5cep is run, not {command!r}"
+        done = run([sys.executable, "-m", "cep", *words[1:]], folder)
+        assert done.returncode == (2 if "error:" in expected else 0), f"{command}\n{done.stdout}"
+        shown = expected.strip("\n")
+        assert not shown or matches(shown, done.stdout), f"{command}\n{done.stdout}"
+
+
+def check_python(block: Block, folder: Path, before: list[str]) -> None:
+    before.append(block.text)
+    (folder / "example.py").write_text("\n".join(before), encoding="utf-8")
+    done = run([sys.executable, "example.py"], folder)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=name)
+def test_examples_of_page(page: Path, tmp_path: Path) -> None:
+    before: list[str] = []
+    for block in blocks(page):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "console":
+            check_console(block, tmp_path)
+        elif block.language == "python":
+            check_python(block, tmp_path, before)
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "equal"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a\n...\nc", "a\nb\nb\nc\n", True),
+        ("a\n...", "a\n", True),
+        ("a.c", "abc\n", False),
+        ("a", "a\nb\n", False),
+    ],
+)
+def test_comparison_itself(expected: str, output: str, equal: bool) -> None:
+    assert matches(expected, output) is equal

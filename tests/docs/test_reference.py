@@ -1,0 +1,96 @@
+"""The documentation is complete: options, keywords and links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cep.cli import application, main
+from cep.lang import parse
+from cep.lang.tokens import ATTRIBUTE_TYPES, KEYWORDS, TIME_UNITS_MS
+from tests.docs.pages import PAGES, ROOT, blocks, name
+
+OPERATE = (ROOT / "docs/operate.md").read_text(encoding="utf-8")
+LANGUAGE = (ROOT / "docs/rule-language.md").read_text(encoding="utf-8")
+
+
+def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    """Every command below `command`, with its full name."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None
+            yield from commands(found, f"{path} {child}")
+
+
+ALL = dict(commands(main, "mt5cep"))
+
+
+def section(text: str, heading: str) -> str:
+    """The text under the heading that contains `heading` in backticks, up to the next heading."""
+    found = re.search(rf"^#+ .*`{re.escape(heading)}`.*\n((?:(?!^#).*\n)*)", text, re.MULTILINE)
+    assert found, f"no heading with `{heading}`"
+    return found[1]
+
+
+@pytest.mark.parametrize("path", [path for path in ALL if path != "mt5cep"])
+def test_every_command_and_option_is_documented(path: str) -> None:
+    text = section(OPERATE, path)
+    for parameter in ALL[path].params:
+        if isinstance(parameter, click.Option):
+            long = max(parameter.opts, key=len)
+            assert f"`{long}" in text, f"{path}: {long} is not in docs/operate.md"
+
+
+def test_every_option_has_a_help_text() -> None:
+    missing = [
+        f"{path} {option.opts}"
+        for path, command in ALL.items()
+        for option in command.params
+        if isinstance(option, click.Option) and not option.help
+    ]
+    assert missing == []
+
+
+def test_no_command_is_documented_that_is_not_there() -> None:
+    headings = re.findall(r"^#+ .*`(mt5cep [a-z ]+)`", OPERATE, re.MULTILINE)
+    assert set(headings) <= ALL.keys()
+    assert {f"mt5cep {command}" for command in application.COMMANDS} <= set(headings)
+
+
+def code_of(text: str) -> str:
+    """Everything in a page that is set as code."""
+    fenced = re.findall(r"```.*?```", text, re.DOTALL)
+    inline = re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    return " ".join(fenced + inline)
+
+
+@pytest.mark.parametrize("word", sorted(KEYWORDS | set(ATTRIBUTE_TYPES) | set(TIME_UNITS_MS)))
+def test_every_keyword_is_documented(word: str) -> None:
+    assert re.search(rf"(?<!\w){word}(?!\w)", code_of(LANGUAGE)), word
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_rules_in_pages_can_be_parsed(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "sql":
+            assert parse(block.text, f"{name(page)} line {block.line}").statements
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert missing == []
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name(p) for p in PAGES if name(p) != "README.md" and name(p) not in readme] == []

@@ -1,0 +1,80 @@
+"""The compiled binder fed with raised events, past all generated code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cep.engine.encode import InputRows
+from cep.engine.kernels.arrive import feed_rows
+from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.layout import row_widths
+from cep.engine.native import Compiled, Run
+from cep.engine.stages import CROSSING, KEYED
+from cep.plan.nodes import Event, Origin, Plan
+from tests.reference.engine import Reference
+from tests.reference.expressions import Value
+
+Raise = tuple[Event, str | None, int]
+MADE = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+
+
+class RecordingReference(Reference):
+    """The naive engine, remembering which events the last row raised."""
+
+    raised: list[Raise]
+
+    def push(self, stream: str, time_msc: int, row: Mapping[str, Value]) -> list[dict[str, Value]]:
+        self.raised = []
+        return super().push(stream, time_msc, row)
+
+    def _raise(self, event: Event, key: str | None, time_msc: int) -> None:
+        self.raised.append((event, key, time_msc))
+        super()._raise(event, key, time_msc)
+
+
+class BinderOnly:
+    """Engines, complex events and signals of a plan, with Numba."""
+
+    def __init__(self, plan: Plan) -> None:
+        rules = Compiled(plan, jit=False)
+        rules.compiled = {
+            stage: replace(compiled, run=feed_rows) for stage, compiled in rules.compiled.items()
+        }
+        self.rules = rules
+        self.run: Run = rules.start()
+        self.streams = {stream.name for stream in plan.streams if stream.origin in MADE}
+        self.order = 0
+
+    def feed(self, raised: Sequence[Raise], keys: Sequence[str]) -> list[dict[str, Any]]:
+        """The output rows that the events raised by one source row lead to."""
+        self.run.open_keys(keys)
+        self.order += 1
+        first: list[Any] = []
+        following: list[InputRows] = []
+        for event, key, time_msc in raised:
+            row = self._row(event, key, time_msc)
+            if self.rules.stages.engine(event.engine) == CROSSING:
+                following.append(row)
+                continue
+            taken: list[Any] = []
+            self.run.stages[KEYED].feed(row, taken)
+            first += taken
+            following += [InputRows(part.ints, part.floats) for part in taken]
+        second: list[Any] = []
+        if following and CROSSING in self.run.stages:
+            self.run.stages[CROSSING].feed(InputRows.merge(following), second)
+        rows = self.run._rows(first, second)
+        return [row for row in rows.dicts() if row["stream"] in self.streams]
+
+    def _row(self, event: Event, key: str | None, time_msc: int) -> InputRows:
+        widths = row_widths(self.rules.plan)
+        ints = np.zeros((1, widths[0]), np.int64)
+        ints[0, OUT_ORDER] = self.order
+        ints[0, OUT_STREAM] = self.rules.ids.raised(event)
+        ints[0, OUT_TIME] = time_msc
+        ints[0, OUT_KEY] = 0 if key is None else 1 + self.run.keys.index(key)
+        return InputRows(ints, np.zeros((1, widths[1])))

@@ -1,0 +1,66 @@
+"""Whatever the text, the answer is a tree, a plan, or a RuleError."""
+
+from __future__ import annotations
+
+import contextlib
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.lang import RuleError, format_rules, parse
+from cep.plan import compile_rules
+from tests.lang.rules import BLANKS, NAMES, OPERATORS, rule_texts
+
+PIECES = (
+    *NAMES,
+    *OPERATORS,
+    *BLANKS,
+    *"from select define event complex signal engine stream insert into within every".split(),
+    *"for followed by not forbid opposite repeat number arrangements window time null is".split(),
+    *"( ) [ ] # . , ; : @ ! ? ' \" ` -> - -- /* */ { } 1 1.5 2L 9999999999 5e999 \\".split(),
+    "\0",
+    "\ufeff",
+)
+
+
+def accept_or_refuse(text: str) -> None:
+    """Anything but a RuleError fails the test."""
+    for reader in (parse, format_rules, compile_rules):
+        with contextlib.suppress(RuleError):
+            reader(text)
+
+
+@given(st.text())
+@settings(max_examples=3000)
+def test_any_text(text: str) -> None:
+    accept_or_refuse(text)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40))
+@settings(max_examples=3000)
+def test_any_words(words: list[str]) -> None:
+    accept_or_refuse(" ".join(words))
+    accept_or_refuse("".join(words))
+
+
+@given(rule_texts(), st.data())
+@settings(max_examples=3000)
+def test_damaged_rules(text: str, data: st.DataObject) -> None:
+    """A valid text with a piece cut out, doubled or put in."""
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 20)))
+    middle = data.draw(st.sampled_from(["", text[start:end] * 2, *PIECES]))
+    accept_or_refuse(text[:start] + middle + text[end:])
+
+
+@given(rule_texts())
+@settings(max_examples=3000)
+def test_errors_lie_inside_the_text(text: str) -> None:
+    """Most generated rules parse but make no sense: each complaint names a real place."""
+    try:
+        compile_rules(text, "rules.cep")
+    except RuleError as raised:
+        lines = text.split("\n")
+        for error in raised.errors:
+            assert error.column <= len(lines[error.line - 1]) + 1
+            assert error.render().startswith(f"rules.cep:{error.line}:{error.column}: error: ")

@@ -1,0 +1,215 @@
+"""A whole plan, one row at a time: queries, simple events, binders, signals, in output order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from cep.plan.nodes import Chained, Complex, Event, Plan, Query, Signal
+from cep.plan.separable import separability
+from tests.reference.binder import Arrival, Binder, Found, Queued
+from tests.reference.expressions import Context, Value, cast, holds
+from tests.reference.windows import RunningQuery
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row on a stream, with its values in the order of the stream's schema."""
+
+    stream: str
+    time_msc: int
+    values: tuple[Value, ...]
+
+
+class Reference:
+    """The naive engine; `keys` have their slots after the plan's own, before any input."""
+
+    def __init__(self, plan: Plan, keys: Iterable[str] = ()) -> None:
+        self.plan = plan
+        self.keyed = separability(plan)
+        self.keys = list(dict.fromkeys((*plan.keys, *keys)))
+        self.binders = {
+            engine.name: Binder(plan, engine, self.keyed.is_engine_keyed(engine.name))
+            for engine in plan.engines
+        }
+        self.queries = {
+            query.name: RunningQuery(query, self._key_position(query)) for query in plan.queries
+        }
+        self.was_true: dict[tuple[str, str | None], bool] = {}
+        self.stage = 1
+        self.output: list[Row] = []
+        self.handed_over: list[Callable[[], None]] = []
+        self.worklist: list[Row] = []
+        self.is_draining = False
+
+    def push(self, stream: str, time_msc: int, row: Mapping[str, Value]) -> list[dict[str, Value]]:
+        """The output rows of one source row, in output order."""
+        schema = self.plan.stream(stream).schema
+        values = tuple(cast(row.get(a.name), a.type) for a in schema.attributes)
+        source = Row(stream, time_msc, values)
+        self._see_keys(source)
+        self.output = []
+        self.handed_over = [lambda: self._handle(source)]
+        self.stage = 1
+        self._handle(source)
+        self.stage = 2
+        for continue_ in self.handed_over:
+            continue_()
+        return [self._as_dict(row) for row in self.output]
+
+    def _key_position(self, query: Query) -> int | None:
+        """The column that holds the key, where the query has a window and clock per key."""
+        if not self.keyed.is_keyed(query):
+            return None
+        return min(self.keyed.key_columns[query.source], default=None)
+
+    def _see_keys(self, row: Row) -> None:
+        schema = self.plan.stream(row.stream).schema
+        if self.keyed.key in schema.names:
+            self._see_key(row.values[schema.position(self.keyed.key)])
+
+    def _see_key(self, key: Value) -> None:
+        if isinstance(key, str) and key not in self.keys:
+            self.keys.append(key)
+
+    def _number(self, definition: Event | Complex | Chained, key: str | None) -> int:
+        slot = 0 if key is None else self.keys.index(key)
+        return definition.number + slot * self.plan.number_stride
+
+    def _as_dict(self, row: Row) -> dict[str, Value]:
+        names = self.plan.stream(row.stream).schema.names
+        head: dict[str, Value] = {
+            "stream": row.stream,
+            "time_msc": row.time_msc,
+            "kind": "current",
+        }
+        return head | dict(zip(names, row.values, strict=True))
+
+    # The flow of rows
+
+    def _emit(self, row: Row) -> None:
+        self._put_out(row)
+        self._handle(row)
+
+    def _put_out(self, row: Row) -> None:
+        self.output.append(row)
+        if self.stage == 1:
+            self.handed_over.append(lambda: self._handle(row))
+
+    def _handle(self, row: Row) -> None:
+        """Offer a row to everything that reads it in this stage."""
+        for is_keyed, take in self._readers(row.stream):
+            if self._is_due(is_keyed):
+                take(row)
+
+    def _readers(self, stream: str) -> list[tuple[bool, Callable[[Row], None]]]:
+        """What reads a stream, in order, and whether it is keyed."""
+        keyed, plan = self.keyed, self.plan
+        operators = [
+            (keyed.is_keyed(operator), partial(self._run, operator))
+            for operator in plan.operators
+            if isinstance(operator, Query | Event) and operator.source == stream
+        ]
+        signals = [
+            (keyed.is_keyed(signal), partial(self._signal, signal))
+            for signal in plan.signals
+            if signal.complex == stream
+        ]
+        chained = [
+            (keyed.is_engine_keyed(engine.name), partial(self._chain, one))
+            for engine in plan.engines
+            for one in plan.chained
+            if (one.complex, one.engine) == (stream, engine.name)
+        ]
+        return [*operators, *signals, *chained]
+
+    def _is_due(self, is_keyed: bool) -> bool:
+        return self.stage == (1 if is_keyed else 2)
+
+    def _run(self, operator: Query | Event, row: Row) -> None:
+        if isinstance(operator, Event):
+            self._check(operator, row)
+            return
+        emitted = self.queries[operator.name].arrive(row.values, row.time_msc)
+        if emitted is not None:
+            self._emit(Row(operator.target, row.time_msc, emitted))
+
+    # Simple events
+
+    def _check(self, event: Event, row: Row) -> None:
+        """Rule 1: raise the event where its condition turns (`every`: is) true."""
+        key = None if event.key is None else row.values[event.key.position]
+        if event.key is not None and key is None:
+            return
+        assert key is None or isinstance(key, str)
+        self._see_key(key)
+        is_true = holds(event.condition, Context(row.values, row.time_msc))
+        was_true = self.was_true.get((event.name, key), False)
+        self.was_true[event.name, key] = is_true
+        if is_true and (event.every or not was_true):
+            self._raise(event, key, row.time_msc)
+
+    def _raise(self, event: Event, key: str | None, time_msc: int) -> None:
+        number = self._number(event, key)
+        arrival = Arrival(event.name, key, number, time_msc, event.repeat)
+        if self._is_due(self.keyed.is_engine_keyed(event.engine)):
+            self._enter(event, arrival)
+        else:
+            self.handed_over.append(lambda: self._enter(event, arrival))
+
+    def _chain(self, chained: Chained, row: Row) -> None:
+        """Rule 14: a complex event becomes a simple event of the next engine."""
+        key = row.values[0]
+        assert key is None or isinstance(key, str)
+        number = self._number(chained, key)
+        self._enter(chained, Arrival(chained.complex, key, number, row.time_msc, chained.repeat))
+
+    # The engines
+
+    def _enter(self, definition: Event | Chained, arrival: Arrival) -> None:
+        entered, found = self.binders[definition.engine].arrive(arrival, self.keys)
+        if entered is None:
+            return
+        rows = [_event_row(entered)] if isinstance(definition, Event) else []
+        rows += [self._complex_row(one) for one in found]
+        for row in rows:
+            self._put_out(row)
+        self.worklist += rows
+        self._drain()
+
+    def _drain(self) -> None:
+        """Rule 13: what comes back meanwhile waits; the engine is never re-entered."""
+        if self.is_draining:
+            return
+        self.is_draining = True
+        while self.worklist:
+            self._handle(self.worklist.pop(0))
+        self.is_draining = False
+
+    def _complex_row(self, found: Found) -> Row:
+        events = [queued.event for queued in found.bound]
+        arrangement: Value = [event.number for event in events]
+        seqs: Value = [queued.seq for queued in found.bound]
+        number = self._number(found.complex, found.key)
+        values = (found.key, number, events[0].time_msc, arrangement, seqs)
+        return Row(found.complex.name, events[-1].time_msc, values)
+
+    def _signal(self, signal: Signal, row: Row) -> None:
+        key = row.values[0]
+        values = (
+            signal.complex,
+            key,
+            signal.side,
+            signal.symbol if signal.symbol is not None else key,
+            signal.lots,
+            signal.stop_points,
+            signal.target_points,
+            signal.valid_ms,
+        )
+        self._emit(Row(signal.name, row.time_msc, values))
+
+
+def _event_row(entered: Queued) -> Row:
+    event = entered.event
+    return Row(event.name, event.time_msc, (event.key, event.number, entered.seq))

@@ -1,0 +1,145 @@
+"""Plans built by hand, in the article's spelling: events are numbers, patterns combine them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from cep.plan.expressions import Column, Comparison, Constant
+from cep.plan.nodes import (
+    COMPLEX_SCHEMA,
+    EVENT_SCHEMA,
+    SIGNAL_SCHEMA,
+    Both,
+    Chained,
+    Complex,
+    Either,
+    Engine,
+    Event,
+    Leaf,
+    Operator,
+    Origin,
+    Pattern,
+    Plan,
+    Query,
+    Ref,
+    Repeat,
+    Sequence,
+    Signal,
+    Stream,
+)
+from cep.plan.types import Schema, Type
+from tests.reference.engine import Reference
+from tests.reference.expressions import Value
+
+SOURCE = Stream("S", Schema.of(n=Type.INT, symbol=Type.STRING), Origin.SOURCE)
+N = Column(0, "n", Type.INT)
+SYMBOL = Column(1, "symbol", Type.STRING)
+STRIDE = 100
+
+Part = Pattern | Ref | int
+"""A pattern, an event of it, or an event by its number alone."""
+
+
+def simple(number: int, **changes: Any) -> Event:
+    """Event `e<number>`, raised from every row with this `n`."""
+    condition = Comparison("==", N, Constant(number, Type.INT))
+    name = f"e{number}"
+    plain = Event(name, number, "Main", "S", condition, True, Repeat.REJECT, None)
+    return replace(plain, **changes)
+
+
+def per_symbol(number: int, **changes: Any) -> Event:
+    return simple(number, key=SYMBOL, **changes)
+
+
+def compound(number: int, pattern: Part, **changes: Any) -> Complex:
+    """Complex event `c<number>` of engine Main, within 3 minutes."""
+    found = Complex(f"c{number}", number, "Main", _pattern(pattern), within_ms=180_000)
+    return replace(found, **changes)
+
+
+def ref(part: Ref | int, key: str | None = None) -> Ref:
+    return part if isinstance(part, Ref) else Ref(f"e{part}", key)
+
+
+def followed_by(left: Part, right: Part, absent: Iterable[Ref | int] = ()) -> Sequence:
+    return Sequence(_pattern(left), _pattern(right), tuple(ref(one) for one in absent))
+
+
+def both(left: Part, right: Part) -> Both:
+    return Both(_pattern(left), _pattern(right))
+
+
+def either(left: Part, right: Part) -> Either:
+    return Either(_pattern(left), _pattern(right))
+
+
+def _pattern(part: Part) -> Pattern:
+    return Leaf(ref(part)) if isinstance(part, Ref | int) else part
+
+
+def plan(
+    *operators: Operator,
+    engines: Iterable[Engine] = (Engine("Main", span_ms=300_000),),
+    chained: Iterable[Chained] = (),
+    streams: Iterable[Stream] = (SOURCE,),
+) -> Plan:
+    """A whole plan; streams of events, complex events and signals are added."""
+    made = [one for operator in operators if (one := stream_of(operator)) is not None]
+    return Plan(
+        "by hand",
+        (*streams, *made),
+        tuple(engines),
+        operators,
+        tuple(chained),
+        STRIDE,
+        constant_keys(operators),
+    )
+
+
+def stream_of(operator: Operator) -> Stream | None:
+    """The stream on which an operator other than a query puts its rows."""
+    if isinstance(operator, Event):
+        return Stream(operator.name, EVENT_SCHEMA, Origin.EVENT)
+    if isinstance(operator, Complex):
+        return Stream(operator.name, COMPLEX_SCHEMA, Origin.COMPLEX)
+    if isinstance(operator, Signal):
+        return Stream(operator.name, SIGNAL_SCHEMA, Origin.SIGNAL)
+    return None
+
+
+def pass_on(name: str, source: str, target: str) -> Query:
+    """A query that copies `S`."""
+    projection = (("n", N), ("symbol", SYMBOL))
+    return Query(name, source, (), None, (), (), (), projection, None, target)
+
+
+def constant_keys(operators: Iterable[Operator]) -> tuple[str, ...]:
+    """Keys named in patterns, in order of appearance."""
+    refs = [
+        one
+        for operator in operators
+        if isinstance(operator, Complex)
+        for one in (*_refs(operator.pattern), *operator.forbid)
+    ]
+    return tuple(dict.fromkeys(one.key for one in refs if one.key is not None))
+
+
+def _refs(pattern: Pattern) -> tuple[Ref, ...]:
+    if isinstance(pattern, Leaf):
+        return (pattern.ref,)
+    absent = pattern.absent if isinstance(pattern, Sequence) else ()
+    return (*_refs(pattern.left), *absent, *_refs(pattern.right))
+
+
+def feed(
+    engine: Reference, *rows: tuple[int, int | None] | tuple[int, int | None, str | None]
+) -> list[dict[str, Value]]:
+    """The output of rows (time, n) or (time, n, symbol) of `S`."""
+    output = []
+    for time_msc, n, *symbol in rows:
+        row: dict[str, Value] = {"n": n, "symbol": symbol[0] if symbol else None}
+        output += engine.push("S", time_msc, row)
+    return output

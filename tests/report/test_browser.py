@@ -1,0 +1,101 @@
+"""The page in a headless Chromium: it draws, zooms, switches tabs, and logs no error."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cep.report import render
+from tests.report import sample
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--window-size=1300,1000", "--virtual-time-budget=2000", "--enable-logging=stderr",
+)  # fmt: skip
+DRIVER = """
+const $ = (q, root = document) => [...root.querySelectorAll(q)], seen = {};
+const panel = () => $("[role=tabpanel]").find(p => !p.hidden);
+const state = () => ({ tab: $("[role=tab][aria-selected=true]").map(b => b.textContent).join(),
+  marks: $(".plot > svg > .mark", panel()).length, lines: $(".line", panel()).length,
+  zoomed: !$(".reset", panel())[0].disabled, tip: $(".tip", panel())[0].innerText,
+  bound: $(".bound", panel()).length });
+seen.start = state();
+$(".goto")[0].click();                              seen.goto = state();
+$(".reset", panel())[0].click();                    seen.reset = state();
+$(".legend button", panel())[0].click();            seen.noEvents = state();
+panel().querySelector(".plot").dispatchEvent(new KeyboardEvent("keydown", { key: "+" }));
+seen.key = state();
+$("[role=tab]")[0].click();                         seen.back = state();
+document.body.dataset.seen = JSON.stringify(seen);
+"""
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium or Chrome on this machine's PATH"),
+]
+
+
+def browse(page: str, folder: Path) -> tuple[str, list[str]]:
+    """(the document after its scripts ran, console messages)."""
+    file = folder / "page.html"
+    file.write_text(page, encoding="utf-8")
+    command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}"]
+    done = subprocess.run(
+        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def drive(page: str, folder: Path) -> dict[str, dict[str, object]]:
+    driven = page.replace("</body>", f"<script>setTimeout(() => {{{DRIVER}}}, 100)</script></body>")
+    document, console = browse(driven, folder)
+    assert console == []
+    found = re.search('data-seen="(.*?)"', document)
+    assert found, "the driver did not finish"
+    seen: dict[str, dict[str, object]] = json.loads(found[1].replace("&quot;", '"'))
+    return seen
+
+
+def test_charts_are_drawn_and_nothing_is_logged(tmp_path: Path) -> None:
+    document, console = browse(render(sample.report()), tmp_path)
+    assert console == []
+    assert document.count('class="line price"') == 1, "only the selected symbol is drawn"
+    labels = re.findall('class="mark[^>]*data-label="(.*?)"', document)
+    assert sorted(labels) == sorted(2 * ["AboveUpper", "BelowMa", "Reversal", "Fade", "Fill"])
+
+
+def test_the_reader_can_zoom_switch_and_hide(tmp_path: Path) -> None:
+    seen = drive(render(sample.report()), tmp_path)
+    assert seen["start"]["tab"] == "EURUSD" and seen["start"]["zoomed"] is False
+    assert (seen["start"]["marks"], seen["start"]["lines"]) == (10, 4)
+    goto = seen["goto"]
+    assert goto["tab"] == "^GSPC" and goto["zoomed"] is True
+    assert "Complex event: Reversal" in str(goto["tip"]) and goto["bound"] == 6
+    assert seen["reset"]["zoomed"] is False
+    assert seen["noEvents"]["marks"] == 6
+    assert seen["key"]["zoomed"] is True
+    assert seen["back"]["tab"] == "EURUSD"
+
+
+def test_an_error_in_a_page_would_be_seen(tmp_path: Path) -> None:
+    broken = render(sample.report()).replace('"use strict";', '"use strict"; missing();')
+    _, console = browse(broken, tmp_path)
+    assert any("missing is not defined" in line for line in console)
+
+
+def test_a_chart_without_prices_shows_its_lanes(tmp_path: Path) -> None:
+    chart = replace(sample.chart("EURUSD"), series=())
+    document, console = browse(render(replace(sample.report(), charts=(chart,))), tmp_path)
+    assert console == []
+    assert len(re.findall('class="mark[^>]*data-label=', document)) == 5
+    assert "NaN" not in document

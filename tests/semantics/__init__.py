@@ -1,0 +1,1 @@
+"""Semantics as text: every case runs on every back end."""

@@ -1,0 +1,271 @@
+"""The spool's promises one by one: order, rotation, resume positions, limits, refusals."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import threading
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mt5bridge.position import Position
+from mt5bridge.spool import (
+    CommitThread,
+    Condition,
+    Disk,
+    Durable,
+    Group,
+    Spool,
+    SpoolError,
+    SpoolLockedError,
+    State,
+    gap,
+    read,
+)
+from mt5bridge.spool.segment import HEADER_BYTES, header
+from tests.spool.groups import START_MSC, clock_group, deal_group, same, tick_group
+
+
+def opened(directory: Path, **settings: object) -> Spool:
+    spool = Spool(directory, **settings)  # type: ignore[arg-type]
+    spool.recover()
+    return spool
+
+
+def crashed(directory: Path) -> Path:
+    """What the disk holds now, as a process killed at this moment would leave it."""
+    return shutil.copytree(directory, directory.with_name(directory.name + "-crashed"))
+
+
+def put(spool: Spool, sequence: int, count: int = 5, symbol: str = "EURUSD") -> Group:
+    group = tick_group(spool, symbol, sequence, START_MSC + sequence * 10 + np.arange(count))
+    assert spool.append(group)
+    return group
+
+
+def test_groups_come_back_in_order(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    written = [put(spool, 1), put(spool, 6)]
+    for make in (
+        lambda: deal_group(spool, 1, [5, 6]),
+        lambda: clock_group(spool, START_MSC),
+        lambda: gap(spool.next_ingest, ("terminal", ("ticks", "EURUSD")), 11, 20, "buffer full"),
+    ):
+        written.append(make())
+        assert spool.append(written[-1])
+    assert spool.commit() == 13
+    found = list(spool.read())
+    assert all(same(a, b) for a, b in zip(found, written, strict=True))
+    assert [group.ingest for group in spool.read(from_ingest=6)] == [6, 11, 13, 14]
+    spool.close()
+
+
+def test_nothing_is_durable_before_commit(tmp_path: Path) -> None:
+    told: list[Durable] = []
+    spool = opened(tmp_path, on_durable=told.append)
+    put(spool, 1)
+    assert spool.durable_ingest == 0
+    assert told == []
+    assert list(read(tmp_path)) == []
+    spool.commit()
+    assert told == [Durable(5, {("terminal", ("ticks", "EURUSD")): 5})]
+    spool.close()
+
+
+def test_recovery_says_where_each_stream_stands(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    key = ("terminal", ("ticks", "EURUSD"))
+    spool.append(tick_group(spool, "EURUSD", 1, [10, 11, 11]))
+    spool.append(tick_group(spool, "EURUSD", 4, [11, 11]))
+    spool.append(tick_group(spool, "XAUUSD", 1, [7]))
+    spool.append(gap(spool.next_ingest, key, 6, 8, "terminal was off"))
+    spool.commit()
+    recovery = opened(crashed(tmp_path)).recovered
+    state = recovery.streams[key]
+    assert state.position == Position(8, 11, 4)
+    assert [(lost.first, lost.last, lost.reason) for lost in state.gaps] == [
+        (6, 8, "terminal was off")
+    ]
+    assert recovery.streams["terminal", ("ticks", "XAUUSD")].sequence == 1
+    assert recovery.last_ingest == 6
+
+
+def test_positions_survive_the_deletion_of_the_segments_they_came_from(tmp_path: Path) -> None:
+    spool = opened(tmp_path, segment_bytes=1)
+    put(spool, 1)
+    spool.commit()
+    put(spool, 1, symbol="XAUUSD")
+    spool.commit()
+    spool.close()
+    spool.segments()[0].path.unlink()
+    recovery = opened(tmp_path).recovered
+    assert recovery.streams["terminal", ("ticks", "EURUSD")].sequence == 5
+    assert recovery.last_ingest == 10
+
+
+def test_segments_rotate_by_size_and_by_time(tmp_path: Path) -> None:
+    spool = opened(tmp_path, segment_bytes=2000, segment_ms=1000)
+    put(spool, 1)
+    spool.commit(now_ms=0)
+    assert [s.state for s in spool.segments()] == [State.OPEN]
+    spool.commit(now_ms=1000)
+    assert [s.state for s in spool.segments()] == [State.SEALED]
+    put(spool, 6, 40)
+    spool.commit(now_ms=1001)
+    assert [s.state for s in spool.segments()] == [State.SEALED, State.SEALED]
+    spool.close()
+
+
+def test_an_ingest_number_is_never_given_twice(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    group = put(spool, 1)
+    with pytest.raises(ValueError, match="ingest 1 comes after 5"):
+        spool.append(group)
+    spool.close()
+
+
+def test_append_before_recover_is_refused(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    with pytest.raises(SpoolError, match="call recover"):
+        spool.append(tick_group(spool, "EURUSD", 1, [1]))
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    with pytest.raises(SpoolLockedError, match="another process is writing here"):
+        Spool(tmp_path).recover()
+    spool.close()
+    opened(tmp_path).close()
+
+
+def test_a_spool_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    put(spool, 1)
+    spool.close()
+    path = spool.segments()[0].path
+    newer = header().replace((1).to_bytes(4, "little"), (2).to_bytes(4, "little"))
+    newer = newer[:-4] + zlib.crc32(newer[:-4]).to_bytes(4, "little")
+    path.write_bytes(newer + path.read_bytes()[HEADER_BYTES:])
+    with pytest.raises(SpoolError, match=r"written in format 2.*install the newer release"):
+        Spool(tmp_path).recover()
+
+
+# -- bounded disk ------------------------------------------------------------------------------
+
+
+def test_archived_segments_make_room_oldest_first(tmp_path: Path) -> None:
+    spool = opened(tmp_path, segment_bytes=1, bytes_max=4000)
+    for i in range(3):
+        put(spool, 1 + 5 * i)
+        spool.commit()
+    for sealed in spool.segments()[:2]:
+        spool.mark_archived(sealed)
+    put(spool, 16, 40)
+    spool.commit()
+    assert spool.durable_ingest == 55
+    assert [s.number for s in spool.segments()] == [2, 3, 4]
+    assert spool.counters.segments_deleted == 1
+    spool.close()
+
+
+def test_a_full_spool_refuses_and_recovers_when_space_returns(tmp_path: Path) -> None:
+    spool = opened(tmp_path, segment_bytes=1, bytes_max=2800)
+    put(spool, 1, 20)
+    spool.commit()
+    put(spool, 21, 20)  # taken, does not fit
+    assert spool.commit() == 20
+    assert spool.condition is Condition.FULL
+    assert "no archived segment is left" in spool.problem
+    assert not spool.append(tick_group(spool, "EURUSD", 41, [1]))
+    assert spool.counters.refused == 1
+    spool.mark_archived(spool.segments()[0])
+    assert spool.commit() == 40
+    assert spool.condition is Condition.READY
+    put(spool, 41, 1)
+    assert spool.commit() == 41
+    spool.close()
+    assert [group.ingest for group in read(tmp_path)] == [21, 41]
+
+
+class FullDisk(Disk):
+    """A device with room for `room` bytes more."""
+
+    room = 1 << 30
+
+    def write_at(self, file: int, data: bytes, offset: int) -> None:
+        part = data[: max(self.room, 0)]
+        super().write_at(file, part, offset)
+        self.room -= len(part)
+        if len(part) < len(data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_device_is_survived_in_the_same_way(tmp_path: Path) -> None:
+    disk = FullDisk()
+    spool = opened(tmp_path, disk=disk)
+    put(spool, 1)
+    spool.commit()
+    disk.room = 100
+    put(spool, 6)
+    assert spool.commit() == 5
+    assert "No space left" in spool.problem
+    assert not spool.append(tick_group(spool, "EURUSD", 11, [1]))
+    assert [group.ingest for group in read(tmp_path)] == [1]
+    disk.room = 1 << 30
+    assert spool.commit() == 10
+    put(spool, 11)
+    spool.close()
+    assert [group.ingest for group in read(tmp_path)] == [1, 6, 11]
+
+
+def test_a_device_without_room_for_a_new_segment(tmp_path: Path) -> None:
+    disk = FullDisk()
+    disk.room = 10
+    spool = opened(tmp_path, disk=disk)
+    put(spool, 1)
+    assert spool.commit() == 0
+    assert spool.segments() == []
+    disk.room = 1 << 30
+    assert spool.commit() == 5
+    spool.close()
+
+
+def test_appends_are_refused_while_too_much_waits_in_memory(tmp_path: Path) -> None:
+    spool = opened(tmp_path, pending_bytes_max=500)
+    put(spool, 1)
+    assert not spool.append(tick_group(spool, "EURUSD", 6, [1, 2, 3, 4, 5]))
+    spool.commit()
+    put(spool, 6)
+    spool.close()
+
+
+# -- the committing thread ---------------------------------------------------------------------
+
+
+def test_a_commit_thread_makes_appends_durable(tmp_path: Path) -> None:
+    reached = threading.Event()
+    spool = opened(tmp_path, on_durable=lambda done: reached.set() if done.ingest == 50 else None)
+    thread = CommitThread(spool, clock_ms=lambda: 0)
+    thread.start()
+    for i in range(10):
+        put(spool, 1 + 5 * i)
+    assert reached.wait(20)
+    put(spool, 51)
+    thread.stop()
+    assert spool.durable_ingest == 55
+    spool.close()
+
+
+def test_a_commit_thread_hands_over_the_failure_of_a_callback(tmp_path: Path) -> None:
+    def fail(_: Durable) -> None:
+        raise RuntimeError("callback")
+
+    spool = opened(tmp_path, on_durable=fail)
+    thread = CommitThread(spool, clock_ms=lambda: 0)
+    thread.start()
+    put(spool, 1)
+    with pytest.raises(RuntimeError, match="callback"):
+        thread.stop()
