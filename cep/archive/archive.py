@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +15,8 @@ from cep.archive.parts import read_part, within
 from cep.archive.paths import LOCK
 from cep.archive.schema import SCHEMAS, TICKS
 from mt5bridge.spool.disk import lock
+
+ALWAYS = ("ingest", "time_msc", "symbol")
 
 
 class Archive:
@@ -80,9 +82,17 @@ class Archive:
         symbols: Collection[str] | None = None,
         from_msc: int | None = None,
         to_msc: int | None = None,
+        columns: Sequence[str] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Rows of the range in the one order (ingest, symbol), across all files."""
+        """Rows of the range in the one order (ingest, symbol), across all files.
+
+        `columns` None gives all; ingest, time_msc and symbol are always there.
+        """
+        wanted = [
+            name for name in SCHEMAS[stream].names if columns is None or name in (*ALWAYS, *columns)
+        ]
         files = self.files(stream, symbols, from_msc, to_msc)
-        for table in merged(self.directory, files):
+        for table in merged(self.directory, files, wanted):
             kept = within(table, from_msc, to_msc)
-            yield from kept.cast(SCHEMAS[stream]).combine_chunks().to_batches()
+            if kept.num_rows:
+                yield from kept.combine_chunks().to_batches()

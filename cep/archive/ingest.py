@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from mt5bridge.spool import (
     StreamKey,
     list_segments,
     mark_archived,
+    read_checkpoint,
     read_content,
 )
 from mt5bridge.spool.recovery import durable_part
@@ -103,22 +104,36 @@ def origin_of(manifest: Manifest, segments: Iterable[Segment]) -> Origin | None:
     A new spool is placed so that its numbers lie after all archived recordings and, as near as
     that allows, at the number its first record would have if it were imported history.
     """
-    contents = [read_segment(segment) for segment in segments]
-    if not contents:
+    segments = list(segments)
+    if not segments:
         return None
-    spool = next((content.checkpoint.spool for content in contents if content.checkpoint), None)
-    if spool is None:
-        raise ArchiveError(f"{contents[0].path.parent}: no segment has a readable first block")
-    known = [origin for origin in manifest.origins if origin.spool == spool]
-    if known:
-        return known[0]
-    records = (g for content in contents for g in content.groups if len(g.records) and g.width)
-    first = next(records, None)
+    spool = _spool_of(segments)
+    for known in manifest.origins:
+        if known.spool == spool:
+            return known
+    first = _first_record(segments)
     if first is None:
         return Origin(spool, 0, 0)
     free = max((origin.base + origin.last_ingest + 1 for origin in manifest.origins), default=0)
     place = int(first.utc_msc[0]) << INGEST_BITS
     return Origin(spool, max(place, free) - first.ingest, first.ingest - 1)
+
+
+def _spool_of(segments: Sequence[Segment]) -> str:
+    """Identity of the spool, from the first segment that can say it."""
+    for segment in segments:
+        checkpoint = read_checkpoint(segment.path)
+        if checkpoint:
+            return checkpoint.spool
+    raise ArchiveError(
+        f"{segments[0].path.parent}: no segment has a readable first block; copy the directory "
+        "away and let the daemon start a new one"
+    )
+
+
+def _first_record(segments: Sequence[Segment]) -> Group | None:
+    groups = (group for segment in segments for group in read_segment(segment).groups)
+    return next((group for group in groups if group.width), None)
 
 
 def read_segment(segment: Segment) -> Content:

@@ -1,7 +1,8 @@
-"""Rows of many files in the one order (ingest, symbol), with few files in memory at a time."""
+"""Rows of many files in the one order (ingest, symbol), with one batch of each file in memory."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,41 +10,64 @@ import numpy as np
 import pyarrow as pa
 
 from cep.archive.manifest import File
-from cep.archive.parts import int64, read_part
+from cep.archive.parts import int64, part_batches
+
+BATCH_ROWS = 1 << 16
 
 
-def merged(archive: Path, files: Sequence[File]) -> Iterator[pa.Table]:
+class _Reader:
+    """One file being read: `head` holds its next rows and is None at its end."""
+
+    def __init__(
+        self, archive: Path, file: File, columns: Sequence[str] | None, batch_rows: int
+    ) -> None:
+        self.order = (file.symbol, file.first_ingest, file.path)
+        self._batches = part_batches(archive, file, columns, batch_rows)
+        self.head: pa.Table | None = next(self._batches, None)
+
+    @property
+    def last_ingest(self) -> int:
+        assert self.head is not None, "the file is at its end"
+        return int(self.head["ingest"][-1].as_py())
+
+    def take(self, bound: int) -> pa.Table:
+        """Rows with ingest numbers up to `bound`, removed from `head`."""
+        assert self.head is not None, "the file is at its end"
+        count = int(np.searchsorted(int64(self.head, "ingest"), bound, side="right"))
+        taken, self.head = self.head.slice(0, count), self.head.slice(count)
+        if not self.head.num_rows:
+            self.head = next(self._batches, None)
+        return taken
+
+
+def merged(
+    archive: Path,
+    files: Sequence[File],
+    columns: Sequence[str] | None = None,
+    batch_rows: int = BATCH_ROWS,
+) -> Iterator[pa.Table]:
     """Tables of rows in order; `files` must be in order of first ingest.
 
-    Rows up to the first ingest of the next unopened file are complete and can be handed out.
+    Each step hands out all rows up to the nearest end of a head: no file can hold earlier ones.
     """
-    held: list[pa.Table] = []
-    for i, file in enumerate(files):
-        held.append(read_part(archive, file))
-        following = files[i + 1].first_ingest if i + 1 < len(files) else None
-        if following == file.first_ingest:
-            continue
-        ready, held = _cut(held, following)
-        if ready:
-            yield _ordered(ready)
-
-
-def _cut(tables: list[pa.Table], bound: int | None) -> tuple[list[pa.Table], list[pa.Table]]:
-    """Rows with an ingest number below `bound`, and the rest."""
-    if bound is None:
-        return tables, []
-    ready, rest = [], []
-    for table in tables:
-        rows = int(np.searchsorted(int64(table, "ingest"), bound))
-        ready += [table.slice(0, rows)] if rows else []
-        rest += [table.slice(rows)] if rows < table.num_rows else []
-    return ready, rest
+    waiting = deque(files)
+    readers: list[_Reader] = []
+    while waiting or readers:
+        bound = min((reader.last_ingest for reader in readers), default=None)
+        while waiting and (bound is None or waiting[0].first_ingest <= bound):
+            reader = _Reader(archive, waiting.popleft(), columns, batch_rows)
+            readers.append(reader)
+            bound = reader.last_ingest if bound is None else min(bound, reader.last_ingest)
+        assert bound is not None, "something is left to read"
+        # Files in order of their symbols: the stable sort then ends ties by symbol.
+        readers.sort(key=lambda reader: reader.order)
+        parts = [reader.take(bound) for reader in readers]
+        yield _ordered([part for part in parts if part.num_rows])
+        readers = [reader for reader in readers if reader.head is not None]
 
 
 def _ordered(tables: list[pa.Table]) -> pa.Table:
     if len(tables) == 1:
         return tables[0]
-    # One symbol a file: ordering the files first makes the stable sort below end ties by symbol.
-    tables = sorted(tables, key=lambda table: str(table["symbol"][0]))
     table = pa.concat_tables(tables).unify_dictionaries()
     return table.take(pa.array(np.argsort(int64(table, "ingest"), kind="stable")))

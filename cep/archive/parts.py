@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,24 @@ def read_part(archive: Path, file: File, *, verify: bool = False) -> pa.Table:
     except (pa.ArrowException, OSError) as error:
         raise ArchiveError(f"{archive / file.path}: cannot be read ({error})") from error
     return table.cast(SCHEMAS[file.stream])
+
+
+def part_batches(
+    archive: Path, file: File, columns: Sequence[str] | None = None, batch_rows: int = 1 << 16
+) -> Iterator[pa.Table]:
+    """Rows of `file` in tables of at most `batch_rows`; `columns` None reads all."""
+    path = archive / file.path
+    schema = SCHEMAS[file.stream]
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns])
+    try:
+        with pq.ParquetFile(path, memory_map=True) as parquet:
+            for batch in parquet.iter_batches(batch_rows, columns=schema.names):
+                yield pa.Table.from_batches([batch]).cast(schema)
+    except FileNotFoundError as error:
+        raise ArchiveError(f"{path}: missing; restore it from a copy") from error
+    except (pa.ArrowException, OSError) as error:
+        raise ArchiveError(f"{path}: cannot be read ({error}); run archive verify") from error
 
 
 def int64(table: pa.Table, column: str) -> npt.NDArray[np.int64]:

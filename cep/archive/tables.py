@@ -42,16 +42,27 @@ def slices(groups: Sequence[Group], base: int) -> Iterator[Slice]:
 
 def _split(stream: str, symbol: str, groups: list[Group], base: int) -> Iterator[Slice]:
     records = np.concatenate([group.records for group in groups])
-    symbols = records["symbol"] if stream == DEALS else np.broadcast_to(b"", len(records))
     columns = _columns(groups, records, base)
-    keys = np.stack([columns["time_msc"] // DAY_MS, np.unique(symbols, return_inverse=True)[1]])
-    for key in np.unique(keys, axis=1).T:
-        rows = np.flatnonzero((keys == key[:, None]).all(axis=0))
-        name = text_of(bytes(symbols[rows[0]])) if stream == DEALS else symbol
-        part = {column: values[rows] for column, values in columns.items()}
-        sources = [group.source for group in groups]
-        table = as_table(stream, name, part, records[rows], sources)
-        yield Slice(stream, name, date_of(int(key[0])), table)
+    sources = [group.source for group in groups]
+    days = columns["time_msc"] // DAY_MS
+    for name, of_symbol in _by_symbol(stream, symbol, records):
+        for day in np.unique(days[of_symbol]).tolist():
+            rows = of_symbol[days[of_symbol] == day]
+            part = {column: values[rows] for column, values in columns.items()}
+            table = as_table(stream, name, part, records[rows], sources)
+            yield Slice(stream, name, date_of(day), table)
+
+
+def _by_symbol(
+    stream: str, symbol: str, records: npt.NDArray[Any]
+) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
+    """Symbols of `records` and their rows; only deals carry the symbol in each record."""
+    if stream != DEALS:
+        yield symbol, np.arange(len(records))
+        return
+    symbols, codes = np.unique(records["symbol"], return_inverse=True)
+    for code, raw in enumerate(symbols):
+        yield text_of(bytes(raw)), np.flatnonzero(codes == code)
 
 
 def _columns(groups: list[Group], records: npt.NDArray[Any], base: int) -> dict[str, Ints]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import File, Lost
+from cep.archive.manifest import End, File, Lost
 from cep.archive.parts import int64, read_part
 from cep.archive.schema import CLOCK, TICKS
 
@@ -71,6 +71,7 @@ def verify(archive: Archive, *, on_file: Callable[[int, int], None] | None = Non
     for damaged in archive.manifest.damaged:
         problems.append(Problem(damaged.segment, f"bytes {damaged.offset}-{damaged.end} of the "
                                                  "spool segment could not be read"))  # fmt: skip
+    problems += _missing_ends(archive.manifest.ends, runs)
     for (source, stream), found in sorted(runs.items()):
         lost = [x for x in archive.manifest.lost if (x.source, x.stream) == (source, stream)]
         name = " ".join((source, *stream))
@@ -79,6 +80,15 @@ def verify(archive: Archive, *, on_file: Callable[[int, int], None] | None = Non
         len(files), sum(file.rows for file in files), len(runs), archive.manifest.lost,
         tuple(problems),
     )  # fmt: skip
+
+
+def _missing_ends(ends: Iterable[End], runs: Runs) -> Iterator[Problem]:
+    """Streams whose last records were archived once and are there no more."""
+    for end in ends:
+        last = max((run.last for run in runs.get((end.source, end.stream), ())), default=0)
+        if last < end.sequence:
+            name = " ".join((end.source, *end.stream))
+            yield Problem(name, f"sequence {last + 1}-{end.sequence} was archived and is missing")
 
 
 def _check_file(archive: Archive, file: File, runs: Runs) -> Iterator[Problem]:

@@ -13,6 +13,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("cep.cli.check", "Validate rule files."),
     "explain": ("cep.cli.explain", "Show numbers, arrangements and the plan of a rule file."),
     "fmt": ("cep.cli.fmt", "Format rule files."),
+    "simulate": ("cep.cli.simulate", "Play ticks to a daemon like a terminal would."),
+    "replay": ("cep.cli.replay", "Run rules over files, deterministically."),
     "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
 }
 """Command name -> (module with a click command called `command`, one line for the help)."""

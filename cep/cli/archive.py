@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
 
-from cep.archive import Archive, File, compact, ingest_spool, verify
+from cep.archive import Archive, File, Ingested, compact, ingest_spool, verify
+from cep.cli.archive_import import command as import_command
 from cep.cli.errors import BAD_INPUT, UserError
 from cep.cli.progress import progress
 from cep.cli.text import aligned, counted
@@ -19,19 +22,22 @@ def command() -> None:
     """Fill, tidy up, prove and list an archive of ticks and deals."""
 
 
+command.add_command(import_command)
+
+
 @command.command("ingest")
 @click.argument("spool", type=DIRECTORY)
 @click.argument("archive", type=DIRECTORY)
 @click.option("--include-open", is_flag=True, help="Also take the segment being written.")
-def ingest_command(spool: Path, archive: Path, include_open: bool) -> None:
+@click.option("--spark", "master", help="Spark master that converts segments in parallel.")
+def ingest_command(spool: Path, archive: Path, include_open: bool, master: str | None) -> None:
     """Move a daemon's spool into an archive.
 
     Every record arrives exactly once, however often this is run or killed.
     """
     with progress("ingest", unit="segments") as bar:
-        done = ingest_spool(
-            spool, Archive(archive), include_open=include_open, on_segment=bar.reach
-        )
+        ingest = ingest_spool if master is None else partial(spark_ingest, master)
+        done = ingest(spool, Archive(archive), include_open=include_open, on_segment=bar.reach)
     click.echo(
         f"{counted(done.rows, 'row')} of {counted(done.segments, 'segment')}"
         f" in {counted(done.files, 'file')}"
@@ -40,6 +46,25 @@ def ingest_command(spool: Path, archive: Path, include_open: bool) -> None:
         click.echo(f"{done.duplicates:,} records were archived before and left out")
     if done.damaged:
         click.echo(f"{done.damaged:,} damaged places; `mt5cep archive verify` names them", err=True)
+
+
+def spark_ingest(
+    master: str,
+    spool: Path,
+    archive: Archive,
+    *,
+    include_open: bool,
+    on_segment: Callable[[int, int], None],
+) -> Ingested:
+    """As `ingest_spool`, by Spark."""
+    # Imported here: most archives are filled without Spark, which need not be installed.
+    try:
+        from cep.spark.ingest import ingest_spool as ingest
+        from cep.spark.session import session
+    except ModuleNotFoundError as error:
+        raise UserError(f"{error.name} is missing", "pip install 'mt5cep[spark]'") from None
+    with session(master) as spark:
+        return ingest(spark, spool, archive, include_open=include_open, on_segment=on_segment)
 
 
 @command.command("compact")

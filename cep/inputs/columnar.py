@@ -44,3 +44,11 @@ def _cast(path: Path, table: pa.Table, name: str, type_: str) -> pa.Table:
             "change the file or the attribute's type", column=name,
         ) from error  # fmt: skip
     return table.set_column(column, pa.field(name, values.type), values)
+
+
+def names(path: Path) -> list[str]:
+    """The columns of a Parquet file; none when it is not one (reading it says why)."""
+    try:
+        return list(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError):
+        return []

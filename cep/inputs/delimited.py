@@ -77,3 +77,10 @@ def _explain(
                     path, f"{value!r} is no {type_}", "correct the value", lines.line_num, name
                 )
     return None
+
+
+def names(header: bytes) -> list[str]:
+    """The columns of a CSV file by its first line."""
+    first = header.decode("utf-8-sig", errors="replace").rstrip("\r")
+    delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
+    return next(csv.reader([first], delimiter=delimiter), [])

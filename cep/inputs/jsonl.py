@@ -75,3 +75,11 @@ def _explain(path: Path, data: bytes, types: Mapping[str, str]) -> InputError | 
                     path, f"{value!r} is no {type_}", "correct the value", number, name
                 )
     return None
+
+
+def names(first: bytes) -> list[str]:
+    """The keys of a first line; none when it is no object (reading it says why)."""
+    try:
+        return list(msgspec.json.decode(first, type=dict[str, object]))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return []

@@ -11,6 +11,7 @@ from cep.inputs import columnar, delimited, jsonl
 from cep.inputs.errors import InputError
 from cep.inputs.time import as_msc
 
+HEADER_BYTES = 65_536
 CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
 
 
@@ -47,3 +48,16 @@ def _bytes(path: Path) -> bytes:
             return bytes(stream.read())
     except (OSError, pa.ArrowException) as error:
         raise InputError(path, f"cannot be read ({error})", "check the path") from error
+
+
+def column_names(path: Path | str) -> list[str]:
+    """The names of a file's columns, as far as its first row tells; empty for an unreadable file."""
+    path = Path(path)
+    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    if not path.is_file():
+        return []
+    if suffix in PARQUET:
+        return columnar.names(path)
+    with pa.input_stream(path, compression="detect") as stream:
+        first = bytes(stream.read(HEADER_BYTES)).split(b"\n", 1)[0]
+    return jsonl.names(first) if suffix in JSONL else delimited.names(first)

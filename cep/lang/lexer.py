@@ -7,10 +7,11 @@ import re
 from cep.lang.errors import Source, Span
 from cep.lang.tokens import Comment, Kind, Token
 
+# Editors on Windows put a byte order mark first; it counts as a blank.
 # Suffixes and exponents count only when no letter follows, so that `5days` is `5 days`.
 SCANNER = re.compile(
     r"""
-      (?P<SPACE>[ \t\r\n\v]+)
+      (?P<SPACE>[ \t\r\n\v\f\ufeff]+)
     | (?P<COMMENT>--[^\r\n]*|/\*(?s:.*?)(?:\*/|\Z))
     | (?P<FLOAT>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?[fF](?!\w))
     | (?P<DOUBLE>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?[dD](?!\w)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cep.lang.ast import Annotation, Script, Statement
 from cep.lang.errors import RuleError, Source, Span, raise_all, suggestion
 from cep.lang.parser_events import EventParser
-from cep.lang.tokens import NAMES, Kind, Role
+from cep.lang.tokens import NAMES, Kind, Role, Token
 from cep.lang.unsupported import ANNOTATIONS, DEFINITIONS, STATEMENTS, annotation_hint
 
 BUILT = ("stream", "engine", "event", "complex", "signal")
@@ -51,15 +51,14 @@ class Parser(EventParser):
     def _recover(self, begin: int) -> None:
         """Go on after the next `;`, so that later statements are checked too."""
         self.nesting = 0
-        if self.index > begin and self.tokens[self.index - 1].text == ";":
+        if self.index > begin and _is_end(self.tokens[self.index - 1]):
             return
-        while self.tokens[begin].keyword == "partition" and not self._ends_partition():
-            self.advance()
-        while self.token.kind is not Kind.END and not self.take(";"):
-            self.advance()
-
-    def _ends_partition(self) -> bool:
-        return self.token.kind is Kind.END or self.at_word("end")
+        in_partition = False
+        while self.token.kind is not Kind.END:
+            in_partition = in_partition or self.at_word("partition", "with")
+            in_partition = in_partition and not self.at_word("end")
+            if _is_end(self.advance()) and not in_partition:
+                return
 
     def _statement(self) -> Statement:
         annotations = []
@@ -135,6 +134,10 @@ class Parser(EventParser):
 def parse(text: str, file: str = "<rules>") -> Script:
     """The syntax tree of a rule text; raises RuleError (RuleErrors for several)."""
     return Parser(Source(text, file)).script()
+
+
+def _is_end(token: Token) -> bool:
+    return token.kind is Kind.SYMBOL and token.text == ";"
 
 
 def _starter_hint(word: str) -> str:

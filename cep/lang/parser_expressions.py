@@ -150,9 +150,8 @@ class ExpressionParser(Cursor):
         function = self.expect_name("a function")
         self.expect("(", Role.TIGHT)
         if self.at("*") and self.peek().text == ")":
-            raise self.error(
-                self.token.span, "`*` is no argument", f"write `{function.text}()` instead"
-            )
+            hint = "name the attributes; to count rows write `count()`"
+            raise self.unsupported(self.token.span, f"{function.text}(*)", hint)
         arguments: list[Expression] = []
         while not self.at(")"):
             arguments.append(self.expression())

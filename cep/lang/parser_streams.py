@@ -19,6 +19,8 @@ from cep.lang.parser_expressions import ExpressionParser
 from cep.lang.tokens import ATTRIBUTE_TYPES, Kind, Role
 from cep.lang.unsupported import AFTER_SELECT, AFTER_SOURCE, EVENT_KINDS, OUTPUTS
 
+CLAUSES = ("select", "group", "having", "insert")
+
 
 class StreamParser(ExpressionParser):
     """The SiddhiQL part of a rule file."""
@@ -165,7 +167,9 @@ class StreamParser(ExpressionParser):
     def _target(self) -> Name:
         if self.token.keyword in OUTPUTS:
             raise self.unsupported(self.token.span, self.token.text, OUTPUTS[self.token.keyword])
-        self.expect_word("insert", Role.CLAUSE, hint="a query ends with `insert into STREAM`")
+        near = suggestion(self.token.keyword, CLAUSES)
+        hint = near if near.startswith("did") else "a query ends with `insert into STREAM`"
+        self.expect_word("insert", Role.CLAUSE, hint)
         for kind, hint in EVENT_KINDS.items():
             if self.at_word(kind, "events"):
                 raise self.unsupported(self.token.span, f"{kind} events", hint)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from cep.plan.nodes import Both, Either, Leaf, Pattern, Ref, Sequence, leaves
 
-REST_MAX = 512
-STATES_MAX = 20_000
+REST_MAX = 128
+STATES_MAX = 2_000
 
 SEQUENCE, BOTH, EITHER = -1, -2, -3
 

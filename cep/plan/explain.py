@@ -131,7 +131,10 @@ def _matrix(plan: Plan, complex_: Complex, arrangements_max: int) -> list[str]:
     head = f"{complex_.name}: {pattern_text(pattern)} within {duration_text(complex_.within_ms)}"
     rows = arrangements(pattern, arrangements_max)
     total = count_arrangements(pattern)
-    lines = [head + forbid, f"  {total} arrangements, latest event first"]
+    lines = [
+        head + forbid,
+        f"  {total} arrangement{'' if total.value == 1 else 's'}, latest event first",
+    ]
     numbers = _numbers_in(plan, complex_.engine)
     matrix = [tuple(_keyed(plan, numbers[r.event], r) for r in reversed(row)) for row in rows]
     lines += [f"    {line}" for line in _table(matrix)]

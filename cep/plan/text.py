@@ -77,7 +77,7 @@ def expression_text(
     """An expression; `aggregates` are those of its query, `level` is as in `pattern_text`."""
     match expression:
         case Constant():
-            return _constant_text(expression)
+            own, text = 8, _constant_text(expression)
         case Column() | Output():
             return expression.name
         case Aggregated():
@@ -85,9 +85,9 @@ def expression_text(
         case EventTime():
             return "eventTimestamp()"
         case Not():
-            return "not " + expression_text(expression.operand, aggregates, 8)
+            own, text = 7, "not " + expression_text(expression.operand, aggregates, 7)
         case IsNull():
-            return expression_text(expression.operand, aggregates, 8) + " is null"
+            own, text = 8, expression_text(expression.operand, aggregates, 9) + " is null"
         case Call():
             arguments = (expression_text(a, aggregates) for a in expression.arguments)
             return f"{expression.function}({', '.join(arguments)})"
@@ -96,7 +96,7 @@ def expression_text(
             left = expression_text(expression.left, aggregates, own)
             right = expression_text(expression.right, aggregates, own + 1)
             text = f"{left} {expression.op} {right}"
-            return f"({text})" if own < level else text
+    return f"({text})" if own < level else text
 
 
 def _constant_text(constant: Constant) -> str:

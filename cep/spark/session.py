@@ -28,6 +28,8 @@ SETTINGS = {
     "spark.python.worker.reuse": "true",
     "spark.driver.memory": "1g",
 }
+# Sessions of all open blocks; "active" alone would not do, Spark counts it by thread.
+_blocks: list[SparkSession] = []
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -76,10 +78,12 @@ def session(
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
     """A session for the length of a block; stopped afterwards only if it was started here."""
-    mine = SparkSession.getActiveSession() is None
+    mine = not _blocks and SparkSession.getActiveSession() is None
     spark = start(master, app=app, settings=settings)
+    _blocks.append(spark)
     try:
         yield spark
     finally:
+        _blocks.pop()
         if mine:
             spark.stop()

@@ -12,7 +12,6 @@ from mt5bridge.records import DEAL, Records
 from mt5bridge.wire import (
     DEALS_STREAM,
     Ack,
-    Bye,
     Error,
     ErrorCode,
     Frame,
@@ -54,6 +53,7 @@ class Client:
         self.utc_offset_ms = hello.utc_offset_ms
         self._hello = hello
         self._batch_records = batch_records
+        self._resumes: dict[str, Position] = {}
         self._urgent: list[Frame] = []
         self._turn = 0
         self._heard_ms = self._beat_ms = 0
@@ -104,18 +104,9 @@ class Client:
         if self.state is State.LIVE:
             self._urgent.append(result)
 
-    def goodbye(self, text: str) -> None:
-        """Tell the daemon not to wait."""
-        self._urgent.append(Bye(text))
-
     def resume(self, symbol: str) -> Position:
         """Where the daemon's disk stands in a symbol's ticks, from its last WELCOME."""
-        streams = self.welcome.streams if self.welcome else ()
-        found = (stream for stream in streams if stream.name == symbol)
-        stream = next(found, None)
-        if stream is None:
-            return START
-        return Position(stream.durable, stream.time_msc, stream.count_at_msc)
+        return self._resumes.get(symbol, START)
 
     def receive(self, frame: Frame, now: Now) -> None:
         """Take one frame of the daemon."""
@@ -126,7 +117,7 @@ class Client:
             case Ack():
                 self._acknowledged(frame)
             case Resend():
-                if outbox := self._outbox(frame.stream):
+                if outbox := self.outbox(frame.stream):
                     outbox.rewind(frame.first)
             case Heartbeat():
                 sent_ms = self._beats.pop(frame.token, now.ms)
@@ -151,6 +142,13 @@ class Client:
     def unacknowledged(self) -> int:
         """How many records are not known to be on the daemon's disk."""
         return self.deals.unacknowledged + sum(box.unacknowledged for box in self.ticks.values())
+
+    def outbox(self, stream: int) -> Outbox | None:
+        """The stream with this number."""
+        if stream == DEALS_STREAM:
+            return self.deals
+        boxes = list(self.ticks.values())
+        return boxes[stream - 1] if stream <= len(boxes) else None
 
     def _check_welcomed(self) -> None:
         if self.welcome is None:
@@ -187,6 +185,10 @@ class Client:
     def _welcomed(self, welcome: Welcome, now: Now) -> None:
         self.state = State.LIVE
         self.welcome = welcome
+        self._resumes = {
+            stream.name: Position(stream.durable, stream.time_msc, stream.count_at_msc)
+            for stream in welcome.streams
+        }
         self._beat_ms = now.ms
         self.deals.resume(self.resume("").sequence)
         for name, outbox in self.ticks.items():
@@ -199,7 +201,7 @@ class Client:
 
     def _acknowledged(self, ack: Ack) -> None:
         for durable in ack.streams:
-            if outbox := self._outbox(durable.stream):
+            if outbox := self.outbox(durable.stream):
                 outbox.acknowledge(durable.sequence)
 
     def _refused(self, error: Error, now: Now) -> None:
@@ -208,12 +210,6 @@ class Client:
         elif error.code in _FINAL:
             self.state = State.REFUSED
             self.refusal = error
-
-    def _outbox(self, stream: int) -> Outbox | None:
-        if stream == DEALS_STREAM:
-            return self.deals
-        boxes = list(self.ticks.values())
-        return boxes[stream - 1] if stream <= len(boxes) else None
 
 
 _GREET_AGAIN = (ErrorCode.HELLO_FIRST, ErrorCode.UNKNOWN_STREAM)

@@ -63,7 +63,7 @@ class Connection:
         found: list[Change] = []
         while self._monitor is not None and self._monitor.poll(0):
             event = recv_monitor_message(self._monitor)["event"]
-            found.append(_CHANGES[event])
+            found.append(_CHANGES[zmq.Event(event)])
         if Change.UP in found:
             self._backoff_ms = _BACKOFF_MS[0]
         return found

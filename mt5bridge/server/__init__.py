@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mt5bridge.server.batch import DEALS, Batch, Gap, Outcome
+from mt5bridge.server.batch import DEALS, Batch, Gap, Outcome, StreamKey, ticks_of
 from mt5bridge.server.server import Server
 from mt5bridge.server.settings import BindError, Settings, UnsafeBindError
 from mt5bridge.server.sink import Sink
@@ -16,5 +16,7 @@ __all__ = [
     "Server",
     "Settings",
     "Sink",
+    "StreamKey",
     "UnsafeBindError",
+    "ticks_of",
 ]

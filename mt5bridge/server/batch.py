@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mt5bridge.records import Records
 from mt5bridge.validate import QualityArray
 from mt5bridge.wire import LostReason, SignalResult
 
-DEALS = ""  # the stream name of deals; every other name is a symbol
+StreamKey: TypeAlias = tuple[str, ...]
+"""("ticks", symbol) or ("deals",)."""
+
+DEALS: StreamKey = ("deals",)
+
+
+def ticks_of(symbol: str) -> StreamKey:
+    """The stream of a symbol's ticks."""
+    return ("ticks", symbol)
+
+
+def wire_name(stream: StreamKey) -> str:
+    """How a WELCOME names a stream: by its symbol, the deals by nothing."""
+    return "" if stream == DEALS else stream[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """Records never handed on before, gapless behind the previous batch of their stream.
 
-    `stream` is a symbol (TICK records) or DEALS (DEAL records); `quality`, u1 of shape (n,), marks
-    odd ticks and is 0 for deals. `records` may be a read-only view of the frame.
+    `stream` is ("ticks", symbol) with TICK or ("deals",) with DEAL records; `quality`, u1 of shape
+    (n,), marks odd ticks and is 0 for deals. `records` may be a read-only view of the frame.
     """
 
     identity: str
-    stream: str
+    stream: StreamKey
     first: int
     records: Records
     quality: QualityArray
@@ -38,7 +52,7 @@ class Gap:
     """An interval of sequences which the terminal declared lost."""
 
     identity: str
-    stream: str
+    stream: StreamKey
     first: int
     last: int
     reason: LostReason

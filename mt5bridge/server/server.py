@@ -14,6 +14,7 @@ import zmq
 from mt5bridge import clock as clocks
 from mt5bridge.clock import Clock
 from mt5bridge.server.authentication import plain
+from mt5bridge.server.batch import StreamKey
 from mt5bridge.server.settings import BindError, Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.server.terminals import Outgoing, Resumes, Terminals
@@ -28,6 +29,8 @@ Command: TypeAlias = Callable[[Terminals], object]
 
 class Server:
     """Binds on creation; one thread calls `run` or `poll_once`, which call the sink.
+
+    `resumes` says what of each (identity, stream) is on disk.
 
     `acknowledge`, `send_signal` and `counters` may be called from any thread.
     """
@@ -64,8 +67,8 @@ class Server:
         """The bound address, with the port that was chosen for `tcp://127.0.0.1:*`."""
         return self._socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
 
-    def acknowledge(self, identity: str, stream: str, sequence: int) -> None:
-        """A stream (symbol, or DEALS) is on disk up to `sequence`."""
+    def acknowledge(self, identity: str, stream: StreamKey, sequence: int) -> None:
+        """A stream is on disk up to `sequence`."""
         self._command(lambda terminals: terminals.acknowledge(identity, stream, sequence))
 
     def send_signal(self, identity: str | None, signal: Signal) -> None:

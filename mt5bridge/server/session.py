@@ -9,7 +9,7 @@ import numpy as np
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.records import Records
-from mt5bridge.server.batch import DEALS, Batch, Gap, Outcome
+from mt5bridge.server.batch import DEALS, Batch, Gap, Outcome, StreamKey, ticks_of, wire_name
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.signals import SignalQueue
 from mt5bridge.server.sink import Sink
@@ -47,31 +47,31 @@ class Session:
         identity: str,
         settings: Settings,
         sink: Sink,
-        resume: Mapping[str, Position] | None = None,
+        resume: Mapping[StreamKey, Position] | None = None,
     ) -> None:
         self.identity = identity
         self.settings = settings
         self.sink = sink
         self.streams = {
-            name: Stream.resumed(name, position) for name, position in (resume or {}).items()
+            key: Stream.resumed(key, position) for key, position in (resume or {}).items()
         }
         self.streams.setdefault(DEALS, Stream(DEALS))
         self.symbols: dict[str, Symbol] = {}
-        self.names: dict[int, str] = {}  # by stream number, on this connection
-        self.ids: dict[str, int] = {}
+        self.keys: dict[int, StreamKey] = {}  # by stream number, on this connection
+        self.ids: dict[StreamKey, int] = {}
         self.behind: set[int] = set()  # stream numbers that may miss something
         self.hello: Hello | None = None
         self.connected = False
         self.heard_ms = 0
         self.signals = SignalQueue()
-        self.acked: set[str] = set()  # streams whose ACK is to be sent
+        self.acked: set[StreamKey] = set()  # streams whose ACK is to be sent
 
     def connect(self, hello: Hello, session: int, now: Now) -> Welcome:
         """Begin a connection; what the last one agreed on ids is void."""
         self.hello = hello
         self.connected = True
         self.heard_ms = now.ms
-        self.names = {DEALS_STREAM: DEALS}
+        self.keys = {DEALS_STREAM: DEALS}
         self.ids = {DEALS: DEALS_STREAM}
         self.acked.clear()
         self.behind.clear()
@@ -113,14 +113,12 @@ class Session:
             case Bye():
                 self.disconnect()
             case Error():
-                self.sink.complain("errors_received", f"{self.identity}: {frame.text}")
+                self.sink.complain("errors_received", f"{self.identity}: {frame.text!r}")
             case _:
-                return [
-                    Error.of(ErrorCode.UNEXPECTED_FRAME, f"{type(frame).__name__} is mine")
-                ]
+                return [Error.of(ErrorCode.UNEXPECTED_FRAME, f"{type(frame).__name__} is mine")]
         return []
 
-    def acknowledge(self, stream: str, sequence: int) -> None:
+    def acknowledge(self, stream: StreamKey, sequence: int) -> None:
         """A stream is on disk up to `sequence`; the ACK goes out with the next `outgoing`."""
         found = self.streams.get(stream)
         if found is not None and found.acknowledge(sequence):
@@ -144,19 +142,17 @@ class Session:
         return frames
 
     def remind(self, now: Now) -> list[Frame]:
-        """What time makes due: expiry of signals, requests for what is still missing."""
-        for result in self.signals.expire(now.utc_msc):
-            self.sink.on_outcome(Outcome(self.identity, result))
+        """Requests for what is still missing."""
         if not self.connected:
             return []
-        asked = [self._ask(number, self.streams[self.names[number]], now) for number in self.behind]
-        self.behind = {i for i in self.behind if self.streams[self.names[i]].missing()}
+        asked = [self._ask(number, self.streams[self.keys[number]], now) for number in self.behind]
+        self.behind = {i for i in self.behind if self.streams[self.keys[i]].missing()}
         return [frame for frames in asked for frame in frames]
 
     def _ack(self) -> list[Frame]:
-        known = [(self.ids[name], name) for name in self.acked if name in self.ids]
+        known = [(self.ids[key], self.streams[key]) for key in self.acked if key in self.ids]
         self.acked.clear()
-        durable = tuple(Durable(i, self.streams[name].durable.sequence) for i, name in known)
+        durable = tuple(Durable(number, stream.durable.sequence) for number, stream in known)
         return [Ack(durable)] if durable else []
 
     def _receive_records(self, frame: Ticks | Deals, now: Now) -> list[Frame]:
@@ -179,7 +175,7 @@ class Session:
         quality, latest_msc = _quality(frame, records, stream.latest_msc)
         batch = Batch(
             self.identity,
-            stream.name,
+            stream.key,
             stream.expected,
             records,
             quality,
@@ -211,31 +207,35 @@ class Session:
                 # Frames keep their order, so what was sent before this and is not here is missing.
                 stream.seen = max(stream.seen, mark.passed)
                 frames += self._ask(mark.stream, stream, now)
-        marks = tuple(self._mark(stream_id) for stream_id in self.names)
+        marks = tuple(self._mark(stream_id) for stream_id in self.keys)
         return [Heartbeat(beat.token, now.utc_msc, 0, marks), *frames]
 
     def _mark(self, stream_id: int) -> Mark:
-        stream = self.streams[self.names[stream_id]]
+        stream = self.streams[self.keys[stream_id]]
         return Mark(stream_id, stream.expected - 1, stream.durable.sequence)
 
     def _receive_symbols(self, frame: Symbols) -> list[Frame]:
         for symbol in frame.symbols:
-            known = self.names.get(symbol.stream, symbol.name)
-            if known != symbol.name:
-                detail = (
-                    f"stream {symbol.stream} is {known}, not {symbol.name}, until you reconnect"
-                )
-                return [Error.of(ErrorCode.UNEXPECTED_FRAME, detail)]
-            if symbol.name not in self.streams and len(self.streams) > self.settings.symbols_max:
-                return [
-                    Error.of(ErrorCode.LIMIT, f"more than {self.settings.symbols_max} symbols")
-                ]
-            self.names[symbol.stream] = symbol.name
-            self.ids[symbol.name] = symbol.stream
+            if refusal := self._refuse_symbol(symbol):
+                return [refusal]
+            key = ticks_of(symbol.name)
+            self.keys[symbol.stream] = key
+            self.ids[key] = symbol.stream
             self.symbols[symbol.name] = symbol
-            self.streams.setdefault(symbol.name, Stream(symbol.name))
-            self.acked.add(symbol.name)  # the disk may have gone on since WELCOME
+            self.streams.setdefault(key, Stream(key))
+            self.acked.add(key)  # the disk may have gone on since WELCOME
         return []
+
+    def _refuse_symbol(self, symbol: Symbol) -> Error | None:
+        key = ticks_of(symbol.name)
+        known = self.keys.get(symbol.stream, key)
+        if known != key:
+            text = f"stream {symbol.stream} is {known[1]}; {symbol.name} needs another number"
+            return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
+        if key not in self.streams and len(self.streams) > self.settings.symbols_max:
+            text = f"more than {self.settings.symbols_max} symbols: raise symbols_max"
+            return Error.of(ErrorCode.LIMIT, text)
+        return None
 
     def _receive_lost(self, lost: Lost, now: Now) -> list[Frame]:
         stream = self._stream(lost.stream)
@@ -251,16 +251,16 @@ class Session:
     def _record_gap(self, stream: Stream, lost: Lost, now: Now) -> None:
         gap = Gap(
             self.identity,
-            stream.name,
+            stream.key,
             stream.expected,
             lost.last,
             lost.reason,
             lost.text,
             now.utc_msc,
         )
-        name = stream.name or "deals"
+        name = wire_name(stream.key) or "deals"
         place = f"{self.identity} {name} {gap.first}..{gap.last}"
-        self.sink.complain("gaps", f"{place} lost: {lost.reason.name} {lost.text}")
+        self.sink.complain("gaps", f"{place} lost: {lost.reason.name} {lost.text!r}")
         self.sink.count("lost", gap.last - gap.first + 1)
         self.sink.on_gap(gap)
         stream.skip_to(lost.last, now.ms)
@@ -281,8 +281,8 @@ class Session:
         return [Resend(stream_id, *missing)]
 
     def _stream(self, stream_id: int) -> Stream | None:
-        name = self.names.get(stream_id)
-        return None if name is None else self.streams[name]
+        key = self.keys.get(stream_id)
+        return None if key is None else self.streams[key]
 
     def _unknown(self, stream_id: int) -> Frame:
         self.sink.complain("unknown_streams", f"{self.identity}: stream {stream_id}")
@@ -291,7 +291,7 @@ class Session:
 
 def _resume(stream: Stream) -> Resume:
     durable = stream.durable
-    return Resume(durable.sequence, durable.time_msc, durable.count_at_msc, stream.name)
+    return Resume(durable.sequence, durable.time_msc, durable.count_at_msc, wire_name(stream.key))
 
 
 def _quality(frame: Ticks | Deals, records: Records, latest_msc: int) -> tuple[QualityArray, int]:

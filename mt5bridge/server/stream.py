@@ -10,6 +10,7 @@ import numpy as np
 
 from mt5bridge.position import START, Position
 from mt5bridge.records import TICK, Records
+from mt5bridge.server.batch import StreamKey
 
 _NOTHING = np.empty(0, TICK)
 
@@ -26,7 +27,7 @@ class Verdict(Enum):
 class Stream:
     """Go-back-N receiver: takes the expected sequence, drops older ones, refuses later ones."""
 
-    name: str
+    key: StreamKey
     durable: Position = START
     expected: int = 1
     latest_msc: int = 0
@@ -35,10 +36,10 @@ class Stream:
     pending: deque[tuple[int, Records]] = field(default_factory=deque)
 
     @classmethod
-    def resumed(cls, name: str, durable: Position) -> Stream:
+    def resumed(cls, key: StreamKey, durable: Position) -> Stream:
         """A stream that goes on behind what is on disk."""
         after = durable.sequence
-        return cls(name, durable, expected=after + 1, latest_msc=durable.time_msc, seen=after)
+        return cls(key, durable, expected=after + 1, latest_msc=durable.time_msc, seen=after)
 
     def judge(self, first: int, last: int) -> Verdict:
         """Whether an interval holds the expected sequence, only older or only later ones."""

@@ -10,6 +10,7 @@ from loguru import logger
 
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
+from mt5bridge.server.batch import StreamKey
 from mt5bridge.server.session import Session
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
@@ -26,7 +27,7 @@ from mt5bridge.wire import (
 
 Route: TypeAlias = bytes
 Outgoing: TypeAlias = list[tuple[Route, Frame]]
-Resumes: TypeAlias = Mapping[str, Mapping[str, Position]]  # identity -> stream -> position
+Resumes: TypeAlias = Mapping[tuple[str, StreamKey], Position]  # by identity and stream
 
 _STRANGERS_MAX = 4_096
 
@@ -39,7 +40,7 @@ class Terminals:
         self.sink = sink
         self.sessions = {
             identity: Session(identity, settings, sink, streams)
-            for identity, streams in resumes.items()
+            for identity, streams in _by_identity(resumes).items()
         }
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
@@ -81,7 +82,7 @@ class Terminals:
             (self._routes[session.identity], frame) for session, frames in due for frame in frames
         ]
 
-    def acknowledge(self, identity: str, stream: str, sequence: int) -> None:
+    def acknowledge(self, identity: str, stream: StreamKey, sequence: int) -> None:
         """A stream is on disk up to `sequence`."""
         if session := self.sessions.get(identity):
             session.acknowledge(stream, sequence)
@@ -103,7 +104,7 @@ class Terminals:
     def unsent(self, route: Route, signal: Signal) -> None:
         """The socket had no room for a signal."""
         if session := self._by_route.get(route):
-            session.signals.unsent(signal.id)
+            session.signals.unsent(signal)
 
     def connected(self) -> tuple[str, ...]:
         """The identities now connected."""
@@ -149,7 +150,7 @@ class Terminals:
         self._routes[session.identity] = route
         self._connections += 1
         self.sink.count("connections")
-        logger.info("{} connected: {} {}", session.identity, hello.broker, hello.program)
+        logger.info("{} connected: {!r} {!r}", session.identity, hello.broker, hello.program)
         return [*replies, (route, session.connect(hello, self._connections, now))]
 
     def _drop(self, session: Session, why: str) -> None:
@@ -178,6 +179,14 @@ class Terminals:
         self.sink.complain(f"bad_frames_{error.reason}", f"{name}: {error.detail}")
         wrong = error.reason is Reason.WRONG_VERSION
         return Error.of(ErrorCode.WRONG_VERSION if wrong else ErrorCode.BAD_FRAME, str(error))
+
+
+def _by_identity(resumes: Resumes) -> dict[str, dict[StreamKey, Position]]:
+    found: dict[str, dict[StreamKey, Position]] = {}
+    for (identity, stream), position in resumes.items():
+        if stream[0] in ("ticks", "deals"):
+            found.setdefault(identity, {})[stream] = position
+    return found
 
 
 def _only(parts: list[bytes]) -> bytes:

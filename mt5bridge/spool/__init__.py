@@ -12,6 +12,7 @@ from mt5bridge.spool.segment import (
     State,
     list_segments,
     mark_archived,
+    read_checkpoint,
     read_content,
 )
 from mt5bridge.spool.spool import Condition, Counters, Durable, Spool, read
@@ -21,5 +22,5 @@ __all__ = [
     "CLOCK", "GAP", "CommitThread", "Condition", "Content", "Counters", "Damage", "Disk",
     "Durable", "Gap", "Group", "GroupError", "Kind", "Recovery", "Segment", "Spool",
     "SpoolError", "SpoolLockedError", "State", "Stream", "StreamKey", "StreamState", "gap",
-    "list_segments", "mark_archived", "read", "read_content",
+    "list_segments", "mark_archived", "read", "read_checkpoint", "read_content",
 ]  # fmt: skip

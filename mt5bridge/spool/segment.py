@@ -19,6 +19,7 @@ MAGIC = b"MT5SPOOL"
 VERSION = 1
 _HEADER = struct.Struct("<8sII")
 HEADER_BYTES = _HEADER.size
+CHECKPOINT_BYTES = 8 << 20
 _PREFIX = "segment-"
 
 
@@ -103,11 +104,20 @@ def read_content(path: Path) -> Content:
     return Content(path, checkpoint, blocks, damages, len(data))
 
 
-def _read(path: Path) -> bytes:
+def read_checkpoint(path: Path) -> Checkpoint | None:
+    """The checkpoint of a segment alone, or None when it is damaged."""
+    first = next(scan(_read(path, CHECKPOINT_BYTES), HEADER_BYTES), None)
+    return Checkpoint.decode(first.payload) if isinstance(first, Block) else None
+
+
+def _read(path: Path, bytes_max: int = -1) -> bytes:
     """The bytes of a segment, under its new name when it was just sealed or archived."""
     for state in (State.OPEN, State.SEALED, State.ARCHIVED):
-        with contextlib.suppress(FileNotFoundError):
-            return path.with_suffix(f".{state.value}").read_bytes()
+        with (
+            contextlib.suppress(FileNotFoundError),
+            path.with_suffix(f".{state.value}").open("rb") as file,
+        ):
+            return file.read(bytes_max)
     raise SpoolError(f"{path}: the segment is gone; it was archived and its space was needed")
 
 

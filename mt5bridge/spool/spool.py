@@ -280,8 +280,16 @@ class Spool:
 
 def read(directory: Path, from_ingest: int = 0) -> Iterator[Group]:
     """Groups stored in `directory`, from the one holding `from_ingest` on, in order."""
-    for stored in list_segments(directory):
-        content = segment.read_content(stored.path)
-        for group in content.groups:
+    for stored in _since(list_segments(directory), from_ingest):
+        for group in segment.read_content(stored.path).groups:
             if group.last_ingest >= from_ingest:
                 yield group
+
+
+def _since(segments: list[Segment], from_ingest: int) -> list[Segment]:
+    """The segments that may hold `from_ingest` or a later number."""
+    for i in range(len(segments) - 1, 0, -1):
+        checkpoint = segment.read_checkpoint(segments[i].path)
+        if checkpoint and checkpoint.next_ingest <= from_ingest:
+            return segments[i:]
+    return segments

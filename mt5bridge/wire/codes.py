@@ -1,4 +1,4 @@
-"""Numbers on the wire and their names (PROTOCOL.md sections 3 to 9)."""
+"""Numbers on the wire and their names (PROTOCOL.md sections 4 and 9)."""
 
 from __future__ import annotations
 

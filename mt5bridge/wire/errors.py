@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why bytes are not a frame (PROTOCOL.md section 9)."""
+    """Why bytes are not a frame (PROTOCOL.md 3.2)."""
 
     TRUNCATED = "truncated"
     BAD_MAGIC = "bad_magic"

@@ -244,7 +244,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Daemon: please trade; `id` makes it idempotent. Zero lots or points mean "not given"."""
+    """Daemon: please trade; `id` makes it idempotent. Zero lots, points, time mean "not given"."""
 
     TYPE: ClassVar = FrameType.SIGNAL
     id: U8

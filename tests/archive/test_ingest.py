@@ -16,10 +16,13 @@ from hypothesis import strategies as st
 
 from cep.archive import Archive, ArchiveError, compact, ingest_spool, verify
 from cep.archive.ingest import INGEST_BITS
+from cep.archive.merge import merged
+from cep.archive.parts import write_part
 from cep.archive.paths import DAY_MS, decode_name, encode_name
+from cep.archive.tables import as_table
 from mt5bridge.spool import Disk, Group, Spool, State, gap
 from tests.archive.rows import expected, stored
-from tests.spool.groups import START_MSC, clock_group, deal_group, tick_group
+from tests.spool.groups import START_MSC, clock_group, deal_group, tick_group, ticks
 
 MIDNIGHT = (START_MSC // DAY_MS + 1) * DAY_MS
 
@@ -146,6 +149,41 @@ def test_a_range_and_symbols_can_be_chosen(spool: Spool, archive: Archive) -> No
     assert list(archive.symbols(from_msc=MIDNIGHT - 2, to_msc=MIDNIGHT - 1)) == ["BRK.B/x"]
 
 
+def test_columns_can_be_chosen(spool: Spool, archive: Archive) -> None:
+    fill(spool)
+    ingest_spool(spool.directory, archive)
+    batch = next(archive.read_batches(columns=["bid"]))
+    assert batch.schema.names == ["ingest", "time_msc", "bid", "symbol"]
+
+
+files_of_numbers = st.lists(
+    st.tuples(st.sampled_from("AB"), st.sets(st.integers(0, 30), min_size=1)), max_size=5
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(files_of_numbers, st.integers(1, 7))
+def test_merging_files_is_sorting_all_their_rows(
+    content: list[tuple[str, set[int]]], batch_rows: int
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        files = []
+        for number, (symbol, numbers) in enumerate(content):
+            ingest = np.array(sorted(numbers))
+            columns = dict.fromkeys(("ingest", "seq", "time_msc", "raw_time_msc"), ingest)
+            columns |= dict.fromkeys(("utc_offset_ms", "quality", "source"), ingest * 0)
+            table = as_table("ticks", symbol, columns, ticks(ingest), [f"source {number}"])
+            day = f"2020-01-{number + 1:02d}"
+            files.append(write_part(Path(directory), "ticks", symbol, day, table))
+        files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
+        tables = list(merged(Path(directory), files, None, batch_rows))
+        rows = [pair for table in tables
+                for pair in zip(table["ingest"].to_pylist(), table["symbol"].to_pylist(),
+                                strict=True)]  # fmt: skip
+        assert rows == sorted((n, symbol) for symbol, numbers in content for n in numbers)
+        assert all(table.num_rows <= batch_rows * len(files) for table in tables)
+
+
 def test_files_are_partitioned_by_date_and_symbol_with_safe_names(
     spool: Spool, archive: Archive
 ) -> None:
@@ -212,6 +250,34 @@ def test_any_sequence_of_steps_stores_each_tick_once_in_order(
         assert len(archive.manifest.files) == len(
             {(file.date, file.symbol) for file in archive.manifest.files}
         )
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.integers(1, 30), min_size=5, max_size=40), st.integers(1, 6))
+def test_a_small_spool_in_front_of_a_slow_archiver_loses_nothing(
+    counts: list[int], archive_every: int
+) -> None:
+    """A sender that offers refused ticks again, as terminals do, and a spool of a few segments."""
+    with tempfile.TemporaryDirectory() as directory:
+        spool = Spool(Path(directory) / "spool", segment_bytes=1, bytes_max=9000)
+        spool.recover()
+        archive = Archive(Path(directory) / "archive")
+        waiting, sequence, turn = list(counts), 1, 0
+        while waiting or spool.pending_bytes:
+            turn += 1
+            assert turn < 1000
+            if waiting and spool.append(
+                tick_group(spool, "A", sequence, MIDNIGHT + np.arange(waiting[0]))
+            ):
+                sequence += waiting.pop(0)
+            spool.commit()
+            assert sum(segment.size_bytes for segment in spool.segments()) <= 9000 + 1000
+            if turn % archive_every == 0:
+                ingest_spool(spool.directory, archive)
+        spool.close()
+        ingest_spool(spool.directory, archive)
+        assert [row[2] for row in stored(archive)] == list(range(1, sum(counts) + 1))
+        assert verify(archive).ok
 
 
 # -- killed at every step ----------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,6 +87,13 @@ def test_a_missing_file_is_named(spool: Spool, archive: Archive) -> None:
     victim = archive.path(archive.files()[0])
     victim.unlink()
     assert any(victim.name in text and "missing" in text for text in problems(archive))
+
+
+def test_files_that_left_the_manifest_are_missed(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1, 4)
+    manifest = archive.manifest
+    archive.manifest = msgspec.structs.replace(manifest, files=manifest.files[:1])
+    assert problems(archive) == ["terminal ticks EURUSD: sequence 4-6 was archived and is missing"]
 
 
 def test_a_damaged_spool_segment_is_named(spool: Spool, archive: Archive) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,25 @@ def test_ingest_twice_moves_everything_once(tmp_path: Path) -> None:
     again = run("ingest", spool, tmp_path / "archive")
     assert first.stdout == "6 rows of 2 segments in 2 files\n", first.stderr
     assert again.stdout == "0 rows of 0 segments in 0 files\n"
+
+
+@pytest.mark.spark
+def test_ingest_with_spark_is_the_same(tmp_path: Path) -> None:
+    spool = write_spool(tmp_path)
+    result = run("ingest", "--spark", "local[2]", spool, tmp_path / "archive")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "6 rows of 2 segments in 2 files\n"
+    assert run("verify", tmp_path / "archive").exit_code == 0
+
+
+def test_spark_that_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("cep.spark")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    result = run("ingest", "--spark", "local", write_spool(tmp_path), tmp_path / "archive")
+    assert result.exit_code == 2 and "pip install 'mt5cep[spark]'" in result.stderr
 
 
 def test_ingest_of_a_missing_spool_is_refused(tmp_path: Path) -> None:

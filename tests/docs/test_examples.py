@@ -1,8 +1,9 @@
 """Every example of the documentation runs and prints what the page says.
 
 A block marked `file=NAME` is a file for the blocks after it. `console` blocks are run line by
-line: `$ mt5cep ...` is a command, what follows is its output, where a line `...` stands for any
-lines. `python` blocks of a page run one after the other. Blocks in `sh` are not run.
+line: `$ mt5cep ...` is a command, what follows is its output; `...` on a line of its own stands
+for any lines, at the end of a line for the rest of it. `python` blocks of a page run one after the
+other. Blocks in `sh` are not run.
 """
 
 from __future__ import annotations
@@ -43,11 +44,14 @@ def sessions(block: Block) -> list[tuple[str, str]]:
 
 
 def matches(expected: str, output: str) -> bool:
-    """Equality by lines; `...` on a line of its own stands for any number of lines."""
-    lines = [r"(?:.*\n)*" if x == "..." else re.escape(x) + "\n" for x in expected.splitlines()]
-    return (
-        re.fullmatch("".join(lines), output if output.endswith("\n") else output + "\n") is not None
-    )
+    """Equality by lines, with `...` for whole lines or the rest of one."""
+    lines = [r"(?:.*\n)*" if x == "..." else line_pattern(x) for x in expected.splitlines()]
+    return re.fullmatch("".join(lines), output.rstrip("\n") + "\n") is not None
+
+
+def line_pattern(line: str) -> str:
+    start = line.removesuffix("...")
+    return re.escape(start) + ("" if start == line else ".*") + "\n"
 
 
 def check_console(block: Block, folder: Path) -> None:
@@ -85,6 +89,7 @@ def test_examples_of_page(page: Path, tmp_path: Path) -> None:
         ("a\nb", "a\nb\n", True),
         ("a\n...\nc", "a\nb\nb\nc\n", True),
         ("a\n...", "a\n", True),
+        ("a ...", "a b\n", True),
         ("a.c", "abc\n", False),
         ("a", "a\nb\n", False),
     ],

@@ -14,7 +14,9 @@ from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_widths
 from cep.engine.native import Compiled, Run
 from cep.engine.stages import CROSSING, KEYED
-from cep.plan.nodes import Event, Origin, Plan
+from cep.plan.expressions import Logical
+from cep.plan.nodes import Chained, Event, Origin, Plan
+from tests.reference.binder import Arrival
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
 
@@ -23,7 +25,7 @@ MADE = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
 
 
 class RecordingReference(Reference):
-    """The naive engine, remembering which events the last row raised."""
+    """The naive engine, remembering which raised events the last row sent to the engines."""
 
     raised: list[Raise]
 
@@ -31,9 +33,21 @@ class RecordingReference(Reference):
         self.raised = []
         return super().push(stream, time_msc, row)
 
-    def _raise(self, event: Event, key: str | None, time_msc: int) -> None:
-        self.raised.append((event, key, time_msc))
-        super()._raise(event, key, time_msc)
+    def _enter(self, definition: Event | Chained, arrival: Arrival) -> None:
+        if isinstance(definition, Event):
+            self.raised.append((definition, arrival.key, arrival.time_msc))
+        super()._enter(definition, arrival)
+
+
+def on_source_rows(plan: Plan) -> Plan:
+    """The plan with every event raised straight from the source, no query in between."""
+    operators = []
+    for operator in plan.operators:
+        if isinstance(operator, Event) and operator.source != "S":
+            assert isinstance(operator.condition, Logical)
+            operator = replace(operator, source="S", condition=operator.condition.left)
+        operators.append(operator)
+    return replace(plan, operators=tuple(operators))
 
 
 class BinderOnly:
@@ -54,9 +68,13 @@ class BinderOnly:
         self.run.open_keys(keys)
         self.order += 1
         first: list[Any] = []
+        direct: list[InputRows] = []
         following: list[InputRows] = []
         for event, key, time_msc in raised:
             row = self._row(event, key, time_msc)
+            if self.rules.stages.operator(event) == CROSSING:
+                direct.append(row)
+                continue
             if self.rules.stages.engine(event.engine) == CROSSING:
                 following.append(row)
                 continue
@@ -65,8 +83,8 @@ class BinderOnly:
             first += taken
             following += [InputRows(part.ints, part.floats) for part in taken]
         second: list[Any] = []
-        if following and CROSSING in self.run.stages:
-            self.run.stages[CROSSING].feed(InputRows.merge(following), second)
+        if (direct or following) and CROSSING in self.run.stages:
+            self.run.stages[CROSSING].feed(InputRows.merge(direct + following), second)
         rows = self.run._rows(first, second)
         return [row for row in rows.dicts() if row["stream"] in self.streams]
 

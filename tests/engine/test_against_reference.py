@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from cep.engine.native import Compiled
 from cep.plan.nodes import Plan
-from tests.engine.binder_only import BinderOnly, RecordingReference
+from tests.engine.binder_only import BinderOnly, RecordingReference, on_source_rows
 from tests.reference.engine import Reference
 from tests.reference.generate_queries import query_plans, query_rows
 from tests.reference.generate_rows import SourceRow, cases
@@ -46,7 +46,7 @@ def test_rule_sets_in_plain_mode(case: tuple[Plan, list[SourceRow]]) -> None:
 @given(cases())
 def test_binder_compiled_by_numba(case: tuple[Plan, list[SourceRow]]) -> None:
     """The binder's kernels are the same for all rules, so thousands of rule sets compile once."""
-    plan, rows = case
+    plan, rows = on_source_rows(case[0]), case[1]
     expected = RecordingReference(plan)
     binder = BinderOnly(plan)
     for row in rows:
@@ -56,6 +56,6 @@ def test_binder_compiled_by_numba(case: tuple[Plan, list[SourceRow]]) -> None:
 
 
 @examples(500)
-@given(query_plans(), query_rows())
+@given(query_plans(), query_rows(moderate=True))
 def test_queries_in_plain_mode(plan: Plan, rows: list[SourceRow]) -> None:
     assert native(plan, rows, jit=False) == reference(plan, rows)

@@ -89,6 +89,6 @@ def test_tokens_and_comments_cover_the_text(text: str) -> None:
     covered = sorted([token.span for token in tokens] + [comment.span for comment in comments])
     position = 0
     for span in covered:
-        assert not text[position : span.start].strip(" \t\r\n\v")
+        assert not text[position : span.start].strip(" \t\r\n\v\f\ufeff")
         position = max(position, span.end)
     assert position == len(text)

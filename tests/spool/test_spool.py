@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import sys
 import threading
 import zlib
 from pathlib import Path
@@ -61,6 +62,19 @@ def test_groups_come_back_in_order(tmp_path: Path) -> None:
     assert all(same(a, b) for a, b in zip(found, written, strict=True))
     assert [group.ingest for group in spool.read(from_ingest=6)] == [6, 11, 13, 14]
     spool.close()
+
+
+def test_reading_from_a_number_skips_what_comes_before(tmp_path: Path) -> None:
+    spool = opened(tmp_path, segment_bytes=1)
+    for i in range(4):
+        put(spool, 1 + 5 * i)
+        spool.commit()
+    spool.close()
+    for start in range(25):
+        expected = [first for first in (1, 6, 11, 16) if first + 4 >= start]
+        assert [group.ingest for group in read(tmp_path, start)] == expected
+    spool.segments()[0].path.write_bytes(b"spoiled")
+    assert [group.ingest for group in read(tmp_path, 11)] == [11, 16]
 
 
 def test_nothing_is_durable_before_commit(tmp_path: Path) -> None:
@@ -219,6 +233,29 @@ def test_a_full_device_is_survived_in_the_same_way(tmp_path: Path) -> None:
     put(spool, 11)
     spool.close()
     assert [group.ingest for group in read(tmp_path)] == [1, 6, 11]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file size limits are a POSIX feature")
+def test_the_operating_systems_own_refusal_is_survived(tmp_path: Path) -> None:
+    """A real short write: the kernel takes some bytes of a commit and refuses the rest."""
+    import resource
+
+    spool = opened(tmp_path)
+    put(spool, 1)
+    spool.commit()
+    size = spool.segments()[0].size_bytes
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    put(spool, 6)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
+    try:
+        assert spool.commit() == 5
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert spool.condition is Condition.FULL
+    assert spool.segments()[0].size_bytes == size
+    assert spool.commit() == 10
+    spool.close()
+    assert [group.ingest for group in read(tmp_path)] == [1, 6]
 
 
 def test_a_device_without_room_for_a_new_segment(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def divide_float(left: float, right: float) -> float:
 def modulo_float(left: float, right: float) -> float:
     if right == 0.0 or math.isinf(left):
         return math.nan
-    return math.fmod(left, right)
+    return float(np.fmod(left, right))
 
 
 @inline

@@ -1,0 +1,117 @@
+"""`EventsCallback`: the user's code, called with every event, complex event and signal found."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loguru import logger
+
+from cep.plan.nodes import Origin, Plan
+
+Row = Mapping[str, Any]
+Send = Callable[[str, int, Row], None]
+
+
+class EventsCallback:
+    """Subclass it and override what you need; rows are dictionaries as `replay` prints them.
+
+    Rows come in definition order after the engine has examined the event that caused them. What
+    you `send` is queued and handled afterwards: the engine is never re-entered. An exception is
+    logged with its row and counted; the engine goes on.
+    """
+
+    def __init__(self) -> None:
+        self._outbox: list[tuple[str, int, Row]] = []
+
+    def on_event(self, row: Row) -> None:
+        """A simple event entered its queue."""
+
+    def on_complex(self, row: Row) -> None:
+        """A complex event was found."""
+
+    def on_signal(self, row: Row) -> None:
+        """A signal was made."""
+
+    def on_row(self, row: Row) -> None:
+        """A query put a row on a derived stream."""
+
+    def send(self, stream: str, time_msc: int, row: Row) -> None:
+        """Queue a row for a source stream."""
+        self._outbox.append((stream, time_msc, row))
+
+    def take_sent(self) -> list[tuple[str, int, Row]]:
+        """What was sent since the last call."""
+        sent, self._outbox = self._outbox, []
+        return sent
+
+
+class CallbackError(ValueError):
+    """A callback file that cannot be used."""
+
+
+@dataclass(slots=True)
+class Delivery:
+    """Hands rows to a callback and survives what it raises."""
+
+    plan: Plan
+    callback: EventsCallback
+    failures: int = 0
+    _handlers: dict[str, Callable[[Row], None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        by_origin = {
+            Origin.EVENT: self.callback.on_event,
+            Origin.COMPLEX: self.callback.on_complex,
+            Origin.SIGNAL: self.callback.on_signal,
+            Origin.QUERY: self.callback.on_row,
+        }
+        self._handlers = {
+            stream.name: by_origin[stream.origin]
+            for stream in self.plan.streams
+            if stream.origin in by_origin
+        }
+
+    def deliver(self, rows: Iterable[Row]) -> None:
+        """Call the callback with each row, in order."""
+        for row in rows:
+            try:
+                self._handlers[row["stream"]](row)
+            except Exception:
+                self.failures += 1
+                logger.exception("EventsCallback failed on {}", dict(row))
+
+
+def load_callback(path: Path) -> EventsCallback:
+    """The one `EventsCallback` subclass of a Python file, made. Raises CallbackError.
+
+    The file is the user's own program and runs with the user's rights.
+    """
+    if not path.is_file():
+        raise CallbackError(f"{path}: no such file")
+    spec = importlib.util.spec_from_file_location(f"mt5cep_callback_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        raise CallbackError(f"{path}: {type(problem).__name__}: {problem}") from problem
+    classes = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value)
+        and issubclass(value, EventsCallback)
+        and value is not EventsCallback
+    ]
+    if len(classes) != 1:
+        raise CallbackError(
+            f"{path}: {len(classes)} subclasses of EventsCallback; define exactly one"
+        )
+    made = classes[0]()
+    if not isinstance(made, EventsCallback):
+        raise CallbackError(f"{path}: {classes[0].__name__}() is no EventsCallback")
+    return made

@@ -1,0 +1,91 @@
+"""`mt5cep archive import`: history from files or from a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from cep.archive import Archive, import_history
+from cep.cli.errors import UserError
+from cep.cli.progress import progress
+from cep.cli.text import counted
+from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
+
+MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
+
+
+@click.command("import")
+@click.argument("archive", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
+@click.option("--server-time", help="Zone of times without one: UTC, +02:00, Europe/Athens.")
+@click.option(
+    "--source", default="history", show_default=True, help="Name that the rows are stored under."
+)
+@click.option("--skip-broken", is_flag=True, help="Leave broken lines out instead of stopping.")
+@click.option("--allow-overlap", is_flag=True, help="Add to times that are archived already.")
+@click.option("--from-terminal", is_flag=True, help="Ask the running terminal (Windows).")
+@click.option("--from", "start", type=MOMENT, help="First server time to ask the terminal for.")
+@click.option("--to", "end", type=MOMENT, help="Server time to ask the terminal up to.")
+def command(
+    archive: Path,
+    files: tuple[Path, ...],
+    symbol: str | None,
+    server_time: str | None,
+    source: str,
+    skip_broken: bool,
+    allow_overlap: bool,
+    from_terminal: bool,
+    start: datetime | None,
+    end: datetime | None,
+) -> None:
+    """Import ticks from CSV, JSONL or Parquet files, or from a terminal.
+
+    The files of a symbol are given in order of time. Either everything is imported or nothing.
+    """
+    server = ServerTime.parse(server_time) if server_time else None
+    broken = Broken("skip" if skip_broken else "stop")
+    if from_terminal:
+        blocks = terminal_blocks(symbol, start, end, server)
+    elif files:
+        readers = (read_ticks(file, symbol=symbol, server=server, broken=broken) for file in files)
+        blocks = chain.from_iterable(readers)
+    else:
+        raise UserError("nothing to import", "name files, or give --from-terminal")
+    run_import(Archive(archive), blocks, source, allow_overlap)
+    for example in broken.examples:
+        click.echo(f"left out: {example}", err=True)
+    if broken.count:
+        click.echo(f"{counted(broken.count, 'broken line')} left out", err=True)
+
+
+def run_import(
+    archive: Archive, blocks: Iterable[TickBlock], source: str, allow_overlap: bool
+) -> None:
+    with progress("import", unit="ticks") as bar:
+        done = import_history(
+            archive, blocks, source, allow_overlap=allow_overlap, on_rows=bar.advance
+        )
+    symbols = ", ".join(done.symbols) or "no symbol"
+    click.echo(f"{counted(done.rows, 'tick')} of {symbols} in {counted(done.files, 'file')}")
+
+
+def terminal_blocks(
+    symbol: str | None, start: datetime | None, end: datetime | None, server: ServerTime | None
+) -> Iterator[TickBlock]:
+    if not (symbol and start and end and server):
+        raise UserError(
+            "the terminal must be told what to give",
+            "add --symbol, --from, --to and --server-time (the broker's clock)",
+        )
+    with terminal() as found:
+        yield from copy_ticks(found, symbol, wall_msc(start), wall_msc(end), server)
+
+
+def wall_msc(moment: datetime) -> int:
+    """Server time as a number of ms, the way MetaTrader counts it."""
+    return round(moment.replace(tzinfo=UTC).timestamp() * 1000)

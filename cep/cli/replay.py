@@ -1,0 +1,115 @@
+"""`mt5cep replay`: a deterministic offline run over files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from cep.cli.errors import UserError
+from cep.cli.progress import progress
+from cep.cli.rules import RULES, read_rules
+from cep.plan import Plan, compile_rules
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+NOT_YET = {
+    "database": "the rules do not run inside a database yet; use --backend native",
+    "spark": "import the files with `mt5cep archive import` and run `mt5cep backtest`",
+}
+
+
+@click.command()
+@click.argument("rules", type=RULES)
+@click.option(
+    "--input", "inputs", multiple=True, required=True, metavar="STREAM=FILE",
+    help="Rows of a source stream: CSV, JSONL or Parquet with a column time_msc. Repeat it.",
+)  # fmt: skip
+@click.option(
+    "--backend", type=click.Choice(["native", "database", "spark"]), default="native",
+    show_default=True, help="What runs the rules.",
+)  # fmt: skip
+@click.option("--out", type=FILE, help="Write JSON lines here instead of to standard output.")
+@click.option("--streams", metavar="A,B", help="Only rows of these streams (default: all).")
+@click.option("--callback", type=FILE, help="A Python file with an EventsCallback subclass.")
+@click.option(
+    "--plain", is_flag=True, help="Run the generated Python without Numba, for debugging."
+)
+def command(
+    rules: Path,
+    inputs: tuple[str, ...],
+    backend: str,
+    out: Path | None,
+    streams: str | None,
+    callback: Path | None,
+    plain: bool,
+) -> None:
+    """Run RULES over recorded rows and print one JSON object per output row."""
+    if backend in NOT_YET:
+        raise UserError(f"--backend {backend} is not available for replay", NOT_YET[backend])
+    plan = compile_rules(*read_rules(rules))
+    run_replay(plan, [_input(text) for text in inputs], out, wanted(plan, streams), callback, plain)
+
+
+def run_replay(
+    plan: Plan,
+    files: list[tuple[str, Path]],
+    out: Path | None,
+    outputs: list[str] | None,
+    callback: Path | None,
+    plain: bool,
+) -> None:
+    """Read, run, write."""
+    # Imported here: Numba costs a second that `--help` need not wait.
+    from cep.callbacks import Delivery, load_callback
+    from cep.engine.native import Compiled
+    from cep.replay import read_sources, replay
+
+    sources = read_sources(plan, files)
+    delivery = Delivery(plan, load_callback(callback)) if callback else None
+    compiled = Compiled(plan, outputs=outputs, jit=not plain)
+    total = sum(len(source.order) for source in sources)
+    with output(out) as sink, progress("replay", total) as bar:
+        for rows in replay(compiled, sources, bar.advance, delivery):
+            sink.writelines(line + b"\n" for line in rows.json_lines())
+    if delivery is not None and delivery.failures:
+        raise UserError(f"EventsCallback failed on {delivery.failures} rows", "see the log above")
+
+
+def wanted(plan: Plan, streams: str | None) -> list[str] | None:
+    """The streams named by `--streams`; UserError for one the rules do not make."""
+    if streams is None:
+        return None
+    derived = [stream.name for stream in plan.streams if stream not in plan.sources]
+    names = [name.strip() for name in streams.split(",") if name.strip()]
+    for name in names:
+        if name not in derived:
+            raise UserError(f"--streams: no stream {name}", f"the rules make {', '.join(derived)}")
+    return names
+
+
+def _input(text: str) -> tuple[str, Path]:
+    stream, found, path = text.partition("=")
+    if not found or not stream or not path:
+        raise UserError(f"--input {text}: not STREAM=FILE", "for example --input Tick=ticks.csv")
+    return stream.strip(), Path(path.strip())
+
+
+@contextmanager
+def output(path: Path | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears whole or not at all."""
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    draft = path.with_name(path.name + ".part")
+    try:
+        with draft.open("wb") as sink:
+            yield sink
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,155 @@
+"""`mt5cep simulate`: a terminal that is not there."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+
+import click
+
+from cep.cli.errors import UserError
+from cep.cli.progress import Bar, progress
+from cep.cli.text import counted
+from cep.cli.tick_files import load_ticks, made_up_ticks, point_of
+from cep.report.tables import time_text
+from mt5bridge.client import Connection, State
+from mt5bridge.clock import monotonic_ms
+from mt5bridge.history import ServerTime
+from mt5bridge.records import Records
+from mt5bridge.simulator import (
+    Account,
+    RefusedError,
+    Runner,
+    Script,
+    Terminal,
+    prepare,
+    read_script,
+    simulated_hello,
+    simulated_symbol,
+)
+from mt5bridge.wire import Side, Signal
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("--connect", default="tcp://127.0.0.1:5655", show_default=True, help="The daemon.")
+@click.option("--ticks", "files", multiple=True, type=FILE, help="Tick file; may be repeated.")
+@click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
+@click.option("--server-time", help="Zone of times without one: UTC, +02:00, Europe/Athens.")
+@click.option("--random", "names", multiple=True, help="Make ticks up for a symbol; repeatable.")
+@click.option("--count", default=10_000, show_default=True, help="Ticks made up per symbol.")
+@click.option("--seed", default=1, show_default=True, help="Other seeds make other ticks.")
+@click.option("--speed", type=float, help="Times real time; as fast as possible if left out.")
+@click.option("--script", type=FILE, help="TOML file of faults to act out.")
+@click.option("--identity", default="simulator", show_default=True, help="The terminal's name.")
+@click.option("--user", default="", help="User name, if the daemon wants one.")
+@click.option("--password", default="", envvar="MT5CEP_PASSWORD", help="Or set MT5CEP_PASSWORD.")
+@click.option("--patience", default=10.0, show_default=True, help="Seconds to wait for the daemon.")
+@click.option("--stay", default=1.0, show_default=True, help="Seconds to wait for last signals.")
+def command(
+    connect: str,
+    files: tuple[Path, ...],
+    symbol: str | None,
+    server_time: str | None,
+    names: tuple[str, ...],
+    count: int,
+    seed: int,
+    speed: float | None,
+    script: Path | None,
+    identity: str,
+    user: str,
+    password: str,
+    patience: float,
+    stay: float,
+) -> None:
+    """Play ticks to a daemon like a terminal would.
+
+    It speaks the terminal's protocol, executes the signals it gets, prints them, and ends when all
+    ticks are acknowledged.
+    """
+    if bool(files) == bool(names):
+        raise UserError("which ticks?", "give either --ticks FILE or --random SYMBOL")
+    if speed is not None and speed <= 0:
+        raise UserError(f"--speed {speed:g}: time must go on", "use a number above 0")
+    server = ServerTime.parse(server_time) if server_time else None
+    ticks = load_ticks(files, symbol, server) if files else made_up_ticks(names, count, seed)
+    terminal = make_terminal(ticks, read_script(script) if script else Script(), identity, speed)
+    with Connection(connect, user, password) as connection:
+        watch = Watch(terminal, connect, round(1000 * patience), round(1000 * stay))
+        play(Runner(terminal, connection), watch)
+
+
+def make_terminal(
+    ticks: Mapping[str, Records], script: Script, identity: str, speed: float | None
+) -> Terminal:
+    symbols = {name: simulated_symbol(name, point_of(array)) for name, array in ticks.items()}
+    hello = simulated_hello(identity, secrets.randbits(63))
+    return Terminal(hello, symbols, prepare(ticks, script), Account(script.fills), script, speed)
+
+
+class Watch:
+    """Looks at a running simulation: prints its signals and says when it is done."""
+
+    def __init__(self, terminal: Terminal, address: str, patience_ms: int, stay_ms: int) -> None:
+        self.terminal = terminal
+        self.address = address
+        self.stay_ms = stay_ms
+        self.answer_by_ms = monotonic_ms() + patience_ms
+        self.end_ms: int | None = None
+        self.printed: set[int] = set()
+        self._seen = 0
+
+    def done(self, bar: Bar) -> bool:
+        """Called after every step."""
+        now_ms = monotonic_ms()
+        client = self.terminal.client
+        if client.welcome is None and now_ms > self.answer_by_ms:
+            raise UserError(f"no daemon answers at {self.address}", "start `mt5cep daemon` first")
+        bar.reach(acknowledged(self.terminal), len(self.terminal.tape))
+        self._print_signals()
+        if not (client.state is State.LIVE and self.terminal.finished):
+            self.end_ms = None
+        elif self.end_ms is None:
+            self.end_ms = now_ms + self.stay_ms
+        return self.end_ms is not None and now_ms >= self.end_ms
+
+    def _print_signals(self) -> None:
+        signals = self.terminal.signals[self._seen :]
+        self._seen += len(signals)
+        for signal in signals:
+            if signal.id not in self.printed:
+                click.echo(signal_text(signal))
+            self.printed.add(signal.id)
+
+
+def play(runner: Runner, watch: Watch) -> None:
+    """Run to the end, or until Ctrl-C, and say what happened."""
+    try:
+        with progress("simulate", unit="ticks") as bar:
+            runner.run(Event(), lambda: watch.done(bar))
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+    except RefusedError as error:
+        raise UserError(f"the daemon refused this terminal: {error}") from None
+    terminal = watch.terminal
+    parts = [
+        f"{counted(acknowledged(terminal), 'tick')} acknowledged",
+        counted(len(watch.printed), "signal"),
+        counted(len(terminal.account.deals), "deal"),
+        f"{counted(runner.drops, 'connection')} lost",
+    ]
+    click.echo(", ".join(parts))
+
+
+def acknowledged(terminal: Terminal) -> int:
+    """Ticks that are on the daemon's disk, those of earlier runs included."""
+    return sum(outbox.base - 1 for outbox in terminal.client.ticks.values())
+
+
+def signal_text(signal: Signal) -> str:
+    size = f" {signal.lots:g} lots" if signal.lots else ""
+    side = Side(signal.side).name.lower()
+    return f"signal {time_text(signal.time_msc)} {signal.name}: {side} {signal.symbol}{size}"

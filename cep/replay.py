@@ -1,0 +1,131 @@
+"""A deterministic offline run: files in, output rows out, in the one order of the records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from cep.callbacks import Delivery
+from cep.engine.encode import InputRows
+from cep.engine.kernels.state import Ints
+from cep.engine.native import Compiled, Run
+from cep.engine.rows import Rows
+from cep.inputs import rows as read_rows
+from cep.inputs.rows import column_names
+from cep.plan.nodes import Plan, Stream
+
+BATCH_ROWS = 10_000
+INGEST = "ingest"
+
+
+class ReplayError(ValueError):
+    """Inputs that do not fit the rules or one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The rows of one source stream, in order, with their places in the total order."""
+
+    stream: Stream
+    table: pa.Table
+    order: Ints
+
+
+def read_sources(plan: Plan, files: Iterable[tuple[str, Path]]) -> list[Source]:
+    """Read `stream=file` inputs and put all rows in one order.
+
+    Files with a column `ingest` carry their order; others are sorted by time, equal times in the
+    order of the files. ReplayError and `cep.inputs.InputError` say what does not fit.
+    """
+    read = [(_source_stream(plan, name), path) for name, path in files]
+    if not read:
+        raise ReplayError("no input: give --input STREAM=FILE for each source stream to feed")
+    ordered = {INGEST in column_names(path) for _, path in read}
+    if len(ordered) > 1:
+        raise ReplayError("some inputs have a column `ingest` and some have none: give all or none")
+    attributes = [(INGEST, "long")] if ordered == {True} else []
+    tables = [
+        (stream, read_rows(path, [(a.name, str(a.type)) for a in stream.schema.attributes] + attributes))
+        for stream, path in read
+    ]
+    return in_order(tables)
+
+
+def _source_stream(plan: Plan, name: str) -> Stream:
+    for stream in plan.sources:
+        if stream.name == name:
+            return stream
+    known = ", ".join(stream.name for stream in plan.sources) or "none"
+    raise ReplayError(f"no source stream {name!r} in the rules; they define: {known}")
+
+
+def in_order(tables: list[tuple[Stream, pa.Table]]) -> list[Source]:
+    """Give every row its place in the total order, 0 for the first."""
+    keys = [
+        table[INGEST if INGEST in table.column_names else "time_msc"].to_numpy()
+        for _, table in tables
+    ]
+    places = np.argsort(np.concatenate(keys), kind="stable")
+    ranks = np.empty(len(places), np.int64)
+    ranks[places] = np.arange(len(places))
+    sources, first = [], 0
+    for (stream, table), key in zip(tables, keys, strict=True):
+        order = ranks[first : first + len(key)]
+        first += len(key)
+        sorting = np.argsort(order)
+        sorted_table = table if np.all(sorting[1:] > sorting[:-1]) else table.take(sorting)
+        sources.append(Source(stream, sorted_table, order[sorting]))
+    return sources
+
+
+def batches(run: Run, sources: list[Source], batch_rows: int = BATCH_ROWS) -> Iterator[InputRows]:
+    """The sources' rows encoded, in the one order."""
+    total = sum(len(source.order) for source in sources)
+    for first in range(0, total, batch_rows):
+        past = min(total, first + batch_rows)
+        parts = []
+        for source in sources:
+            start, stop = np.searchsorted(source.order, (first, past))
+            if start < stop:
+                table = source.table.slice(int(start), int(stop - start))
+                columns = {name: table[name] for name in source.stream.schema.names}
+                times = table["time_msc"].to_numpy()
+                parts.append(
+                    run.encoder.encode(
+                        source.stream.name, columns, times, source.order[start:stop]
+                    )
+                )
+        yield InputRows.merge(parts)
+
+
+def replay(
+    rules: Compiled,
+    sources: list[Source],
+    advance: Callable[[int], None] = lambda n: None,
+    delivery: Delivery | None = None,
+) -> Iterator[Rows]:
+    """Run the rules over the sources; yields output in order, told how many rows were done.
+
+    With a callback that sends rows, those are fed after the batch at hand.
+    """
+    run = rules.start()
+    for batch in batches(run, sources):
+        rows = run.feed(batch)
+        yield rows
+        if delivery is not None:
+            yield from _handed(run, delivery, rows)
+        advance(len(batch))
+
+
+def _handed(run: Run, delivery: Delivery, rows: Rows) -> Iterator[Rows]:
+    """Deliver rows, feed what the callback sends, deliver what that causes, until it is quiet."""
+    delivery.deliver(rows.dicts())
+    while sent := delivery.callback.take_sent():
+        for stream, time_msc, row in sent:
+            caused = run.push_row(stream, time_msc, row)
+            yield caused
+            delivery.deliver(caused.dicts())

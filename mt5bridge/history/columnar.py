@@ -1,0 +1,39 @@
+"""Ticks in Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mt5bridge.history.block import HistoryError, TickBlock
+from mt5bridge.history.layout import Layout, of_names
+from mt5bridge.history.ticks import Assembler
+from mt5bridge.history.zones import ServerTime
+
+BATCH_ROWS = 1 << 18
+
+
+def read_parquet(path: Path, symbol: str | None, server: ServerTime | None) -> Iterator[TickBlock]:
+    """Ticks of a Parquet file, a batch of rows at a time."""
+    try:
+        with pq.ParquetFile(path) as file:
+            raw = tuple(file.schema_arrow.names)
+            layout = of_names(path, raw)
+            assembler = Assembler(path, layout, symbol, server)
+            used = [r for r, name in zip(raw, layout.names, strict=True) if name in layout.used]
+            for batch in file.iter_batches(BATCH_ROWS, columns=used):
+                yield from assembler.blocks(_table(batch, raw, layout))
+    except (pa.ArrowException, OSError) as error:
+        raise HistoryError(f"{path}: cannot be read ({error}); write the file again") from error
+
+
+def _table(batch: pa.RecordBatch, raw: tuple[str, ...], layout: Layout) -> pa.Table:
+    columns = {}
+    for written, name in zip(raw, layout.names, strict=True):
+        if name in layout.used:
+            column = pa.chunked_array([batch[written]])
+            columns[name] = column.cast(pa.float64()) if name in layout.numbers else column
+    return pa.table(columns)

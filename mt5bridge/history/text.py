@@ -1,0 +1,68 @@
+"""Text files as blocks of whole lines, whatever their encoding, without reading them whole."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from mt5bridge.history.block import HistoryError
+
+BLOCK_BYTES = 16 << 20
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
+          (codecs.BOM_UTF16_BE, "utf-16-be"))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Whole lines as UTF-8; `first` is the number of the first one in its file, from 1."""
+
+    first: int
+    data: bytes
+
+
+def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Lines]:
+    """Blocks of about `block_bytes` of a UTF-8 or UTF-16 file, which may be gzipped."""
+    number, rest = 1, b""
+    for data in _utf8(path, block_bytes):
+        end = data.rfind(b"\n") + 1
+        block, rest = rest + data[:end], (rest if end == 0 else b"") + data[end:]
+        if end:
+            yield Lines(number, block)
+            number += block.count(b"\n")
+    if rest:
+        yield Lines(number, rest)
+
+
+def _utf8(path: Path, block_bytes: int) -> Iterator[bytes]:
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            first = bytes(stream.read(4))
+            encoding, mark = _encoding(first)
+            decoder = codecs.getincrementaldecoder(encoding)()
+            data = first[mark:]
+            while True:
+                more = bytes(stream.read(block_bytes))
+                data += more
+                text = decoder.decode(data, final=not more)
+                yield data if encoding == "utf-8" else text.encode()
+                data = b""
+                if not more:
+                    break
+    except UnicodeDecodeError as error:
+        raise HistoryError(f"{path}: not text ({error}); export it as UTF-8 or UTF-16") from error
+    except OSError as error:
+        raise HistoryError(f"{path}: cannot be read ({error}); check the path") from error
+
+
+def _encoding(first: bytes) -> tuple[str, int]:
+    """(encoding, length of its mark) from the first bytes of a file."""
+    for mark, encoding in _MARKS:
+        if first.startswith(mark):
+            return encoding, len(mark)
+    if len(first) >= 2 and 0 in first[:2]:
+        return ("utf-16-le" if first[1] == 0 else "utf-16-be"), 0
+    return "utf-8", 0

@@ -1,0 +1,29 @@
+"""A terminal that is not there: the same protocol over the same sockets."""
+
+from __future__ import annotations
+
+from mt5bridge.simulator.account import Account
+from mt5bridge.simulator.latency import LatencyProbe
+from mt5bridge.simulator.run import RefusedError, Runner
+from mt5bridge.simulator.script import Script, ScriptError, parse_script, read_script
+from mt5bridge.simulator.tape import Tape
+from mt5bridge.simulator.terminal import Terminal, prepare, simulated_hello, simulated_symbol
+from mt5bridge.simulator.ticks import Walk, random_walk
+
+__all__ = [
+    "Account",
+    "LatencyProbe",
+    "RefusedError",
+    "Runner",
+    "Script",
+    "ScriptError",
+    "Tape",
+    "Terminal",
+    "Walk",
+    "parse_script",
+    "prepare",
+    "random_walk",
+    "read_script",
+    "simulated_hello",
+    "simulated_symbol",
+]

@@ -1,0 +1,83 @@
+"""A tick base that fills up as simulated time goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mt5bridge.position import Position
+from mt5bridge.records import Records
+
+
+class Tape:
+    """Several symbols' ticks, released in the order of time; within a symbol in their own order."""
+
+    def __init__(self, ticks: Mapping[str, Records]) -> None:
+        self.ticks = dict(ticks)
+        self._names = list(ticks)
+        self._owner, self._times = _merge(list(ticks.values()))
+        self._released = 0
+        self._taken = dict.fromkeys(self._names, 0)
+        self._skipped = dict.fromkeys(self._names, 0)  # what an earlier run has taken
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all ticks are released."""
+        return self._released == len(self._times)
+
+    @property
+    def start_msc(self) -> int:
+        """Server time of the first tick; 0 without ticks."""
+        return int(self._times[0]) if len(self._times) else 0
+
+    @property
+    def now_msc(self) -> int:
+        """Server time of the newest released tick, of the first one before that."""
+        return int(self._times[max(0, self._released - 1)]) if len(self._times) else 0
+
+    def last_tick(self, symbol: str) -> np.void | None:
+        """The symbol's newest released tick."""
+        taken = self._taken.get(symbol, 0)
+        return self.ticks[symbol][taken - 1] if taken else None
+
+    def seek(self, symbol: str, position: Position) -> None:
+        """Skip what was taken up to a position: by time and count, as CopyTicks is asked."""
+        if position.count_at_msc and symbol in self.ticks:
+            same = np.flatnonzero(self.ticks[symbol]["time_msc"] == position.time_msc)
+            self._skipped[symbol] = int(same[position.count_at_msc - 1]) + 1
+
+    def release(self, count_max: int, until_msc: int | None = None) -> dict[str, Records]:
+        """The next ticks by symbol: at most `count_max`, none later than `until_msc`."""
+        end = min(self._released + count_max, len(self._times))
+        if until_msc is not None:
+            end = min(end, int(np.searchsorted(self._times, until_msc, side="right")))
+        owners = self._owner[self._released : end]
+        counts = np.bincount(owners, minlength=len(self._names)) if len(owners) else ()
+        self._released = max(self._released, end)
+        fresh = {
+            name: self._take(name, int(count))
+            for name, count in zip(self._names, counts, strict=False)
+            if count
+        }
+        return {name: ticks for name, ticks in fresh.items() if len(ticks)}
+
+    def _take(self, name: str, count: int) -> Records:
+        first = self._taken[name]
+        self._taken[name] = first + count
+        return self.ticks[name][max(first, self._skipped[name]) : first + count]
+
+
+def _merge(ticks: list[Records]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For every tick in common order: the index of its array, and the time it comes at."""
+    if not ticks:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    # A late tick comes after its predecessor, whatever its stamp says.
+    times = np.concatenate([np.maximum.accumulate(array["time_msc"]) for array in ticks])
+    owners = np.repeat(np.arange(len(ticks)), [len(array) for array in ticks])
+    order = np.argsort(times, kind="stable")
+    return owners[order], times[order]

@@ -1,0 +1,168 @@
+"""A terminal that is not there: tick base, account and dialog, without sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mt5bridge.client import Client, State
+from mt5bridge.clock import Now
+from mt5bridge.records import Records
+from mt5bridge.simulator.account import Account, Quote
+from mt5bridge.simulator.faults import Faults, Sending
+from mt5bridge.simulator.script import Script
+from mt5bridge.simulator.tape import Tape
+from mt5bridge.simulator.ticks import crowd, delay
+from mt5bridge.wire import AccountMode, Deals, Frame, Hello, LostReason, Signal, Symbol, Ticks
+
+_RELEASE_MAX = 4_096  # ticks a step
+_HELD_WINDOWS = 2  # ticks kept unacknowledged at full speed, in windows
+
+
+class Terminal:
+    """Publishes a tape's ticks and the account's deals; executes the signals it is sent.
+
+    `speed` is simulated over real time; None is as fast as the daemon acknowledges.
+    """
+
+    def __init__(
+        self,
+        hello: Hello,
+        symbols: Mapping[str, Symbol],
+        tape: Tape,
+        account: Account,
+        script: Script | None = None,
+        speed: float | None = None,
+    ) -> None:
+        self.client = Client(hello)
+        self.tape = tape
+        self.account = account
+        self.faults = Faults(script or Script())
+        self.signals: list[Signal] = []  # every signal received, repeated ones too
+        self._speed = speed
+        self._began_ms: int | None = None
+        self._deals_taken = 0
+        self._quiet_until_ms = 0
+        for name in tape.ticks:
+            self.client.add_symbol(symbols[name])
+
+    def connected(self, now: Now) -> None:
+        """A connection stands."""
+        self.client.connected(self._simulated(now))
+
+    def receive(self, frame: Frame, now: Now) -> None:
+        """Take one frame of the daemon."""
+        self.client.receive(frame, self._simulated(now))
+        if self._began_ms is None and self.client.state is State.LIVE:
+            self._begin(now)
+        signals, self.client.signals = self.client.signals, []
+        for signal in signals:
+            self.signals.append(signal)
+            self._execute(signal)
+
+    def step(self, now: Now) -> Sending:
+        """Let time pass; what to send."""
+        if self._began_ms is not None:
+            self._release(now.ms - self._began_ms)
+        if now.ms < self._quiet_until_ms:
+            return Sending()
+        sending = self.faults.apply(self.client.outgoing(self._simulated(now)))
+        if sending.silence_ms:
+            self._quiet_until_ms = now.ms + sending.silence_ms
+        for frame in sending.lost:
+            self._lose(frame)
+        return sending
+
+    @property
+    def finished(self) -> bool:
+        """Whether all ticks are released and acknowledged."""
+        return self.tape.finished and self.client.unacknowledged == 0
+
+    def _simulated(self, now: Now) -> Now:
+        return now._replace(utc_msc=self.tape.now_msc - self.client.utc_offset_ms)
+
+    def _begin(self, now: Now) -> None:
+        self._began_ms = now.ms
+        for name in self.tape.ticks:
+            self.tape.seek(name, self.client.resume(name))
+        self._deals_taken = self.client.resume("").sequence
+        self._take_deals()
+
+    def _release(self, elapsed_ms: int) -> None:
+        until_msc = None
+        if self._speed is not None:
+            until_msc = self.tape.start_msc + int(elapsed_ms * self._speed)
+        elif self.client.unacknowledged >= self._held_max():
+            return
+        for name, ticks in self.tape.release(_RELEASE_MAX, until_msc).items():
+            self.client.take_ticks(name, ticks)
+
+    def _held_max(self) -> int:
+        welcome = self.client.welcome
+        return _HELD_WINDOWS * welcome.window_records if welcome else 0
+
+    def _lose(self, frame: Ticks | Deals) -> None:
+        last = frame.first + len(frame.records) - 1
+        if outbox := self.client.outbox(frame.stream):
+            outbox.lose(frame.first, last, LostReason.OTHER, "as scripted")
+
+    def _execute(self, signal: Signal) -> None:
+        symbol = self.client.symbols.get(signal.symbol)
+        for result in self.account.execute(signal, symbol, self._quote(signal.symbol)):
+            self.client.report(result)
+        self._take_deals()
+
+    def _take_deals(self) -> None:
+        deals: Records = self.account.deals[self._deals_taken :]
+        if len(deals):
+            self._deals_taken = len(self.account.deals)
+            self.client.take_deals(deals)
+
+    def _quote(self, symbol: str) -> Quote | None:
+        tick = self.tape.last_tick(symbol)
+        if tick is None:
+            return None
+        offset_ms = self.client.utc_offset_ms
+        return Quote(float(tick["bid"]), float(tick["ask"]), self.tape.now_msc, offset_ms)
+
+
+def prepare(ticks: Mapping[str, Records], script: Script) -> Tape:
+    """A tape of these ticks with the script's oddities."""
+    odd = {}
+    for number, (name, array) in enumerate(ticks.items()):
+        crowded = crowd(array, script.same_ms, script.seed + number) if script.same_ms else array
+        odd[name] = delay(crowded, script.late, script.seed + number) if script.late else crowded
+    return Tape(odd)
+
+
+def simulated_hello(identity: str, instance: int, utc_offset_ms: int = 0) -> Hello:
+    """A demo account's HELLO."""
+    return Hello(
+        instance=instance,
+        account=10_000_001,
+        time_msc=0,
+        utc_offset_ms=utc_offset_ms,
+        leverage=100,
+        account_mode=AccountMode.NETTING,
+        demo=1,
+        identity=identity,
+        broker="Simulated Markets",
+        server="Simulated-Demo",
+        currency="USD",
+        program="mt5bridge.simulator",
+    )
+
+
+def simulated_symbol(name: str, point: float = 0.00001) -> Symbol:
+    """Usual properties; the stream number is set when it is published."""
+    return Symbol(
+        stream=1,
+        digits=max(0, len(f"{point:.10f}".rstrip("0").partition(".")[2])),
+        filling_modes=3,
+        point=point,
+        tick_size=point,
+        contract_size=100_000.0,
+        volume_min=0.01,
+        volume_max=100.0,
+        volume_step=0.01,
+        name=name,
+    )

@@ -1,0 +1,133 @@
+"""`mt5cep simulate` against a real server on a free port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from cep.cli import main
+from cep.cli.tick_files import load_ticks, made_up_ticks, point_of
+from mt5bridge.history import ServerTime
+from mt5bridge.records import Records
+from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
+from mt5bridge.wire import Side, Signal
+
+
+class Daemon:
+    """Takes everything, acknowledges it, and answers the first ticks with a signal."""
+
+    def __init__(self) -> None:
+        self.ticks: dict[str, list[Records]] = {}
+        self.outcomes: list[object] = []
+        sink = Sink(on_batch=self.take, on_outcome=self.outcomes.append)
+        self.server = Server(Settings(bind="tcp://127.0.0.1:*"), sink)
+        self.stop = Event()
+        self.thread = Thread(target=self.server.run, args=(self.stop,))
+
+    def take(self, batch: Batch) -> bool:
+        if batch.stream != DEALS:
+            symbol = batch.stream[1]
+            if not self.ticks:
+                self.server.send_signal(None, sell(symbol, int(batch.records["time_msc"][-1])))
+            self.ticks.setdefault(symbol, []).append(batch.records.copy())
+        self.server.acknowledge(batch.identity, batch.stream, batch.last)
+        return True
+
+
+def sell(symbol: str, time_msc: int) -> Signal:
+    return Signal(
+        id=7, time_msc=time_msc, valid_until_msc=0, magic=1, lots=0.1, stop_points=0.0,
+        target_points=0.0, side=Side.SELL, name="Fade", symbol=symbol,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def daemon() -> Iterator[Daemon]:
+    found = Daemon()
+    found.thread.start()
+    yield found
+    found.stop.set()
+    found.server.wake()
+    found.thread.join(10)
+    assert not found.thread.is_alive()
+    found.server.close()
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["simulate", *map(str, arguments)])
+
+
+def test_all_ticks_arrive_and_the_signal_is_executed(daemon: Daemon) -> None:
+    result = run(
+        "--connect", daemon.server.address, "--random", "EURUSD", "--random", "XAUUSD",
+        "--count", 3000, "--stay", 0.3,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    expected = made_up_ticks(["EURUSD", "XAUUSD"], 3000, 1)
+    for name, ticks in expected.items():
+        assert np.array_equal(np.concatenate(daemon.ticks[name]), ticks)
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("signal ") and "Fade: sell" in lines[0] and "0.1 lots" in lines[0]
+    assert lines[-1] == "6,000 ticks acknowledged, 1 signal, 1 deal, 0 connections lost"
+    assert daemon.outcomes
+
+
+def test_faults_of_a_script_lose_nothing(daemon: Daemon, tmp_path: Path) -> None:
+    script = tmp_path / "faults.toml"
+    script.write_text('[[fault]]\naction = "disconnect"\nat_record = 900\n', encoding="utf-8")
+    result = run(
+        "--connect", daemon.server.address, "--random", "EURUSD", "--count", 4000,
+        "--script", script, "--stay", 0,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "1 connection lost" in result.stdout
+    assert np.array_equal(
+        np.concatenate(daemon.ticks["EURUSD"]), made_up_ticks(["EURUSD"], 4000, 1)["EURUSD"]
+    )
+
+
+def test_without_a_daemon_it_says_so() -> None:
+    result = run("--connect", "tcp://127.0.0.1:9", "--random", "EURUSD", "--patience", 0.1)
+    assert result.exit_code == 2
+    assert "no daemon answers at tcp://127.0.0.1:9\nhelp: start" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give either --ticks FILE or --random SYMBOL"),
+        (["--random", "X", "--speed", "0"], "--speed 0"),
+        (["--random", "X", "--count", "0"], "--count 0"),
+        (["--ticks", "none.csv", "--symbol", "X"], "none.csv: no such file"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2 and message in result.stderr
+
+
+def test_a_broken_script_is_named(tmp_path: Path) -> None:
+    script = tmp_path / "faults.toml"
+    script.write_text('[[fault]]\naction = "explode"\n', encoding="utf-8")
+    result = run("--random", "X", "--script", script)
+    assert result.exit_code == 2 and str(script) in result.stderr
+
+
+def test_files_are_played_in_utc(tmp_path: Path) -> None:
+    path = tmp_path / "ticks.csv"
+    path.write_text("time,symbol,bid,ask\n2024-03-01 10:00:00,EURUSD,1.1,1.2\n", encoding="utf-8")
+    ticks = load_ticks([path], None, ServerTime.parse("+02:00"))["EURUSD"]
+    assert ticks["time_msc"].tolist() == [1_709_280_000_000]
+    assert ticks["time"].tolist() == [1_709_280_000]
+
+
+@pytest.mark.parametrize(("bids", "point"), [([1.10001, 1.1], 1e-5), ([2050.25], 0.01), ([7], 1)])
+def test_point_of_prices(bids: list[float], point: float) -> None:
+    ticks = made_up_ticks(["X"], len(bids), 1)["X"]
+    ticks["bid"] = bids
+    assert point_of(ticks) == pytest.approx(point)

@@ -1,0 +1,141 @@
+"""Golden frames: annotated hex files which other implementations are checked against too.
+
+A file has comment lines (`#`), one of them `# expect: frame` or `# expect: REASON`, and lines of
+hex bytes, each with the field it holds behind `#`. `python -m tests.wire.golden` rewrites them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from mt5bridge.wire import Frame, Reason, encode
+from mt5bridge.wire.layout import Code, Entries, Numbers, RecordArray, TextPart, parts
+from tests.wire.samples import FRAMES
+
+FOLDER = Path(__file__).parent / "golden"
+
+
+class Golden(NamedTuple):
+    """A golden file's content."""
+
+    title: str
+    expect: str
+    data: bytes
+
+
+def read(path: Path) -> Golden:
+    """Parse one file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    title = lines[0].removeprefix("# ")
+    (expect,) = (line.split(": ")[1] for line in lines if line.startswith("# expect: "))
+    return Golden(title, expect, bytes.fromhex("".join(line.partition("#")[0] for line in lines)))
+
+
+def broken_frames() -> dict[str, tuple[Reason, str, bytes]]:
+    """Frames that must be refused, by file name."""
+    bye = encode(FRAMES["bye"][1])
+    resend = encode(FRAMES["resend"][1])
+    return {
+        "bad_magic": (Reason.BAD_MAGIC, "another protocol's first bytes", b"GET " + bye[4:]),
+        "bad_version": (Reason.WRONG_VERSION, "version 2", bye[:4] + b"\2" + bye[5:]),
+        "bad_short_header": (Reason.TRUNCATED, "15 bytes", bye[:15]),
+        "bad_short_body": (Reason.TRUNCATED, "the last byte is missing", bye[:-1]),
+        "bad_long_body": (Reason.TRAILING_BYTES, "one byte too many", bye + b"\0"),
+        "bad_length": (
+            Reason.OVERSIZED,
+            "body length 1,048,577",
+            bye[:8] + struct.pack("<I", 1_048_577) + bye[12:],
+        ),
+        "bad_checksum": (
+            Reason.BAD_CHECKSUM,
+            "one bit of the body is flipped",
+            bye[:-1] + bytes([bye[-1] ^ 1]),
+        ),
+        "bad_flags": (Reason.BAD_FLAGS, "flags 1", sealed(bye, {6: 1})),
+        "bad_type": (Reason.UNKNOWN_TYPE, "type 99", sealed(bye, {5: 99})),
+        "bad_text": (Reason.BAD_TEXT, "a text that is not UTF-8", sealed(bye, {18: 0xFF})),
+        "bad_zero_in_text": (Reason.BAD_TEXT, "a zero byte in a text", sealed(bye, {18: 0})),
+        "bad_interval": (Reason.BAD_VALUE, "RESEND of 43 to 0", sealed(resend, {28: 0})),
+        "bad_text_length": (
+            Reason.TRUNCATED,
+            "a text longer than the body",
+            sealed(bye, {16: 200}),
+        ),
+        "bad_body_end": (
+            Reason.TRAILING_BYTES,
+            "a body longer than its fields",
+            sealed(bye, {16: 3}),
+        ),
+    }
+
+
+def sealed(data: bytes, changes: dict[int, int]) -> bytes:
+    """A frame with some bytes changed and a checksum that fits."""
+    changed = bytearray(data)
+    for at, byte in changes.items():
+        changed[at] = byte
+    changed[12:16] = struct.pack("<I", crc32(changed[16:], crc32(changed[:12])))
+    return bytes(changed)
+
+
+def render(frame: Frame, title: str) -> str:
+    """A frame as an annotated hex file."""
+    data = encode(frame)
+    lines = [f"# {type(frame).TYPE.name}: {title}", "# expect: frame"]
+    for at, size, name in [(0, 4, "magic"), (4, 1, "version"), (5, 1, "type"), (6, 2, "flags")]:
+        lines.append(_line(data[at : at + size], name))
+    lines += [_line(data[8:12], "body length"), _line(data[12:16], "checksum")]
+    lines += [_line(raw, name) for raw, name in fields(frame)]
+    return "\n".join(lines) + "\n"
+
+
+def fields(body: Any, prefix: str = "") -> Iterator[tuple[bytes, str]]:
+    """Bytes and name of each field."""
+    for part in parts(type(body)):
+        match part:
+            case Numbers(names=names):
+                for name, code in zip(names, part.form.format[1:], strict=True):
+                    value = getattr(body, name)
+                    yield struct.pack("<" + code, value), f"{prefix}{name} = {value}"
+            case Code(name=name) | TextPart(name=name):
+                yield part.pack(body), f"{prefix}{name} = {getattr(body, name)!s}"
+            case Entries(name=name):
+                entries = getattr(body, name)
+                yield struct.pack("<I", len(entries)), f"{prefix}{name}: count"
+                for index, entry in enumerate(entries):
+                    yield from fields(entry, f"{name}[{index}].")
+            case RecordArray(name=name):
+                records = getattr(body, name)
+                yield struct.pack("<I", len(records)), f"{prefix}{name}: count"
+                for index, record in enumerate(records):
+                    for field in records.dtype.names:
+                        raw = record[field].tobytes()
+                        size = records.dtype[field].itemsize
+                        yield raw.ljust(size, b"\0"), f"{name}[{index}].{field} = {record[field]}"
+
+
+def render_broken(reason: Reason, title: str, data: bytes) -> str:
+    """Bytes that are no frame as a hex file."""
+    rows = [data[at : at + 16].hex(" ") for at in range(0, len(data), 16)]
+    return "\n".join([f"# {title}", f"# expect: {reason}", *rows]) + "\n"
+
+
+def files() -> dict[str, str]:
+    """Name and text of every golden file."""
+    texts = {f"{name}.hex": render(frame, title) for name, (title, frame) in FRAMES.items()}
+    for name, broken in broken_frames().items():
+        texts[f"{name}.hex"] = render_broken(*broken)
+    return texts
+
+
+def _line(raw: bytes, name: str) -> str:
+    return f"{raw.hex(' ')}  # {name}"
+
+
+if __name__ == "__main__":
+    for file_name, text in files().items():
+        (FOLDER / file_name).write_text(text, encoding="utf-8")

@@ -1,0 +1,159 @@
+"""One frame of each type, and records, with telling values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mt5bridge.records import DEAL, TICK, Records
+from mt5bridge.wire import (
+    AccountMode,
+    Ack,
+    Bye,
+    Deals,
+    Durable,
+    Error,
+    ErrorCode,
+    Frame,
+    Heartbeat,
+    Hello,
+    Lost,
+    LostReason,
+    Mark,
+    Resend,
+    Resume,
+    Side,
+    Signal,
+    SignalResult,
+    SignalStatus,
+    Symbol,
+    Symbols,
+    Ticks,
+    Welcome,
+)
+
+TIME_MSC = 1_700_000_000_123
+OFFSET_MS = 7_200_000
+
+
+def some_ticks(count: int = 2) -> Records:
+    """Ticks 250 ms apart."""
+    ticks = np.zeros(count, TICK)
+    ticks["time_msc"] = TIME_MSC + 250 * np.arange(count)
+    ticks["time"] = ticks["time_msc"] // 1000
+    ticks["bid"] = 1.25 + 0.5 * np.arange(count)
+    ticks["ask"] = 1.5 + 0.5 * np.arange(count)
+    ticks["flags"] = 6
+    return ticks
+
+
+def some_deals() -> Records:
+    """One partial fill."""
+    deals = np.zeros(1, DEAL)
+    values = {
+        "ticket": 2**63 + 5,
+        "order": 77,
+        "time_msc": TIME_MSC,
+        "magic": 42,
+        "position_id": 77,
+        "volume": 0.25,
+        "price": 1.5,
+        "commission": -0.5,
+        "type": 1,
+        "reason": 3,
+        "revision": 1,
+        "kind": 1,
+        "symbol": b"EURUSD",
+        "comment": "für Gold".encode(),
+        "external_id": b"X-1",
+    }
+    for name, value in values.items():
+        deals[name] = value
+    return deals
+
+
+_EURUSD = Symbol(1, 5, 3, 0.00001, 0.00001, 100_000.0, 0.01, 500.0, 0.01, "EURUSD")
+
+FRAMES: dict[str, tuple[str, Frame]] = {
+    "hello": (
+        "a hedging demo account, server two hours ahead of UTC",
+        Hello(
+            0x0123456789ABCDEF,
+            10_000_001,
+            TIME_MSC,
+            OFFSET_MS,
+            100,
+            AccountMode.HEDGING,
+            1,
+            "10000001@Broker-Demo",
+            "Broker Ltd",
+            "Broker-Demo",
+            "USD",
+            "publisher 1.0",
+        ),
+    ),
+    "welcome": (
+        "40 ticks of EURUSD and 2 deals are on disk",
+        Welcome(
+            9,
+            TIME_MSC,
+            1000,
+            5000,
+            65_536,
+            "mt5bridge",
+            (Resume(2, TIME_MSC, 1, ""), Resume(40, TIME_MSC - 1, 3, "EURUSD")),
+        ),
+    ),
+    "symbols": ("EURUSD is stream 1", Symbols((_EURUSD,))),
+    "ticks": ("two ticks of stream 1, sequences 41 and 42", Ticks(1, OFFSET_MS, 41, some_ticks())),
+    "deals": (
+        "sequence 3: the first update of a partial fill, ticket above 2^63",
+        Deals(0, OFFSET_MS, 3, some_deals()),
+    ),
+    "heartbeat": (
+        "42 ticks taken and 41 sent, 3 deals taken and sent",
+        Heartbeat(7, TIME_MSC, OFFSET_MS, (Mark(0, 3, 3), Mark(1, 42, 41))),
+    ),
+    "ack": (
+        "deals up to 3 and stream 1 up to 42 are on disk",
+        Ack((Durable(0, 3), Durable(1, 42))),
+    ),
+    "resend": ("stream 1 lacks 43 to 50", Resend(1, 43, 50)),
+    "lost": (
+        "stream 1 cannot send 43 to 44 again",
+        Lost(1, 43, 44, LostReason.NOT_IN_TICK_BASE, "recount"),
+    ),
+    "signal": (
+        "sell 0.1 lots of EURUSD, stop 200 points, target 400, valid for a minute",
+        Signal(
+            0xFEDCBA9876543210,
+            TIME_MSC,
+            TIME_MSC + 60_000,
+            42,
+            0.1,
+            200.0,
+            400.0,
+            Side.SELL,
+            "Fade",
+            "EURUSD",
+        ),
+    ),
+    "signal_result": (
+        "a first fill of 0.06 lots at 1.25",
+        SignalResult(
+            0xFEDCBA9876543210,
+            2**63 + 5,
+            77,
+            TIME_MSC,
+            0.06,
+            1.25,
+            10_010,
+            SignalStatus.PARTIAL,
+            "",
+        ),
+    ),
+    "error": (
+        "a second terminal with the same identity",
+        Error(ErrorCode.IDENTITY_IN_USE, "10000001@Broker-Demo is connected already"),
+    ),
+    "bye": ("an orderly end, with a text that is not ASCII", Bye("tschüß €")),
+}

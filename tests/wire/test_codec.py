@@ -1,0 +1,170 @@
+"""Encoding and decoding: round trips, limits, and nothing but WireError on bad bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mt5bridge.records import DEAL, TICK
+from mt5bridge.wire import (
+    BODY_BYTES_MAX,
+    DEALS_MAX,
+    TICKS_MAX,
+    Ack,
+    Bye,
+    Deals,
+    Durable,
+    Error,
+    ErrorCode,
+    Frame,
+    Reason,
+    Resend,
+    Signal,
+    Ticks,
+    WireError,
+    decode,
+    encode,
+)
+from mt5bridge.wire.codec import HEADER_BYTES
+from mt5bridge.wire.layout import TEXT_BYTES_MAX
+from tests.wire.golden import sealed
+from tests.wire.samples import FRAMES, some_ticks
+from tests.wire.strategies import frames
+
+
+@given(frames())
+def test_round_trip(frame: Frame) -> None:
+    data = encode(frame)
+    decoded = decode(data)
+    assert type(decoded) is type(frame)
+    assert encode(decoded) == data
+
+
+@given(frames(), st.data())
+def test_flipped_bits_are_noticed(frame: Frame, data: st.DataObject) -> None:
+    """3.1: the checksum covers header and body, so no single flipped bit passes."""
+    raw = bytearray(encode(frame))
+    bit = data.draw(st.integers(0, 8 * len(raw) - 1))
+    raw[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(WireError):
+        decode(bytes(raw))
+
+
+@given(frames(), st.dictionaries(st.integers(0, 200), st.integers(0, 255), max_size=6))
+def test_any_body_is_a_frame_or_a_wire_error(frame: Frame, changes: dict[int, int]) -> None:
+    """3.2 with a checksum that fits: what is accepted is written back byte for byte."""
+    data = encode(frame)
+    inside = {HEADER_BYTES + at: byte for at, byte in changes.items()}
+    mutated = sealed(data, {at: byte for at, byte in inside.items() if at < len(data)})
+    try:
+        decoded = decode(mutated)
+    except WireError:
+        return
+    assert encode(decoded) == mutated
+
+
+@given(st.binary(max_size=200))
+@example(b"")
+@example(b"MT5B" + bytes(12))
+def test_any_bytes_are_a_wire_error(data: bytes) -> None:
+    with pytest.raises(WireError):
+        decode(data)
+
+
+@given(frames(), st.integers(1, 100))
+def test_cut_frames_are_truncated(frame: Frame, missing: int) -> None:
+    data = encode(frame)
+    with pytest.raises(WireError, match="truncated"):
+        decode(data[: max(0, len(data) - missing)])
+
+
+def test_records_are_views() -> None:
+    """Decoding copies no record, and nobody can write through the view."""
+    data = encode(Ticks(1, 0, 1, some_ticks()))
+    records = decode(data).records
+    assert not records.flags.owndata
+    assert not records.flags.writeable
+    assert np.shares_memory(records, np.frombuffer(data, np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("cls", "dtype", "records_max"), [(Ticks, TICK, TICKS_MAX), (Deals, DEAL, DEALS_MAX)]
+)
+def test_record_limits(cls: type[Ticks], dtype: np.dtype, records_max: int) -> None:
+    """11.1"""
+    stream = 1 if cls is Ticks else 0
+    largest = encode(cls(stream, 0, 1, np.zeros(records_max, dtype)))
+    assert len(largest) <= HEADER_BYTES + BODY_BYTES_MAX
+    for count in (0, records_max + 1):
+        with pytest.raises(WireError, match="bad_value"):
+            cls(stream, 0, 1, np.zeros(count, dtype))
+
+
+def test_body_limit() -> None:
+    """11.1"""
+    with pytest.raises(WireError) as caught:
+        encode(Ack((Durable(1, 1),) * 100_000))
+    assert caught.value.reason is Reason.OVERSIZED
+
+
+def test_text_limit() -> None:
+    """1.3"""
+    assert decode(encode(Bye("x" * TEXT_BYTES_MAX))) == Bye("x" * TEXT_BYTES_MAX)
+    for text in ("x" * (TEXT_BYTES_MAX + 1), "a\0b", "\ud800"):
+        with pytest.raises(WireError, match="bad_text"):
+            encode(Bye(text))
+
+
+@given(st.text())
+def test_errors_can_quote_anything(text: str) -> None:
+    data = encode(Error.of(ErrorCode.BAD_FRAME, text * 50))
+    assert isinstance(decode(data), Error)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("resend", {"first": 0}),
+        ("resend", {"last": 2**63}),
+        ("ticks", {"first": 2**63 - 1}),
+        ("ticks", {"stream": 0}),
+        ("deals", {"stream": 1}),
+        ("ticks", {"utc_offset_ms": 86_400_001}),
+        ("hello", {"identity": ""}),
+        ("hello", {"identity": "line\nbreak"}),
+        ("hello", {"identity": "x" * 129}),
+        ("signal", {"lots": float("nan")}),
+        ("signal", {"lots": -0.1}),
+        ("signal", {"stop_points": float("inf")}),
+    ],
+)
+def test_values_out_of_range(name: str, changes: dict[str, object]) -> None:
+    """11.1, 2.1"""
+    with pytest.raises(WireError, match="bad_value"):
+        replace(FRAMES[name][1], **changes)
+
+
+def test_numbers_that_do_not_fit() -> None:
+    with pytest.raises(WireError, match="bad_value: Durable"):
+        encode(Ack((Durable(2**32, 1),)))
+
+
+def test_wrong_dtype_is_refused() -> None:
+    with pytest.raises(WireError, match="bad_value"):
+        encode(Ticks(1, 0, 1, np.zeros(2, DEAL)))
+
+
+def test_unknown_code_is_refused() -> None:
+    signal = FRAMES["signal"][1]
+    assert isinstance(signal, Signal)
+    side_at = HEADER_BYTES + 4 * 8 + 3 * 8
+    with pytest.raises(WireError, match="bad_value: side 3"):
+        decode(sealed(encode(signal), {side_at: 3}))
+
+
+def test_a_resend_of_one_record() -> None:
+    assert decode(encode(Resend(1, 5, 5))) == Resend(1, 5, 5)
