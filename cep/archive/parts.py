@@ -55,6 +55,7 @@ def _parquet(table: pa.Table) -> bytes:
         out,
         compression="zstd",
         row_group_size=ROW_GROUP_ROWS,
+        write_page_checksum=True,
         use_dictionary=[name for name in table.column_names if name not in DELTA_ENCODED],
         column_encoding=dict.fromkeys(DELTA_ENCODED, "DELTA_BINARY_PACKED"),
     )
@@ -98,12 +99,12 @@ def part_batches(
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])
     try:
-        with pq.ParquetFile(path, memory_map=True) as parquet:
+        with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as parquet:
             for batch in parquet.iter_batches(batch_rows, columns=schema.names):
                 yield pa.Table.from_batches([batch]).cast(schema)
     except FileNotFoundError as error:
         raise ArchiveError(f"{path}: missing; restore it from a copy") from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise ArchiveError(f"{path}: cannot be read ({error}); run archive verify") from error
 
 

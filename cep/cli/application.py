@@ -14,7 +14,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("cep.cli.explain", "Show numbers, arrangements and the plan of a rule file."),
     "fmt": ("cep.cli.fmt", "Format rule files."),
     "simulate": ("cep.cli.simulate", "Play ticks to a daemon like a terminal would."),
-    "replay": ("cep.cli.replay", "Run rules over files, deterministically."),
+    "replay": (
+        "cep.cli.replay",
+        "Run RULES over recorded rows and print one JSON object per output row.",
+    ),
     "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
 }
 """Command name -> (module with a click command called `command`, one line for the help)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES
-from cep.plan.nodes import Event, Origin, Plan, Stream
+from cep.plan.nodes import Chained, Event, Origin, Plan, Stream
 from cep.plan.types import Schema, Type
 
 Home = Literal["key", "global", "group"]
@@ -62,21 +62,32 @@ def row_cells(schema: Schema) -> tuple[Cell, ...]:
 
 
 class StreamIds:
-    """Small integers for streams; a raise of an event for a later stage is a stream of its own."""
+    """Small integers for streams.
+
+    Beside the plan's streams, a raise of an event for a later stage, and the entry of a complex
+    event into a chained engine, are internal streams of their own.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self._streams = {stream.name: index for index, stream in enumerate(plan.streams)}
         first = len(self._streams)
         self._raises = {event.name: first + index for index, event in enumerate(plan.events)}
+        first += len(self._raises)
+        self._entries = {
+            (one.complex, one.engine): first + index for index, one in enumerate(plan.chained)
+        }
 
     def __len__(self) -> int:
-        return len(self._streams) + len(self._raises)
+        return len(self._streams) + len(self._raises) + len(self._entries)
 
     def of(self, stream: str) -> int:
         return self._streams[stream]
 
     def raised(self, event: Event) -> int:
         return self._raises[event.name]
+
+    def entry(self, chained: Chained) -> int:
+        return self._entries[chained.complex, chained.engine]
 
     def names(self) -> dict[int, str]:
         return {index: name for name, index in self._streams.items()}

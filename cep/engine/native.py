@@ -23,7 +23,7 @@ from cep.engine.stage_run import (
     OutputRows,
     StageRun,
     compile_stage,
-    crossing_rows,
+    crossing_streams,
 )
 from cep.engine.stages import CROSSING, KEYED, Stages
 from cep.engine.strings import Strings
@@ -89,6 +89,7 @@ class Run:
         self._rows_of_codes = np.zeros(256, np.int64)
         self._direct = self._direct_streams()
         self._wanted = self._wanted_streams()
+        self._crossing = crossing_streams(rules.stages, rules.ids)
         self._next_order = 0
         self.open_keys([*rules.plan.keys, *keys])
 
@@ -165,38 +166,39 @@ class Run:
 
     def feed(self, rows: InputRows) -> Rows:
         """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""
+        return self.finish(self.feed_keyed(rows), rows)
+
+    def feed_keyed(self, rows: InputRows) -> list[OutputRows]:
+        """Feed stage 1 alone; its raw output."""
         if len(rows):
             self._next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
         first: list[OutputRows] = []
-        second: list[OutputRows] = []
         if KEYED in self.stages:
             self.stages[KEYED].feed(rows, first)
+        return first
+
+    def finish(self, first: list[OutputRows], rows: InputRows | None = None) -> Rows:
+        """Run stage 2 on what stage 1 put out, and on source rows it reads itself: all rows."""
+        second: list[OutputRows] = []
         if CROSSING in self.stages:
             following = self._following(rows, first)
-            if len(following):
+            if following is not None:
                 self.stages[CROSSING].feed(following, second)
                 self._adopt_keys()
         return self._rows(first, second)
 
-    def feed_crossing(self, rows: InputRows) -> Rows:
-        """Feed stage 2 alone with rows that stage 1 has made elsewhere."""
-        taken: list[OutputRows] = []
-        self.stages[CROSSING].feed(rows, taken)
-        self._adopt_keys()
-        return self._rows([], taken)
-
-    def _following(self, rows: InputRows, first: list[OutputRows]) -> InputRows:
+    def _following(self, rows: InputRows | None, first: list[OutputRows]) -> InputRows | None:
         """Input of stage 2: source rows it reads itself, then what stage 1 made of each."""
         parts = []
-        if len(self._direct):
+        if rows is not None and len(self._direct):
             direct = np.isin(rows.ints[:, OUT_STREAM], self._direct)
             parts.append(InputRows(rows.ints[direct], rows.floats[direct]))
-        if first:
-            parts.append(crossing_rows(self.rules.stages, self.rules.ids, first))
-        if not parts:
-            return InputRows(rows.ints[:0], rows.floats[:0])
-        return InputRows.merge(parts)
+        for part in first:
+            crossing = self._crossing[part.ints[:, OUT_STREAM]]
+            if crossing.any():
+                parts.append(InputRows(part.ints[crossing], part.floats[crossing]))
+        return InputRows.merge(parts) if parts else None
 
     def _assign_keys(self, ints: Ints) -> None:
         """Replace the key codes of encoded rows by key rows, opening rows for new keys in order."""
@@ -220,17 +222,15 @@ class Run:
         """Wanted output of both stages in order."""
         parts = [(part, KEYED) for part in first] + [(part, CROSSING) for part in second]
         if not parts:
-            widths = row_widths(self.rules.plan)
-            none = np.empty(0, np.int64)
-            empty = (np.empty((0, widths[0]), np.int64), np.empty((0, widths[1])))
-            return Rows(self.decoder, *empty, none, none)
+            none = self.no_rows()
+            return Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         offset = 0
         ints = []
         for part, _ in parts:
             moved = part.ints
             if offset:
                 moved = moved.copy()
-                complexes = self._is_complex(moved[:, OUT_STREAM])
+                complexes = self.is_complex(moved[:, OUT_STREAM])
                 moved[complexes, OUT_ATTRIBUTES + 2] += offset
             ints.append(moved)
             offset += len(part.lists)
@@ -243,7 +243,14 @@ class Run:
             places = places[np.argsort(together[places, OUT_ORDER], kind="stable")]
         return Rows(self.decoder, together[places], floats[places], lists, stage[places])
 
-    def _is_complex(self, streams: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def no_rows(self) -> OutputRows:
+        ints, floats = row_widths(self.rules.plan)
+        return OutputRows(
+            np.empty((0, ints), np.int64), np.empty((0, floats)), np.empty(0, np.int64)
+        )
+
+    def is_complex(self, streams: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which stream ids are those of complex events."""
         ids = [self.rules.ids.of(found.name) for found in self.rules.plan.complexes]
         return np.isin(streams, ids)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cep.engine.codegen.module import ModuleSource
 from cep.engine.encode import InputRows
@@ -168,8 +169,8 @@ class StageRun:
         return dict(zip(names, map(int, values), strict=True))
 
 
-def crossing_rows(stages: Stages, ids: StreamIds, rows: list[OutputRows]) -> InputRows:
-    """Those rows of stage 1 that stage 2 takes in."""
+def crossing_streams(stages: Stages, ids: StreamIds) -> NDArray[np.bool_]:
+    """By stream id: whether rows that stage 1 makes on it go on to stage 2."""
     wanted = np.zeros(len(ids), np.bool_)
     for stream in stages.plan.streams:
         wanted[ids.of(stream.name)] = (
@@ -177,9 +178,4 @@ def crossing_rows(stages: Stages, ids: StreamIds, rows: list[OutputRows]) -> Inp
         )
     for event in stages.plan.events:
         wanted[ids.raised(event)] = True
-    parts = [(part, wanted[part.ints[:, OUT_STREAM]]) for part in rows]
-    return InputRows(
-        np.concatenate([part.ints[keep] for part, keep in parts]),
-        np.concatenate([part.floats[keep] for part, keep in parts]),
-    )
-
+    return wanted

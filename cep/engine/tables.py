@@ -192,7 +192,7 @@ class TableBuilder:
         ends = self._ends(index)
         return [
             entry.number,
-            self.ids.of(entry.name) if isinstance(entry, Event) else -1,
+            self.ids.of(entry.name) if isinstance(entry, Event) else self.ids.entry(entry),
             REPEATS[entry.repeat],
             engine_at[entry.engine],
             self.lasts[_name(entry)],

@@ -120,8 +120,7 @@ class Client:
                 if outbox := self.outbox(frame.stream):
                     outbox.rewind(frame.first)
             case Heartbeat():
-                sent_ms = self._beats.pop(frame.token, now.ms)
-                self.round_trip_ms = now.ms - sent_ms
+                self._heard(frame, now)
             case Signal():
                 self.signals.append(frame)
             case Error():
@@ -178,7 +177,7 @@ class Client:
             return
         self._beat_ms = now.ms
         self._token += 1
-        self._beats[self._token] = now.ms
+        self._beats = {self._token: now.ms}
         marks = tuple(box.mark() for box in [self.deals, *self.ticks.values()])
         self._urgent.append(Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, marks))
 
@@ -198,6 +197,13 @@ class Client:
     def _announce(self, symbols: list[Symbol]) -> None:
         if symbols:
             self._urgent.append(Symbols(tuple(symbols)))
+
+    def _heard(self, beat: Heartbeat, now: Now) -> None:
+        if beat.token in self._beats:
+            self.round_trip_ms = now.ms - self._beats.pop(beat.token)
+        for mark in beat.marks:
+            if outbox := self.outbox(mark.stream):
+                outbox.acknowledge(mark.passed)
 
     def _acknowledged(self, ack: Ack) -> None:
         for durable in ack.streams:

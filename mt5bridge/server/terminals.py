@@ -18,6 +18,7 @@ from mt5bridge.wire import (
     Error,
     ErrorCode,
     Frame,
+    Heartbeat,
     Hello,
     Reason,
     Signal,
@@ -125,7 +126,9 @@ class Terminals:
             self.sessions[hello.identity] = session
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"
-            return [(route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
+            # If the older connection is dead, the socket tells so when it cannot send this.
+            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, ()))
+            return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
         return self._bind(route, session, hello, now)
 
     def _in_use(self, session: Session, route: Route, hello: Hello, now: Now) -> bool:

@@ -14,10 +14,11 @@ from mt5bridge.client import Connection, State
 from mt5bridge.client.connection import Change
 from mt5bridge.clock import Clock
 from mt5bridge.simulator.terminal import Terminal
-from mt5bridge.wire import Bye, Frame, WireError, decode, encode
+from mt5bridge.wire import Bye, Error, ErrorCode, Frame, WireError, decode, encode
 
 _POLL_MS = 2
 _GOODBYE_MS = 200
+_PATIENCE_MS = 15_000  # with an identity that is in use, perhaps by a dead connection
 
 
 class RefusedError(RuntimeError):
@@ -43,12 +44,15 @@ class Runner:
         connection: Connection,
         clock: Clock = clocks.now,
         observer: Observer | None = None,
+        patience_ms: int = _PATIENCE_MS,
     ) -> None:
         self.terminal = terminal
         self.connection = connection
         self.drops = 0  # connections lost or given up
         self._clock = clock
         self._observer = observer
+        self._patience_ms = patience_ms
+        self._refused_ms: int | None = None  # since when the identity is said to be in use
         self._backlog: deque[bytes] = deque()
 
     def run(self, stop: Event, done: Callable[[], bool]) -> None:
@@ -89,10 +93,20 @@ class Runner:
 
     def _check(self) -> None:
         client = self.terminal.client
+        now_ms = self._clock().ms
+        if client.state is State.LIVE:
+            self._refused_ms = None
         if client.state is State.REFUSED and client.refusal is not None:
-            raise RefusedError(client.refusal.text)
-        if client.silent(self._clock()):
+            self._refused(client.refusal, now_ms)
             self._drop()
+        elif client.silent(self._clock()):
+            self._drop()
+
+    def _refused(self, refusal: Error, now_ms: int) -> None:
+        self._refused_ms = now_ms if self._refused_ms is None else self._refused_ms
+        patient = now_ms - self._refused_ms < self._patience_ms
+        if not (patient and refusal.code is ErrorCode.IDENTITY_IN_USE):
+            raise RefusedError(refusal.text)
 
     def _send(self) -> int:
         disconnect = False

@@ -16,6 +16,7 @@ from cep.archive.manifest import Lost
 from cep.archive.paths import MANIFEST
 from cep.archive.verify import _runs, _sequence_problems
 from mt5bridge.spool import Spool, gap
+from tests.archive.rows import stored
 from tests.spool.groups import tick_group
 
 
@@ -80,6 +81,21 @@ def test_a_damaged_file_is_named(spool: Spool, archive: Archive) -> None:
     content[len(content) // 2] ^= 1
     victim.write_bytes(content)
     assert any(victim.name in text and "checksum" in text for text in problems(archive))
+
+
+def test_wrong_values_never_come_out_of_a_damaged_file(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1)
+    victim = archive.path(archive.files()[0])
+    whole, expected = victim.read_bytes(), stored(archive)
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    noticed = 0
+    for place in range(4, footer, 23):
+        victim.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        try:
+            assert stored(archive) == expected, f"byte {place} of {len(whole)}"
+        except ArchiveError:
+            noticed += 1
+    assert noticed
 
 
 def test_a_missing_file_is_named(spool: Spool, archive: Archive) -> None:

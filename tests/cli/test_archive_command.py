@@ -62,7 +62,8 @@ def test_spark_that_is_not_installed_is_named(
 ) -> None:
     for name in [name for name in sys.modules if name.startswith("cep.spark")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for name in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, name, None)
     result = run("ingest", "--spark", "local", write_spool(tmp_path), tmp_path / "archive")
     assert result.exit_code == 2 and "pip install 'mt5cep[spark]'" in result.stderr
 

@@ -40,7 +40,7 @@ def read_frame(data: bytes) -> tuple[str, dict[str, Any]]:
 
 def _fields(text: str) -> list[Field]:
     """`u4 a · list of: u8 b · text c` to fields; a list takes the rest of its row."""
-    plain = re.sub(r" \((?!UTF)[^)]*\)", "", text)
+    plain = re.sub(r" \([^)]*\)", "", text)
     head, marker, entry = plain.partition("list of: ")
     fields = [_field(item) for item in head.split(" · ") if item]
     return [*fields, ("list", entry)] if marker else fields

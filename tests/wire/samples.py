@@ -114,7 +114,7 @@ FRAMES: dict[str, tuple[str, Frame]] = {
         Heartbeat(7, TIME_MSC, OFFSET_MS, (Mark(0, 3, 3), Mark(1, 42, 41))),
     ),
     "ack": (
-        "deals up to 3 and stream 1 up to 42 are on disk",
+        "deals to 3 and stream 1 to 42 are on disk",
         Ack((Durable(0, 3), Durable(1, 42))),
     ),
     "resend": ("stream 1 lacks 43 to 50", Resend(1, 43, 50)),

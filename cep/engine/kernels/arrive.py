@@ -128,11 +128,9 @@ def arrive(s: State, order: int, d: int, k: int, t: int) -> None:
     home = queue_home(s, engine)
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
-    stream = s.bt[record + DEF_STREAM]
-    if stream >= 0:
-        r = write_row(s.gi, s.oi, order, stream, t, k)
-        s.oi[r, OUT_ATTRIBUTES] = numbered(s, s.bt[record + DEF_NUMBER], k)
-        s.oi[r, OUT_ATTRIBUTES + 1] = s.qe[place(home, row, q, position), ENTRY_SEQ]
+    r = write_row(s.gi, s.oi, order, s.bt[record + DEF_STREAM], t, k)
+    s.oi[r, OUT_ATTRIBUTES] = numbered(s, s.bt[record + DEF_NUMBER], k)
+    s.oi[r, OUT_ATTRIBUTES + 1] = s.qe[place(home, row, q, position), ENTRY_SEQ]
     ends = s.bt[record + DEF_ENDS]
     for end in range(ends, ends + s.bt[record + DEF_ENDS_N] * END_SIZE, END_SIZE):
         rule = s.bt[RULES] + s.bt[end] * RULE_SIZE
