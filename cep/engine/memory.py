@@ -102,8 +102,9 @@ def with_limits(state: State, needs: Needs) -> State:
     header[LISTS_LIMIT] = len(state.ol) - bound.lists * keys
     header[BINDS_LIMIT] = len(state.qb) - bound.binds * keys
     header[ENTRIES_SIZE] = len(state.qe)
-    arrivals = max(16, bound.arrivals * keys)
-    header[ENTRY_LARGEST] = max(header[ENTRY_LARGEST], 1 << (arrivals - 1).bit_length())
+    # at least twice what one row can add: then no queue takes more than two of the largest block
+    arrivals = max(8, bound.arrivals * keys)
+    header[ENTRY_LARGEST] = max(header[ENTRY_LARGEST], 2 << (arrivals - 1).bit_length())
     header[WI_SIZE], header[WF_SIZE] = len(state.wi), len(state.wf)
     header[GROUPS_LIMIT] = min(len(state.ai), len(state.ht) // 2) - needs.groups
     header[KEYS_LIMIT] = len(state.ki) - needs.groups - 1

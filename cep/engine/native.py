@@ -90,7 +90,7 @@ class Run:
         self._direct = self._direct_streams()
         self._wanted = self._wanted_streams()
         self._crossing = crossing_streams(rules.stages, rules.ids)
-        self._next_order = 0
+        self.next_order = 0
         self.open_keys([*rules.plan.keys, *keys])
 
     def _direct_streams(self) -> Ints:
@@ -111,6 +111,13 @@ class Run:
     def keys(self) -> list[str]:
         """The keys that have a slot, in order of their slots."""
         return [self.strings.values[code] for code in self.decoder.key_codes[1:]]
+
+    def adopt(self, strings: list[str], key_codes: list[int], next_order: int) -> None:
+        """Take over the dictionary and the keys of a snapshot, into a run just started."""
+        for text in strings:
+            self.strings.code(text)
+        self._open([code for code in key_codes[1:] if not self._row_of(code)])
+        self.next_order = next_order
 
     def open_keys(self, keys: Iterable[str]) -> None:
         """Give keys the next slots; those that have one keep it."""
@@ -157,7 +164,7 @@ class Run:
         """
         n = len(time_msc)
         if order is None:
-            order = np.arange(self._next_order, self._next_order + n)
+            order = np.arange(self.next_order, self.next_order + n)
         return self.feed(self.encoder.encode(stream, columns, time_msc, order))
 
     def push_row(self, stream: str, time_msc: int, row: Mapping[str, Any]) -> Rows:
@@ -171,7 +178,7 @@ class Run:
     def feed_keyed(self, rows: InputRows) -> list[OutputRows]:
         """Feed stage 1 alone; its raw output."""
         if len(rows):
-            self._next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+            self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
         first: list[OutputRows] = []
         if KEYED in self.stages:

@@ -79,7 +79,8 @@ def compile_stage(
             bound.add(each)
     # what one input row can write through queries: every query once, per path that leads to it
     query_rows = 2 * len(stages.plan.operators) + len(stages.plan.events) + 1
-    needs = Needs(bound, query_rows, 1 + len(tables.definitions), layout.groups + len(module.edges))
+    groups = layout.groups + len(module.edges)
+    needs = Needs(bound, query_rows, len(stages.engines(stage)), groups)
     return CompiledStage(
         stages, stage, ids, tables, layout, source, run if jit else uncompiled(run), needs
     )

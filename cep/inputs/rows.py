@@ -51,7 +51,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def column_names(path: Path | str) -> list[str]:
-    """The names of a file's columns, as far as its first row tells; empty for an unreadable file."""
+    """Names of a file's columns, as its first row tells; empty for an unreadable file."""
     path = Path(path)
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if not path.is_file():

@@ -154,6 +154,18 @@ class Link:
         if self.client.state is State.REFUSED:
             self.hang_up()
 
+    def exchange(self, count: int) -> None:
+        """Some ticks are taken, and some frames arrive on either side."""
+        self.connect()
+        for name in self.base:
+            self.take(name, count)
+        self.client_sends()
+        for _ in range(count):
+            self.daemon_receives()
+        self.daemon_sends()
+        for _ in range(count):
+            self.client_receives()
+
     def commit(self) -> None:
         """What was received is on disk."""
         for stream, sequence in self.disk.commit().items():

@@ -30,7 +30,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, error: Exception, *arguments: str)
 
 
 def test_help_names_every_command_with_its_own_summary() -> None:
-    listed = CliRunner().invoke(main, ["--help"]).output
+    listed = " ".join(CliRunner().invoke(main, ["--help"]).output.split())
     context = click.Context(main)
     for name, (_, summary) in application.COMMANDS.items():
         command = main.get_command(context, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,6 +82,20 @@ def test_rules_in_pages_can_be_parsed(page: Path) -> None:
     for block in blocks(page):
         if block.language == "sql":
             assert parse(block.text, f"{name(page)} line {block.line}").statements
+
+
+def keys(table: dict[str, object]) -> Iterator[str]:
+    for key, value in table.items():
+        yield key
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict):
+                yield from keys(inner)
+
+
+def test_every_setting_is_documented() -> None:
+    files = sorted((ROOT / "config").glob("*.toml"))
+    found = {key for file in files for key in keys(tomllib.loads(file.read_text("utf-8")))}
+    assert sorted(key for key in found if f"`{key}`" not in OPERATE) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -1,0 +1,134 @@
+"""The daemon's settings: one TOML file, every key checked, every default visible."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from mt5bridge.server import Settings
+
+
+class ConfigError(ValueError):
+    """A settings file that cannot be used; the message names file, key and remedy."""
+
+
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    pass
+
+
+class Listen(_Section):
+    """`[server]`: where terminals connect."""
+
+    bind: str = "tcp://127.0.0.1:5655"
+    heartbeat_ms: int = 1_000
+    timeout_ms: int = 5_000
+    window_records: int = 65_536
+    users: dict[str, str] = {}
+    allow_insecure: bool = False
+
+    def settings(self) -> Settings:
+        return Settings(
+            bind=self.bind,
+            heartbeat_ms=self.heartbeat_ms,
+            timeout_ms=self.timeout_ms,
+            window_records=self.window_records,
+            passwords=self.users,
+            allow_insecure=self.allow_insecure,
+            program="mt5cep",
+        )
+
+
+class Rules(_Section):
+    """`[rules]`: what runs."""
+
+    file: Path
+    callback: Path | None = None
+    streams: list[str] | None = None
+    numba: bool = True
+
+
+class Store(_Section):
+    """`[spool]`: what is kept on disk before it is archived."""
+
+    folder: Path = Path("spool")
+    segment_mib: int = 64
+    segment_minutes: int = 60
+    max_mib: int = 8_192
+
+
+class Archiving(_Section):
+    """`[archive]`: where sealed segments go; no folder, no archiving."""
+
+    folder: Path | None = None
+    every_seconds: int = 60
+
+
+class State(_Section):
+    """`[state]`: snapshots of the rules' state and the journal of output rows."""
+
+    folder: Path = Path("state")
+    snapshot_records: int = 1_000_000
+    journal: Path | None = Path("events.jsonl")
+
+
+class Trading(_Section):
+    """`[signals]`: what is sent back to terminals; off by default."""
+
+    send: bool = False
+    terminal: str | None = None
+    magic: int = 77
+    valid_seconds: int = 60
+
+
+class Config(_Section):
+    """A daemon's settings; folders and files are relative to the settings file."""
+
+    rules: Rules
+    server: Listen = Listen()
+    spool: Store = Store()
+    archive: Archiving = Archiving()
+    state: State = State()
+    signals: Trading = Trading()
+    log_level: str = "INFO"
+
+
+def read_config(path: Path) -> Config:
+    """Settings with all paths made absolute. ConfigError names the place and the remedy."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        config = msgspec.convert(data, Config, dec_hook=_path)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file; config/daemon.toml is an example") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{path}: not TOML: {problem}") from None
+    except msgspec.ValidationError as problem:
+        raise ConfigError(f"{path}: {problem}; docs/operate.md lists every key") from None
+    return _absolute(config, path.resolve().parent)
+
+
+def _path(type_: type, value: object) -> object:
+    if type_ is Path and isinstance(value, str):
+        return Path(value)
+    raise NotImplementedError
+
+
+def _absolute(config: Config, base: Path) -> Config:
+    """The same settings with paths that start at the settings file."""
+    replace = msgspec.structs.replace
+    rules, state, archive = config.rules, config.state, config.archive
+    state_folder = base / state.folder
+    return replace(
+        config,
+        rules=replace(
+            rules, file=base / rules.file, callback=base / rules.callback if rules.callback else None
+        ),
+        spool=replace(config.spool, folder=base / config.spool.folder),
+        archive=replace(archive, folder=base / archive.folder if archive.folder else None),
+        state=replace(
+            state,
+            folder=state_folder,
+            journal=state_folder / state.journal if state.journal else None,
+        ),
+    )
