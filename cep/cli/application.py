@@ -18,7 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.replay",
         "Run RULES over recorded rows and print one JSON object per output row.",
     ),
-    "daemon": ("cep.cli.daemon", "Serve terminals: store ticks, run rules, send signals."),
+    "daemon": (
+        "cep.cli.daemon",
+        "Take ticks and deals from terminals, run the rules, send signals, store everything.",
+    ),
     "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
 }
 """Command name -> (module with a click command called `command`, one line for the help)."""

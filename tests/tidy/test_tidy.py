@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.spark": {
         "cep.plan", "cep.engine", "cep.archive", "cep.inputs", "cep.market", "mt5bridge",
     },
+    "cep.live": {"cep.plan", "cep.engine", "cep.market", "mt5bridge"},
     "cep.backtest": {
         "cep.plan", "cep.engine", "cep.spark", "cep.archive", "cep.report", "cep.inputs",
         "cep.market", "mt5bridge",

@@ -1,0 +1,69 @@
+"""The event queues of a run as tables: number, event, time, binds (rule 19 of the binder)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cep.engine.kernels import tables as col
+from cep.engine.kernels.state import State
+from cep.engine.native import Run
+from cep.plan.nodes import Chained, Event
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """An event in a queue; `binds` are the numbers of the complex events it is bound to."""
+
+    seq: int
+    number: int
+    event: str
+    key: str | None
+    time_msc: int
+    binds: tuple[int, ...]
+
+
+def queue(run: Run, engine: str) -> list[Queued]:
+    """What is queued in an engine now, in order of entry (per key, where it has a queue per key)."""
+    stage = run.stages[run.rules.stages.engine(engine)]
+    column = stage.compiled.tables.queues[engine]
+    keyed = run.rules.stages.by.is_engine_keyed(engine)
+    home = stage.state.ki if keyed else stage.state.gi
+    rows = range(stage.keys + 1) if keyed else range(1)
+    entries = [*run.rules.stages.events(stage.compiled.stage), *run.rules.stages.chained(stage.compiled.stage)]
+    found = [
+        _queued(run, stage.state, at, entries)
+        for row in rows
+        for at in _alive(stage.state, home[row, column : column + col.QUEUE_COLUMNS].tolist())
+    ]
+    return sorted(found, key=lambda queued: queued.seq)
+
+
+def _alive(state: State, header: list[int]) -> Iterator[int]:
+    """Places of a queue's alive entries, oldest first."""
+    base, room, head, tail = header[: col.QUEUE_TAIL + 1]
+    for position in range(head, tail):
+        at = base + (position & (room - 1))
+        if state.qe[at, col.ENTRY_ALIVE]:
+            yield at
+
+
+def _queued(run: Run, state: State, at: int, entries: list[Event | Chained]) -> Queued:
+    cells = state.qe[at].tolist()
+    entry = entries[cells[col.ENTRY_DEF]]
+    key_row = cells[col.ENTRY_KEY]
+    slot = max(0, key_row - 1)
+    return Queued(
+        seq=cells[col.ENTRY_SEQ],
+        number=entry.number + slot * run.rules.plan.number_stride,
+        event=entry.name if isinstance(entry, Event) else entry.complex,
+        key=run.strings.text(run.decoder.key_codes[key_row]),
+        time_msc=cells[col.ENTRY_TIME],
+        binds=tuple(_binds(state, cells[col.ENTRY_BINDS])),
+    )
+
+
+def _binds(state: State, node: int) -> Iterator[int]:
+    while node:
+        number, node = state.qb[node - 1].tolist()
+        yield number

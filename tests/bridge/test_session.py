@@ -1,0 +1,303 @@
+"""The daemon's side of the dialog, clause by clause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mt5bridge.position import Position
+from mt5bridge.records import TICK
+from mt5bridge.server import DEALS, Settings, ticks_of
+from mt5bridge.wire import (
+    Ack,
+    Bye,
+    Deals,
+    Durable,
+    Error,
+    ErrorCode,
+    Frame,
+    Heartbeat,
+    Lost,
+    LostReason,
+    Mark,
+    Resend,
+    Resume,
+    Symbols,
+    Ticks,
+    Welcome,
+    encode,
+)
+from tests.bridge.dialog import SETTINGS, Dialog, symbol, ticks
+from tests.wire.golden import sealed
+from tests.wire.samples import FRAMES, OFFSET_MS, some_deals
+
+
+def _codes(frames: list[Frame]) -> list[ErrorCode]:
+    return [frame.code for frame in frames if isinstance(frame, Error)]
+
+
+def test_hello_first() -> None:
+    """5.2: once a connection, and whatever else it sends is dropped."""
+    dialog = Dialog()
+    assert _codes(dialog.say(ticks(1, 2))) == [ErrorCode.HELLO_FIRST]
+    assert dialog.say(ticks(3, 2)) == []
+    assert dialog.counters["strangers"] == 2
+    assert dialog.batches == []
+
+
+def test_welcome_tells_where_to_go_on() -> None:
+    """4.2, 6.7"""
+    resumes = {
+        ("demo", DEALS): Position(2, 900, 1),
+        ("demo", ticks_of("EURUSD")): Position(40, 1_000, 3),
+        ("demo", ("clock",)): Position(7, 7, 7),
+    }
+    (welcome,) = Dialog(resumes=resumes).greet()
+    assert isinstance(welcome, Welcome)
+    assert set(welcome.streams) == {Resume(2, 900, 1, ""), Resume(40, 1_000, 3, "EURUSD")}
+    assert welcome.window_records == SETTINGS.window_records
+
+
+def test_records_are_handed_on_once() -> None:
+    """6.4: duplicates dropped, overlapping frames cut."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    for first, count in [(1, 3), (1, 3), (2, 4), (6, 1)]:
+        dialog.say(ticks(first, count))
+    assert [(batch.first, batch.last) for batch in dialog.batches] == [(1, 3), (4, 5), (6, 6)]
+    assert dialog.batches[1].records["bid"].tolist() == ticks(2, 4).records["bid"][2:].tolist()
+    assert dialog.counters["duplicates"] == 5
+    assert dialog.counters["ticks"] == 6
+
+
+def test_batches_say_whose_and_when() -> None:
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(Ticks(1, OFFSET_MS, 1, ticks(1, 2).records))
+    dialog.say(Deals(0, OFFSET_MS, 1, some_deals()))
+    tick_batch, deal_batch = dialog.batches
+    assert (tick_batch.identity, tick_batch.stream) == ("demo", ("ticks", "EURUSD"))
+    assert deal_batch.stream == ("deals",)
+    assert deal_batch.quality.tolist() == [0]
+    assert tick_batch.utc_offset_ms == OFFSET_MS
+    assert tick_batch.arrival_msc == dialog.now.utc_msc
+
+
+def test_odd_ticks_keep_their_place() -> None:
+    """6.9"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    odd = np.zeros(3, TICK)
+    odd["bid"], odd["ask"] = [1.0, np.nan, 2.0], [1.5, 1.5, 1.5]
+    odd["time_msc"] = [5, 4, 5]
+    dialog.say(Ticks(1, 0, 1, odd))
+    assert dialog.batches[0].quality.tolist() == [0, 1 | 16, 8]
+    assert dialog.counters["quality_nan"] == 1
+    dialog.say(Ticks(1, 0, 4, odd[1:2]))
+    assert dialog.batches[1].quality.tolist() == [1 | 16]
+
+
+def test_gap_is_asked_for_and_filled() -> None:
+    """7.1, 7.2"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(ticks(1, 2))
+    assert dialog.say(ticks(5, 2)) == [Resend(1, 3, 6)]
+    assert dialog.say(ticks(7, 2)) == []
+    assert len(dialog.batches) == 1
+    assert dialog.counters["beyond"] == 4
+    dialog.ms += 50
+    assert dialog.due() == [Resend(1, 3, 8)]
+    dialog.say(ticks(3, 6))
+    dialog.ms += 50
+    assert dialog.due() == []
+    assert dialog.batches[-1].last == 8
+
+
+def test_lost_interval_is_recorded() -> None:
+    """7.4"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(ticks(1, 2))
+    dialog.say(ticks(5, 2))
+    dialog.say(Lost(1, 1, 4, LostReason.DISCARDED, "not\nkept"))
+    dialog.say(ticks(5, 2))
+    (gap,) = dialog.gaps
+    assert (gap.identity, gap.stream, gap.first, gap.last) == ("demo", ticks_of("EURUSD"), 3, 4)
+    assert (gap.reason, gap.text) == (LostReason.DISCARDED, "not\nkept")
+    assert dialog.counters["gaps"] == 1
+    assert dialog.counters["lost"] == 2
+    assert dialog.batches[-1].first == 5
+
+
+def test_lost_elsewhere_is_not_taken() -> None:
+    """7.4: further on it is asked for, before it is a duplicate."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(ticks(1, 4))
+    assert dialog.say(Lost(1, 7, 8, LostReason.OTHER, "")) == [Resend(1, 5, 8)]
+    assert dialog.say(Lost(1, 2, 3, LostReason.OTHER, "")) == []
+    assert dialog.gaps == []
+
+
+def test_loss_at_the_end_shows_in_a_heartbeat() -> None:
+    """8.2, 8.3"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(ticks(1, 2))
+    dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 1)
+    answer, resend = dialog.say(Heartbeat(9, 0, 0, (Mark(1, 9, 4),)))
+    assert answer == Heartbeat(9, dialog.now.utc_msc, 0, (Mark(0, 0, 0), Mark(1, 2, 1)))
+    assert resend == Resend(1, 3, 4)
+
+
+def test_ack_only_after_the_disk() -> None:
+    """6.5"""
+    dialog = Dialog()
+    dialog.begin("EURUSD", "XAUUSD")
+    dialog.due()
+    dialog.say(ticks(1, 4))
+    assert dialog.due() == []
+    dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 3)
+    dialog.terminals.acknowledge("nobody", ticks_of("EURUSD"), 3)
+    assert dialog.due() == [Ack((Durable(1, 3),))]
+    assert dialog.due() == []
+
+
+def test_no_room_takes_nothing_and_asks_again() -> None:
+    """7.5"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.room = False
+    assert dialog.say(ticks(1, 2)) == []
+    assert dialog.say(ticks(3, 2)) == []
+    assert dialog.counters["refused"] == 1
+    dialog.room = True
+    dialog.ms += 50
+    assert dialog.due()[-1] == Resend(1, 1, 4)
+    dialog.say(ticks(1, 4))
+    assert [(batch.first, batch.last) for batch in dialog.batches] == [(1, 4)]
+
+
+def test_second_program_with_the_identity_is_refused() -> None:
+    """5.3: the older one is not disturbed."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    assert _codes(dialog.greet(b"other", instance=2)) == [ErrorCode.IDENTITY_IN_USE]
+    assert dialog.counters["refused_identity_in_use"] == 1
+    dialog.say(ticks(1, 2))
+    assert len(dialog.batches) == 1
+
+
+@pytest.mark.parametrize("how", ["silent", "bye", "dead"])
+def test_a_free_identity_is_taken_over(how: str) -> None:
+    """5.4"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    if how == "silent":
+        dialog.ms += 1_001
+    elif how == "bye":
+        dialog.say(Bye(""))
+    else:
+        dialog.terminals.gone(b"r")
+    (welcome,) = dialog.greet(b"other", instance=2)
+    assert isinstance(welcome, Welcome)
+    assert _codes(dialog.say(ticks(1, 2))) == [ErrorCode.HELLO_FIRST]
+
+
+def test_the_same_program_reconnects_at_once() -> None:
+    """5.3: the old connection is told."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    replies = dialog.terminals.receive(
+        b"new", [encode(replace(FRAMES["hello"][1], identity="demo", instance=1))], dialog.now
+    )
+    assert [(route, type(frame)) for route, frame in replies] == [
+        (b"r", Error),
+        (b"new", Welcome),
+    ]
+    assert _codes([replies[0][1]]) == [ErrorCode.SUPERSEDED]
+
+
+def test_a_connection_may_change_its_identity() -> None:
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.greet(identity="second")
+    assert dialog.terminals.connected() == ("second",)
+
+
+def test_silence_ends_a_connection() -> None:
+    """8.4"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.ms += 1_000
+    dialog.due()
+    assert dialog.terminals.connected() == ("demo",)
+    dialog.ms += 1
+    dialog.due()
+    assert dialog.terminals.connected() == ()
+    assert dialog.counters["timeouts"] == 1
+
+
+def test_numbers_end_with_the_connection() -> None:
+    """2.3, 5.6"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.greet()
+    assert _codes(dialog.say(ticks(1, 2))) == [ErrorCode.UNKNOWN_STREAM]
+    for frame in (
+        Heartbeat(1, 0, 0, (Mark(1, 1, 1), Mark(2, 1, 1))),
+        Lost(1, 1, 1, LostReason.OTHER, ""),
+    ):
+        assert _codes(dialog.say(frame)) == [ErrorCode.UNKNOWN_STREAM]
+
+
+def test_a_number_keeps_its_symbol() -> None:
+    """5.5"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    assert dialog.say(Symbols((symbol("EURUSD", 1),))) == []
+    assert _codes(dialog.say(Symbols((symbol("XAUUSD", 1),)))) == [ErrorCode.UNEXPECTED_FRAME]
+
+
+def test_limits() -> None:
+    """11.2"""
+    dialog = Dialog(Settings(terminals_max=1, symbols_max=1))
+    dialog.begin("EURUSD")
+    assert _codes(dialog.greet(b"other", identity="second")) == [ErrorCode.LIMIT]
+    assert _codes(dialog.say(Symbols((symbol("XAUUSD", 2),)))) == [ErrorCode.LIMIT]
+
+
+@pytest.mark.parametrize("name", ["welcome", "ack", "resend", "signal"])
+def test_the_daemons_own_frames_are_refused(name: str) -> None:
+    """9.1"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    assert _codes(dialog.say(FRAMES[name][1])) == [ErrorCode.UNEXPECTED_FRAME]
+
+
+def test_errors_are_not_answered() -> None:
+    """9.3"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    assert dialog.say(FRAMES["error"][1]) == []
+    assert dialog.counters["errors_received"] == 1
+
+
+def test_bad_frames_disturb_nobody() -> None:
+    """3.3, 9.1"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    good = encode(ticks(1, 2))
+    assert _codes(dialog.say_bytes(good[:-1])) == [ErrorCode.BAD_FRAME]
+    assert _codes(dialog.say_bytes(sealed(good, {4: 2}))) == [ErrorCode.WRONG_VERSION]
+    assert _codes(dialog.say_bytes(b"", b"stranger")) == [ErrorCode.BAD_FRAME]
+    parts = dialog.terminals.receive(b"r", [good, good], dialog.now)
+    assert _codes([frame for _, frame in parts]) == [ErrorCode.BAD_FRAME]
+    assert dialog.batches == []
+    dialog.say_bytes(good)
+    assert len(dialog.batches) == 1
+    names = ["truncated", "wrong_version", "multipart"]
+    assert [dialog.counters[f"bad_frames_{name}"] for name in names] == [2, 1, 1]
