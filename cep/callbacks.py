@@ -81,7 +81,7 @@ class Delivery:
         for row in rows:
             try:
                 self._handlers[row["stream"]](row)
-            except Exception:
+            except Exception:  # noqa: BLE001 -- the user's code may raise anything
                 self.failures += 1
                 logger.exception("EventsCallback failed on {}", dict(row))
 

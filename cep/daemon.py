@@ -75,6 +75,7 @@ class Daemon:
             )
             self._snapshot_at = spool.next_ingest + self.config.state.snapshot_records
             logger.info("{} stored records; {} run again", spool.durable_ingest, caught_up)
+            restored.run.warm_up()
             self._serve(stack, spool, stop, ready)
 
     def _open_spool(self, stack: ExitStack) -> Spool:

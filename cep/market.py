@@ -19,7 +19,7 @@ from mt5bridge.validate import reject_mask
 
 TICK_STREAM, DEAL_STREAM = "Tick", "Deal"
 REJECTED = reject_mask({})
-"""Quality bits of ticks that are stored but not shown to rules: no number, an empty or negative side."""
+"""Quality bits of ticks that rules do not see: no number, an empty or negative side."""
 
 Columns = dict[str, Any]
 Field = Callable[[str], NDArray[Any]]

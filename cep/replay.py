@@ -48,11 +48,12 @@ def read_sources(plan: Plan, files: Iterable[tuple[str, Path]]) -> list[Source]:
     if len(ordered) > 1:
         raise ReplayError("some inputs have a column `ingest` and some have none: give all or none")
     attributes = [(INGEST, "long")] if ordered == {True} else []
-    tables = [
-        (stream, read_rows(path, [(a.name, str(a.type)) for a in stream.schema.attributes] + attributes))
-        for stream, path in read
-    ]
+    tables = [(stream, read_rows(path, _types(stream) + attributes)) for stream, path in read]
     return in_order(tables)
+
+
+def _types(stream: Stream) -> list[tuple[str, str]]:
+    return [(attribute.name, str(attribute.type)) for attribute in stream.schema.attributes]
 
 
 def _source_stream(plan: Plan, name: str) -> Stream:
@@ -95,9 +96,7 @@ def batches(run: Run, sources: list[Source], batch_rows: int = BATCH_ROWS) -> It
                 columns = {name: table[name] for name in source.stream.schema.names}
                 times = table["time_msc"].to_numpy()
                 parts.append(
-                    run.encoder.encode(
-                        source.stream.name, columns, times, source.order[start:stop]
-                    )
+                    run.encoder.encode(source.stream.name, columns, times, source.order[start:stop])
                 )
         yield InputRows.merge(parts)
 

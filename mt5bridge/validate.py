@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import IntFlag
 from typing import Literal, TypeAlias
@@ -25,6 +26,9 @@ class Quality(IntFlag):
     LATE = 16  # older than an earlier tick of its stream
 
 
+_LATE = int(Quality.LATE)
+_FEW = 4
+
 DEFAULT_POLICY: Mapping[str, Policy] = {
     "nan": "reject",
     "zero": "reject",
@@ -36,6 +40,8 @@ DEFAULT_POLICY: Mapping[str, Policy] = {
 
 def tick_quality(ticks: Records, latest_msc: int) -> tuple[QualityArray, int]:
     """Quality marks, shape (n,), and the newest `time_msc` so far; `latest_msc` is that before."""
+    if len(ticks) <= _FEW:
+        return _few_qualities(ticks, latest_msc)
     bid, ask, last = (np.ascontiguousarray(ticks[name]) for name in ("bid", "ask", "last"))
     with np.errstate(invalid="ignore"):
         finite = np.isfinite(bid) & np.isfinite(ask) & np.isfinite(last)
@@ -45,7 +51,7 @@ def tick_quality(ticks: Records, latest_msc: int) -> tuple[QualityArray, int]:
         quality |= _mark((ask < bid) & (ask != 0), Quality.CROSSED)
     newest = np.maximum.accumulate(np.maximum(ticks["time_msc"], latest_msc))
     quality |= _mark(ticks["time_msc"] < newest, Quality.LATE)
-    return quality, int(newest[-1]) if len(ticks) else latest_msc
+    return quality, int(newest[-1])
 
 
 def reject_mask(policy: Mapping[str, Policy]) -> int:
@@ -68,6 +74,30 @@ def quality_counts(quality: QualityArray) -> dict[str, int]:
         return {}
     counts = {str(mark.name).lower(): int(np.count_nonzero(quality & mark)) for mark in Quality}
     return {name: count for name, count in counts.items() if count}
+
+
+def _few_qualities(ticks: Records, latest_msc: int) -> tuple[QualityArray, int]:
+    """The same without NumPy, whose calls cost more than a few ticks."""
+    marks = []
+    for _, bid, ask, last, _, time_msc, _, _ in ticks.tolist():
+        mark = _LATE if time_msc < latest_msc else 0
+        if not (0 < bid <= ask < math.inf and 0 <= last < math.inf):
+            mark |= _odd_prices(bid, ask, last)
+        marks.append(mark)
+        latest_msc = max(latest_msc, time_msc)
+    return np.array(marks, np.uint8), latest_msc
+
+
+def _odd_prices(bid: float, ask: float, last: float) -> int:
+    finite = math.isfinite(bid) and math.isfinite(ask) and math.isfinite(last)
+    mark = 0 if finite else Quality.NAN
+    if bid == 0 or ask == 0:
+        mark |= Quality.ZERO
+    if bid < 0 or ask < 0 or last < 0:
+        mark |= Quality.NEGATIVE
+    if ask < bid and ask != 0:
+        mark |= Quality.CROSSED
+    return int(mark)
 
 
 def _mark(condition: NDArray[np.bool_], mark: Quality) -> QualityArray:

@@ -10,6 +10,7 @@ import click
 from cep.cli.errors import explain_error
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("cep.cli.demo", "Run everything at once on this machine and compare live with backtest."),
     "check": ("cep.cli.check", "Validate rule files."),
     "explain": ("cep.cli.explain", "Show numbers, arrangements and the plan of a rule file."),
     "fmt": ("cep.cli.fmt", "Format rule files."),

@@ -25,7 +25,7 @@ from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.engine.stage_run import OutputRows, crossing_streams
 from cep.engine.stages import CROSSING, KEYED
-from cep.plan.nodes import Event
+from cep.plan.nodes import Chained, Complex, Event
 from cep.plan.types import Type
 
 
@@ -80,30 +80,97 @@ def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
     return msgspec.msgpack.encode(part)
 
 
+class Merge:
+    """Puts parts together, counts `seq` anew and runs stage 2: the sequential run's rows.
+
+    Parts may come in slices: each push brings what all keys gave in one stretch of the order, each
+    part under its origin, the same for all parts of one run of `run_part`. Where records of two
+    origins share a place in the order, the one of the lower origin is first.
+    """
+
+    def __init__(self, rules: Compiled, keys: Sequence[str] = ()) -> None:
+        self.run = rules.start(keys)
+        self._entries = _entries(rules)
+        self._counts = dict.fromkeys(self._entries, 0)
+        self._numbers: dict[tuple[str, int], Ints] = {}
+        self._records = 0
+
+    def push(self, parts: Iterable[tuple[int, bytes]]) -> Rows:
+        """The rows of the next slice, from (origin, part) pairs in order of their origins."""
+        rows, origins = self._joined(parts)
+        if not len(origins):
+            return self.run.finish([])
+        for engine, streams in self._entries.items():
+            self._count_anew(engine, streams, rows, origins)
+        orders = self._rank(rows, origins)
+        found = self.run.finish([rows])
+        found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER] - self._records]
+        self._records += len(orders)
+        return found
+
+    def _joined(self, parts: Iterable[tuple[int, bytes]]) -> tuple[OutputRows, Ints]:
+        """Rows of all parts in order, and the origin of each."""
+        moved: list[OutputRows] = []
+        origins: list[Ints] = [np.empty(0, np.int64)]
+        offset = 0
+        for origin, encoded in parts:
+            part = msgspec.msgpack.decode(encoded, type=Part)
+            rows = part.rows()
+            complexes = self.run.is_complex(rows.ints[:, OUT_STREAM])
+            rows.ints[complexes, OUT_ATTRIBUTES + 2] += offset
+            offset += len(rows.lists)
+            _translate(self.run, rows.ints, part.strings)
+            moved.append(rows)
+            origins.append(np.full(len(rows.ints), origin, np.int64))
+        merged = _concatenated(self.run, moved)
+        places = np.argsort(merged.ints[:, OUT_ORDER], kind="stable")
+        first = OutputRows(merged.ints[places], merged.floats[places], merged.lists)
+        return first, np.concatenate(origins)[places]
+
+    def _rank(self, rows: OutputRows, origins: Ints) -> Ints:
+        """Number the records that put rows out, one each; their places in the order."""
+        orders = rows.ints[:, OUT_ORDER]
+        begins = np.ones(len(orders), np.bool_)
+        begins[1:] = (orders[1:] != orders[:-1]) | (origins[1:] != origins[:-1])
+        kept: Ints = orders[begins].copy()
+        rows.ints[:, OUT_ORDER] = self._records + np.cumsum(begins) - 1
+        return kept
+
+    def _count_anew(self, engine: str, streams: list[int], rows: OutputRows, origins: Ints) -> None:
+        """Count `seq` over all origins, and put the new numbers into bound events' lists."""
+        entered = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], streams))
+        new = self._counts[engine] + np.arange(1, len(entered) + 1)
+        self._counts[engine] += len(entered)
+        rows.ints[entered, OUT_ATTRIBUTES + 1] = new
+        ids = [self.run.rules.ids.of(c.name) for c in self._complexes(engine)]
+        found = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], ids))
+        for origin in np.unique(origins[np.concatenate([entered, found])]).tolist():
+            # an origin counted its own events from 1 in this very order
+            before = self._numbers.get((engine, origin), np.zeros(1, np.int64))
+            numbers = np.concatenate([before, new[origins[entered] == origin]])
+            self._numbers[engine, origin] = numbers
+            cells = _event_cells(rows.ints[found[origins[found] == origin]])
+            rows.lists[cells] = numbers[rows.lists[cells]]
+
+    def _complexes(self, engine: str) -> list[Complex]:
+        return [c for c in self.run.rules.plan.complexes if c.engine == engine]
+
+
+def _event_cells(ints: Ints) -> Ints:
+    """Where the `events` lists of complex events lie."""
+    at, n = ints[:, OUT_ATTRIBUTES + 2], ints[:, OUT_ATTRIBUTES + 3]
+    within = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
+    cells: Ints = np.repeat(at + n, n) + within
+    return cells
+
+
 def merge_parts(rules: Compiled, keys: Sequence[str], parts: Iterable[bytes]) -> Rows:
-    """Put the parts of a run together, count `seq` anew and run stage 2: the whole run's rows."""
-    run = rules.start(keys)
-    moved: list[OutputRows] = []
-    origins: list[Ints] = []
-    offset = 0
-    for index, encoded in enumerate(parts):
-        part = msgspec.msgpack.decode(encoded, type=Part)
-        rows = part.rows()
-        rows.ints[run.is_complex(rows.ints[:, OUT_STREAM]), OUT_ATTRIBUTES + 2] += offset
-        offset += len(rows.lists)
-        _translate(run, rows.ints, part.strings)
-        moved.append(rows)
-        origins.append(np.full(len(rows.ints), index, np.int64))
-    merged = _concatenated(run, moved)
-    places = np.argsort(merged.ints[:, OUT_ORDER], kind="stable")
-    first = OutputRows(merged.ints[places], merged.floats[places], merged.lists)
-    if len(places):
-        _count_anew(rules, run, first, np.concatenate(origins)[places])
-    return run.finish([first])
+    """All parts of a run at once, in the order of their origins: the whole run's rows."""
+    return Merge(rules, keys).push(enumerate(parts))
 
 
 def _shipped(rules: Compiled) -> NDArray[np.bool_]:
-    """Streams whose rows the merge needs: wanted ones, what stage 2 takes, and what `seq` counts."""
+    """Streams the merge needs: wanted ones, what stage 2 takes, and what `seq` counts."""
     needed = crossing_streams(rules.stages, rules.ids)
     for name in rules.outputs:
         needed[rules.ids.of(name)] = True
@@ -115,7 +182,8 @@ def _shipped(rules: Compiled) -> NDArray[np.bool_]:
 def _entries(rules: Compiled) -> dict[str, list[int]]:
     """Per keyed engine: the streams of events that enter its queue."""
     found: dict[str, list[int]] = {}
-    for entry in [*rules.stages.events(KEYED), *rules.stages.chained(KEYED)]:
+    entries: list[Event | Chained] = [*rules.stages.events(KEYED), *rules.stages.chained(KEYED)]
+    for entry in entries:
         stream = rules.ids.of(entry.name) if isinstance(entry, Event) else rules.ids.entry(entry)
         found.setdefault(entry.engine, []).append(stream)
     return found
@@ -140,47 +208,7 @@ def _translate(run: Run, ints: Ints, strings: list[str]) -> None:
         if not has_cells(stream):
             continue
         places = np.flatnonzero(ints[:, OUT_STREAM] == run.rules.ids.of(stream.name))
-        for attribute, cell in zip(
-            stream.schema.attributes, row_cells(stream.schema), strict=True
-        ):
+        for attribute, cell in zip(stream.schema.attributes, row_cells(stream.schema), strict=True):
             if attribute.type is Type.STRING and len(places):
                 own = ints[places, cell.column]
                 ints[places, cell.column] = np.where(own >= 0, codes[np.maximum(own, 0)], own)
-
-
-def _count_anew(rules: Compiled, run: Run, rows: OutputRows, origins: Ints) -> None:
-    """Count `seq` per engine over all parts, and put the new numbers into bound events' lists."""
-    ints, lists = rows.ints, rows.lists
-    for engine, streams in _entries(rules).items():
-        entered = np.flatnonzero(np.isin(ints[:, OUT_STREAM], streams))
-        old = ints[entered, OUT_ATTRIBUTES + 1]
-        new = np.arange(1, len(entered) + 1)
-        ints[entered, OUT_ATTRIBUTES + 1] = new
-        # a part counted its own events from 1 in this very order, so (part, seq) is a dense key
-        sizes = np.zeros(int(origins.max()) + 2, np.int64)
-        np.maximum.at(sizes, origins[entered] + 1, old)
-        starts = np.cumsum(sizes)
-        numbers = np.zeros(int(starts[-1]) + 1, np.int64)
-        numbers[starts[origins[entered]] + old] = new
-        _renumber(rules, engine, ints, lists, origins, starts, numbers)
-
-
-def _renumber(
-    rules: Compiled,
-    engine: str,
-    ints: Ints,
-    lists: Ints,
-    origins: Ints,
-    starts: Ints,
-    numbers: Ints,
-) -> None:
-    """Translate the `events` lists of an engine's complex events, all at once."""
-    ids = [rules.ids.of(c.name) for c in rules.plan.complexes if c.engine == engine]
-    found = np.flatnonzero(np.isin(ints[:, OUT_STREAM], ids))
-    if not len(found):
-        return
-    at, n = ints[found, OUT_ATTRIBUTES + 2], ints[found, OUT_ATTRIBUTES + 3]
-    within = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
-    cells = np.repeat(at + n, n) + within
-    lists[cells] = numbers[np.repeat(starts[origins[found]], n) + lists[cells]]
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from cep.engine.strings import Strings
 from cep.plan.nodes import Plan, Stream
 from cep.plan.types import Attribute, Type
 
-Column = pa.Array | pa.ChunkedArray | NDArray[Any] | Sequence[Any]
+Column: TypeAlias = pa.Array | pa.ChunkedArray | NDArray[Any] | Sequence[Any]
 
 
 class InputError(ValueError):
@@ -80,9 +80,7 @@ class Encoder:
         ints[:, OUT_STREAM] = self.ids.of(stream)
         ints[:, OUT_TIME] = time_msc
         ints[:, OUT_KEY] = NULL
-        for attribute, cell in zip(
-            source.schema.attributes, row_cells(source.schema), strict=True
-        ):
+        for attribute, cell in zip(source.schema.attributes, row_cells(source.schema), strict=True):
             values = self._values(source, attribute, columns, n)
             (floats if cell.is_float else ints)[:, cell.column] = values
             if attribute.name == self.key and attribute.type is Type.STRING:

@@ -16,9 +16,7 @@ Home = Literal["key", "global", "group"]
 class Layout:
     """Widths so far of the int and float arrays per key, global and per group."""
 
-    ints: dict[Home, int] = field(
-        default_factory=lambda: {"key": 1, "global": HEADER, "group": 1}
-    )
+    ints: dict[Home, int] = field(default_factory=lambda: {"key": 1, "global": HEADER, "group": 1})
     floats: dict[Home, int] = field(default_factory=lambda: {"key": 1, "global": 1, "group": 1})
     rings: int = 0
     groups: int = 0

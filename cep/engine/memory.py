@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cep.engine.jit import plain
 from cep.engine.kernels.groups import bucket_of
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import (
@@ -148,9 +149,9 @@ def make_room(state: State, needs: Needs) -> State:
 
 def _rehashed(state: State) -> State:
     size = 4 * len(state.ai)
-    table = np.zeros((size, 3), np.int64)
+    table, hashed = np.zeros((size, 3), np.int64), plain(bucket_of)
     for kind, value, row in state.ht[state.ht[:, 2] != 0]:
-        bucket = bucket_of.py_func(int(kind), int(value), size)
+        bucket = hashed(int(kind), int(value), size)
         while table[bucket, 2]:
             bucket = (bucket + 1) & (size - 1)
         table[bucket] = kind, value, row

@@ -151,6 +151,12 @@ class Run:
         if KEYED in self.stages:
             self.stages[KEYED].add_keys(codes, len(self._rows_of_codes))
 
+    def warm_up(self) -> None:
+        """Compile or load the kernels now rather than at the first row."""
+        nothing = self.no_rows()
+        for stage in self.stages.values():
+            stage.feed(InputRows(nothing.ints, nothing.floats), [])
+
     def push(
         self,
         stream: str,

@@ -30,7 +30,11 @@ def queue(run: Run, engine: str) -> list[Queued]:
     keyed = run.rules.stages.by.is_engine_keyed(engine)
     home = stage.state.ki if keyed else stage.state.gi
     rows = range(stage.keys + 1) if keyed else range(1)
-    entries = [*run.rules.stages.events(stage.compiled.stage), *run.rules.stages.chained(stage.compiled.stage)]
+    number = stage.compiled.stage
+    entries: list[Event | Chained] = [
+        *run.rules.stages.events(number),
+        *run.rules.stages.chained(number),
+    ]
     found = [
         _queued(run, stage.state, at, entries)
         for row in rows

@@ -129,9 +129,7 @@ class Decoder:
         return [self.keys(rows, places), number, seq]
 
     def _complex(self, rows: Rows, places: Ints) -> list[list[Any]]:
-        number, first, lists, n = (
-            rows.ints[places, OUT_ATTRIBUTES + i].tolist() for i in range(4)
-        )
+        number, first, lists, n = (rows.ints[places, OUT_ATTRIBUTES + i].tolist() for i in range(4))
         spans = list(zip(lists, n, strict=True))
         arrangements = [rows.lists[at : at + k].tolist() for at, k in spans]
         events = [rows.lists[at + k : at + 2 * k].tolist() for at, k in spans]

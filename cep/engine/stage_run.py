@@ -106,7 +106,7 @@ def load_run(source: str) -> Run:
     """Import generated source from the cache folder, where Numba keeps its machine code too."""
     name = f"mt5cep_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
     if name in sys.modules:
-        return sys.modules[name].run  # type: ignore[no-any-return]
+        return sys.modules[name].run
     folder = cache_folder() / "plans"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.py"
@@ -119,7 +119,7 @@ def load_run(source: str) -> Run:
     module: ModuleType = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    return module.run  # type: ignore[no-any-return]
+    return module.run
 
 
 class StageRun:
@@ -174,8 +174,8 @@ def crossing_streams(stages: Stages, ids: StreamIds) -> NDArray[np.bool_]:
     """By stream id: whether rows that stage 1 makes on it go on to stage 2."""
     wanted = np.zeros(len(ids), np.bool_)
     for stream in stages.plan.streams:
-        wanted[ids.of(stream.name)] = (
-            stream.origin is not Origin.SOURCE and stages.crosses(stream.name)
+        wanted[ids.of(stream.name)] = stream.origin is not Origin.SOURCE and stages.crosses(
+            stream.name
         )
     for event in stages.plan.events:
         wanted[ids.raised(event)] = True

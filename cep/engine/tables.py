@@ -8,7 +8,7 @@ import numpy as np
 
 from cep.engine.kernels import tables as col
 from cep.engine.kernels.state import Ints
-from cep.engine.layout import Layout, StreamIds
+from cep.engine.layout import Home, Layout, StreamIds
 from cep.engine.patterns import Shape, shape_of
 from cep.engine.stages import Stages
 from cep.plan.nodes import Chained, Complex, Engine, Event, Plan, Ref, Repeat
@@ -66,9 +66,15 @@ class TableBuilder:
         self.definitions = {_name(entry): index for index, entry in enumerate(self.entries)}
         own = list(stages.complexes(stage))
         chained = {entry.complex for entry in stages.chained(stage)}
-        self.rules = own + [c for c in self.plan.complexes if c.name in chained and c not in own]
+        names = {rule.name for rule in own}
+        self.rules = own + [
+            c for c in self.plan.complexes if c.name in chained and c.name not in names
+        ]
         self.rule_ids = {rule.name: index for index, rule in enumerate(self.rules)}
+        self.keyed = {entry.name for entry in self.entries if isinstance(entry, Event) and entry.key}
+        self.keyed |= {rule.name for rule in self.rules if rule.key}
         self.shapes = {rule.name: self._shape(rule) for rule in own}
+        self.ends = self._ends()
         self.cells: list[int] = []
         self.words_used: dict[int, int] = {}
         self.bits: dict[tuple[str, int], tuple[int, int]] = {}
@@ -76,8 +82,7 @@ class TableBuilder:
     def build(self) -> Tables:
         self._assign_bits()
         counters = {
-            engine.name: self.layout.int_columns("global", col.COUNTERS)
-            for engine in self.engines
+            engine.name: self.layout.int_columns("global", col.COUNTERS) for engine in self.engines
         }
         queues = {
             engine.name: self.layout.int_columns(self._home(engine), col.QUEUE_COLUMNS)
@@ -100,7 +105,7 @@ class TableBuilder:
             bounds={name: self._bounds(index) for name, index in self.definitions.items()},
         )
 
-    def _home(self, engine: Engine) -> str:
+    def _home(self, engine: Engine) -> Home:
         return "key" if self.stages.by.is_engine_keyed(engine.name) else "global"
 
     def _shape(self, rule: Complex) -> Shape:
@@ -115,9 +120,7 @@ class TableBuilder:
         return definition, col.OWN if self._has_key(self.entries[definition]) else 0
 
     def _has_key(self, entry: Event | Chained) -> bool:
-        if isinstance(entry, Event):
-            return entry.key is not None
-        return next(c for c in self.plan.complexes if c.name == entry.complex).key is not None
+        return (entry.name if isinstance(entry, Event) else entry.complex) in self.keyed
 
     def _assign_bits(self) -> None:
         """One bit per (rule, definition) in the entries; none where an entry may bind many keys."""
@@ -189,7 +192,7 @@ class TableBuilder:
     ) -> list[int]:
         opposites = entry.opposites if isinstance(entry, Event) else ()
         others = [self.definitions[name] for name in opposites]
-        ends = self._ends(index)
+        ends = self.ends.get(index, [])
         return [
             entry.number,
             self.ids.of(entry.name) if isinstance(entry, Event) else self.ids.entry(entry),
@@ -202,22 +205,24 @@ class TableBuilder:
             len(ends),
         ]
 
-    def _ends(self, definition: int) -> list[tuple[int, int]]:
-        """The rules that can end in a definition, in order: (rule, whether for every key)."""
-        found = []
+    def _ends(self) -> dict[int, list[tuple[int, int]]]:
+        """Per definition the rules that can end in it, in order: (rule, whether for every key)."""
+        found: dict[int, list[tuple[int, int]]] = {}
         for name, shape in self.shapes.items():
-            keys = {key for d, key in shape.last() if d == definition}
-            if keys:
+            last = shape.last()
+            for definition in dict.fromkeys(d for d, _ in last):
+                keys = {key for d, key in last if d == definition}
                 spread = self._rule(name).key is not None and keys != {col.OWN}
-                found.append((self.rule_ids[name], int(spread)))
-        return sorted(found)
+                found.setdefault(definition, []).append((self.rule_ids[name], int(spread)))
+        return found
+
+    def _chain(self, rule: Complex) -> list[int]:
+        """Definitions of what a complex event becomes in engines of this stage."""
+        chained = self.stages.chained_from(rule, self.stage)
+        return [self.definitions[_name(entry)] for entry in chained]
 
     def _rule_record(self, rule: Complex) -> list[int]:
-        chain = [
-            self.definitions[_name(entry)]
-            for entry in self.stages.chained(self.stage)
-            if entry.complex == rule.name
-        ]
+        chain = self._chain(rule)
         head = [rule.number, self.ids.of(rule.name), rule.within_ms, int(rule.key is not None)]
         shape = self.shapes.get(rule.name)
         if shape is None:
@@ -266,14 +271,13 @@ class TableBuilder:
     def _bounds(self, definition: int) -> Bounds:
         """The most one arrival of a definition can write, through all chained engines."""
         most = Bounds(rows=1, arrivals=1)
-        for rule_id, spread in self._ends(definition):
+        for rule_id, spread in self.ends.get(definition, []):
             rule = self.rules[rule_id]
             length = len(self.shapes[rule.name].leaves)
             signals = len(self.stages.signals(rule))
             most.add(Bounds(1 + signals, 2 * length, length, 0, bool(spread)))
-            for entry in self.stages.chained(self.stage):
-                if entry.complex == rule.name:
-                    most.add(self._bounds(self.definitions[_name(entry)]))
+            for following in self._chain(rule):
+                most.add(self._bounds(following))
         return most
 
 

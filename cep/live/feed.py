@@ -21,6 +21,8 @@ from cep.market import (
 )
 from cep.plan.nodes import Stream
 from mt5bridge.records import Records, utc_msc
+from mt5bridge.spool import Group, Kind
+from mt5bridge.validate import QualityArray
 
 
 class TickFeed:
@@ -62,8 +64,18 @@ class MarketFeed:
         self._ticks = TickFeed(run, ticks) if ticks else None
         self._deals = source(plan, DEAL_STREAM)
 
+    def rows(self, group: Group) -> InputRows | None:
+        """A stored group as the rules see it; None when it holds nothing for them."""
+        if group.kind is Kind.TICKS:
+            return self.ticks(
+                group.stream[1], group.records, group.quality, group.utc_offset_ms, group.ingest
+            )
+        if group.kind is Kind.DEALS:
+            return self.deals(group.records, group.utc_offset_ms, group.ingest)
+        return None
+
     def ticks(
-        self, symbol: str, records: Records, quality: Ints, offset_ms: int, ingest: int
+        self, symbol: str, records: Records, quality: QualityArray, offset_ms: int, ingest: int
     ) -> InputRows | None:
         """Input rows of the ticks that rules see; None when there are none."""
         if self._ticks is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from cep.engine.encode import InputRows
 from cep.engine.native import Run
 from cep.engine.rows import Rows
 from cep.live.feed import MarketFeed
@@ -70,22 +69,12 @@ class Pipeline:
 
     def process(self, group: Group) -> None:
         """Run the rules on a stored group."""
-        rows = self.input_rows(group)
+        rows = self.feed.rows(group)
         if rows is None:
             return
         found = self.run.feed(rows)
         if len(found):
             self.on_rows(Caused(found, group))
-
-    def input_rows(self, group: Group) -> InputRows | None:
-        """The group as the rules see it; None when it holds nothing for them."""
-        if group.kind is Kind.TICKS:
-            return self.feed.ticks(
-                group.stream[1], group.records, group.quality, group.utc_offset_ms, group.ingest
-            )
-        if group.kind is Kind.DEALS:
-            return self.feed.deals(group.records, group.utc_offset_ms, group.ingest)
-        return None
 
     def catch_up(self, groups: Iterator[Group]) -> int:
         """Run the rules on records stored before; how many they were."""

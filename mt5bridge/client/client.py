@@ -52,7 +52,7 @@ class Client:
         self.round_trip_ms: int | None = None
         self.utc_offset_ms = hello.utc_offset_ms
         self._hello = hello
-        self._batch_records = batch_records
+        self.batch_records = batch_records
         self._resumes: dict[str, Position] = {}
         self._urgent: list[Frame] = []
         self._turn = 0
@@ -66,7 +66,7 @@ class Client:
         self.symbols[symbol.name] = replace(symbol, stream=stream)
         self.ticks[symbol.name] = Outbox(stream)
         if self.welcome is not None:
-            self.ticks[symbol.name].resume(self.resume(symbol.name).sequence)
+            self.ticks[symbol.name].begin(self.resume(symbol.name).sequence)
         if self.state is State.LIVE:
             self._announce([self.symbols[symbol.name]])
 
@@ -154,7 +154,7 @@ class Client:
             raise RuntimeError("no WELCOME yet, which tells where the sequences go on")
 
     def _fill(self, frames: list[Frame], frames_max: int) -> None:
-        while frame := self.deals.next_frame(self._batch_records):
+        while frame := self.deals.next_frame(self.batch_records):
             frames.append(frame)
         boxes = list(self.ticks.values())
         window = self.welcome.window_records if self.welcome else 0
@@ -164,7 +164,7 @@ class Client:
             box = boxes[self._turn % len(boxes)]
             self._turn += 1
             before = box.in_flight
-            tick_frame = box.next_frame(min(self._batch_records, room))
+            tick_frame = box.next_frame(min(self.batch_records, room))
             room -= box.in_flight - before
             idle = idle + 1 if tick_frame is None else 0
             if tick_frame is not None:
@@ -182,6 +182,7 @@ class Client:
         self._urgent.append(Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, marks))
 
     def _welcomed(self, welcome: Welcome, now: Now) -> None:
+        first = self.welcome is None
         self.state = State.LIVE
         self.welcome = welcome
         self._resumes = {
@@ -189,9 +190,9 @@ class Client:
             for stream in welcome.streams
         }
         self._beat_ms = now.ms
-        self.deals.resume(self.resume("").sequence)
-        for name, outbox in self.ticks.items():
-            outbox.resume(self.resume(name).sequence)
+        for name, outbox in [("", self.deals), *self.ticks.items()]:
+            go_on = outbox.begin if first else outbox.resume
+            go_on(self.resume(name).sequence)
         self._announce(list(self.symbols.values()))
 
     def _announce(self, symbols: list[Symbol]) -> None:

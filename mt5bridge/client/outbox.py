@@ -44,10 +44,15 @@ class Outbox:
     def __init__(self, stream: int, dtype: np.dtype[Any] = TICK) -> None:
         self.stream = stream
         self.base = self.cursor = self.end = 1
+        self._durable = 0
         self._holes: list[Hole] = []
         self._offsets: list[tuple[int, int]] = [(1, 0)]  # (from this sequence on, utc_offset_ms)
         self._records: Records = np.empty(_ROOM, dtype)
         self._start = 0  # where `base` lies in `_records`
+
+    def begin(self, durable: int) -> None:
+        """The first connection of a program: number on behind what the daemon has on disk."""
+        self.base = self.cursor = self.end = durable + 1
 
     def append(self, records: Records, utc_offset_ms: int) -> None:
         """Give the next sequences to `records`, taken when the server was so far off UTC."""
@@ -57,23 +62,20 @@ class Outbox:
         at = self._start + self.end - self.base
         self._records[at : at + len(records)] = records
         self.end += len(records)
+        self._forget()
 
     def resume(self, durable: int) -> None:
-        """A new connection: the daemon's disk holds everything up to `durable`."""
-        if durable >= self.end:
-            self.base = self.end = durable + 1
-            self._start = 0
+        """A new connection of a running program: the daemon has on disk what `durable` says."""
         self.acknowledge(durable)
         self.cursor = min(durable + 1, self.end)
 
     def acknowledge(self, sequence: int) -> None:
-        """Forget everything up to `sequence`."""
-        known = min(sequence, self.end - 1)
-        if known >= self.base:
-            self._start += known + 1 - self.base
-            self.base = known + 1
-            self.cursor = max(self.cursor, self.base)
-            self._holes = [hole for hole in self._holes if hole.last > known]
+        """Forget everything up to `sequence`, also what an earlier run sent and this one has not.
+
+        The latter gets its sequences when it is taken again, and is forgotten at once.
+        """
+        self._durable = max(self._durable, sequence)
+        self._forget()
 
     def rewind(self, first: int) -> None:
         """Send again from `first`."""
@@ -109,6 +111,14 @@ class Outbox:
     def mark(self) -> Mark:
         """How far this stream is, for a heartbeat."""
         return Mark(self.stream, self.end - 1, self.cursor - 1)
+
+    def _forget(self) -> None:
+        known = min(self._durable, self.end - 1)
+        if known >= self.base:
+            self._start += known + 1 - self.base
+            self.base = known + 1
+            self.cursor = max(self.cursor, self.base)
+            self._holes = [hole for hole in self._holes if hole.last > known]
 
     def _hole_at_cursor(self) -> Hole | None:
         if self.cursor < self.base:

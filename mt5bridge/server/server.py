@@ -160,10 +160,12 @@ def _bind(socket: zmq.Socket[bytes], address: str) -> None:
 def _router(context: zmq.Context[Any], settings: Settings) -> zmq.Socket[bytes]:
     socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
     socket.linger = 0
+    # No handover: a terminal is known by its HELLO, and every connection has its own route.
     socket.router_mandatory = True  # sending to a connection that is gone is told, not swallowed
     socket.rcvhwm = socket.sndhwm = settings.frames_queued_max
     # Somewhat larger frames still get an answer; beyond, libzmq drops the connection.
     socket.maxmsgsize = 4 * FRAME_BYTES_MAX
-    socket.heartbeat_ivl = settings.heartbeat_ms
-    socket.heartbeat_timeout = settings.timeout_ms
+    # No ZMTP heartbeats: libzmq aborts (`!_io_error`) when one is due on a connection that was lost
+    # while its input was stopped by the high-water mark. Sessions have heartbeats of their own.
+    socket.tcp_keepalive = 1
     return socket

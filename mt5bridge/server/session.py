@@ -222,8 +222,9 @@ class Session:
             self.keys[symbol.stream] = key
             self.ids[key] = symbol.stream
             self.symbols[symbol.name] = symbol
-            self.streams.setdefault(key, Stream(key))
-            self.acked.add(key)  # the disk may have gone on since WELCOME
+            stream = self.streams.setdefault(key, Stream(key))
+            if stream.durable.sequence:
+                self.acked.add(key)  # the disk may have gone on since WELCOME
         return []
 
     def _refuse_symbol(self, symbol: Symbol) -> Error | None:

@@ -7,7 +7,13 @@ from mt5bridge.simulator.latency import LatencyProbe
 from mt5bridge.simulator.run import RefusedError, Runner
 from mt5bridge.simulator.script import Script, ScriptError, parse_script, read_script
 from mt5bridge.simulator.tape import Tape
-from mt5bridge.simulator.terminal import Terminal, prepare, simulated_hello, simulated_symbol
+from mt5bridge.simulator.terminal import (
+    Terminal,
+    prepare,
+    simulated_hello,
+    simulated_symbol,
+    simulated_terminal,
+)
 from mt5bridge.simulator.ticks import Walk, random_walk
 
 __all__ = [
@@ -26,4 +32,5 @@ __all__ = [
     "read_script",
     "simulated_hello",
     "simulated_symbol",
+    "simulated_terminal",
 ]

@@ -55,9 +55,17 @@ class Runner:
         self._refused_ms: int | None = None  # since when the identity is said to be in use
         self._backlog: deque[bytes] = deque()
 
-    def run(self, stop: Event, done: Callable[[], bool]) -> None:
-        """Loop until `stop` is set or `done()`, then say goodbye; RefusedError when refused."""
-        while not (stop.is_set() or done()):
+    def run(self, stop: Event, done: Callable[[], bool], linger_ms: int = 0) -> None:
+        """Loop until `stop` is set or `done()` has held for `linger_ms`, then say goodbye.
+
+        Raises RefusedError when the daemon will not have this terminal.
+        """
+        undone_ms = self._clock().ms
+        while not stop.is_set():
+            if not done():
+                undone_ms = self._clock().ms
+            elif self._clock().ms - undone_ms >= linger_ms:
+                break
             self.step()
         self.connection.send(encode(Bye("the simulation ends")))
         self.connection.drop(self._clock().ms, _GOODBYE_MS)

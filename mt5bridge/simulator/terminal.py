@@ -14,6 +14,7 @@ from mt5bridge.simulator.tape import Tape
 from mt5bridge.simulator.ticks import crowd, delay
 from mt5bridge.wire import AccountMode, Deals, Frame, Hello, LostReason, Signal, Symbol, Ticks
 
+POINT = 0.00001  # the usual price step
 _RELEASE_MAX = 4_096  # ticks a step
 _HELD_WINDOWS = 2  # ticks kept unacknowledged at full speed, in windows
 
@@ -125,6 +126,34 @@ class Terminal:
         return Quote(float(tick["bid"]), float(tick["ask"]), self.tape.now_msc, offset_ms)
 
 
+def simulated_terminal(
+    ticks: Mapping[str, Records],
+    *,
+    identity: str = "demo",
+    instance: int = 1,
+    utc_offset_ms: int = 0,
+    script: Script | None = None,
+    account: Account | None = None,
+    speed: float | None = None,
+    points: Mapping[str, float] | None = None,
+) -> Terminal:
+    """A terminal that publishes recorded ticks, TICK by symbol, with a script's oddities.
+
+    `points` gives the price step of symbols whose step is not 0.00001.
+
+    Two runs with one `instance` are the same program to the daemon: draw it at random.
+    """
+    script = script or Script()
+    return Terminal(
+        simulated_hello(identity, instance, utc_offset_ms),
+        {name: simulated_symbol(name, (points or {}).get(name, POINT)) for name in ticks},
+        prepare(ticks, script),
+        account or Account(script.fills),
+        script,
+        speed,
+    )
+
+
 def prepare(ticks: Mapping[str, Records], script: Script) -> Tape:
     """A tape of these ticks with the script's oddities."""
     odd = {}
@@ -152,7 +181,7 @@ def simulated_hello(identity: str, instance: int, utc_offset_ms: int = 0) -> Hel
     )
 
 
-def simulated_symbol(name: str, point: float = 0.00001) -> Symbol:
+def simulated_symbol(name: str, point: float = POINT) -> Symbol:
     """Usual properties; the stream number is set when it is published."""
     return Symbol(
         stream=1,

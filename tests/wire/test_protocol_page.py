@@ -7,6 +7,7 @@ import re
 import struct
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,17 @@ def _assert_same(body: Any, values: dict[str, Any]) -> None:
             assert struct.pack("<d", value) == struct.pack("<d", values[field.name])
         else:
             assert values[field.name] == value
+
+
+def test_quoted_clauses_exist() -> None:
+    """Tests begin their docstrings with the clauses they prove."""
+    clauses = set(re.findall(r"^(?:\*\*)?(\d+\.\d+)[ *]", protocol_page.PAGE, re.MULTILINE))
+    quoted = {
+        number
+        for path in Path(__file__).parent.parent.glob("*/test_*.py")
+        if path.parent.name in ("wire", "bridge")
+        for line in re.findall(r'^    """(\d+\.\d+[^"]*)', path.read_text("utf-8"), re.MULTILINE)
+        for number in re.findall(r"\b\d{1,2}\.\d{1,2}\b", line)
+    }
+    assert len(quoted) > 30
+    assert quoted <= clauses

@@ -1,4 +1,4 @@
-"""Aggregates of one query as cells in the state, with the source that enters, leaves and reads them.
+"""Aggregates of a query as cells in the state, with the source that enters, leaves, reads them.
 
 Aggregates of the same expression share their cells: avg, sum and stdDev one set of moments.
 """

@@ -1,4 +1,4 @@
-"""Typed expressions to Python source over locals. Null: NaN in floats, `NULL` in everything else."""
+"""Typed expressions to Python source over locals. Null: NaN in floats, `NULL` elsewhere."""
 
 from __future__ import annotations
 

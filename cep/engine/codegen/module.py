@@ -71,6 +71,8 @@ class ModuleSource:
         self.layout = layout
         self.written = written
         self.code_of = code_of
+        self.streams = {stream.name: stream for stream in self.plan.streams}
+        self.drained = self._drained()
         self.queries = {
             query.name: self._query(index, query)
             for index, query in enumerate(self.plan.queries)
@@ -107,13 +109,13 @@ class ModuleSource:
         for stream in reversed(self.plan.streams):
             if stream.name in self.shared:
                 self._write_shared(w, stream)
-        if self._drains():
+        if self.drained:
             self._write_drain(w)
         self._write_run(w)
         return w.text()
 
-    def _drains(self) -> list[Stream]:
-        """Streams of events, complex events and signals that queries or events of the stage read."""
+    def _drained(self) -> list[Stream]:
+        """Event, complex event and signal streams that something in the stage reads."""
         made = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
         return [
             stream
@@ -145,15 +147,16 @@ class ModuleSource:
     def _write_drain(self, w: Writer) -> None:
         w("", "@inner")
         with w.block("def drain_rows(s, r):"):
-            w('"""Hand over the output rows from r on: to queries, then signals and engines."""', *LOCALS)
+            w(
+                '"""Hand over the output rows from r on: to queries, then signals and engines."""',
+                *LOCALS,
+            )
             with w.block("while r < gi[0, ROWS]:"):
                 w("stream = oi[r, 1]", "order = oi[r, 0]", "t = oi[r, 2]", "k = oi[r, 3]")
-                for stream in self._drains():
+                for stream in self.drained:
                     with w.block(f"if stream == {self.ids.of(stream.name)}:  # {stream.name}"):
                         columns = self._columns(w, stream, "oi", "of", "r")
-                        self._write_readers(
-                            w, stream.name, Scope(columns, "t", self.code_of), "k"
-                        )
+                        self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
                 w("rule = s.bt[s.bt[4] + stream]")
                 with w.block("if rule >= 0:"):
                     w("hand_over(s, r, s.bt[3] + rule * 16)")
@@ -162,7 +165,9 @@ class ModuleSource:
     def _write_run(self, w: Writer) -> None:
         w("", "@kernel")
         with w.block("def run(start, stop, ri, rf, s):"):
-            w('"""Rows [start, stop) in order; the first row not done (`gi[0, STATUS]` says why)."""')
+            w(
+                '"""Rows [start, stop) in order; the first one not done (STATUS says why)."""'
+            )
             w(*LOCALS, "gi[0, STATUS] = READY")
             with w.block("for i in range(start, stop):"):
                 with w.block("if not has_room(gi):"):
@@ -182,7 +187,7 @@ class ModuleSource:
     def inputs(self) -> list[Stream]:
         """Streams whose rows come from outside the stage and that something in it reads."""
         made_here = {query.query.target for query in self.queries.values()}
-        drained = {stream.name for stream in self._drains()}
+        drained = {stream.name for stream in self.drained}
         return [
             stream
             for stream in self.plan.streams
@@ -260,7 +265,7 @@ class ModuleSource:
     def _write_emission(
         self, w: Writer, target: str, outputs: tuple[str, ...], scope: Scope, key: str
     ) -> None:
-        stream = self.plan.stream(target)
+        stream = self.streams[target]
         if target in self.written:
             row = w.let("row", f"write_row(gi, oi, order, {self.ids.of(target)}, t, {key})")
             for cell, output in zip(row_cells(stream.schema), outputs, strict=True):
@@ -308,7 +313,7 @@ class ModuleSource:
         w(f"arrive(s, order, {definition}, {row}, t)", self._drain(start))
 
     def _drain(self, start: str) -> str:
-        return f"drain_rows(s, {start})" if self._drains() else f"drain(s, {start})"
+        return f"drain_rows(s, {start})" if self.drained else f"drain(s, {start})"
 
 
 def _guard(w: Writer, blocks: ExitStack, condition: str) -> None:

@@ -115,9 +115,7 @@ class QuerySource:
             kind = f"({row} + 1) * 65536 + {self.index}"
         return row
 
-    def _write_window(
-        self, w: Writer, scope: Scope, key: str, row: str, values: list[str]
-    ) -> str:
+    def _write_window(self, w: Writer, scope: Scope, key: str, row: str, values: list[str]) -> str:
         """Let rows leave and the arriving row enter; the local of its position."""
         home, _ = ARRAYS[self.window_home]
         at = key if self.window_home == "key" else "0"
@@ -148,7 +146,9 @@ class QuerySource:
     def _write_leave(self, w: Writer, home: str, at: str, head: str, cell: str, row: str) -> None:
         i, f = ARRAYS[self.home]
         if self.floats:
-            at_float = w.let("fcell", f"float_cell({home}, {at}, {self.ring}, {head}, {self.floats})")
+            at_float = w.let(
+                "fcell", f"float_cell({home}, {at}, {self.ring}, {head}, {self.floats})"
+            )
         cells = [
             f"wf[{at_float} + {argument.cell}]"
             if argument.as_float

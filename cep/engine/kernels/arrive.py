@@ -15,7 +15,6 @@ from cep.engine.kernels.queue import (
     definition,
     enter,
     place,
-    queue_home,
     queue_row,
 )
 from cep.engine.kernels.room import has_room
@@ -41,6 +40,7 @@ from cep.engine.kernels.tables import (
     DEF_NUMBER,
     DEF_STREAM,
     END_SIZE,
+    ENGINE_KEYED,
     ENGINE_QUEUE,
     ENTRY_BITS,
     ENTRY_DEF,
@@ -125,7 +125,7 @@ def arrive(s: State, order: int, d: int, k: int, t: int) -> None:
     position = enter(s, d, k, t)
     record = definition(s, d)
     engine = s.bt[record + DEF_ENGINE]
-    home = queue_home(s, engine)
+    home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
     r = write_row(s.gi, s.oi, order, s.bt[record + DEF_STREAM], t, k)

@@ -23,7 +23,7 @@ def float_bits(value: float) -> int:
     """A float as a group value: its bits, with one zero and one null."""
     if value == 0.0:
         return 0
-    return np.int64(np.float64(value).view(np.int64))
+    return int(np.float64(value).view(np.int64))
 
 
 @inner

@@ -63,11 +63,6 @@ def definition(s: State, d: int) -> int:
 
 
 @inner
-def queue_home(s: State, engine: int) -> Ints:
-    return s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
-
-
-@inner
 def queue_row(s: State, engine: int, k: int) -> int:
     return k if s.bt[engine + ENGINE_KEYED] else 0
 
@@ -166,7 +161,7 @@ def admit(s: State, d: int, k: int, t: int) -> bool:
     """Expiry, lateness, repetition and opposites (rules 2 to 5); false when the event is dropped."""
     record = definition(s, d)
     engine = s.bt[record + DEF_ENGINE]
-    home = queue_home(s, engine)
+    home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
     counters = s.bt[engine + ENGINE_COUNTERS]
@@ -195,7 +190,7 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     """The event enters at the tail (rule 5); its position."""
     record = definition(s, d)
     engine = s.bt[record + DEF_ENGINE]
-    home = queue_home(s, engine)
+    home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
     counters = s.bt[engine + ENGINE_COUNTERS]

@@ -80,10 +80,7 @@ def extreme_enter(
     reserve(s, home, row, ring, 1, 1)
     head = home[row, ring + RING_HEAD]
     tail = home[row, ring + RING_TAIL]
-    while (
-        tail > head
-        and sign * s.wf[float_cell(home, row, ring, tail - 1, 1)] <= sign * value
-    ):
+    while tail > head and sign * s.wf[float_cell(home, row, ring, tail - 1, 1)] <= sign * value:
         tail -= 1
     s.wi[int_cell(home, row, ring, tail, 1)] = position
     s.wf[float_cell(home, row, ring, tail, 1)] = value
@@ -100,10 +97,7 @@ def extreme_enter_int(
     reserve(s, home, row, ring, 2, 0)
     head = home[row, ring + RING_HEAD]
     tail = home[row, ring + RING_TAIL]
-    while (
-        tail > head
-        and sign * s.wi[int_cell(home, row, ring, tail - 1, 2) + 1] <= sign * value
-    ):
+    while tail > head and sign * s.wi[int_cell(home, row, ring, tail - 1, 2) + 1] <= sign * value:
         tail -= 1
     cell = int_cell(home, row, ring, tail, 2)
     s.wi[cell] = position

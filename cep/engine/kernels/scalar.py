@@ -27,21 +27,21 @@ def wrap_int(value: int) -> int:
 def add(left: int, right: int) -> int:
     if left == NULL or right == NULL:
         return NULL
-    return np.int64(left) + np.int64(right)
+    return int(np.int64(left) + np.int64(right))
 
 
 @inline
 def subtract(left: int, right: int) -> int:
     if left == NULL or right == NULL:
         return NULL
-    return np.int64(left) - np.int64(right)
+    return int(np.int64(left) - np.int64(right))
 
 
 @inline
 def multiply(left: int, right: int) -> int:
     if left == NULL or right == NULL:
         return NULL
-    return np.int64(left) * np.int64(right)
+    return int(np.int64(left) * np.int64(right))
 
 
 @inline

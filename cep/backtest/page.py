@@ -1,0 +1,196 @@
+"""The HTML report of a backtest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from cep.backtest.book import Trade
+from cep.backtest.metrics import Metrics
+from cep.backtest.points import digits_of
+from cep.backtest.records import shown_tables
+from cep.backtest.results import Results
+from cep.backtest.selection import Selection
+from cep.backtest.simulate import PRICES, Outcome
+from cep.market import TICK_STREAM
+from cep.report import Kind, Marker, Report, Role, Series, SymbolChart, Table, Time
+from cep.report.decimate import kept_points
+from cep.report.rows import EngineRows, complex_table, signal_table, symbol_markers
+
+CHARTS_MAX = 12
+POINTS_A_TABLE = 400
+"""Points kept of each stretch of ticks that is read; the page thins them out further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that a report shows."""
+
+    title: str
+    subtitle: str
+    results: Results
+    outcome: Outcome
+    metrics: Mapping[str, Metrics]
+    assumptions: Sequence[str]
+
+
+def report(findings: Findings, ticks: Selection) -> Report:
+    """The report; `ticks` are those of the symbols to draw."""
+    results, trades = findings.results, findings.outcome.trades
+    signals = [row for _, row in results.signals]
+    complexes = [
+        row for found in results.plan.complexes for row in results.recent.get(found.name, ())
+    ]
+    complexes.sort(key=lambda row: row["time_msc"])
+    charts = [equity_chart(trades)] if trades else []
+    charts += [symbol_chart(s, part, findings) for s, part in drawn(findings, ticks).items()]
+    return Report(
+        findings.title,
+        findings.subtitle,
+        summary=summary(findings.metrics["all"], results.counts),
+        charts=tuple(charts),
+        tables=(
+            metrics_table(findings.metrics),
+            trade_table(trades),
+            signal_table(signals),
+            complex_table(complexes),
+            refused_table(findings.outcome.refused),
+            Table("Assumptions", ("",), [(text,) for text in findings.assumptions]),
+        ),
+    )
+
+
+def drawn(findings: Findings, ticks: Selection) -> dict[str, Selection]:
+    """The symbols that get a chart: those with most trades and signals."""
+    active = Counter(trade.symbol for trade in findings.outcome.trades)
+    active.update(row["symbol"] for _, row in findings.results.signals if row["symbol"])
+    for rows in findings.results.recent.values():
+        active.update(row["key"] for row in rows if row["key"])
+    order = {symbol: rank for rank, (symbol, _) in enumerate(active.most_common())}
+    known = ticks.by_symbol()
+    chosen = sorted(known, key=lambda symbol: order.get(symbol, len(order)))[:CHARTS_MAX]
+    return {symbol: known[symbol] for symbol in chosen}
+
+
+def symbol_chart(symbol: str, ticks: Selection, findings: Findings) -> SymbolChart:
+    times, prices = [], []
+    for table in shown_tables(ticks, TICK_STREAM, PRICES):
+        values = (table["bid"].to_numpy() + table["ask"].to_numpy()) / 2
+        at = kept_points(values, POINTS_A_TABLE)
+        times.append(table["time_msc"].to_numpy()[at])
+        prices.append(values[at])
+    price = Series(
+        "mid",
+        Role.PRICE,
+        np.concatenate([np.empty(0, np.int64), *times]),
+        np.concatenate([np.empty(0), *prices]),
+    )
+    point = findings.outcome.points.get(symbol)
+    digits = digits_of(price.values) if point is None else round(-np.log10(point))
+    return SymbolChart(symbol, (price,), markers(symbol, findings), int(digits))
+
+
+def markers(symbol: str, findings: Findings) -> tuple[Marker, ...]:
+    """Events, complex events, signals and fills on a symbol in time order."""
+    results = findings.results
+    runs = [
+        EngineRows(
+            engine.name,
+            _recent(results, [e.name for e in results.plan.events if e.engine == engine.name]),
+            _recent(results, [c.name for c in results.plan.complexes if c.engine == engine.name]),
+        )
+        for engine in results.plan.engines
+    ]
+    rows = symbol_markers(symbol, runs, [row for _, row in results.signals])
+    trades = (fill_markers(t) for t in findings.outcome.trades if t.symbol == symbol)
+    together = [*rows, *chain.from_iterable(trades)]
+    return tuple(sorted(together, key=lambda marker: marker.time_msc))
+
+
+def _recent(results: Results, names: Sequence[str]) -> list[Mapping[str, Any]]:
+    return [row for name in names for row in results.recent.get(name, ())]
+
+
+def fill_markers(trade: Trade) -> tuple[Marker, Marker]:
+    out = "sell" if trade.side == "buy" else "buy"
+    size = f"{trade.lots:g} lots"
+    gain = f"{trade.reason}, {trade.points:+g} points"
+    return (
+        Marker(Kind.FILL, trade.opened_msc, trade.signal, trade.open_price, trade.side, size),
+        Marker(Kind.FILL, trade.closed_msc, trade.signal, trade.close_price, out, gain),
+    )
+
+
+def equity_chart(trades: Sequence[Trade]) -> SymbolChart:
+    """The running sum of closed trades' points."""
+    times = np.array([trade.closed_msc for trade in trades], np.int64)
+    total = np.cumsum([trade.points for trade in trades])
+    return SymbolChart("Equity", (Series("points, closed trades", Role.PRICE, times, total),), (), 1)
+
+
+def summary(all_: Metrics, counts: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Trades", f"{all_.trades:,}"),
+        ("Net points", f"{all_.points:,.1f}"),
+        ("Win rate", percent(all_.win_rate)),
+        ("Profit factor", ratio(all_.profit_factor)),
+        ("Max drawdown (points)", f"{all_.drawdown_points:,.1f}"),
+        ("Output rows", f"{sum(counts.values()):,}"),
+    )
+
+
+METRIC_COLUMNS = (
+    "Signal", "Trades", "Win rate", "Net points", "Points a trade", "Profit factor",
+    "Max drawdown (points)", "Sharpe a trade", "Exposure", "Profit (price x lots)",
+    "Max drawdown (price x lots)",
+)  # fmt: skip
+
+
+def metric_cells(name: str, found: Metrics) -> tuple[str, ...]:
+    """Texts in the order of METRIC_COLUMNS."""
+    return (
+        name, f"{found.trades:,}", percent(found.win_rate), f"{found.points:,.1f}",
+        ratio(found.expectancy_points), ratio(found.profit_factor),
+        f"{found.drawdown_points:,.1f}", ratio(found.sharpe), percent(found.exposure),
+        f"{found.profit:.6g}", f"{found.drawdown:.6g}",
+    )  # fmt: skip
+
+
+def metrics_table(metrics: Mapping[str, Metrics]) -> Table:
+    rows = [metric_cells(name, found) for name, found in metrics.items()]
+    return Table("Results", METRIC_COLUMNS, rows)
+
+
+def trade_table(trades: Sequence[Trade]) -> Table:
+    columns = (
+        "Opened (UTC)", "Closed (UTC)", "Signal", "Symbol", "Side", "Lots", "Open", "Close", "By",
+        "Points", "Profit (price x lots)",
+    )  # fmt: skip
+    rows = [
+        (
+            Time(t.opened_msc, t.symbol), Time(t.closed_msc, t.symbol), t.signal, t.symbol, t.side,
+            t.lots, t.open_price, t.close_price, t.reason, t.points, t.profit,
+        )
+        for t in trades
+    ]  # fmt: skip
+    return Table("Trades", columns, rows)
+
+
+def refused_table(refused: Mapping[str, int]) -> Table:
+    rows = [(why, count) for why, count in sorted(refused.items()) if count]
+    return Table("Signals not filled", ("Why", "Signals"), rows)
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.2f}"
+
+

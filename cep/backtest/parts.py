@@ -1,0 +1,135 @@
+"""The distributed way: stage 1 a symbol at a time anywhere, then stage 2 on its parts here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+
+import msgspec
+import numpy as np
+
+from cep.backtest.records import encoded, ingest_of, order_of
+from cep.backtest.selection import Selection
+from cep.backtest.slices import sliced
+from cep.engine.distributed import Merge, is_distributable, run_part
+from cep.engine.encode import InputRows
+from cep.engine.kernels.state import OUT_ORDER
+from cep.engine.native import Compiled
+from cep.engine.rows import Rows
+from cep.market import TICK_STREAM
+from cep.plan import compile_rules
+
+SYMBOL = "symbol"
+
+
+class Job(msgspec.Struct, frozen=True):
+    """All that tasks have in common: the rules as text, every symbol in order, where to cut."""
+
+    text: str
+    outputs: tuple[str, ...]
+    jit: bool
+    keys: tuple[str, ...]
+    cuts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rules: Compiled, keys: Sequence[str], cuts: Sequence[int]) -> Job:
+        outputs = tuple(sorted(rules.outputs))
+        return cls(rules.plan.text, outputs, rules.jit, tuple(keys), tuple(cuts))
+
+    def compiled(self) -> Compiled:
+        """The rules, compiled once a process."""
+        return _compiled(self.text, self.outputs, self.jit)
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Symbols to run one after the other; `places` are their places among all, by name."""
+
+    places: tuple[int, ...]
+    selections: tuple[Selection, ...]
+
+
+class PartRow(msgspec.Struct, frozen=True):
+    """What one symbol gave in one slice: a part, or the error that ended it."""
+
+    place: int
+    slice: int
+    symbol: str
+    rows: int
+    first_ingest: int
+    last_ingest: int
+    part: bytes
+    error: str = ""
+
+
+@lru_cache(maxsize=4)
+def _compiled(text: str, outputs: tuple[str, ...], jit: bool) -> Compiled:
+    return Compiled(compile_rules(text), outputs=outputs, jit=jit)
+
+
+def why_sequential(rules: Compiled) -> str | None:
+    """None when symbols can be run apart; otherwise the reason why not."""
+    stages = rules.stages
+    if stages.by.key not in (None, SYMBOL):
+        return f"the rules work per {stages.by.key}, the archive is kept by symbol"
+    for event in rules.plan.events:
+        if event.key is not None and not stages.by.is_keyed(event):
+            return f"{event.name} is made for each {event.key.name} across symbols"
+    return is_distributable(rules)
+
+
+def tasks(selection: Selection, tasks_max: int) -> list[Task]:
+    """All symbols in at most `tasks_max` tasks of about equal rows, the largest first."""
+    by_symbol = list(selection.by_symbol().items())
+    largest = sorted(range(len(by_symbol)), key=lambda i: -by_symbol[i][1].rows)
+    groups: list[list[int]] = [[] for _ in range(min(tasks_max, len(by_symbol)))]
+    loads = [0] * len(groups)
+    for place in largest:
+        lightest = loads.index(min(loads))
+        groups[lightest].append(place)
+        loads[lightest] += by_symbol[place][1].rows
+    return [
+        Task(tuple(group), tuple(by_symbol[place][1] for place in group))
+        for _, group in sorted(zip(loads, groups, strict=True), reverse=True)
+    ]
+
+
+def run_task(job: Job, task: Task) -> Iterator[PartRow]:
+    """Parts of the task's symbols, one slice at a time in memory."""
+    for place, selection in zip(task.places, task.selections, strict=True):
+        yield from run_symbol(job, place, selection)
+
+
+def run_symbol(job: Job, place: int, selection: Selection) -> Iterator[PartRow]:
+    """Stage 1 over one symbol's records."""
+    run = job.compiled().start(job.keys)
+    bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
+    symbol = selection.symbols[0]
+    for index, batches in sliced(encoded(selection, run), bounds):
+        seen = _Seen(batches)
+        part = run_part(run, seen)
+        yield PartRow(place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest, part)
+
+
+class _Seen:
+    """Batches on their way, counted."""
+
+    def __init__(self, batches: Iterable[InputRows]) -> None:
+        self._batches = batches
+        self.rows = 0
+        self.first_ingest = self.last_ingest = 0
+
+    def __iter__(self) -> Iterator[InputRows]:
+        for batch in self._batches:
+            first, last = ingest_of(batch.ints[[0, -1], OUT_ORDER]).tolist()
+            self.first_ingest = self.first_ingest if self.rows else first
+            self.last_ingest = last
+            self.rows += len(batch)
+            yield batch
+
+
+def merged_rows(rules: Compiled, keys: Sequence[str], parts: Iterable[PartRow]) -> Iterator[Rows]:
+    """Output rows in order, a slice at a time; `parts` come by slice, then place."""
+    merge = Merge(rules, keys)
+    for _, group in groupby(parts, key=lambda row: row.slice):
+        yield merge.push((row.place, row.part) for row in group)

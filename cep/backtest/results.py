@@ -1,0 +1,48 @@
+"""What a run put out, as far as fills and the report need it; the rest only counted."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from cep.engine.kernels.state import OUT_STREAM
+from cep.engine.rows import Row, Rows
+from cep.plan.nodes import Plan
+
+KEPT_MAX = 2000
+"""Events and complex events kept of each definition: the latest, for the report."""
+
+
+def picked(rows: Rows, streams: Collection[str]) -> Rows:
+    """The rows of some streams."""
+    wanted = [number for number, name in rows.decoder.names.items() if name in streams]
+    at = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], wanted))
+    return Rows(rows.decoder, rows.ints[at], rows.floats[at], rows.lists, rows.stages[at])
+
+
+class Results:
+    """Counts of rows, all signals with their places in the order, and the latest events."""
+
+    def __init__(self, plan: Plan, *, keep_events: bool = False) -> None:
+        self.plan = plan
+        self.counts: Counter[str] = Counter()
+        self.signals: list[tuple[int, Row]] = []
+        self.recent: dict[str, deque[dict[str, Any]]] = {}
+        self._signals = {signal.name for signal in plan.signals}
+        if keep_events:
+            for found in (*plan.events, *plan.complexes):
+                self.recent[found.name] = deque(maxlen=KEPT_MAX)
+
+    def take(self, rows: Rows) -> None:
+        """Note the next rows."""
+        ids, counts = np.unique(rows.ints[:, OUT_STREAM], return_counts=True)
+        for number, count in zip(ids.tolist(), counts.tolist(), strict=True):
+            self.counts[rows.decoder.names[number]] += count
+        signals = picked(rows, self._signals)
+        self.signals += zip(signals.orders.tolist(), signals.dicts(), strict=True)
+        if self.recent:
+            for row in picked(rows, self.recent.keys()).dicts():
+                self.recent[row["stream"]].append(row)

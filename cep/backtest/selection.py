@@ -1,0 +1,105 @@
+"""Which archived records a backtest reads: a fixed list of files and a range of time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
+import msgspec
+
+from cep.archive import Archive, File
+from cep.archive.schema import DEALS, TICKS
+from cep.backtest.errors import BacktestError
+from cep.market import DEAL_STREAM, TICK_STREAM
+from cep.plan.nodes import Plan
+
+STORED = {TICK_STREAM: TICKS, DEAL_STREAM: DEALS}
+"""The archive's name of each source stream, in the order of records that share a number."""
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """Files and the times wanted of them, `from_msc` <= time_msc < `to_msc`.
+
+    The files are those of one manifest, so that all tasks of a run read the same.
+    """
+
+    directory: str
+    files: tuple[File, ...]
+    from_msc: int | None = None
+    to_msc: int | None = None
+
+    @property
+    def symbols(self) -> list[str]:
+        """Their symbols, in the order of their names."""
+        return sorted({file.symbol for file in self.files})
+
+    @property
+    def rows(self) -> int:
+        """Rows of the files; some may lie outside the range."""
+        return sum(file.rows for file in self.files)
+
+    def of(self, symbol: str) -> Selection:
+        return self._with(file for file in self.files if file.symbol == symbol)
+
+    def stream(self, name: str) -> Selection:
+        """The part that feeds the source stream of that name."""
+        return self._with(file for file in self.files if file.stream == STORED[name])
+
+    def by_symbol(self) -> dict[str, Selection]:
+        """One selection a symbol, in the order of their names."""
+        found: dict[str, list[File]] = {symbol: [] for symbol in self.symbols}
+        for file in self.files:
+            found[file.symbol].append(file)
+        return {symbol: self._with(files) for symbol, files in found.items()}
+
+    def after(self, ingest: int) -> Selection:
+        """The files that hold anything after an ingest number."""
+        return self._with(file for file in self.files if file.last_ingest > ingest)
+
+    def _with(self, files: Iterable[File]) -> Selection:
+        return msgspec.structs.replace(self, files=tuple(files))
+
+
+def select(
+    archive: Archive,
+    plan: Plan,
+    symbols: Collection[str] | None = None,
+    from_msc: int | None = None,
+    to_msc: int | None = None,
+) -> Selection:
+    """What the plan's source streams read of `archive`; BacktestError when that is nothing."""
+    if from_msc is not None and to_msc is not None and from_msc >= to_msc:
+        raise BacktestError("the range of time ends before it begins", "let --from be before --to")
+    known = sorted(
+        {file.symbol for file in archive.manifest.files if file.stream in STORED.values()}
+    )
+    for symbol in symbols or ():
+        if symbol not in known:
+            raise BacktestError(f"the archive has no symbol {symbol}", _similar(symbol, known))
+    files = [
+        file
+        for stream in plan.sources
+        for file in archive.files(STORED[stream.name], symbols, from_msc, to_msc)
+    ]
+    if not files:
+        raise BacktestError(f"no records{_range_text(archive, plan)}", "see `mt5cep archive ls`")
+    files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
+    return Selection(str(archive.directory.resolve()), tuple(files), from_msc, to_msc)
+
+
+def _similar(symbol: str, known: list[str]) -> str:
+    lower = {name.lower(): name for name in known}
+    close = get_close_matches(symbol.lower(), lower, n=1)
+    if close:
+        return f"did you mean {lower[close[0]]}?"
+    return f"it has {', '.join(known[:12]) or 'no symbols'}{', ...' if len(known) > 12 else ''}"
+
+
+def _range_text(archive: Archive, plan: Plan) -> str:
+    """What is there, when nothing of it was asked for."""
+    names = {STORED[stream.name] for stream in plan.sources}
+    dates = [file.date for file in archive.manifest.files if file.stream in names]
+    words = " or ".join(sorted(names))
+    if not dates:
+        return f": {archive.directory} holds no {words}"
+    return f" in the range: {archive.directory} holds {words} from {min(dates)} to {max(dates)}"

@@ -1,0 +1,57 @@
+"""Cutting a run into slices of the total order, so that no more than one is in memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from cep.archive import File
+from cep.engine.encode import InputRows
+from cep.engine.kernels.state import OUT_ORDER, Ints
+
+SLICE_ROWS = 1 << 20
+
+
+def cuts(files: Sequence[File], slice_rows: int = SLICE_ROWS) -> list[int]:
+    """Ingest numbers at which to cut, ascending, so that slices hold about `slice_rows` records.
+
+    Only the manifest is read: records are taken to lie evenly in their files.
+    """
+    total = sum(file.rows for file in files)
+    if total <= slice_rows:
+        return []
+    first = np.array([file.first_ingest for file in files], np.int64)
+    past = np.array([file.last_ingest + 1 for file in files], np.int64)
+    density = np.array([file.rows for file in files]) / (past - first)
+    edges, places = np.unique(np.concatenate([first, past]), return_inverse=True)
+    slope = np.zeros(len(edges))
+    np.add.at(slope, places, np.concatenate([density, -density]))
+    rows = np.concatenate([[0.0], np.cumsum(np.cumsum(slope)[:-1] * np.diff(edges))])
+    wanted = np.arange(slice_rows, total, slice_rows)
+    # relative to the first edge: ingest numbers are beyond the whole numbers of a float
+    steps = np.interp(wanted, rows, edges - edges[0]).astype(np.int64)
+    return [int(cut) for cut in np.unique(steps + edges[0])]
+
+
+def sliced(batches: Iterator[InputRows], bounds: Ints) -> Iterator[tuple[int, Iterator[InputRows]]]:
+    """(slice, its batches) in order; slice i holds orders from `bounds[i - 1]` below `bounds[i]`.
+
+    The batches of a slice must be taken before the next slice is asked for.
+    """
+    for index, group in groupby(_pieces(batches, bounds), key=lambda piece: piece[0]):
+        yield index, (rows for _, rows in group)
+
+
+def _pieces(batches: Iterator[InputRows], bounds: Ints) -> Iterator[tuple[int, InputRows]]:
+    for batch in batches:
+        orders = batch.ints[:, OUT_ORDER]
+        places = np.searchsorted(bounds, orders[[0, -1]], side="right")
+        inner = bounds[places[0] : places[1]]
+        edges = [0, *np.searchsorted(orders, inner).tolist(), len(batch)]
+        for index, start, stop in zip(
+            range(int(places[0]), int(places[1]) + 1), edges[:-1], edges[1:], strict=True
+        ):
+            if start < stop:
+                yield index, InputRows(batch.ints[start:stop], batch.floats[start:stop])

@@ -1,0 +1,76 @@
+"""Output rows as one Parquet table a stream, for Spark SQL, DuckDB, pandas and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cep.backtest.book import Trade
+from cep.backtest.errors import BacktestError
+from cep.backtest.records import ingest_of
+from cep.engine.rows import Rows
+from cep.inputs.types import ARROW
+from cep.plan.nodes import Plan, Stream
+
+TRADES = "trades"
+_LIST = pa.list_(pa.int64())
+_OF_PYTHON = {"str": pa.string(), "int": pa.int64(), "float": pa.float64()}
+
+
+def schema(stream: Stream) -> pa.Schema:
+    """`ingest` of the record that caused a row, `time_msc`, and the stream's attributes."""
+    attributes = [(a.name, ARROW.get(str(a.type), _LIST)) for a in stream.schema.attributes]
+    taken = {name for name, _ in attributes}
+    common = [("ingest", pa.int64()), ("time_msc", pa.int64())]
+    return pa.schema([column for column in common if column[0] not in taken] + attributes)
+
+
+class Tables:
+    """Writes `DIRECTORY/STREAM.parquet` for some streams, a row group a call of `take`."""
+
+    def __init__(self, directory: Path, plan: Plan, streams: Iterable[str]) -> None:
+        self.directory = directory
+        self._schemas = {name: schema(plan.stream(name)) for name in streams}
+        if directory.exists() and any(directory.iterdir()):
+            raise BacktestError(f"{directory}: not empty", "name a new folder for the tables")
+        directory.mkdir(parents=True, exist_ok=True)
+        self._writers: dict[str, pq.ParquetWriter] = {}
+
+    def __enter__(self) -> Tables:
+        self._writers = {
+            name: pq.ParquetWriter(self.directory / f"{name}.parquet", columns, compression="zstd")
+            for name, columns in self._schemas.items()
+        }
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        for writer in self._writers.values():
+            writer.close()
+
+    def take(self, rows: Rows) -> None:
+        """Append rows to the tables of their streams."""
+        found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in self._writers}
+        ingest = ingest_of(rows.orders).tolist()
+        for number, row in zip(ingest, rows.dicts(), strict=True):
+            if row["stream"] in found:
+                found[row["stream"]].append({"ingest": number, **row})
+        for name, members in found.items():
+            if members:
+                table = pa.Table.from_pylist(members, schema=self._schemas[name])
+                self._writers[name].write_table(table)
+
+
+def write_trades(directory: Path, trades: Iterable[Trade]) -> None:
+    """Write `DIRECTORY/trades.parquet`."""
+    columns = pa.schema([(f.name, _OF_PYTHON[str(f.type)]) for f in fields(Trade)])
+    table = pa.Table.from_pylist([asdict(trade) for trade in trades], schema=columns)
+    pq.write_table(table, directory / f"{TRADES}.parquet")

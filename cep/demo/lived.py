@@ -1,0 +1,89 @@
+"""What was lived, run again from the spool for the sake of the charts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cep.engine.kernels.state import OUT_KEY, OUT_TIME
+from cep.engine.native import Compiled
+from cep.engine.queues import Queued, queue
+from cep.engine.rows import Rows
+from cep.live.feed import MarketFeed
+from cep.market import ENTRIES, SIDES
+from cep.plan import Plan, compile_rules
+from mt5bridge.records import text_of
+from mt5bridge.spool import Group, Kind, read
+
+Prices = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """A symbol's prices and bands; times in ms UTC."""
+
+    time_msc: NDArray[np.int64]
+    mid: Prices
+    ma: Prices
+    sd: Prices
+
+
+@dataclass(slots=True)
+class Lived:
+    """The lines, fills and queues of a run."""
+
+    plan: Plan
+    ticks: int = 0
+    deals: list[dict[str, Any]] = field(default_factory=list)
+    bands: dict[str, Bands] = field(default_factory=dict)
+    queues: dict[str, list[Queued]] = field(default_factory=dict)
+
+
+def relive(rules: Path, spool: Path) -> Lived:
+    """Run the demo's rules over its spool and keep the `Band` rows and the last queues."""
+    plan = compile_rules(rules.read_text(encoding="utf-8"), str(rules))
+    run = Compiled(plan, outputs=["Band"]).start()
+    feed = MarketFeed(run)
+    lived = Lived(plan)
+    parts: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
+    for group in read(spool):
+        lived.ticks += len(group.records) if group.kind is Kind.TICKS else 0
+        if group.kind is Kind.DEALS:
+            lived.deals += _deals(group)
+        rows = feed.rows(group)
+        if rows is not None:
+            _collect(run.feed(rows), run.keys, parts)
+    for symbol, columns in sorted(parts.items()):
+        together = np.concatenate(columns)
+        lived.bands[symbol] = Bands(together[:, 0].astype(np.int64), *together[:, 1:].T)
+    lived.queues = {engine.name: queue(run, engine.name) for engine in plan.engines}
+    return lived
+
+
+def _collect(rows: Rows, keys: list[str], parts: dict[str, list[Prices]]) -> None:
+    """Add the rows' times, prices and bands to their symbols."""
+    for key_row in np.unique(rows.ints[:, OUT_KEY]):
+        places = rows.ints[:, OUT_KEY] == key_row
+        columns = np.column_stack((rows.ints[places, OUT_TIME], rows.floats[places, :3]))
+        parts[keys[key_row - 1]].append(columns)
+
+
+def _deals(group: Group) -> list[dict[str, Any]]:
+    return [
+        {
+            "time_msc": time,
+            "symbol": text_of(deal["symbol"]),
+            "side": SIDES.get(int(deal["type"]), ""),
+            "entry": ENTRIES.get(int(deal["entry"]), ""),
+            "lots": float(deal["volume"]),
+            "price": float(deal["price"]),
+            "magic": int(deal["magic"]),
+            "comment": text_of(deal["comment"]),
+        }
+        for deal, time in zip(group.records, group.utc_msc.tolist(), strict=True)
+    ]

@@ -1,0 +1,180 @@
+"""The demo's report: charts, events, queues, signals and fills on one page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cep.demo.lived import Lived, relive
+from cep.engine.queues import Queued
+from cep.plan.nodes import Plan
+from cep.report import (
+    Kind,
+    Marker,
+    QueueEntry,
+    QueueView,
+    Report,
+    Role,
+    Series,
+    SymbolChart,
+    Table,
+    Time,
+    Verdict,
+    render,
+)
+from cep.report.rows import EngineRows, Row, complex_table, signal_table, symbol_markers
+
+if TYPE_CHECKING:
+    from cep.demo.run import Demo
+
+QUEUE_ROWS = 60
+"""How many of an engine's newest events the schematic shows."""
+
+
+def write_page(demo: Demo, verdict: str, good: bool) -> Path:
+    """Write `report.html` into the demo's folder; its path."""
+    from cep.demo.run import rows
+
+    lived = relive(demo.rules, demo.folder / "spool")
+    live = list(rows(demo.journal))
+    report = Report(
+        title="mt5cep demo",
+        subtitle="The same ticks lived over ZeroMQ and backtested on Spark, by the same rules",
+        verdict=Verdict(good, verdict),
+        summary=summary(demo, lived, live),
+        charts=charts(lived, live),
+        tables=(
+            signal_table(row for row in live if row["stream"] in names(lived.plan, "signals")),
+            fill_table(lived),
+            complex_table(row for row in live if "arrangement" in row),
+        ),
+        engines=tuple(queue_view(lived, live, engine.name) for engine in lived.plan.engines),
+    )
+    path = demo.folder / "report.html"
+    path.write_text(render(report), encoding="utf-8")
+    return path
+
+
+def names(plan: Plan, what: str) -> set[str]:
+    """Names of a plan's events, complexes or signals."""
+    return {operator.name for operator in getattr(plan, what)}
+
+
+def summary(demo: Demo, lived: Lived, live: list[Row]) -> tuple[tuple[str, str], ...]:
+    """The run in numbers."""
+    counts = Counter(row["stream"] for row in live)
+    pairs = [
+        ("Ticks", f"{lived.ticks:,}"),
+        ("Fills", f"{len(lived.deals):,}"),
+        ("Simple events", f"{sum(counts[name] for name in names(lived.plan, 'events')):,}"),
+        ("Complex events", f"{sum(counts[name] for name in names(lived.plan, 'complexes')):,}"),
+        ("Signals", f"{sum(counts[name] for name in names(lived.plan, 'signals')):,}"),
+    ]
+    pairs += [(f"Time {name}", f"{seconds:.1f} s") for name, seconds in demo.durations.items()]
+    return tuple(pairs)
+
+
+def engine_rows(plan: Plan, live: list[Row]) -> list[EngineRows]:
+    """The live rows by engine."""
+    engines = []
+    for engine in plan.engines:
+        events = {event.name for event in plan.events if event.engine == engine.name}
+        complexes = {found.name for found in plan.complexes if found.engine == engine.name}
+        engines.append(
+            EngineRows(
+                engine.name,
+                [row for row in live if row["stream"] in events],
+                [row for row in live if row["stream"] in complexes],
+            )
+        )
+    return engines
+
+
+def charts(lived: Lived, live: list[Row]) -> tuple[SymbolChart, ...]:
+    """One chart a symbol: price, bands, and everything that happened on it."""
+    signals = [row for row in live if row["stream"] in names(lived.plan, "signals")]
+    engines = engine_rows(lived.plan, live)
+    found = []
+    for symbol, band in lived.bands.items():
+        upper, lower = band.ma + 2 * band.sd, band.ma - 2 * band.sd
+        lines = (
+            Series("mid", Role.PRICE, band.time_msc, band.mid),
+            Series("upper band", Role.UPPER, band.time_msc, upper),
+            Series("5-minute average", Role.MIDDLE, band.time_msc, band.ma),
+            Series("lower band", Role.LOWER, band.time_msc, lower),
+        )
+        markers = (*symbol_markers(symbol, engines, signals), *fill_markers(lived, symbol))
+        ordered = tuple(sorted(markers, key=lambda marker: marker.time_msc))
+        found.append(SymbolChart(symbol, lines, ordered, digits(band.mid)))
+    return tuple(found)
+
+
+def digits(prices: np.ndarray[Any, np.dtype[np.float64]]) -> int:
+    """Decimals worth showing for prices of this size."""
+    return 5 if prices.size and prices[0] < 20 else 2
+
+
+def fill_markers(lived: Lived, symbol: str) -> list[Marker]:
+    return [
+        Marker(
+            Kind.FILL,
+            deal["time_msc"],
+            "Fill",
+            price=deal["price"],
+            side=deal["side"],
+            detail=f"{deal['lots']:g} lots, {deal['comment']}",
+        )
+        for deal in lived.deals
+        if deal["symbol"] == symbol
+    ]
+
+
+def fill_table(lived: Lived) -> Table:
+    """Every fill the terminal reported."""
+    columns = ("Time (UTC)", "Symbol", "Side", "Lots", "Price", "Magic", "Comment")
+    cells = [
+        (
+            Time(deal["time_msc"], deal["symbol"]),
+            deal["symbol"],
+            deal["side"],
+            deal["lots"],
+            deal["price"],
+            deal["magic"],
+            deal["comment"],
+        )
+        for deal in lived.deals
+    ]
+    return Table("Fills", columns, cells)
+
+
+def queue_view(lived: Lived, live: list[Row], engine: str) -> QueueView:
+    """The newest events of an engine with what they were bound to; those that left are marked."""
+    queued = {entry.seq: entry for entry in lived.queues[engine]}
+    bound: dict[int, list[str]] = {}
+    for row in live:
+        if row["stream"] in {c.name for c in lived.plan.complexes if c.engine == engine}:
+            for seq in row["events"]:
+                bound.setdefault(seq, []).append(f"{row['stream']} ({row['number']})")
+    events = {event.name for event in lived.plan.events if event.engine == engine}
+    entries = {
+        row["seq"]: QueueEntry(
+            row["number"], row["stream"], row["time_msc"], tuple(bound.get(row["seq"], ())),
+            row["key"] or "", gone="" if row["seq"] in queued else "left",
+        )
+        for row in live
+        if row["stream"] in events
+    }  # fmt: skip
+    entries |= {
+        seq: as_entry(entry, tuple(bound.get(seq, ())))
+        for seq, entry in queued.items()
+        if seq not in entries
+    }
+    newest = sorted(entries)[-QUEUE_ROWS:]
+    return QueueView(engine, tuple(entries[seq] for seq in newest))
+
+
+def as_entry(queued: Queued, binds: tuple[str, ...]) -> QueueEntry:
+    return QueueEntry(queued.number, queued.event, queued.time_msc, binds, queued.key or "")

@@ -1,0 +1,62 @@
+"""The demo's programs: the same commands a user would type."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+STOP_S = 60
+PATIENCE_S = 300
+
+
+class DemoError(RuntimeError):
+    """A step of the demo failed; the message says where its log is."""
+
+
+def free_port() -> int:
+    """A TCP port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def mt5cep(arguments: Sequence[str], log: Path) -> str:
+    """Run a command to its end; its standard output. DemoError when it fails or hangs."""
+    with log.open("ab") as errors:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "cep", *arguments],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                check=False,
+                timeout=PATIENCE_S,
+            )
+        except subprocess.TimeoutExpired:
+            raise DemoError(f"mt5cep {arguments[0]} does not come to an end, see {log}") from None
+    if done.returncode:
+        tail = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+        raise DemoError(f"mt5cep {arguments[0]} ended with code {done.returncode}, {log}:\n{tail}")
+    return done.stdout.decode()
+
+
+@contextmanager
+def background(arguments: Sequence[str], log: Path) -> Iterator[None]:
+    """A command that runs during the `with`, and is told to end after it."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cep", *arguments], stdout=output, stderr=output
+        )
+        try:
+            yield
+            if process.poll() is not None:
+                raise DemoError(f"mt5cep {arguments[0]} ended early, see {log}")
+        finally:
+            process.terminate()
+            process.wait(STOP_S)
+    if process.returncode:
+        raise DemoError(f"mt5cep {arguments[0]} ended with code {process.returncode}, see {log}")

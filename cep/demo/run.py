@@ -1,0 +1,140 @@
+"""The demo's steps, one after the other; every one of them is a command of the user's own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from cep.demo.market import write_ticks
+from cep.demo.page import write_page
+from cep.demo.processes import DemoError, background, free_port, mt5cep
+from mt5bridge.clock import monotonic_ms
+
+Say = Callable[[str], None]
+LEFT = ("spool", "state", "archive", "ticks")
+
+
+@dataclass(slots=True)
+class Demo:
+    """A run of the demo in a folder of its own; `speed` is times real time."""
+
+    folder: Path
+    say: Say
+    ticks: int = 24_000
+    seed: int = 1
+    speed: float = 900.0
+    master: str = "local[2]"
+    durations: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> Path:
+        return self.folder / "rules.cep"
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "state" / "events.jsonl"
+
+    @property
+    def backtested(self) -> Path:
+        return self.folder / "backtest.jsonl"
+
+    def run(self) -> bool:
+        """All steps; whether live and backtest agree. DemoError when a step fails."""
+        with self.step("made up", "Ticks of four symbols are made up"):
+            ticks = self.prepare()
+        with self.step("live", "Simulated terminal, over ZeroMQ, to the live daemon and back"):
+            self.live(ticks)
+        with self.step("archived", "Spool to archive, and proof that no tick is missing"):
+            self.archive()
+        with self.step("backtested", "The same rules over the archive, on Spark"):
+            self.backtest()
+        with self.step("compared", "Live against backtest, row by row"):
+            differences, signals = self.compare()
+        verdict = f"live and backtest agree: {signals} signals, {differences} differences"
+        if differences:
+            verdict = verdict.replace("agree", "differ")
+        with self.step("drawn", "The report"):
+            page = write_page(self, verdict, differences == 0)
+        self.say(verdict)
+        self.say(f"report: {page}")
+        return differences == 0
+
+    @contextmanager
+    def step(self, name: str, title: str) -> Iterator[None]:
+        """Say what is being done, and how long it took."""
+        started_ms = monotonic_ms()
+        self.say(f"{title} ...")
+        yield
+        self.durations[name] = (monotonic_ms() - started_ms) / 1000
+        self.say(f"    {self.durations[name]:.1f} s")
+
+    def prepare(self) -> list[Path]:
+        """A fresh folder with rules, settings, faults and ticks."""
+        for name in LEFT:
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        (self.folder / "ticks").mkdir(parents=True)
+        (self.folder / "log.txt").unlink(missing_ok=True)
+        for name in ("rules.cep", "faults.toml", "daemon.toml"):
+            text = files("cep.demo").joinpath(name).read_text(encoding="utf-8")
+            filled = Template(text).safe_substitute(port=free_port())
+            (self.folder / name).write_text(filled, encoding="utf-8")
+        return write_ticks(self.folder / "ticks", self.ticks, self.seed)
+
+    def live(self, ticks: list[Path]) -> None:
+        """Daemon and terminal at the same time, until the terminal has nothing left to send."""
+        settings = (self.folder / "daemon.toml").read_text(encoding="utf-8")
+        address = settings.split('bind = "')[1].split('"')[0]
+        with background(["daemon", "--config", str(self.folder / "daemon.toml")], self.log):
+            arguments = ["simulate", "--connect", address, "--server-time", "UTC"]
+            arguments += ["--script", str(self.folder / "faults.toml"), "--identity", "demo"]
+            arguments += ["--speed", str(self.speed), "--patience", "120", "--stay", "2"]
+            for path in ticks:
+                arguments += ["--ticks", str(path)]
+            last = mt5cep(arguments, self.log).strip().splitlines()[-1]
+        self.say(f"    {last}")
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log.txt"
+
+    def archive(self) -> None:
+        archive = str(self.folder / "archive")
+        for arguments in (
+            ["archive", "ingest", str(self.folder / "spool"), archive],
+            ["archive", "verify", archive],
+        ):
+            said = mt5cep(arguments, self.log)
+            self.say(f"    {said.strip().splitlines()[-1]}")
+
+    def backtest(self) -> None:
+        streams = ",".join(sorted({row["stream"] for row in rows(self.journal)}))
+        arguments = ["backtest", str(self.rules), "--archive", str(self.folder / "archive")]
+        arguments += ["--master", self.master, "--streams", streams]
+        arguments += ["--out", str(self.backtested), "--report", str(self.folder / "backtest.html")]
+        mt5cep(arguments, self.log)
+
+    def compare(self) -> tuple[int, int]:
+        """Rows that differ in place or content, and the number of live signals."""
+        live = self.journal.read_bytes().splitlines()
+        backtest = self.backtested.read_bytes().splitlines()
+        differences = sum(one != other for one, other in zip(live, backtest, strict=False))
+        differences += abs(len(live) - len(backtest))
+        signals = sum(b'"complex":' in line for line in live)
+        self.say(f"    {len(live):,} rows live, {len(backtest):,} rows in the backtest")
+        if not signals:
+            raise DemoError(f"the demo's rules found no signal; see {self.log}")
+        return differences, signals
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Output rows from JSON lines."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)

@@ -1,0 +1,92 @@
+"""A Spark data source whose rows are parts: what stage 1 made of one symbol's records in one slice.
+
+Spark schedules lists of files, never ticks. A task opens its Parquet files itself, runs the engine
+and hands out a few large binaries, so the work is the engine's and not that of moving rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from cep.backtest.parts import Job, PartRow, Task, run_task
+
+NAME = "mt5cep_parts"
+COLUMNS = pa.schema(
+    [
+        ("place", pa.int64()),
+        ("slice", pa.int64()),
+        ("symbol", pa.string()),
+        ("rows", pa.int64()),
+        ("first_ingest", pa.int64()),
+        ("last_ingest", pa.int64()),
+        ("part", pa.binary()),
+        ("error", pa.string()),
+    ]
+)
+SCHEMA = (
+    "place long, slice long, symbol string, rows long, first_ingest long, last_ingest long, "
+    "part binary, error string"
+)
+OWN = ("cep", "mt5bridge")
+
+
+class Work(msgspec.Struct, frozen=True):
+    """The options of the source: one job, cut into tasks."""
+
+    job: Job
+    tasks: tuple[Task, ...]
+
+
+class TaskPartition(InputPartition):
+    """One task, as JSON."""
+
+
+class PartsSource(DataSource):
+    """`spark.read.format("mt5cep_parts").option("work", JSON of Work)`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> str:
+        return SCHEMA
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return PartsReader(self.options["work"])
+
+
+class PartsReader(DataSourceReader):
+    """Runs in Spark's Python workers."""
+
+    def __init__(self, work: str) -> None:
+        decoded = msgspec.json.decode(work, type=Work)
+        self._job = msgspec.json.encode(decoded.job)
+        self._tasks = [msgspec.json.encode(task) for task in decoded.tasks]
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [TaskPartition(task) for task in self._tasks]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        job = msgspec.json.decode(self._job, type=Job)
+        task = msgspec.json.decode(partition.value, type=Task)
+        for row in reported(job, task):
+            yield as_batch(row)
+
+
+def reported(job: Job, task: Task) -> Iterator[PartRow]:
+    """Parts of a task; an error of ours becomes a row, so that its text reaches the user."""
+    try:
+        yield from run_task(job, task)
+    except Exception as error:
+        if type(error).__module__.split(".")[0] not in OWN:
+            raise
+        yield PartRow(task.places[0], 0, "", 0, 0, 0, b"", str(error))
+
+
+def as_batch(row: PartRow) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([msgspec.structs.asdict(row)], schema=COLUMNS)
