@@ -24,7 +24,6 @@ from cep.market import check_market
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
 from mt5bridge import clock
-from mt5bridge.position import Position
 from mt5bridge.server import Outcome, Server, Sink
 from mt5bridge.spool import CommitThread, Durable, Spool
 from mt5bridge.spool import read as read_spool
@@ -70,9 +69,7 @@ class Daemon:
             self.journal = Journal(self.config.state.journal, restored.journal_bytes)
             stack.callback(self.journal.close)
             self.pipeline = Pipeline(spool, restored.run, self._on_rows)
-            caught_up = self.pipeline.catch_up(
-                read_spool(spool.directory, restored.ingest + 1)
-            )
+            caught_up = self.pipeline.catch_up(read_spool(spool.directory, restored.ingest + 1))
             self._snapshot_at = spool.next_ingest + self.config.state.snapshot_records
             logger.info("{} stored records; {} run again", spool.durable_ingest, caught_up)
             restored.run.warm_up()
@@ -93,10 +90,7 @@ class Daemon:
             logger.warning("cut {} bytes of an interrupted write", recovery.torn_bytes)
         for path, damage in recovery.damages:
             logger.error("{}: damaged: {}", path, damage)
-        self.resumes = {
-            key: Position(state.sequence, state.time_msc, state.count_at_msc)
-            for key, state in recovery.streams.items()
-        }
+        self.resumes = {key: state.position for key, state in recovery.streams.items()}
         return spool
 
     def _serve(self, stack: ExitStack, spool: Spool, stop: Event, ready: Event | None) -> None:

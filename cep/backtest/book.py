@@ -1,9 +1,10 @@
 """Positions on one symbol: market orders, stops and targets against the ticks that came.
 
 Orders fill at the first tick after the record that caused them, buys at ask and sells at bid.
-Positions are watched from the tick after their entry: longs at bid, shorts at ask. A target fills at
-its own price, a stop at the price of the tick that reached it. On one tick, stops and targets come
-before orders. A signal has at most one position on a symbol; while that is open, it opens no other.
+Positions are watched from the tick after their entry: longs at bid, shorts at ask. A target fills
+at its own price, a stop at the price of the tick that reached it. On one tick, stops and targets
+come before orders. A signal has at most one position on a symbol; while that is open, it opens no
+other.
 """
 
 from __future__ import annotations
@@ -169,9 +170,7 @@ class Book:
         prices = ticks.bid if position.is_long else ticks.ask
         self._close(ticks, at, position, float(prices[at]), reason)
 
-    def _close(
-        self, ticks: Ticks, at: int, position: _Position, price: float, reason: str
-    ) -> None:
+    def _close(self, ticks: Ticks, at: int, position: _Position, price: float, reason: str) -> None:
         order = position.order
         gain = (price - position.price) * (1 if position.is_long else -1)
         del self._positions[order.signal]

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from cep.backtest.book import Trade
 
+ALL = "all"
+
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
@@ -54,6 +56,19 @@ def metrics(trades: Sequence[Trade], span_ms: int) -> Metrics:
         sharpe=float(points.mean()) / deviation if deviation else None,
         exposure=_covered_ms(closed) / span_ms if span_ms > 0 else 0.0,
     )
+
+
+def by_signal(trades: Sequence[Trade], span_ms: int) -> dict[str, Metrics]:
+    """Metrics of each signal, of each of its symbols where it has several, and of all trades."""
+    found: dict[str, list[Trade]] = {}
+    for name in sorted({trade.signal for trade in trades}):
+        own = [trade for trade in trades if trade.signal == name]
+        found[name] = own
+        symbols = sorted({trade.symbol for trade in own})
+        for symbol in symbols if len(symbols) > 1 else ():
+            found[f"{name} {symbol}"] = [trade for trade in own if trade.symbol == symbol]
+    found[ALL] = list(trades)
+    return {name: metrics(group, span_ms) for name, group in found.items()}
 
 
 def _sum(values: NDArray[np.float64]) -> float:

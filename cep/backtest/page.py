@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cep.backtest.book import Trade
-from cep.backtest.metrics import Metrics
+from cep.backtest.metrics import ALL, Metrics
 from cep.backtest.points import digits_of
 from cep.backtest.records import shown_tables
 from cep.backtest.results import Results
@@ -52,7 +52,7 @@ def report(findings: Findings, ticks: Selection) -> Report:
     return Report(
         findings.title,
         findings.subtitle,
-        summary=summary(findings.metrics["all"], results.counts),
+        summary=summary(findings.metrics[ALL], results.counts),
         charts=tuple(charts),
         tables=(
             metrics_table(findings.metrics),
@@ -130,7 +130,9 @@ def equity_chart(trades: Sequence[Trade]) -> SymbolChart:
     """The running sum of closed trades' points."""
     times = np.array([trade.closed_msc for trade in trades], np.int64)
     total = np.cumsum([trade.points for trade in trades])
-    return SymbolChart("Equity", (Series("points, closed trades", Role.PRICE, times, total),), (), 1)
+    return SymbolChart(
+        "Equity", (Series("points, closed trades", Role.PRICE, times, total),), (), 1
+    )
 
 
 def summary(all_: Metrics, counts: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
@@ -192,5 +194,3 @@ def percent(share: float | None) -> str:
 
 def ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:,.2f}"
-
-

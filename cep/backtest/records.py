@@ -72,17 +72,15 @@ def read(selection: Selection, plan: Plan) -> Iterator[dict[str, pa.Table]]:
     for stream in plan.sources:
         fields = {FIELDS[stream.name][n] for n in stream.schema.names if n != "symbol"}
         rest[stream.name] = shown_tables(selection, stream.name, fields)
-    heads: dict[str, pa.Table | None] = {}
-    heads = {name: table for name, tables in rest.items() if (table := next(tables, None))}
-    while heads:
-        bound = min(int(table["ingest"][-1].as_py()) for table in heads.values())
+    heads = {name: next(tables, None) for name, tables in rest.items()}
+    while open_ := {name: table for name, table in heads.items() if table is not None}:
+        bound = min(int(table["ingest"][-1].as_py()) for table in open_.values())
         step: dict[str, pa.Table] = {}
-        for name, table in list(heads.items()):
+        for name, table in open_.items():
             count = int(np.searchsorted(int64(table, "ingest"), bound, side="right"))
             if count:
                 step[name] = table.slice(0, count)
             heads[name] = table.slice(count) if count < table.num_rows else next(rest[name], None)
-        heads = {name: table for name, table in heads.items() if table is not None}
         yield step
 
 

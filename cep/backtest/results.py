@@ -23,18 +23,27 @@ def picked(rows: Rows, streams: Collection[str]) -> Rows:
     return Rows(rows.decoder, rows.ints[at], rows.floats[at], rows.lists, rows.stages[at])
 
 
+def event_names(plan: Plan) -> list[str]:
+    """Simple and complex events."""
+    return [event.name for event in plan.events] + [found.name for found in plan.complexes]
+
+
 class Results:
-    """Counts of rows, all signals with their places in the order, and the latest events."""
+    """Counts, all signals with their places in the order, and the latest events."""
 
     def __init__(self, plan: Plan, *, keep_events: bool = False) -> None:
         self.plan = plan
+        self.records = 0
         self.counts: Counter[str] = Counter()
         self.signals: list[tuple[int, Row]] = []
         self.recent: dict[str, deque[dict[str, Any]]] = {}
         self._signals = {signal.name for signal in plan.signals}
         if keep_events:
-            for found in (*plan.events, *plan.complexes):
-                self.recent[found.name] = deque(maxlen=KEPT_MAX)
+            self.recent = {name: deque(maxlen=KEPT_MAX) for name in event_names(plan)}
+
+    def add_records(self, n: int) -> None:
+        """So many more records were read."""
+        self.records += n
 
     def take(self, rows: Rows) -> None:
         """Note the next rows."""

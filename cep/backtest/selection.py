@@ -38,8 +38,18 @@ class Selection(msgspec.Struct, frozen=True):
         """Rows of the files; some may lie outside the range."""
         return sum(file.rows for file in self.files)
 
-    def of(self, symbol: str) -> Selection:
-        return self._with(file for file in self.files if file.symbol == symbol)
+    @property
+    def interval_msc(self) -> tuple[int, int]:
+        """First and last time of the files, cut to the range."""
+        first = min((file.first_msc for file in self.files), default=0)
+        last = max((file.last_msc for file in self.files), default=0)
+        low = first if self.from_msc is None else max(first, self.from_msc)
+        return low, last if self.to_msc is None else min(last, self.to_msc - 1)
+
+    @property
+    def span_ms(self) -> int:
+        first, last = self.interval_msc
+        return last - first
 
     def stream(self, name: str) -> Selection:
         """The part that feeds the source stream of that name."""

@@ -16,7 +16,7 @@ from cep.engine.rows import Rows
 def sequential(
     rules: Compiled, selection: Selection, advance: Callable[[int], None] = lambda n: None
 ) -> Iterator[Rows]:
-    """Output rows in order, told how many records were read; `Rows.orders` are `order_of` ingest."""
+    """Output rows in order, `Rows.orders` being `order_of` ingest."""
     run = rules.start()
     done = 0
     for batch in encoded(selection, run):

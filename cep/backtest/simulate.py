@@ -21,6 +21,7 @@ from cep.backtest.selection import Selection
 from cep.market import TICK_STREAM
 
 PRICES = {"bid", "ask"}
+NO_SYMBOL = "no symbol"
 
 
 @dataclass(slots=True)

@@ -10,7 +10,10 @@ import click
 from cep.cli.errors import explain_error
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("cep.cli.demo", "Run everything at once on this machine and compare live with backtest."),
+    "demo": (
+        "cep.cli.demo",
+        "Run everything at once on this machine and compare live with backtest.",
+    ),
     "check": ("cep.cli.check", "Validate rule files."),
     "explain": ("cep.cli.explain", "Show numbers, arrangements and the plan of a rule file."),
     "fmt": ("cep.cli.fmt", "Format rule files."),
@@ -22,6 +25,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "daemon": (
         "cep.cli.daemon",
         "Take ticks and deals from terminals, run the rules, send signals, store everything.",
+    ),
+    "backtest": (
+        "cep.cli.backtest",
+        "Run RULES over an archive on Spark, fill their signals, and show what came of it.",
     ),
     "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -108,18 +108,18 @@ def command(
 
 def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wishes) -> None:
     """Run the rules, then the fills; write and print."""
-    from cep.backtest.results import Results
+    from cep.backtest.results import Results, event_names
     from cep.engine.native import Compiled
 
     shown = shown_streams(plan, wishes)
     needed = {signal.name for signal in plan.signals}
     if wishes.report:
-        needed |= {found.name for found in (*plan.events, *plan.complexes)}
+        needed.update(event_names(plan))
     results = Results(plan, keep_events=wishes.report is not None)
     rules = Compiled(plan, outputs=shown | needed)
-    records = run_rules(rules, selection, wishes, shown, results)
-    click.echo("\n".join(run_lines(records, selection, results, shown | needed)))
-    if wishes.fills and plan.signals or wishes.report:
+    run_rules(rules, selection, wishes, shown, results)
+    click.echo("\n".join(run_lines(selection, results)))
+    if (wishes.fills and plan.signals) or wishes.report:
         finish(archive, selection, wishes, results)
 
 
@@ -133,8 +133,8 @@ def shown_streams(plan: Plan, wishes: Wishes) -> set[str]:
 
 def run_rules(
     rules: Compiled, selection: Selection, wishes: Wishes, shown: set[str], results: Results
-) -> int:
-    """Send every output row where it is wanted; how many records were read, about."""
+) -> None:
+    """Send every output row where it is wanted."""
     from cep.backtest.results import picked
     from cep.backtest.tables import Tables
 
@@ -146,9 +146,135 @@ def run_rules(
         if wishes.tables is not None:
             tables = stack.enter_context(Tables(wishes.tables, rules.plan, sorted(shown)))
             takers.append(tables.take)
-        for rows in stack.enter_context(_Rows(rules, selection, wishes.master)):
+        for rows in stack.enter_context(running(rules, selection, wishes.master, results)):
             results.take(rows)
             chosen = picked(rows, shown) if takers else rows
             for take in takers:
                 take(chosen)
-    return selection.rows
+
+
+@contextmanager
+def running(
+    rules: Compiled, selection: Selection, master: str, results: Results
+) -> Iterator[Iterator[Rows]]:
+    """The run's output rows, by Spark or in this process."""
+    from cep.backtest.parts import why_sequential
+    from cep.backtest.sequential import sequential
+
+    reason = why_sequential(rules) if master != NO_SPARK else ""
+    if reason is None:
+        backtest, session = spark_parts()
+        with session(master) as spark, progress("backtest", unit="tasks") as bar:
+            yield backtest(spark, rules, selection, advance=results.add_records, reach=bar.reach)
+        return
+    if reason:
+        click.echo(f"note: in this process, without Spark: {reason}", err=True)
+    with progress("backtest", selection.rows) as bar:
+
+        def advance(n: int) -> None:
+            results.add_records(n)
+            bar.advance(n)
+
+        yield sequential(rules, selection, advance)
+
+
+def spark_parts() -> tuple[Any, Any]:
+    """The Spark half, which need not be installed."""
+    try:
+        from cep.spark.backtest import backtest
+        from cep.spark.session import session
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{error.name} is missing", "pip install 'mt5cep[spark]', or give --master none"
+        ) from None
+    return backtest, session
+
+
+def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Results) -> None:
+    """Fill the signals, print what came of them, write the report."""
+    from cep.backtest.assumptions import assumptions
+    from cep.backtest.metrics import by_signal
+    from cep.backtest.orders import orders
+    from cep.backtest.page import Findings, report
+    from cep.backtest.simulate import NO_SYMBOL, Outcome, simulate, tick_selection
+    from cep.backtest.tables import write_trades
+    from cep.report import render
+
+    wanted_orders, without = orders(results.signals, 1000 * wishes.valid_seconds)
+    outcome = Outcome()
+    if wishes.fills:
+        ticks = tick_selection(archive, selection, {order.symbol for order in wanted_orders})
+        with progress("fills", ticks.rows, unit="ticks") as bar:
+            outcome = simulate(ticks, wanted_orders, wishes.points, bar.advance)
+    outcome.refused[NO_SYMBOL] += without
+    found = by_signal(outcome.trades, selection.span_ms)
+    notes = assumptions(outcome.points, wishes.valid_seconds) if wishes.fills else []
+    if wishes.fills:
+        click.echo("\n".join(result_lines(found, outcome, notes)))
+    if wishes.tables is not None and wishes.fills:
+        write_trades(wishes.tables, outcome.trades)
+    if wishes.report is not None:
+        findings = Findings(
+            f"Backtest of {results.plan.name}",
+            range_text(selection),
+            results,
+            outcome,
+            found,
+            notes,
+        )
+        drawn = tick_selection(archive, selection, set(selection.symbols) | set(outcome.points))
+        with output(wishes.report) as sink:
+            sink.write(render(report(findings, drawn)).encode())
+
+
+def run_lines(selection: Selection, results: Results) -> list[str]:
+    """What was read and what came out."""
+    rows = [f"{name} {count:,}" for name, count in sorted(results.counts.items())]
+    return [
+        f"{counted(results.records, 'record')} of {counted(len(selection.symbols), 'symbol')}, "
+        f"{range_text(selection)}",
+        f"rows: {', '.join(rows) or 'none'}",
+    ]
+
+
+def result_lines(
+    found: Mapping[str, Metrics], outcome: Outcome, assumptions: Sequence[str]
+) -> list[str]:
+    """Trades and metrics as text."""
+    from cep.backtest.page import METRIC_COLUMNS, metric_cells
+
+    names = [name.lower() for name in METRIC_COLUMNS]
+    lines = aligned([names, *(metric_cells(name, metrics) for name, metrics in found.items())])
+    refused = [f"{why} {n:,}" for why, n in sorted(outcome.refused.items()) if n]
+    if refused:
+        lines.append(f"not filled: {', '.join(refused)}")
+    return [*lines, "assumptions:", *(f"  {text}" for text in assumptions)]
+
+
+def range_text(selection: Selection) -> str:
+    first, last = selection.interval_msc
+    return f"{time_text(first)} to {time_text(last)} UTC"
+
+
+def names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    if not found:
+        raise UserError("--symbols: names no symbol", "for example --symbols EURUSD,XAUUSD")
+    return found
+
+
+def utc_msc(moment: datetime | None) -> int | None:
+    return None if moment is None else round(moment.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def _point(text: str) -> tuple[str, float]:
+    symbol, _, size = text.partition("=")
+    try:
+        point = float(size)
+    except ValueError:
+        point = 0.0
+    if not symbol or not 0 < point < float("inf"):
+        raise UserError(f"--point {text}: not SYMBOL=SIZE", "for example --point EURUSD=0.00001")
+    return symbol.strip(), point

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,7 @@ def names(plan: Plan, what: str) -> set[str]:
     return {operator.name for operator in getattr(plan, what)}
 
 
-def summary(demo: Demo, lived: Lived, live: list[Row]) -> tuple[tuple[str, str], ...]:
+def summary(demo: Demo, lived: Lived, live: Sequence[Row]) -> tuple[tuple[str, str], ...]:
     """The run in numbers."""
     counts = Counter(row["stream"] for row in live)
     pairs = [
@@ -77,7 +78,7 @@ def summary(demo: Demo, lived: Lived, live: list[Row]) -> tuple[tuple[str, str],
     return tuple(pairs)
 
 
-def engine_rows(plan: Plan, live: list[Row]) -> list[EngineRows]:
+def engine_rows(plan: Plan, live: Sequence[Row]) -> list[EngineRows]:
     """The live rows by engine."""
     engines = []
     for engine in plan.engines:
@@ -93,7 +94,7 @@ def engine_rows(plan: Plan, live: list[Row]) -> list[EngineRows]:
     return engines
 
 
-def charts(lived: Lived, live: list[Row]) -> tuple[SymbolChart, ...]:
+def charts(lived: Lived, live: Sequence[Row]) -> tuple[SymbolChart, ...]:
     """One chart a symbol: price, bands, and everything that happened on it."""
     signals = [row for row in live if row["stream"] in names(lived.plan, "signals")]
     engines = engine_rows(lived.plan, live)
@@ -150,7 +151,7 @@ def fill_table(lived: Lived) -> Table:
     return Table("Fills", columns, cells)
 
 
-def queue_view(lived: Lived, live: list[Row], engine: str) -> QueueView:
+def queue_view(lived: Lived, live: Sequence[Row], engine: str) -> QueueView:
     """The newest events of an engine with what they were bound to; those that left are marked."""
     queued = {entry.seq: entry for entry in lived.queues[engine]}
     bound: dict[int, list[str]] = {}

@@ -52,7 +52,10 @@ def inner(function: F) -> F:
 
 
 def inline(function: F) -> F:
-    """An inner kernel that is always inlined: for the few lines that run for every tick."""
+    """An inner kernel that is always inlined: a few lines, or called from few places.
+
+    A call hands over a state of twenty arrays by value, which costs more than most kernels do.
+    """
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 
 

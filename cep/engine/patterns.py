@@ -17,7 +17,7 @@ Number = tuple[int, int]
 
 @dataclass(slots=True)
 class Shape:
-    """Per leaf: what it needs, leaves that must come after it, leaves it drops, `[not ..]` sides."""
+    """Per leaf: what it needs, leaves that come after it, leaves it drops, `[not ..]` sides."""
 
     leaves: list[Number] = field(default_factory=list)
     after: list[int] = field(default_factory=list)

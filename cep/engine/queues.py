@@ -24,7 +24,7 @@ class Queued:
 
 
 def queue(run: Run, engine: str) -> list[Queued]:
-    """What is queued in an engine now, in order of entry (per key, where it has a queue per key)."""
+    """What is queued in an engine now, over all keys, in order of entry."""
     stage = run.stages[run.rules.stages.engine(engine)]
     column = stage.compiled.tables.queues[engine]
     keyed = run.rules.stages.by.is_engine_keyed(engine)

@@ -19,7 +19,6 @@ from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import (
     KEYS,
     LISTS,
-    OUT_STREAM,
     ROWS,
     ROWS_FULL,
     STATUS,

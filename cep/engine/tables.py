@@ -71,7 +71,9 @@ class TableBuilder:
             c for c in self.plan.complexes if c.name in chained and c.name not in names
         ]
         self.rule_ids = {rule.name: index for index, rule in enumerate(self.rules)}
-        self.keyed = {entry.name for entry in self.entries if isinstance(entry, Event) and entry.key}
+        self.keyed = {
+            entry.name for entry in self.entries if isinstance(entry, Event) and entry.key
+        }
         self.keyed |= {rule.name for rule in self.rules if rule.key}
         self.shapes = {rule.name: self._shape(rule) for rule in own}
         self.ends = self._ends()

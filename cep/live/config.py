@@ -14,11 +14,7 @@ class ConfigError(ValueError):
     """A settings file that cannot be used; the message names file, key and remedy."""
 
 
-class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    pass
-
-
-class Listen(_Section):
+class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[server]`: where terminals connect."""
 
     bind: str = "tcp://127.0.0.1:5655"
@@ -40,7 +36,7 @@ class Listen(_Section):
         )
 
 
-class Rules(_Section):
+class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[rules]`: what runs."""
 
     file: Path
@@ -49,7 +45,7 @@ class Rules(_Section):
     numba: bool = True
 
 
-class Store(_Section):
+class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[spool]`: what is kept on disk before it is archived."""
 
     folder: Path = Path("spool")
@@ -58,14 +54,14 @@ class Store(_Section):
     max_mib: int = 8_192
 
 
-class Archiving(_Section):
+class Archiving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[archive]`: where sealed segments go; no folder, no archiving."""
 
     folder: Path | None = None
     every_seconds: int = 60
 
 
-class State(_Section):
+class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[state]`: snapshots of the rules' state and the journal of output rows."""
 
     folder: Path = Path("state")
@@ -73,7 +69,7 @@ class State(_Section):
     journal: Path | None = Path("events.jsonl")
 
 
-class Trading(_Section):
+class Trading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[signals]`: what is sent back to terminals; off by default."""
 
     send: bool = False
@@ -82,7 +78,7 @@ class Trading(_Section):
     valid_seconds: int = 60
 
 
-class Config(_Section):
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A daemon's settings; folders and files are relative to the settings file."""
 
     rules: Rules
@@ -122,7 +118,9 @@ def _absolute(config: Config, base: Path) -> Config:
     return replace(
         config,
         rules=replace(
-            rules, file=base / rules.file, callback=base / rules.callback if rules.callback else None
+            rules,
+            file=base / rules.file,
+            callback=base / rules.callback if rules.callback else None,
         ),
         spool=replace(config.spool, folder=base / config.spool.folder),
         archive=replace(archive, folder=base / archive.folder if archive.folder else None),

@@ -99,6 +99,4 @@ class MarketFeed:
         columns = deal_columns(
             self._deals, lambda name: kept[name], lambda name: fixed_texts(kept[name].tolist())
         )
-        return self.run.encoder.encode(
-            DEAL_STREAM, columns, utc_msc(kept, offset_ms), order
-        )
+        return self.run.encoder.encode(DEAL_STREAM, columns, utc_msc(kept, offset_ms), order)

@@ -1,4 +1,4 @@
-"""A backtest on Spark: stage 1 a symbol at a time in its tasks, stage 2 on their parts in the driver.
+"""A backtest on Spark: stage 1 by symbol in its tasks, stage 2 on their parts in the driver.
 
 Stage 2 is one engine with one clock: it cannot be spread, it sees few rows, and its output goes
 to files of the driver's machine. So it runs in the driver, on parts that come to it slice by slice
@@ -7,6 +7,7 @@ in the order of the records, with no more than one slice in memory.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
@@ -26,7 +27,7 @@ from cep.spark.source import NAME, PartsSource, Work
 
 TASKS_A_CORE = 4
 POLL_SECONDS = 0.2
-GROUP = "mt5cep backtest"
+_runs = itertools.count(1)
 
 
 def backtest(
@@ -35,9 +36,12 @@ def backtest(
     selection: Selection,
     *,
     slice_rows: int = SLICE_ROWS,
+    advance: Callable[[int], None] = lambda n: None,
     reach: Callable[[int, int], None] = lambda done, total: None,
 ) -> Iterator[Rows]:
-    """Output rows in order, those of `cep.backtest.sequential`; `reach` gets tasks done and total.
+    """Output rows in order, those of `cep.backtest.sequential.sequential`.
+
+    `advance` is told how many records were read, `reach` how many tasks of how many are done.
 
     BacktestError when the rules cannot be run a symbol at a time (`why_sequential`).
     """
@@ -49,7 +53,7 @@ def backtest(
     warm(rules)
     parts = parts_frame(spark, job, selection)
     with reporting(spark, reach):
-        yield from merged_rows(rules, keys, collected(parts))
+        yield from merged_rows(rules, keys, collected(parts, advance))
 
 
 def warm(rules: Compiled) -> None:
@@ -69,28 +73,29 @@ def parts_frame(spark: SparkSession, job: Job, selection: Selection) -> DataFram
     return by_slice.sortWithinPartitions("place")
 
 
-def collected(parts: DataFrame) -> Iterator[PartRow]:
+def collected(parts: DataFrame, advance: Callable[[int], None]) -> Iterator[PartRow]:
     """Rows of the frame in order, one partition at a time; BacktestError for a failed part."""
     for row in parts.toLocalIterator(prefetchPartitions=True):
         if row["error"]:
             raise BacktestError(row["error"])
+        advance(row["rows"])
         values = row.asDict()
         yield PartRow(**{**values, "part": bytes(values["part"])})
 
 
 @contextmanager
 def reporting(spark: SparkSession, reach: Callable[[int, int], None]) -> Iterator[None]:
-    """Tell how many tasks of the jobs started inside the block are done, while it lasts."""
-    context = spark.sparkContext
-    context.setJobGroup(GROUP, GROUP)
+    """Tell how far the first job started inside the block is: the one that runs the rules."""
+    group = f"mt5cep backtest {next(_runs)}"
+    spark.sparkContext.setJobGroup(group, group)
+    tracker = spark.sparkContext.statusTracker()
     done = Event()
 
     def watch() -> None:
         while not done.wait(POLL_SECONDS):
-            tracker = context.statusTracker()
-            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(GROUP)]
-            stages = {stage for job in jobs if job for stage in job.stageIds}
-            found = [info for stage in stages if (info := tracker.getStageInfo(stage))]
+            job = tracker.getJobInfo(min(tracker.getJobIdsForGroup(group), default=-1))
+            stages = [tracker.getStageInfo(stage) for stage in job.stageIds] if job else []
+            found = [stage for stage in stages if stage]
             if found:
                 reach(sum(s.numCompletedTasks for s in found), sum(s.numTasks for s in found))
 

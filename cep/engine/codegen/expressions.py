@@ -86,7 +86,8 @@ class Scope:
         """The value widened to a numeric type."""
         source = self.value(expression)
         if is_float(type_) and not is_float(expression.type):
-            return f"to_float({source})"
+            name = "int_to_float32" if type_ is Type.FLOAT else "to_float"
+            return f"{name}({source})"
         return source
 
     def _constant(self, constant: Constant) -> str:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.queries import QuerySource
-from cep.engine.codegen.writer import Writer
+from cep.engine.codegen.writer import Writer, label
 from cep.engine.kernels.state import OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
 from cep.engine.stages import CROSSING, Stages
@@ -15,7 +15,7 @@ from cep.engine.tables import Tables
 from cep.plan.nodes import Event, Origin, Plan, Query, Stream
 
 HEADER = '''\
-"""Stage {stage} of the rules {name!r}: generated, do not edit."""
+"""Stage {stage} of the rules {name}: generated, do not edit."""
 from math import isnan, nan
 
 from cep.engine.jit import inner, kernel
@@ -31,9 +31,9 @@ from cep.engine.kernels.rings import (
 )
 from cep.engine.kernels.room import has_room
 from cep.engine.kernels.scalar import (
-    NULL, add, coalesce, coalesce_float, divide, divide_float, equal, larger, larger_float, less,
-    less_equal, modulo, modulo_float, multiply, not_equal, smaller, smaller_float, subtract,
-    to_float, to_float32, wrap_int,
+    NULL, add, coalesce, coalesce_float, divide, divide_float, equal, int_to_float32, larger,
+    larger_float, less, less_equal, modulo, modulo_float, multiply, not_equal, smaller,
+    smaller_float, subtract, to_float, to_float32, wrap_int,
 )
 from cep.engine.kernels.state import READY, ROWS, STATUS
 
@@ -105,7 +105,7 @@ class ModuleSource:
 
     def text(self) -> str:
         w = Writer()
-        w.lines.append(HEADER.format(stage=self.stage, name=self.plan.name))
+        w.lines.append(HEADER.format(stage=self.stage, name=label(self.plan.name)))
         for stream in reversed(self.plan.streams):
             if stream.name in self.shared:
                 self._write_shared(w, stream)
@@ -141,7 +141,7 @@ class ModuleSource:
         arguments = ", ".join((*columns, "t", "k", "order", "s"))
         w("", "@inner")
         with w.block(f"def on_{self.ids.of(stream.name)}({arguments}):"):
-            w(f'"""Readers of {stream.name}, which several queries write."""', *LOCALS)
+            w(f'"""Readers of {label(stream.name)}, which several queries write."""', *LOCALS)
             self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
 
     def _write_drain(self, w: Writer) -> None:
@@ -154,7 +154,7 @@ class ModuleSource:
             with w.block("while r < gi[0, ROWS]:"):
                 w("stream = oi[r, 1]", "order = oi[r, 0]", "t = oi[r, 2]", "k = oi[r, 3]")
                 for stream in self.drained:
-                    with w.block(f"if stream == {self.ids.of(stream.name)}:  # {stream.name}"):
+                    with w.block(f"if stream == {self.ids.of(stream.name)}:  # {label(stream.name)}"):
                         columns = self._columns(w, stream, "oi", "of", "r")
                         self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
                 w("rule = s.bt[s.bt[4] + stream]")
@@ -165,9 +165,7 @@ class ModuleSource:
     def _write_run(self, w: Writer) -> None:
         w("", "@kernel")
         with w.block("def run(start, stop, ri, rf, s):"):
-            w(
-                '"""Rows [start, stop) in order; the first one not done (STATUS says why)."""'
-            )
+            w('"""Rows [start, stop) in order; the first one not done (STATUS says why)."""')
             w(*LOCALS, "gi[0, STATUS] = READY")
             with w.block("for i in range(start, stop):"):
                 with w.block("if not has_room(gi):"):
@@ -180,7 +178,7 @@ class ModuleSource:
 
     def _write_inputs(self, w: Writer) -> None:
         for stream in self.inputs():
-            with w.block(f"if stream == {self.ids.of(stream.name)}:  # {stream.name}"):
+            with w.block(f"if stream == {self.ids.of(stream.name)}:  # {label(stream.name)}"):
                 columns = self._columns(w, stream, "ri", "rf", "i")
                 self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
 
@@ -247,7 +245,7 @@ class ModuleSource:
 
     def _write_query(self, w: Writer, query: Query, scope: Scope, key: str) -> None:
         source = self.queries[query.name]
-        w(f"# {query.name}: from {query.source} into {query.target}")
+        w(f"# {label(query.name)}: from {label(query.source)} into {label(query.target)}")
         with ExitStack() as blocks:
             _guard(w, blocks, source.filters(scope))
             counted = source.counted(scope)
@@ -278,7 +276,7 @@ class ModuleSource:
             self._write_readers(w, target, Scope(outputs, "t", self.code_of), key)
 
     def _write_event(self, w: Writer, event: Event, scope: Scope, key: str) -> None:
-        w(f"# event {event.name}")
+        w(f"# event {label(event.name)}")
         condition = scope.condition(event.condition)
         with self._with_key(w, event, scope, key) as row:
             if event.every:

@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
+def label(text: str) -> str:
+    """A user's name for a comment: nothing in it can end the comment or start code."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "_-. ") else "_" for c in text)
+
+
 class Writer:
     """Collects lines of Python at the current depth."""
 

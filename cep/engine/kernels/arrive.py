@@ -86,7 +86,7 @@ def write_row(gi: Ints, oi: Ints, order: int, stream: int, t: int, k: int) -> in
     return r
 
 
-@inner
+@inline
 def write_match(
     s: State, home: Ints, row: int, q: int, rule: int, own: int, number: int, n: int, order: int
 ) -> None:

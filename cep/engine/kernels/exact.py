@@ -1,4 +1,4 @@
-"""Sums that do not drift: double-double arithmetic, so that an aggregate is the rounded exact value.
+"""Sums that do not drift: by double-double arithmetic, an aggregate is the rounded exact value.
 
 A window's sum is kept as an unevaluated pair high + low (about 106 bits) of the values' distances
 from a nearby reference value. What leaves the window is subtracted again without loss, hence the

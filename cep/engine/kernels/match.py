@@ -89,7 +89,7 @@ def is_valid(s: State, home: Ints, row: int, q: int, position: int, at: int) -> 
     return True
 
 
-@inner
+@inline
 def candidate(
     s: State,
     home: Ints,
@@ -103,7 +103,7 @@ def candidate(
     oldest: int,
     validate: bool,
 ) -> int:
-    """Newest entry for a leaf in positions [lowest, bound) that is not bound and valid; -1: none."""
+    """Newest entry for a leaf in [lowest, bound) that is not bound and valid; -1: none."""
     d = s.bt[leaf + LEAF_DEF]
     k = leaf_key(s, leaf + LEAF_KEY, own)
     word = ENTRY_BITS + s.bt[leaf + LEAF_WORD]
@@ -125,7 +125,7 @@ def candidate(
     return -1
 
 
-@inner
+@inline
 def pending_floor(
     s: State, home: Ints, row: int, q: int, rule: int, leaf: int, own: int, depth: int, c: int
 ) -> int:
@@ -144,7 +144,7 @@ def pending_floor(
     return floor
 
 
-@inner
+@inline
 def add_candidate(s: State, rule: int, leaf: int, bit: int, depth: int, c: int, p: int) -> int:
     """Candidate `c` of the level above takes `leaf` at position p; the new mask."""
     absent = s.bt[rule + RULE_ABSENT_N]
@@ -168,7 +168,7 @@ def add_candidate(s: State, rule: int, leaf: int, bit: int, depth: int, c: int, 
     return mask
 
 
-@inner
+@inline
 def best_position(
     s: State,
     home: Ints,
@@ -203,7 +203,7 @@ def best_position(
     return best
 
 
-@inner
+@inline
 def take_position(
     s: State, home: Ints, row: int, q: int, rule: int, own: int, depth: int, p: int
 ) -> bool:
@@ -235,7 +235,7 @@ def failed_bucket(s: State, mask: int) -> int:
     return ((mask ^ (mask >> 17)) * 40503 >> 4) & (len(s.mm) - 1)
 
 
-@inner
+@inline
 def has_failed(s: State, depth: int) -> bool:
     """Whether this level's residual is known to fail with a bound at least as high."""
     mask = s.me[depth - 1, 0, 0]
@@ -247,7 +247,7 @@ def has_failed(s: State, depth: int) -> bool:
     )
 
 
-@inner
+@inline
 def remember_failure(s: State, depth: int) -> None:
     mask = s.me[depth - 1, 0, 0]
     bucket = failed_bucket(s, mask)
@@ -256,7 +256,7 @@ def remember_failure(s: State, depth: int) -> None:
     s.mm[bucket, 2] = s.mp[depth, ENTERED]
 
 
-@inner
+@inline
 def match(s: State, home: Ints, row: int, q: int, rule: int, own: int, number: int, p: int) -> int:
     """Number of events of the match that ends at position p, 0 when there is none.
 

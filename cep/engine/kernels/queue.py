@@ -62,7 +62,7 @@ def definition(s: State, d: int) -> int:
     return s.bt[DEFINITIONS] + d * DEF_SIZE
 
 
-@inner
+@inline
 def queue_row(s: State, engine: int, k: int) -> int:
     return k if s.bt[engine + ENGINE_KEYED] else 0
 
@@ -73,7 +73,7 @@ def place(home: Ints, row: int, q: int, position: int) -> int:
     return home[row, q + QUEUE_BASE] + (position & (home[row, q + QUEUE_ROOM] - 1))
 
 
-@inner
+@inline
 def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
     """An alive entry leaves the queue; its bind list is given back."""
     s.qe[at, ENTRY_ALIVE] = 0
@@ -87,7 +87,7 @@ def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
     s.qe[at, ENTRY_BINDS] = 0
 
 
-@inner
+@inline
 def expire(s: State, engine: int, home: Ints, row: int, q: int, t: int) -> None:
     """Entries older than the span leave (rule 3); an entry exactly that old stays."""
     home[row, q + QUEUE_CLOCK] = max(home[row, q + QUEUE_CLOCK], t)
@@ -109,7 +109,7 @@ def expire(s: State, engine: int, home: Ints, row: int, q: int, t: int) -> None:
                 take_out(s, home, row, q, at)
 
 
-@inner
+@inline
 def newest_time(s: State, home: Ints, row: int, q: int) -> int:
     """Time of the newest queued event; the smallest int when the queue is empty."""
     newest = -(2**63)
@@ -124,14 +124,14 @@ def newest_time(s: State, home: Ints, row: int, q: int) -> int:
     return newest
 
 
-@inner
+@inline
 def latest(s: State, home: Ints, row: int, q: int, d: int, k: int) -> int:
     """Position of the newest alive entry of (definition, key); -1 when there is none."""
     position = s.ki[k, s.bt[definition(s, d) + DEF_LAST]] - 1
     return alive_from(s, home, row, q, position)
 
 
-@inner
+@inline
 def alive_from(s: State, home: Ints, row: int, q: int, position: int) -> int:
     """The first alive entry from here along the chain of its number."""
     while position >= home[row, q + QUEUE_HEAD]:
@@ -156,9 +156,9 @@ def remove_number(s: State, home: Ints, row: int, q: int, d: int, k: int) -> int
     return removed
 
 
-@inner
+@inline
 def admit(s: State, d: int, k: int, t: int) -> bool:
-    """Expiry, lateness, repetition and opposites (rules 2 to 5); false when the event is dropped."""
+    """Expiry, lateness, repetition, opposites (rules 2 to 5); false when the event is dropped."""
     record = definition(s, d)
     engine = s.bt[record + DEF_ENGINE]
     home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
@@ -185,7 +185,7 @@ def admit(s: State, d: int, k: int, t: int) -> bool:
     return True
 
 
-@inner
+@inline
 def enter(s: State, d: int, k: int, t: int) -> int:
     """The event enters at the tail (rule 5); its position."""
     record = definition(s, d)
@@ -250,7 +250,7 @@ def widen(s: State, home: Ints, row: int, q: int) -> None:
     s.gi[0, ENTRY_LARGEST] = max(s.gi[0, ENTRY_LARGEST], wider)
 
 
-@inner
+@inline
 def bind(s: State, at: int, number: int) -> None:
     """Append a complex event's number to an entry's bind list (rule 12)."""
     node = s.gi[0, BIND_FREE]

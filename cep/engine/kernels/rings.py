@@ -130,9 +130,11 @@ def extreme_keep_int(
 def extreme_leave(s: State, home: Ints, row: int, ring: int, position: int, ints: int) -> None:
     """The window row at `position` leaves; it is in the deque only as its front."""
     head = home[row, ring + RING_HEAD]
-    if head < home[row, ring + RING_TAIL]:
-        if s.wi[int_cell(home, row, ring, head, ints)] == position:
-            home[row, ring + RING_HEAD] = head + 1
+    if (
+        head < home[row, ring + RING_TAIL]
+        and s.wi[int_cell(home, row, ring, head, ints)] == position
+    ):
+        home[row, ring + RING_HEAD] = head + 1
 
 
 @inline

@@ -37,7 +37,7 @@ from cep.engine.kernels.state import (
 
 @inline
 def has_room(gi: Ints) -> bool:
-    """False, and why in `gi[0, STATUS]`, when an array is too small for the worst the row can do."""
+    """False, and why in STATUS, when an array is too small for the worst the row can do."""
     if gi[0, ROWS] > gi[0, ROWS_LIMIT] or gi[0, LISTS] > gi[0, LISTS_LIMIT]:
         gi[0, STATUS] = ROWS_FULL
         return False

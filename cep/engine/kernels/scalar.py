@@ -84,6 +84,14 @@ def to_float(value: int) -> float:
 
 
 @inline
+def int_to_float32(value: int) -> float:
+    """A whole number as the nearest float, rounded once."""
+    if value == NULL:
+        return math.nan
+    return float(np.float32(value))
+
+
+@inline
 def to_float32(value: float) -> float:
     """A double rounded to the nearest float."""
     return float(np.float32(value))
