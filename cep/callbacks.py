@@ -25,6 +25,9 @@ class EventsCallback:
     logged with its row and counted; the engine goes on.
     """
 
+    live = False
+    """Whether a daemon calls, which stores what terminals send and nothing else."""
+
     def __init__(self) -> None:
         self._outbox: list[tuple[str, int, Row]] = []
 
@@ -41,7 +44,16 @@ class EventsCallback:
         """A query put a row on a derived stream."""
 
     def send(self, stream: str, time_msc: int, row: Row) -> None:
-        """Queue a row for a source stream."""
+        """Queue a row for a source stream; CallbackError in a daemon.
+
+        A row without a terminal behind it has no sequence, so that after a crash nobody could
+        tell whether it was stored, and a backtest would not see it.
+        """
+        if self.live:
+            raise CallbackError(
+                f"{stream}: a daemon takes rows from terminals only; let the rules derive what "
+                "this callback sends, or act on the terminal with a signal"
+            )
         self._outbox.append((stream, time_msc, row))
 
     def take_sent(self) -> list[tuple[str, int, Row]]:
@@ -60,10 +72,12 @@ class Delivery:
 
     plan: Plan
     callback: EventsCallback
+    live: bool = False
     failures: int = 0
     _handlers: dict[str, Callable[[Row], None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.callback.live = self.live
         by_origin = {
             Origin.EVENT: self.callback.on_event,
             Origin.COMPLEX: self.callback.on_complex,

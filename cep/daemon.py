@@ -8,27 +8,29 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from threading import Event, Thread
-from typing import Any
 
 from loguru import logger
 
 from cep.archive import Archive, ArchiveError, ingest_spool
-from cep.callbacks import Delivery, EventsCallback, load_callback
+from cep.callbacks import Delivery, load_callback
 from cep.engine.native import Compiled
-from cep.live.checkpoints import Checkpoints
-from cep.live.config import Config
-from cep.live.journal import Journal
+from cep.live.checkpoints import Checkpoints, Restored
+from cep.live.config import Config, ConfigError
+from cep.live.effects import Effects
+from cep.live.journal import Journal, set_aside
 from cep.live.pipeline import Caused, Pipeline
-from cep.live.signals import as_signal, signal_id
+from cep.live.silence import Silence
 from cep.market import check_market
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
 from mt5bridge import clock
-from mt5bridge.server import Outcome, Server, Sink
-from mt5bridge.spool import CommitThread, Durable, Spool
+from mt5bridge.server import Batch, Outcome, Server, Sink
+from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
+from mt5bridge.wire import Signal
 
 MEBIBYTE = 1 << 20
+POLL_MS = 50
 
 
 def load_plan(config: Config) -> Plan:
@@ -36,7 +38,18 @@ def load_plan(config: Config) -> Plan:
     path = config.rules.file
     plan = compile_rules(path.read_text(encoding="utf-8"), str(path))
     check_market(plan)
+    derived = {stream.name for stream in plan.streams} - {stream.name for stream in plan.sources}
+    for name in config.rules.streams or ():
+        if name not in derived:
+            known = ", ".join(sorted(derived))
+            raise ConfigError(f"[rules] streams: {path} makes no stream {name}; it makes {known}")
     return plan
+
+
+def load_delivery(config: Config, plan: Plan) -> Delivery | None:
+    """The user's callback, if one is configured."""
+    path = config.rules.callback
+    return Delivery(plan, load_callback(path), live=True) if path else None
 
 
 class Daemon:
@@ -46,16 +59,10 @@ class Daemon:
         self.config = config
         self.plan = load_plan(config)
         self.signals = {signal.name for signal in self.plan.signals}
-        callback = config.rules.callback
-        made = load_callback(callback) if callback else EventsCallback()
-        self.delivery = Delivery(self.plan, made)
-        self.has_callback = callback is not None
+        self.delivery = load_delivery(config, self.plan)
         self.rules = Compiled(self.plan, outputs=self._outputs(), jit=config.rules.numba)
         self.sink = Sink()
-        self.checkpoints = Checkpoints(config.state.folder)
         self.server: Server | None = None
-        self._snapshot_at = 0
-        self._newest_msc = 0
 
     def _outputs(self) -> list[str] | None:
         streams = self.config.rules.streams
@@ -64,16 +71,13 @@ class Daemon:
     def run(self, stop: Event, ready: Event | None = None) -> None:
         """Serve until `stop` is set; `ready` is set once terminals can connect."""
         with ExitStack() as stack:
-            spool = self._open_spool(stack)
-            restored = self.checkpoints.load(self.rules, spool.durable_ingest)
-            self.journal = Journal(self.config.state.journal, restored.journal_bytes)
-            stack.callback(self.journal.close)
-            self.pipeline = Pipeline(spool, restored.run, self._on_rows)
-            caught_up = self.pipeline.catch_up(read_spool(spool.directory, restored.ingest + 1))
-            self._snapshot_at = spool.next_ingest + self.config.state.snapshot_records
-            logger.info("{} stored records; {} run again", spool.durable_ingest, caught_up)
-            restored.run.warm_up()
-            self._serve(stack, spool, stop, ready)
+            self.spool = self._open_spool(stack)
+            self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
+            self._catch_up(stack, self.checkpoints.load(self.rules, self.spool.durable_ingest))
+            self.pipeline.run.warm_up()
+            self._serve(stop, ready)
+            self._snapshot()
+            self._save_snapshots()
 
     def _open_spool(self, stack: ExitStack) -> Spool:
         store = self.config.spool
@@ -90,65 +94,95 @@ class Daemon:
             logger.warning("cut {} bytes of an interrupted write", recovery.torn_bytes)
         for path, damage in recovery.damages:
             logger.error("{}: damaged: {}", path, damage)
-        self.resumes = {key: state.position for key, state in recovery.streams.items()}
         return spool
 
-    def _serve(self, stack: ExitStack, spool: Spool, stop: Event, ready: Event | None) -> None:
-        commits = CommitThread(spool, clock.monotonic_ms)
+    def _catch_up(self, stack: ExitStack, restored: Restored | None) -> None:
+        """Bring the rules to the end of the spool and the journal to the end of the rules."""
+        state = self.config.state
+        found = restored or self._begin()
+        self.journal = Journal(state.journal, found.journal_bytes)
+        stack.callback(self.journal.close)
+        deliver = self.delivery.deliver if self.delivery else None
+        self.effects = Effects(self.signals, self.config.signals, self.journal, deliver)
+        self.pipeline = Pipeline(self.spool, found.run, self._on_rows)
+        records, newest_msc = self.pipeline.catch_up(
+            read_spool(self.spool.directory, found.ingest + 1),
+            self.effects.act_again if restored else self.effects.note,
+        )
+        self._snapshot_at = self.spool.next_ingest + state.snapshot_records
+        self.unsettled = [s for s in self.effects.found_again if s.valid_until_msc >= newest_msc]
+        logger.info("{} stored records; {} run again", self.spool.durable_ingest, records)
+
+    def _begin(self) -> Restored:
+        """A run from the first record of the spool on, and a journal of its own."""
+        first = next(read_spool(self.spool.directory), None)
+        if first is not None:
+            logger.warning("no snapshot fits these rules: they run from record {}", first.ingest)
+        aside = set_aside(self.config.state.journal)
+        if aside is not None:
+            logger.warning("the journal of other rules or another spool is now {}", aside)
+        fresh = Restored(self.rules.start(), first.ingest - 1 if first else 0, 0)
+        self.checkpoints.take(fresh.run, fresh.ingest, 0)
+        self.checkpoints.save(fresh.ingest, lambda: None)
+        return fresh
+
+    def _serve(self, stop: Event, ready: Event | None) -> None:
+        with ExitStack() as stack:
+            commits = CommitThread(self.spool, clock.monotonic_ms)
+            server = self._listen(stack)
+            commits.start()
+            stack.callback(commits.stop)
+            archiving = self._start_archiving(stop)
+            logger.info("listening on {}", server.address)
+            if ready is not None:
+                ready.set()
+            silence = Silence(self.spool, self.config.state.clock_every_ms)
+            while not stop.is_set() and commits.failure is None:
+                server.poll_once(POLL_MS)
+                self.pipeline.store_gaps()
+                silence.look(clock.now())
+            if archiving is not None:
+                archiving.join()
+
+    def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch
         self.sink.on_gap = self.pipeline.on_gap
         self.sink.on_outcome = self._on_outcome
-        server = Server(self.config.server.settings(), self.sink, self.resumes)
-        self.server = server
-        stack.callback(server.close)
-        commits.start()
-        stack.callback(commits.stop)
-        archiving = self._start_archiving(stop)
-        logger.info("listening on {}", server.address)
-        if ready is not None:
-            ready.set()
-        server.run(stop)
-        if archiving is not None:
-            archiving.join()
+        streams = self.spool.recovered.streams
+        resumes = {key: state.position for key, state in streams.items()}
+        self.server = Server(self.config.server.settings(), self.sink, resumes)
+        stack.callback(self.server.close)
+        for signal in self.unsettled:
+            self._send(signal)
+        return self.server
 
     def _on_durable(self, durable: Durable) -> None:
         """Acknowledge what a commit made safe; called in the commit thread."""
         if self.server is not None:
             for (identity, stream), sequence in durable.sequences.items():
                 self.server.acknowledge(identity, stream, sequence)
+        self._save_snapshots()
 
-    def _on_batch(self, batch: Any) -> bool:
+    def _on_batch(self, batch: Batch) -> bool:
         taken = self.pipeline.on_batch(batch)
-        if taken and self.pipeline.spool.next_ingest >= self._snapshot_at:
+        if taken and self.spool.next_ingest >= self._snapshot_at:
             self._snapshot()
         return taken
 
     def _snapshot(self) -> None:
-        ingest = self.pipeline.spool.next_ingest - 1
-        self.checkpoints.save(self.pipeline.run, ingest, self.journal.size_bytes)
+        ingest = self.spool.next_ingest - 1
+        self.checkpoints.take(self.pipeline.run, ingest, self.journal.size_bytes)
         self._snapshot_at = ingest + self.config.state.snapshot_records
 
-    def _on_rows(self, caused: Caused) -> None:
-        """Send signals first, then write the journal and call the callback."""
-        rows = caused.rows.dicts()
-        if self.config.signals.send:
-            for row, ingest in zip(rows, caused.rows.orders.tolist(), strict=True):
-                if row["stream"] in self.signals:
-                    self._send(row, caused, ingest)
-        self.journal.write(caused.rows)
-        if self.has_callback:
-            self.delivery.deliver(rows)
+    def _save_snapshots(self) -> None:
+        self.checkpoints.save(self.spool.durable_ingest, self.journal.sync)
 
-    def _send(self, row: dict[str, Any], caused: Caused, ingest: int) -> None:
-        trading = self.config.signals
-        group = caused.group
-        stream = "/".join(group.stream)
-        identifier = signal_id(
-            row["stream"], row["key"], group.source, stream, caused.sequence(ingest)
-        )
-        signal = as_signal(row, identifier, trading.magic, trading.valid_seconds * 1000)
+    def _on_rows(self, caused: Caused) -> None:
+        self.effects.act(caused, self._send)
+
+    def _send(self, signal: Signal) -> None:
         if self.server is not None:
-            self.server.send_signal(trading.terminal, signal)
+            self.server.send_signal(self.config.signals.terminal, signal)
 
     def _on_outcome(self, outcome: Outcome) -> None:
         result = outcome.result
@@ -172,5 +206,5 @@ class Daemon:
         while not stop.wait(self.config.archive.every_seconds):
             try:
                 ingest_spool(self.config.spool.folder, archive)
-            except (ArchiveError, OSError) as problem:
+            except (ArchiveError, SpoolError, OSError) as problem:
                 logger.error("archive: {}", problem)

@@ -85,12 +85,12 @@ def in_order(tables: list[tuple[Stream, pa.Table]]) -> list[Source]:
 
 def batches(run: Run, sources: list[Source], batch_rows: int = BATCH_ROWS) -> Iterator[InputRows]:
     """The sources' rows encoded, in the one order."""
-    total = sum(len(source.order) for source in sources)
-    for first in range(0, total, batch_rows):
-        past = min(total, first + batch_rows)
+    orders = np.sort(np.concatenate([source.order for source in sources]))
+    for at in range(0, len(orders), batch_rows):
+        bounds = orders[at], orders[min(len(orders), at + batch_rows) - 1] + 1
         parts = []
         for source in sources:
-            start, stop = np.searchsorted(source.order, (first, past))
+            start, stop = np.searchsorted(source.order, bounds)
             if start < stop:
                 table = source.table.slice(int(start), int(stop - start))
                 columns = {name: table[name] for name in source.stream.schema.names}

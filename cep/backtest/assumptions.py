@@ -20,6 +20,7 @@ def assumptions(points: Mapping[str, float], valid_seconds: int) -> list[str]:
         f"Signals without `for` TIME are good for {valid_seconds} seconds; "
         f"those without lots trade {LOTS_DEFAULT:g}.",
         "No commission, swap, slippage beyond the ticks, latency, margin or partial fills.",
-        "Profit is price difference times lots, without contract size or currency.",
+        "Drawdown and Sharpe (mean by deviation of a trade) are those of closed trades' points; "
+        "profit is price difference times lots, without contract size or currency.",
         f"Size of a point: {sizes or 'not needed'}.",
     ]

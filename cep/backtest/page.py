@@ -147,9 +147,8 @@ def summary(all_: Metrics, counts: Mapping[str, int]) -> tuple[tuple[str, str], 
 
 
 METRIC_COLUMNS = (
-    "Signal", "Trades", "Win rate", "Net points", "Points a trade", "Profit factor",
-    "Max drawdown (points)", "Sharpe a trade", "Exposure", "Profit (price x lots)",
-    "Max drawdown (price x lots)",
+    "Signal", "Trades", "Win rate", "Points", "A trade", "Profit factor", "Drawdown", "Sharpe",
+    "Exposure", "Profit", "Drawdown of profit",
 )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from cep.backtest.records import encoded, ingest_of, order_of
 from cep.backtest.selection import Selection
-from cep.backtest.slices import sliced
-from cep.engine.distributed import Merge, is_distributable, run_part
+from cep.backtest.slices import SLICE_ROWS, sliced
+from cep.engine.distributed import Merge, is_distributable, run_part, shipped
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER
 from cep.engine.native import Compiled
@@ -21,6 +21,7 @@ from cep.market import TICK_STREAM
 from cep.plan import compile_rules
 
 SYMBOL = "symbol"
+RARE_SLICE_ROWS = 16 * SLICE_ROWS
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -65,6 +66,18 @@ class PartRow(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=4)
 def _compiled(text: str, outputs: tuple[str, ...], jit: bool) -> Compiled:
     return Compiled(compile_rules(text), outputs=outputs, jit=jit)
+
+
+def slice_rows_for(rules: Compiled) -> int:
+    """How many records a slice may hold so that what it puts out fits into memory.
+
+    Where each tick can put rows out, slices are small; events on edges and signals are few.
+    """
+    needed, names = shipped(rules), rules.ids.names()
+    edges = {event.name for event in rules.plan.events if not event.every}
+    rare = edges | {found.name for found in (*rules.plan.complexes, *rules.plan.signals)}
+    often = any(needed[number] and name not in rare for number, name in names.items())
+    return SLICE_ROWS if often else RARE_SLICE_ROWS
 
 
 def why_sequential(rules: Compiled) -> str | None:

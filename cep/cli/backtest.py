@@ -16,7 +16,7 @@ from cep.cli.errors import UserError
 from cep.cli.progress import progress
 from cep.cli.replay import output, wanted
 from cep.cli.rules import RULES, read_rules
-from cep.cli.text import aligned, counted
+from cep.cli.text import counted
 from cep.plan import Plan, compile_rules
 from cep.report.tables import time_text
 
@@ -244,11 +244,19 @@ def result_lines(
     from cep.backtest.page import METRIC_COLUMNS, metric_cells
 
     names = [name.lower() for name in METRIC_COLUMNS]
-    lines = aligned([names, *(metric_cells(name, metrics) for name, metrics in found.items())])
+    lines = right_aligned([names, *(metric_cells(*pair) for pair in found.items())])
     refused = [f"{why} {n:,}" for why, n in sorted(outcome.refused.items()) if n]
     if refused:
         lines.append(f"not filled: {', '.join(refused)}")
     return [*lines, "assumptions:", *(f"  {text}" for text in assumptions)]
+
+
+def right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns, all but the first to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
 
 
 def range_text(selection: Selection) -> str:

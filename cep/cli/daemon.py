@@ -21,12 +21,13 @@ def command(config: Path, check: bool) -> None:
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from loguru import logger
 
-    from cep.daemon import Daemon, load_plan
+    from cep.daemon import Daemon, load_delivery, load_plan
     from cep.live.config import read_config
 
     settings = read_config(config)
     if check:
         plan = load_plan(settings)
+        load_delivery(settings, plan)
         click.echo(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
         return
     logger.remove()

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 import click
@@ -16,10 +17,6 @@ from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-NOT_YET = {
-    "database": "the rules do not run inside a database yet; use --backend native",
-    "spark": "import the files with `mt5cep archive import` and run `mt5cep backtest`",
-}
 
 
 @click.command()
@@ -30,7 +27,7 @@ NOT_YET = {
 )  # fmt: skip
 @click.option(
     "--backend", type=click.Choice(["native", "database", "spark"]), default="native",
-    show_default=True, help="What runs the rules.",
+    show_default=True, help="What runs the rules; spark runs keys in parallel.",
 )  # fmt: skip
 @click.option("--out", type=FILE, help="Write JSON lines here instead of to standard output.")
 @click.option("--streams", metavar="A,B", help="Only rows of these streams (default: all).")
@@ -48,10 +45,16 @@ def command(
     plain: bool,
 ) -> None:
     """Run RULES over recorded rows and print one JSON object per output row."""
-    if backend in NOT_YET:
-        raise UserError(f"--backend {backend} is not available for replay", NOT_YET[backend])
+    if backend == "database":
+        raise UserError("--backend database: rules do not run in a database", "use native or spark")
+    if backend == "spark" and callback:
+        raise UserError("--callback needs --backend native", "leave one of them out")
     plan = compile_rules(*read_rules(rules))
-    run_replay(plan, [_input(text) for text in inputs], out, wanted(plan, streams), callback, plain)
+    files, outputs = [_input(text) for text in inputs], wanted(plan, streams)
+    if backend == "spark":
+        run_on_spark(plan, files, out, outputs, plain)
+    else:
+        run_replay(plan, files, out, outputs, callback, plain)
 
 
 def run_replay(
@@ -77,6 +80,27 @@ def run_replay(
             sink.writelines(line + b"\n" for line in rows.json_lines())
     if delivery is not None and delivery.failures:
         raise UserError(f"EventsCallback failed on {delivery.failures} rows", "see the log above")
+
+
+def run_on_spark(
+    plan: Plan,
+    files: list[tuple[str, Path]],
+    out: Path | None,
+    outputs: list[str] | None,
+    plain: bool,
+) -> None:
+    """The same on a local Spark, a key at a time."""
+    # Imported here: Spark is an extra, and takes seconds to start.
+    from cep.engine.native import Compiled
+    from cep.replay import read_sources
+    from cep.spark.replay import replay_on_spark
+    from cep.spark.session import session
+
+    sources = read_sources(plan, files)
+    compiled = Compiled(plan, outputs=outputs, jit=not plain)
+    with session() as spark, TemporaryDirectory() as folder, output(out) as sink:
+        for rows in replay_on_spark(spark, compiled, sources, Path(folder)):
+            sink.writelines(line + b"\n" for line in rows.json_lines())
 
 
 def wanted(plan: Plan, streams: str | None) -> list[str] | None:

@@ -163,7 +163,7 @@ def queue_view(lived: Lived, live: Sequence[Row], engine: str) -> QueueView:
     entries = {
         row["seq"]: QueueEntry(
             row["number"], row["stream"], row["time_msc"], tuple(bound.get(row["seq"], ())),
-            row["key"] or "", gone="" if row["seq"] in queued else "left",
+            row["key"] or "", gone="" if row["seq"] in queued else why_gone(lived, engine, row),
         )
         for row in live
         if row["stream"] in events
@@ -175,6 +175,13 @@ def queue_view(lived: Lived, live: Sequence[Row], engine: str) -> QueueView:
     }
     newest = sorted(entries)[-QUEUE_ROWS:]
     return QueueView(engine, tuple(entries[seq] for seq in newest))
+
+
+def why_gone(lived: Lived, engine: str, row: Row) -> str:
+    """An event younger than the queue's span did not leave by age: an opposite drove it out."""
+    latest_msc = int(lived.bands[row["key"]].time_msc[-1]) if row["key"] in lived.bands else 0
+    aged = latest_msc - row["time_msc"] > lived.plan.engine(engine).span_ms
+    return "expired" if aged else "evicted"
 
 
 def as_entry(queued: Queued, binds: tuple[str, ...]) -> QueueEntry:

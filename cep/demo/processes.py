@@ -8,6 +8,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
+
+from mt5bridge.clock import monotonic_ms
 
 STOP_S = 60
 PATIENCE_S = 300
@@ -45,13 +48,14 @@ def mt5cep(arguments: Sequence[str], log: Path) -> str:
 
 
 @contextmanager
-def background(arguments: Sequence[str], log: Path) -> Iterator[None]:
-    """A command that runs during the `with`, and is told to end after it."""
+def background(arguments: Sequence[str], log: Path, ready: str) -> Iterator[None]:
+    """A command that runs during the `with`, from when its log says `ready` until told to end."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "cep", *arguments], stdout=output, stderr=output
         )
         try:
+            _wait(process, log, ready)
             yield
             if process.poll() is not None:
                 raise DemoError(f"mt5cep {arguments[0]} ended early, see {log}")
@@ -60,3 +64,14 @@ def background(arguments: Sequence[str], log: Path) -> Iterator[None]:
             process.wait(STOP_S)
     if process.returncode:
         raise DemoError(f"mt5cep {arguments[0]} ended with code {process.returncode}, see {log}")
+
+
+def _wait(process: subprocess.Popen[bytes], log: Path, ready: str) -> None:
+    """Wait until the log says `ready`. DemoError when the process ends or is not ready in time."""
+    deadline_ms = monotonic_ms() + 1000 * PATIENCE_S
+    pause = Event()
+    while ready not in log.read_text(encoding="utf-8", errors="replace"):
+        if process.poll() is not None or monotonic_ms() > deadline_ms:
+            tail = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+            raise DemoError(f"the daemon does not start, see {log}:\n{tail}")
+        pause.wait(0.05)

@@ -91,10 +91,11 @@ class Demo:
         """Daemon and terminal at the same time, until the terminal has nothing left to send."""
         settings = (self.folder / "daemon.toml").read_text(encoding="utf-8")
         address = settings.split('bind = "')[1].split('"')[0]
-        with background(["daemon", "--config", str(self.folder / "daemon.toml")], self.log):
+        daemon = ["daemon", "--config", str(self.folder / "daemon.toml")]
+        with background(daemon, self.log, ready="listening on"):
             arguments = ["simulate", "--connect", address, "--server-time", "UTC"]
             arguments += ["--script", str(self.folder / "faults.toml"), "--identity", "demo"]
-            arguments += ["--speed", str(self.speed), "--patience", "120", "--stay", "2"]
+            arguments += ["--speed", str(self.speed), "--patience", "20", "--stay", "2"]
             for path in ticks:
                 arguments += ["--ticks", str(path)]
             last = mt5cep(arguments, self.log).strip().splitlines()[-1]

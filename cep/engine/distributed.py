@@ -60,11 +60,11 @@ def is_distributable(rules: Compiled) -> str | None:
 def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
     """Run stage 1 over the records of some keys; `run` was started with all keys there are."""
     kept: list[OutputRows] = []
-    shipped = _shipped(run.rules)
+    needed = shipped(run.rules)
     offset = 0
     for batch in batches:
         for rows in run.feed_keyed(batch):
-            places = np.flatnonzero(shipped[rows.ints[:, OUT_STREAM]])
+            places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
             ints = rows.ints[places]
             ints[run.is_complex(ints[:, OUT_STREAM]), OUT_ATTRIBUTES + 2] += offset
             offset += len(rows.lists)
@@ -169,8 +169,8 @@ def merge_parts(rules: Compiled, keys: Sequence[str], parts: Iterable[bytes]) ->
     return Merge(rules, keys).push(enumerate(parts))
 
 
-def _shipped(rules: Compiled) -> NDArray[np.bool_]:
-    """Streams the merge needs: wanted ones, what stage 2 takes, and what `seq` counts."""
+def shipped(rules: Compiled) -> NDArray[np.bool_]:
+    """By stream id, what the merge needs: wanted ones, what stage 2 takes, and what `seq` counts."""
     needed = crossing_streams(rules.stages, rules.ids)
     for name in rules.outputs:
         needed[rules.ids.of(name)] = True

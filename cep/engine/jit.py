@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
+from numba.core.types import unliteral
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,9 +67,20 @@ def _compiled(function: F, **options: bool) -> F:
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder())
     try:
-        return numba.njit(error_model="numpy", **options)(function)
+        return _without_literals(numba.njit(error_model="numpy", **options)(function))
     finally:
         numba.config.CACHE_DIR = previous
+
+
+def _without_literals(kernel: Any) -> Any:
+    """The kernel, compiled once and not once more for every constant a caller passes."""
+    template = kernel.get_call_template
+
+    def by_types(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        return template(tuple(map(unliteral, arguments)), named)
+
+    kernel.get_call_template = by_types
+    return kernel
 
 
 def plain(function: F) -> F:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -110,7 +111,7 @@ def load_run(source: str) -> Run:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.py"
     if not path.exists() or path.read_text() != source:
-        draft = path.with_suffix(f".{id(source)}.tmp")
+        draft = path.with_suffix(f".{os.getpid()}.tmp")
         draft.write_text(source)
         draft.replace(path)
     spec = importlib.util.spec_from_file_location(name, path)

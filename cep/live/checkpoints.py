@@ -1,9 +1,14 @@
-"""Snapshots of the rules' state beside the spool: a restart continues from the newest that fits."""
+"""Snapshots of the rules' state beside the spool: a restart continues from the newest that fits.
+
+The thread that runs the rules takes them, the one that waits for the disk saves them, and not
+before the last record in them is on disk: a snapshot never holds what a crash can undo.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +18,7 @@ from cep.engine.native import Compiled, Run
 from cep.engine.snapshot import SnapshotError, restore, take
 
 KEPT = 3
-"""The newest may be ahead of the disk after a power loss; then an older one is used."""
+"""An older one is used when the newest is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,40 +31,61 @@ class Restored:
 
 
 class Checkpoints:
-    """Files `<ingest>-<journal bytes>.npz` in a folder; written whole or not at all."""
+    """Files `<spool>-<ingest>-<journal bytes>.npz` in a folder; written whole or not at all."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, spool: str) -> None:
         self.folder = folder
+        self.spool = spool
+        self._waiting: deque[tuple[int, int, bytes]] = deque()
 
-    def save(self, run: Run, ingest: int, journal_bytes: int) -> None:
-        """Keep the state after record `ingest`."""
+    def take(self, run: Run, ingest: int, journal_bytes: int) -> None:
+        """Remember the state after record `ingest`, to be saved once that is durable."""
+        self._waiting.append((ingest, journal_bytes, take(run)))
+
+    def save(self, durable_ingest: int, sync_journal: Callable[[], None]) -> None:
+        """Write the states taken up to `durable_ingest`; a failure is logged, the next one counts.
+
+        The journal goes to disk first, so that it is never shorter than a snapshot says.
+        """
+        while self._waiting and self._waiting[0][0] <= durable_ingest:
+            ingest, journal_bytes, data = self._waiting.popleft()
+            try:
+                sync_journal()
+                self._write(f"{self.spool}-{ingest}-{journal_bytes}.npz", data)
+            except OSError as problem:
+                logger.error("{}: no snapshot: {}", self.folder, problem)
+
+    def _write(self, name: str, data: bytes) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{ingest}-{journal_bytes}.npz"
+        path = self.folder / name
         draft = path.with_suffix(".part")
         with draft.open("wb") as file:
-            file.write(take(run))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
         for _, _, old in list(self._files())[KEPT:]:
             old.unlink(missing_ok=True)
 
-    def load(self, rules: Compiled, durable_ingest: int) -> Restored:
-        """The newest state that the stored records reach; a fresh one when there is none."""
+    def load(self, rules: Compiled, durable_ingest: int) -> Restored | None:
+        """The newest state of these rules that the stored records reach; None without any."""
         for ingest, journal_bytes, path in self._files():
             if ingest > durable_ingest:
+                # Its records are gone and their numbers will be given to others.
+                logger.error("{}: the spool ends at record {}", path, durable_ingest)
+                path.unlink()
                 continue
             try:
                 return Restored(restore(rules, path.read_bytes()), ingest, journal_bytes)
             except (OSError, SnapshotError) as problem:
                 logger.warning("{}: {}; trying an older one", path, problem)
-        return Restored(rules.start(), 0, 0)
+        return None
 
     def _files(self) -> Iterator[tuple[int, int, Path]]:
-        """Snapshots, newest first."""
+        """Snapshots of this spool, newest first."""
         found = []
-        for path in self.folder.glob("*-*.npz"):
-            ingest, _, journal_bytes = path.stem.partition("-")
+        for path in self.folder.glob(f"{self.spool}-*-*.npz"):
+            ingest, _, journal_bytes = path.stem.removeprefix(f"{self.spool}-").partition("-")
             if ingest.isdigit() and journal_bytes.isdigit():
                 found.append((int(ingest), int(journal_bytes), path))
         yield from sorted(found, reverse=True)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
 from mt5bridge.server import Settings
+
+AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Level: TypeAlias = Literal["TRACE", "DEBUG", "INFO", "WARNING", "ERROR"]
 
 
 class ConfigError(ValueError):
@@ -18,9 +23,9 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """`[server]`: where terminals connect."""
 
     bind: str = "tcp://127.0.0.1:5655"
-    heartbeat_ms: int = 1_000
-    timeout_ms: int = 5_000
-    window_records: int = 65_536
+    heartbeat_ms: AtLeastOne = 1_000
+    timeout_ms: AtLeastOne = 5_000
+    window_records: AtLeastOne = 65_536
     users: dict[str, str] = {}
     allow_insecure: bool = False
 
@@ -49,23 +54,24 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """`[spool]`: what is kept on disk before it is archived."""
 
     folder: Path = Path("spool")
-    segment_mib: int = 64
-    segment_minutes: int = 60
-    max_mib: int = 8_192
+    segment_mib: AtLeastOne = 64
+    segment_minutes: AtLeastOne = 60
+    max_mib: AtLeastOne = 8_192
 
 
 class Archiving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[archive]`: where sealed segments go; no folder, no archiving."""
 
     folder: Path | None = None
-    every_seconds: int = 60
+    every_seconds: AtLeastOne = 60
 
 
 class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[state]`: snapshots of the rules' state and the journal of output rows."""
 
     folder: Path = Path("state")
-    snapshot_records: int = 1_000_000
+    snapshot_records: AtLeastOne = 1_000_000
+    clock_every_ms: NotNegative = 1_000
     journal: Path | None = Path("events.jsonl")
 
 
@@ -75,7 +81,7 @@ class Trading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     send: bool = False
     terminal: str | None = None
     magic: int = 77
-    valid_seconds: int = 60
+    valid_seconds: AtLeastOne = 60
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -87,7 +93,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     archive: Archiving = Archiving()
     state: State = State()
     signals: Trading = Trading()
-    log_level: str = "INFO"
+    log_level: Level = "INFO"
 
 
 def read_config(path: Path) -> Config:
@@ -99,9 +105,26 @@ def read_config(path: Path) -> Config:
         raise ConfigError(f"{path}: no such file; config/daemon.toml is an example") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise ConfigError(f"{path}: not TOML: {problem}") from None
+    except OSError as problem:
+        raise ConfigError(f"{path}: {problem.strerror}") from None
     except msgspec.ValidationError as problem:
         raise ConfigError(f"{path}: {problem}; docs/operate.md lists every key") from None
+    _check(path, config)
     return _absolute(config, path.resolve().parent)
+
+
+def _check(path: Path, config: Config) -> None:
+    """ConfigError for values that are good alone and bad together."""
+    try:
+        config.server.settings().check()
+    except ValueError as problem:
+        raise ConfigError(f"{path}: [server] {problem}") from None
+    store = config.spool
+    if store.max_mib < 2 * store.segment_mib:
+        raise ConfigError(
+            f"{path}: [spool] max_mib = {store.max_mib}: use at least twice segment_mib "
+            f"({store.segment_mib}), or a full spool holds no sealed segment to archive"
+        )
 
 
 def _path(type_: type, value: object) -> object:

@@ -1,15 +1,21 @@
 """The journal of output rows: a file that a restart makes whole again.
 
 Rows are a pure function of the stored records, so the journal is cut back to the newest snapshot
-and written again from the spool; it never needs a sync of its own.
+and written again from the spool; it needs no sync but one before each snapshot.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from io import SEEK_END
 from pathlib import Path
-from types import TracebackType
 
-from cep.engine.rows import Rows
+import msgspec
+
+from cep.engine.rows import Row
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Journal:
@@ -17,32 +23,43 @@ class Journal:
 
     def __init__(self, path: Path | None, keep_bytes: int = 0) -> None:
         self._file = None
+        self.size_bytes = self._lived_bytes = 0
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab")
-            self._file.truncate(min(keep_bytes, self._file.tell()))
+            self._lived_bytes = self._file.tell()
+            self.size_bytes = self._file.truncate(min(keep_bytes, self._lived_bytes))
+            self._file.seek(0, SEEK_END)
 
-    @property
-    def size_bytes(self) -> int:
-        return self._file.tell() if self._file else 0
-
-    def write(self, rows: Rows) -> None:
+    def write(self, rows: Iterable[Row]) -> None:
         """Append rows and hand them to the operating system."""
         if self._file:
-            self._file.write(b"".join(line + b"\n" for line in rows.json_lines()))
+            text = b"".join(_encode(row) + b"\n" for row in rows)
+            self._file.write(text)
             self._file.flush()
+            self.size_bytes += len(text)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether what was written last stood in the file before a restart cut it back."""
+        return self.size_bytes <= self._lived_bytes
+
+    def sync(self) -> None:
+        """Wait until what was written is on disk; may be called from any thread."""
+        if self._file:
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         if self._file:
             self._file.close()
 
-    def __enter__(self) -> Journal:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+def set_aside(path: Path | None) -> Path | None:
+    """Rename a journal that other rules or another spool have written; its new path, if any."""
+    if path is None or not path.exists() or not path.stat().st_size:
+        return None
+    number = 1
+    while (other := path.with_stem(f"{path.stem}-{number}")).exists():
+        number += 1
+    path.replace(other)
+    return other

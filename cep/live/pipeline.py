@@ -6,7 +6,8 @@ it, but nobody waits for the disk: acknowledgements follow the commit, signals d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from cep.engine.native import Run
@@ -28,23 +29,26 @@ class Caused:
         return self.group.sequence + ingest - self.group.ingest
 
 
+OnRows = Callable[[Caused], None]
+
+
 class Pipeline:
     """Stores batches and feeds the rules; `on_rows` gets what they cause, batch by batch."""
 
-    def __init__(self, spool: Spool, run: Run, on_rows: Callable[[Caused], None]) -> None:
+    def __init__(self, spool: Spool, run: Run, on_rows: OnRows) -> None:
         self.spool = spool
         self.run = run
         self.on_rows = on_rows
         self.feed = MarketFeed(run)
-        self.ticks = 0
-        self.deals = 0
+        self._gaps: deque[Gap] = deque()
 
     def on_batch(self, batch: Batch) -> bool:
         """Store a batch and run the rules on it; False when the spool is full and took nothing."""
-        kind = Kind.DEALS if batch.stream[0] == "deals" else Kind.TICKS
+        if self._gaps and not self.store_gaps():
+            return False
         group = Group(
             ingest=self.spool.next_ingest,
-            kind=kind,
+            kind=Kind.DEALS if batch.stream[0] == "deals" else Kind.TICKS,
             source=batch.identity,
             stream=batch.stream,
             sequence=batch.first,
@@ -54,32 +58,40 @@ class Pipeline:
         )
         if not self.spool.append(group):
             return False
-        if kind is Kind.TICKS:
-            self.ticks += len(batch.records)
-        else:
-            self.deals += len(batch.records)
-        self.process(group)
+        self._process(group, self.on_rows)
         return True
 
     def on_gap(self, lost: Gap) -> None:
         """Store an interval that the terminal declared lost."""
-        key = (lost.identity, lost.stream)
-        note = f"{lost.reason.name.lower()}: {lost.text}"
-        self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, note))
+        self._gaps.append(lost)
+        self.store_gaps()
 
-    def process(self, group: Group) -> None:
+    def store_gaps(self) -> bool:
+        """Store the intervals a full spool had no room for; whether none is left."""
+        while self._gaps:
+            lost = self._gaps[0]
+            key = (lost.identity, lost.stream)
+            note = f"{lost.reason.name.lower()}: {lost.text}"
+            if not self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, note)):
+                return False
+            self._gaps.popleft()
+        return True
+
+    def catch_up(self, groups: Iterable[Group], on_rows: OnRows) -> tuple[int, int]:
+        """Run the rules on records stored before; how many they were, and their newest time."""
+        records = newest_msc = 0
+        for group in groups:
+            self._process(group, on_rows)
+            records += group.width
+            if group.kind in (Kind.TICKS, Kind.DEALS):
+                newest_msc = max(newest_msc, int(group.utc_msc.max()))
+        return records, newest_msc
+
+    def _process(self, group: Group, on_rows: OnRows) -> None:
         """Run the rules on a stored group."""
         rows = self.feed.rows(group)
         if rows is None:
             return
         found = self.run.feed(rows)
         if len(found):
-            self.on_rows(Caused(found, group))
-
-    def catch_up(self, groups: Iterator[Group]) -> int:
-        """Run the rules on records stored before; how many they were."""
-        records = 0
-        for group in groups:
-            self.process(group)
-            records += group.width
-        return records
+            on_rows(Caused(found, group))

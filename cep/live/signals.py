@@ -11,13 +11,15 @@ from mt5bridge.wire import Side, Signal
 SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
 
 
-def signal_id(name: str, key: str | None, source: str, stream: str, sequence: int) -> int:
+def signal_id(
+    name: str, key: str | None, source: str, stream: str, sequence: int, nth: int = 0
+) -> int:
     """The same number whenever the same record leads to the same signal: 63 bits, never 0.
 
     A tick sent again after a crash gets a new ingest number but keeps its source's sequence, so a
-    terminal that has executed the signal recognises it.
+    terminal that has executed the signal recognises it. `nth` tells signals of one record apart.
     """
-    text = "\0".join((name, key or "", source, stream, str(sequence)))
+    text = "\0".join((name, key or "", source, stream, str(sequence), str(nth)))
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1 or 1
 

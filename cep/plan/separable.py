@@ -53,9 +53,10 @@ class Separability:
         """What `explain` says about it, a line each."""
         if self.key is None:
             return ["not separable: no operator works per key"]
-        lines = [f"separable by {self.key}"] if not self.reasons else []
-        lines += [f"not separable by {self.key}: {name}: {why}" for name, why in self.reasons]
-        return lines
+        if not self.reasons:
+            return [f"separable by {self.key}"]
+        rest = [f"  {name}: {why}" for name, why in self.reasons]
+        return [f"separable by {self.key}, except what runs on one clock afterwards:", *rest]
 
 
 def separability(plan: Plan) -> Separability:

@@ -16,10 +16,10 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from cep.backtest.errors import BacktestError
-from cep.backtest.parts import Job, PartRow, merged_rows, tasks, why_sequential
+from cep.backtest.parts import Job, PartRow, merged_rows, slice_rows_for, tasks, why_sequential
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection
-from cep.backtest.slices import SLICE_ROWS, cuts
+from cep.backtest.slices import cuts
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
@@ -35,7 +35,7 @@ def backtest(
     rules: Compiled,
     selection: Selection,
     *,
-    slice_rows: int = SLICE_ROWS,
+    slice_rows: int | None = None,
     advance: Callable[[int], None] = lambda n: None,
     reach: Callable[[int, int], None] = lambda done, total: None,
 ) -> Iterator[Rows]:
@@ -49,7 +49,7 @@ def backtest(
     if reason is not None:
         raise BacktestError(f"symbols cannot be run apart: {reason}", "run the rules in sequence")
     keys = keys_in_order(selection, rules.plan)
-    job = Job.of(rules, keys, cuts(selection.files, slice_rows))
+    job = Job.of(rules, keys, cuts(selection.files, slice_rows or slice_rows_for(rules)))
     warm(rules)
     parts = parts_frame(spark, job, selection)
     with reporting(spark, reach):

@@ -21,7 +21,7 @@ from mt5bridge.server.terminals import Outgoing, Resumes, Terminals
 from mt5bridge.waker import Waker
 from mt5bridge.wire import FRAME_BYTES_MAX, Signal, encode
 
-_FRAMES_A_POLL = 64  # then acknowledgements and signals get their turn
+_FRAMES_A_POLL = 64  # then reminders get their turn
 _REMIND_MS = 50
 
 Command: TypeAlias = Callable[[Terminals], object]
@@ -94,9 +94,7 @@ class Server:
         if self._waker.fileno() in ready:
             self._waker.reset()
         received = self._receive() if self._socket in ready else 0
-        while self._commands:
-            self._commands.popleft()(self.terminals)
-        self._send(self.terminals.outgoing())
+        self._obey()
         self._remind()
         return received
 
@@ -126,7 +124,14 @@ class Server:
             except zmq.Again:
                 return received
             self._send(self.terminals.receive(route, parts, self._clock()))
+            if self._commands:  # a signal does not wait for the frames behind its tick
+                self._obey()
         return _FRAMES_A_POLL
+
+    def _obey(self) -> None:
+        while self._commands:
+            self._commands.popleft()(self.terminals)
+        self._send(self.terminals.outgoing())
 
     def _remind(self) -> None:
         now = self._clock()

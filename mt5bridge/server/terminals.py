@@ -10,7 +10,7 @@ from loguru import logger
 
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
-from mt5bridge.server.batch import StreamKey
+from mt5bridge.server.batch import StreamKey, ticks_of
 from mt5bridge.server.session import Session
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
@@ -89,7 +89,10 @@ class Terminals:
             session.acknowledge(stream, sequence)
 
     def send(self, identity: str | None, signal: Signal) -> int:
-        """Queue a signal for one terminal, or for all that publish its symbol; how many."""
+        """Queue a signal for one terminal, or for all known to publish its symbol; how many.
+
+        One that is not connected now gets it when it is back, and judges whether it has expired.
+        """
         sent = sum(session.send(signal) for session in self._addressed(identity, signal))
         if not sent:
             self.sink.complain(
@@ -114,7 +117,8 @@ class Terminals:
     def _addressed(self, identity: str | None, signal: Signal) -> list[Session]:
         if identity is not None:
             return [session for name, session in self.sessions.items() if name == identity]
-        return [session for session in self._by_route.values() if signal.symbol in session.symbols]
+        key = ticks_of(signal.symbol)
+        return [session for session in self.sessions.values() if key in session.streams]
 
     def _hello(self, route: Route, hello: Hello, now: Now) -> Outgoing:
         session = self.sessions.get(hello.identity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -221,6 +222,17 @@ class Spool:
                 self.condition = Condition.FULL
         with contextlib.suppress(OSError):  # the next commit overwrites the same place anyway
             self._writer.undo()
+            if error.errno == errno.ENOSPC:
+                self._free_one()
+
+    def _free_one(self) -> None:
+        """Delete the oldest archived segment, if there is one."""
+        for old in list_segments(self.directory):
+            if old.state is State.ARCHIVED:
+                self._disk.remove(old.path)
+                self._measure()
+                self._count(segments_deleted=1)
+                return
 
     def _make_room(self, size: int) -> None:
         """Delete archived segments, oldest first, until `size` bytes more are allowed."""

@@ -1,4 +1,4 @@
-"""Archives for backtests: recorded and imported, with everything in them that parity must survive."""
+"""Archives for backtests: recorded and imported, with everything that parity must survive."""
 
 from __future__ import annotations
 

@@ -13,14 +13,11 @@ define event Up in Tactical for each symbol as Band[mid > ma + sd] opposite Down
 define event Down in Tactical for each symbol as Band[mid < ma - sd];
 define event Below in Tactical for each symbol as Band[mid < ma] repeat refresh;
 """
-KEYED = f"""{TICK}
-{BANDS}
+REVERSALS = """
 define complex Reversal in Tactical for each symbol as Up followed by (Down or Below) within 9 min;
 define signal Fade on Reversal sell 0.10 lots stop 20 points target 30 points for 30 min;
 """
-CHAINED = f"""{TICK}
-{DEAL}
-{BANDS}
+FILLS = """
 define event Leg in Tactical for each symbol as every Deal[magic == 77] repeat allow;
 define event Named in Tactical for each symbol as Deal[comment == 'leg 1' and side == 'buy'];
 define complex Reversal in Tactical for each symbol as Up followed by (Down or Below) within 9 min;
@@ -31,9 +28,12 @@ define complex Broad in Portfolio as Reversal('EURUSD') and Reversal('GBPUSD') w
 define complex Mixed in Portfolio as Filled('^GSPC') followed by Reversal('EURUSD') within 2 hours;
 define signal Fade on Reversal sell 0.10 lots stop 20 points target 30 points for 30 min;
 define signal Buy on Broad buy 'GBPUSD' 0.2 lots for 1 hour;
-define signal Out on Mixed close 'GBPUSD';
+define signal Out on Filled close for 1 hour;
 """
-ACROSS = f"""{TICK}
+MEAN = """
 from Tick#window.length(5) select symbol, avg(bid) as mean insert into All;
 define event High as All[mean > 1.1];
 """
+KEYED = "".join((TICK, BANDS, REVERSALS))
+CHAINED = "".join((TICK, DEAL, BANDS, FILLS))
+ACROSS = "".join((TICK, MEAN))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ def test_any_orders_any_batches(
     ]
     book, naive = Book(waiting, point), NaiveBook(waiting, point)
     cut = [0, *sorted(min(edge, len(rows)) for edge in edges), len(rows)]
-    for start, stop in zip(cut[:-1], cut[1:], strict=True):
+    for start, stop in pairwise(cut):
         book.push(as_ticks(rows[start:stop]))
     book.end()
     for row in rows:

@@ -35,14 +35,14 @@ def reference(plan: Plan, rows: Sequence[SourceRow]) -> list[Row]:
     return [found for row in rows for found in engine.push(*row)]
 
 
-@examples(1000)
+@examples(2000)
 @given(cases())
 def test_rule_sets_in_plain_mode(case: tuple[Plan, list[SourceRow]]) -> None:
     plan, rows = case
     assert native(plan, rows, jit=False) == reference(plan, rows)
 
 
-@examples(1200)
+@examples(2000)
 @given(cases())
 def test_binder_compiled_by_numba(case: tuple[Plan, list[SourceRow]]) -> None:
     """The binder's kernels are the same for all rules, so thousands of rule sets compile once."""

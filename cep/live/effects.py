@@ -1,0 +1,82 @@
+"""What output rows lead to: signals first, then the user's callback, then the journal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+
+from cep.engine.rows import Row
+from cep.live.config import Trading
+from cep.live.journal import Journal
+from cep.live.pipeline import Caused
+from cep.live.signals import as_signal, signal_id
+from mt5bridge.wire import Signal
+
+Send = Callable[[Signal], None]
+Deliver = Callable[[Sequence[Row]], None]
+
+
+class Effects:
+    """Acts on rows as they are found, and on rows that are found again after a restart.
+
+    `signals` names the streams of signals; `deliver` is the user's callback.
+    """
+
+    def __init__(
+        self,
+        signals: Collection[str],
+        trading: Trading,
+        journal: Journal,
+        deliver: Deliver | None,
+    ) -> None:
+        self.signals = signals if trading.send else ()
+        self.trading = trading
+        self.journal = journal
+        self.deliver = deliver
+        self.found_again: list[Signal] = []
+
+    def act(self, caused: Caused, send: Send) -> None:
+        """Rows found for the first time."""
+        rows = caused.rows.dicts()
+        for signal in self._signals(rows, caused):
+            send(signal)
+        if self.deliver is not None:
+            self.deliver(rows)
+        # Last, so that after a crash rows in the journal are known to have been delivered.
+        self.journal.write(rows)
+
+    def act_again(self, caused: Caused) -> None:
+        """Rows found again: a terminal knows a signal by its id, a callback knows nothing."""
+        rows = caused.rows.dicts()
+        self.found_again += self._signals(rows, caused)
+        self.journal.write(rows)
+        if self.deliver is not None and not self.journal.repeats:
+            self.deliver(rows)
+
+    def note(self, caused: Caused) -> None:
+        """Rows that new rules find in old records: nobody shall act on them any more."""
+        self.journal.write(caused.rows.dicts())
+
+    def _signals(self, rows: Sequence[Row], caused: Caused) -> list[Signal]:
+        if not self.signals:
+            return []
+        made: list[Signal] = []
+        seen: Counter[tuple[str, str | None, int]] = Counter()
+        for row, ingest in zip(rows, caused.rows.orders.tolist(), strict=True):
+            if row["stream"] in self.signals:
+                place = (row["stream"], row["key"], ingest)
+                made.append(self._signal(row, caused, ingest, seen[place]))
+                seen[place] += 1
+        return made
+
+    def _signal(self, row: Row, caused: Caused, ingest: int, nth: int) -> Signal:
+        group = caused.group
+        identifier = signal_id(
+            row["stream"],
+            row["key"],
+            group.source,
+            "/".join(group.stream),
+            caused.sequence(ingest),
+            nth,
+        )
+        return as_signal(row, identifier, self.trading.magic, self.trading.valid_seconds * 1000)

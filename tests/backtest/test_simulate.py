@@ -1,0 +1,151 @@
+"""Fills over archived ticks, from rules to trades, tables and a report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cep.archive import Archive
+from cep.backtest.assumptions import assumptions
+from cep.backtest.errors import BacktestError
+from cep.backtest.metrics import by_signal
+from cep.backtest.orders import Order, orders
+from cep.backtest.page import CHARTS_MAX, Findings, report
+from cep.backtest.results import KEPT_MAX, Results, picked
+from cep.backtest.selection import select
+from cep.backtest.sequential import sequential
+from cep.backtest.simulate import Outcome, simulate, tick_selection
+from cep.backtest.tables import Tables, write_trades
+from cep.engine.native import Compiled
+from cep.plan import compile_rules
+from cep.report import Kind, render
+from tests.backtest.archives import recorded
+from tests.backtest.naive_book import NaiveBook
+from tests.backtest.rules import CHAINED
+
+PLAN = compile_rules(CHAINED)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    return recorded(tmp_path_factory.mktemp("archive"))
+
+
+@pytest.fixture(scope="module")
+def results(archive: Archive) -> Results:
+    found = Results(PLAN, keep_events=True)
+    for rows in sequential(Compiled(PLAN), select(archive, PLAN), found.add_records):
+        found.take(rows)
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(results: Results) -> list[Order]:
+    return orders(results.signals, 60_000)[0]
+
+
+def naive(archive: Archive, waiting: list[Order], point: float) -> list[dict[str, object]]:
+    trades = []
+    for symbol in {order.symbol for order in waiting}:
+        book = NaiveBook([order for order in waiting if order.symbol == symbol], point)
+        for batch in archive.read_batches("ticks", {symbol}):
+            for row in batch.to_pylist():
+                if row["quality"] & 7 == 0:
+                    book.push((2 * row["ingest"], row["time_msc"], row["bid"], row["ask"]))
+        book.end()
+        trades += book.trades
+    return sorted(trades, key=lambda trade: (trade["closed_msc"], trade["symbol"]))
+
+
+def test_trades_are_those_of_the_naive_book(archive: Archive, made: list[Order]) -> None:
+    ticks = tick_selection(archive, select(archive, PLAN), {order.symbol for order in made})
+    outcome = simulate(ticks, made, {})
+    assert set(outcome.points.values()) == {1e-05}
+    assert [asdict(trade) for trade in outcome.trades] == naive(archive, made, 1e-05)
+    assert {trade.reason for trade in outcome.trades} >= {"stop", "target", "close"}
+    assert {trade.signal for trade in outcome.trades} == {"Fade", "Buy"}
+
+
+def test_points_can_be_given(archive: Archive, made: list[Order]) -> None:
+    ticks = tick_selection(archive, select(archive, PLAN), {"EURUSD"})
+    outcome = simulate(ticks, made, {"EURUSD": 1e-4})
+    assert outcome.points == {"EURUSD": 1e-4}
+    expected = naive(archive, [order for order in made if order.symbol == "EURUSD"], 1e-4)
+    assert [asdict(trade) for trade in outcome.trades] == expected
+    others = sum(order.symbol != "EURUSD" for order in made)
+    assert outcome.refused["no later tick"] >= others > 0
+
+
+def test_counts_and_signals(archive: Archive, results: Results) -> None:
+    rows = [
+        row for rows in sequential(Compiled(PLAN), select(archive, PLAN)) for row in rows.dicts()
+    ]
+    assert results.counts.total() == len(rows)
+    signals = [row for row in rows if row["stream"] in ("Fade", "Buy", "Out")]
+    assert [row for _, row in results.signals] == signals
+    own = [row for row in rows if row["stream"] == "Reversal"]
+    assert list(results.recent["Reversal"]) == own[-KEPT_MAX:]
+
+
+def test_picked_rows_are_those_of_their_streams(archive: Archive) -> None:
+    for rows in sequential(Compiled(PLAN), select(archive, PLAN)):
+        expected = [row for row in rows.dicts() if row["stream"] in ("Mid", "Fade")]
+        assert picked(rows, {"Mid", "Fade"}).dicts() == expected
+
+
+def test_tables_hold_the_rows(archive: Archive, results: Results, tmp_path: Path) -> None:
+    streams = ["Band", "Up", "Reversal", "Fade"]
+    expected: dict[str, list[dict[str, object]]] = {name: [] for name in streams}
+    with Tables(tmp_path / "run", PLAN, streams) as tables:
+        for rows in sequential(Compiled(PLAN), select(archive, PLAN)):
+            tables.take(rows)
+            for row in rows.dicts():
+                if row["stream"] in expected:
+                    expected[row["stream"]].append(row)
+    for name, members in expected.items():
+        table = pq.read_table(tmp_path / "run" / f"{name}.parquet")
+        assert table.column_names[:2] == ["ingest", "time_msc"]
+        plain = [{k: v for k, v in row.items() if k not in ("stream", "kind")} for row in members]
+        assert table.drop_columns("ingest").to_pylist() == plain
+    ingest = pq.read_table(tmp_path / "run" / "Fade.parquet")["ingest"].to_pylist()
+    assert ingest == [place >> 1 for place, row in results.signals if row["stream"] == "Fade"]
+    with pytest.raises(BacktestError, match="not empty"):
+        Tables(tmp_path / "run", PLAN, streams)
+
+
+def test_trades_as_a_table(archive: Archive, made: list[Order], tmp_path: Path) -> None:
+    ticks = tick_selection(archive, select(archive, PLAN), {"EURUSD"})
+    outcome = simulate(ticks, made, {})
+    write_trades(tmp_path, outcome.trades)
+    rows = pq.read_table(tmp_path / "trades.parquet").to_pylist()
+    assert rows == [asdict(trade) for trade in outcome.trades] and rows
+
+
+def test_the_report_shows_everything(archive: Archive, results: Results, made: list[Order]) -> None:
+    selection = select(archive, PLAN)
+    ticks = tick_selection(archive, selection, set(selection.symbols))
+    outcome = simulate(ticks, made, {})
+    found = by_signal(outcome.trades, selection.span_ms)
+    notes = assumptions(outcome.points, 60)
+    page = report(Findings("Bands", "two days", results, outcome, found, notes), ticks)
+    tabs = {chart.symbol: chart for chart in page.charts}
+    assert set(tabs) == {"Equity", "EURUSD", "GBPUSD", "^GSPC"} and len(tabs) <= CHARTS_MAX + 1
+    assert tabs["Equity"].series[0].values[-1] == pytest.approx(found["all"].points)
+    assert tabs["EURUSD"].digits == 5 and {m.kind for m in tabs["EURUSD"].markers} == set(Kind)
+    tables = {table.title: table for table in page.tables}
+    assert len(tables["Trades"].rows) == len(outcome.trades)
+    assert len(tables["Signals"].rows) == len(results.signals)
+    assert [row[0] for row in tables["Assumptions"].rows] == notes
+    html = render(page)
+    assert "Market orders fill at the first tick after" in html and "Bands" in html
+
+
+def test_a_report_without_trades(archive: Archive) -> None:
+    selection = select(archive, PLAN)
+    none = Findings("None", "", Results(PLAN), Outcome(), by_signal([], 1), [])
+    page = report(none, tick_selection(archive, selection, {"EURUSD"}))
+    assert [chart.symbol for chart in page.charts] == ["EURUSD"]
+    assert ("Trades", "0") in page.summary and ("Win rate", "-") in page.summary

@@ -1,0 +1,168 @@
+"""`mt5cep backtest`: the same rows as `replay`, results, files, and mistakes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from cep.cli import main
+from tests.backtest.archives import exported, recorded
+from tests.backtest.rules import ACROSS, CHAINED, KEYED
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("backtest")
+    archive = recorded(folder)
+    for name, text in (("chained", CHAINED), ("keyed", KEYED), ("across", ACROSS)):
+        (folder / f"{name}.cep").write_text(text)
+    inputs = [f"--input={name}={path}" for name, path in exported(archive, folder)]
+    result = CliRunner().invoke(
+        main, ["replay", str(folder / "chained.cep"), *inputs, "--out", str(folder / "replayed")]
+    )
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+def run(folder: Path, *arguments: object, rules: str = "chained", master: str = "none") -> Result:
+    given = [str(folder / f"{rules}.cep"), "--archive", str(folder / "archive")]
+    return CliRunner().invoke(main, ["backtest", *given, "--master", master, *map(str, arguments)])
+
+
+def fresh(folder: Path, *arguments: object, **options: str) -> tuple[Result, Path]:
+    """A run that writes its rows to a file."""
+    out = folder / "rows.jsonl"
+    out.unlink(missing_ok=True)
+    return run(folder, "--out", out, *arguments, **options), out
+
+
+def test_rows_are_those_of_replay(folder: Path) -> None:
+    result, out = fresh(folder)
+    assert result.exit_code == 0, result.output
+    assert out.read_bytes() == (folder / "replayed").read_bytes()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_rows_of_spark_are_those_of_replay(folder: Path) -> None:
+    result, out = fresh(folder, master="local[2]")
+    assert result.exit_code == 0, result.output
+    assert out.read_bytes() == (folder / "replayed").read_bytes()
+    assert result.stdout == run(folder).stdout.replace(rows_line(run(folder)), rows_line(result))
+
+
+def rows_line(result: Result) -> str:
+    return next(line for line in result.stdout.splitlines() if line.startswith("rows:"))
+
+
+def test_streams_range_and_symbols(folder: Path) -> None:
+    result, out = fresh(
+        folder, "--streams", "Fade,Reversal", "--symbols", "EURUSD,GBPUSD",
+        "--from", "2023-11-15T12:00", "--to", "2023-11-16",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {row["stream"] for row in rows} == {"Fade", "Reversal"}
+    assert {row["key"] for row in rows} == {"EURUSD", "GBPUSD"}
+    day = 1_700_092_800_000
+    assert all(day - 12 * 3_600_000 <= row["time_msc"] < day for row in rows)
+    assert "2023-11-15 12:0" in result.stdout.splitlines()[0]
+
+
+def test_results_and_assumptions_are_printed(folder: Path) -> None:
+    lines = run(folder).stdout.splitlines()
+    assert re.match(r"[\d,]+ records of 4 symbols, 2023-11-15 .* to 2023-11-16 .* UTC$", lines[0])
+    assert re.match(r"rows: Buy \d+, Fade [\d,]+, Out \d+$", lines[1])
+    found = (re.match(r"(\w+) +(\d+) +[\d.]+ % ", line) for line in lines)
+    trades = {match[1]: int(match[2]) for match in found if match}
+    assert trades.keys() == {"Fade", "Buy", "all"}
+    assert trades["all"] == trades["Fade"] + trades["Buy"] > 0
+    assert "assumptions:" in lines and any("No commission" in line for line in lines)
+
+
+def test_points_and_validity_can_be_given(folder: Path) -> None:
+    text = run(folder, "--point", "EURUSD=0.0001", "--valid-seconds", 5).stdout
+    assert "EURUSD 0.0001" in text and "GBPUSD 1e-05" in text and "good for 5 seconds" in text
+
+
+def test_without_fills_only_rows_are_counted(folder: Path) -> None:
+    assert len(run(folder, "--fills", "none").stdout.splitlines()) == 2
+
+
+def test_tables_and_report(folder: Path, tmp_path: Path) -> None:
+    result = run(folder, "--tables", tmp_path / "run", "--report", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    names = {path.stem for path in (tmp_path / "run").iterdir()}
+    assert names >= {"Band", "Reversal", "Fade", "trades"}
+    trades = pq.read_table(tmp_path / "run" / "trades.parquet").num_rows
+    page = (tmp_path / "page.html").read_text()
+    assert f"<dd>{trades}</dd>" in page and "Assumptions" in page
+    again = run(folder, "--tables", tmp_path / "run")
+    assert again.exit_code == 2 and "not empty" in again.stderr
+
+
+def test_rules_that_cross_symbols_run_in_one_process(folder: Path) -> None:
+    result, out = fresh(folder, rules="across", master="local[2]")
+    assert result.exit_code == 0, result.output
+    assert "note: in this process, without Spark:" in result.stderr
+    assert out.read_text().count('"stream":"All"') > 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--symbols", "EURUSX"], "no symbol EURUSX\nhelp: did you mean EURUSD?"),
+        (["--symbols", " ,"], "names no symbol"),
+        (["--from", "2024-03-01"], "no records in the range"),
+        (["--from", "2023-11-16", "--to", "2023-11-15"], "ends before it begins"),
+        (["--from", "yesterday"], "'yesterday' does not match the format"),
+        (["--streams", "Fadee"], "no stream Fadee"),
+        (["--point", "EURUSD"], "--point EURUSD: not SYMBOL=SIZE"),
+        (["--point", "EURUSD=-1"], "not SYMBOL=SIZE"),
+    ],
+)
+def test_mistakes_are_named(folder: Path, arguments: list[str], message: str) -> None:
+    result = run(folder, *arguments)
+    assert result.exit_code == 2 and message in result.stderr
+
+
+def test_a_missing_archive_is_named(folder: Path, tmp_path: Path) -> None:
+    rules = str(folder / "keyed.cep")
+    result = CliRunner().invoke(main, ["backtest", rules, "--archive", str(tmp_path / "no")])
+    assert result.exit_code == 2 and "no: no such archive" in result.stderr
+    result = CliRunner().invoke(main, ["backtest", rules, "--archive", str(tmp_path)])
+    assert result.exit_code == 2 and "holds no ticks" in result.stderr
+
+
+def test_a_newer_archive_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "manifest.jsonl").write_text('{"format":"mt5cep-archive","version":99}\n')
+    rules = str(folder / "keyed.cep")
+    result = CliRunner().invoke(main, ["backtest", rules, "--archive", str(tmp_path)])
+    assert result.exit_code == 2 and "written in version 99" in result.stderr
+
+
+def test_streams_that_archives_do_not_hold_are_refused(folder: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "news.cep"
+    rules.write_text(
+        "define stream News (symbol string);\nfrom News select symbol insert into A;\n"
+    )
+    given = ["backtest", str(rules), "--archive", str(folder / "archive")]
+    result = CliRunner().invoke(main, given)
+    assert result.exit_code == 2 and "stream News has no source here" in result.stderr
+
+
+def test_spark_that_is_not_installed_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("cep.spark")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, name, None)
+    result = run(folder, master="local")
+    assert result.exit_code == 2 and "or give --master none" in result.stderr

@@ -1,0 +1,202 @@
+"""A daemon in a thread or a process of its own, and simulated terminals for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from cep.archive import Archive, ingest_spool, verify
+from cep.backtest.selection import Selection
+from cep.backtest.sequential import sequential
+from cep.daemon import Daemon, load_plan
+from cep.demo.processes import free_port
+from cep.engine.native import Compiled
+from cep.live.config import read_config
+from mt5bridge.client import Connection
+from mt5bridge.clock import monotonic_ms
+from mt5bridge.records import Records
+from mt5bridge.server import Server
+from mt5bridge.simulator import Runner, Terminal, Walk, random_walk, simulated_terminal
+
+DEADLINE_S = 60.0
+RULES = """@app:name('live')
+define stream Tick (symbol string, bid double, ask double);
+define stream Deal (symbol string, magic long, side string, lots double);
+from Tick select symbol, (bid + ask) / 2 as mid insert into Mid;
+from Mid#window.time(20 sec) select symbol, mid, avg(mid) as ma group by symbol insert into Band;
+define engine Tactical (queue = 1 min);
+define engine Portfolio (queue = 10 min) from Tactical;
+define event Above in Tactical for each symbol as Band[mid > ma + 0.00004];
+define event Below in Tactical for each symbol as Band[mid < ma];
+define event Filled in Tactical for each symbol as every Deal[magic == 77] repeat allow;
+define complex Turn in Tactical for each symbol as Above followed by Below within 1 min;
+define complex FilledTurn in Tactical for each symbol as Filled followed by Above within 1 min;
+define complex Broad in Portfolio as Turn('A') and Turn('B') within 5 min;
+define signal Fade on Turn sell 0.10 lots for 1 hour;
+define signal Wide on Broad buy 'A' 0.20 lots for 1 hour;
+"""
+STREAMS = ["Above", "Below", "Filled", "Turn", "FilledTurn", "Broad", "Fade", "Wide"]
+
+
+def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | None = None) -> Path:
+    """Rules and settings in `folder`; `sections` overrides or adds keys."""
+    settings: dict[str, dict[str, Any]] = {
+        "rules": {"file": "rules.cep", "streams": STREAMS},
+        "server": {"bind": f"tcp://127.0.0.1:{free_port()}", "heartbeat_ms": 200},
+        "signals": {"send": True},
+        "state": {"snapshot_records": 5_000, "clock_every_ms": 0},
+    }
+    for name, keys in (sections or {}).items():
+        settings.setdefault(name, {}).update(keys)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "rules.cep").write_text(RULES, encoding="utf-8")
+    lines = []
+    for name, section in settings.items():
+        lines.append(f"[{name}]")
+        lines += [f"{key} = {_toml(value)}" for key, value in section.items()]
+    path = folder / "daemon.toml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {json.dumps(v)}" for key, v in value.items()) + " }"
+    return json.dumps(value)
+
+
+def address(settings: Path) -> str:
+    return read_config(settings).server.bind
+
+
+def journal(settings: Path) -> bytes:
+    """What the daemon has written of its rows."""
+    return (settings.parent / "state" / "events.jsonl").read_bytes()
+
+
+class Service:
+    """A daemon in a thread of this process."""
+
+    def __init__(self, settings: Path) -> None:
+        self.daemon = Daemon(read_config(settings))
+        self.stop = threading.Event()
+        self.ready = threading.Event()
+        self.failure: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, name="daemon")
+
+    @property
+    def server(self) -> Server:
+        assert self.daemon.server is not None
+        return self.daemon.server
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return dict(self.daemon.sink.counters)
+
+    def _run(self) -> None:
+        try:
+            self.daemon.run(self.stop, self.ready)
+        except BaseException as failure:
+            self.failure = failure
+            self.ready.set()
+            raise
+
+    def __enter__(self) -> Service:
+        self.thread.start()
+        assert self.ready.wait(DEADLINE_S), "the daemon does not start"
+        assert self.failure is None
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop.set()
+        if self.daemon.server is not None:
+            self.daemon.server.wake()
+        self.thread.join(DEADLINE_S)
+        assert not self.thread.is_alive()
+
+
+@contextmanager
+def process(settings: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A daemon as the operating system sees it; killed at the end if it still runs."""
+    with log.open("ab") as output:
+        found = subprocess.Popen(
+            [sys.executable, "-m", "cep", "daemon", "--config", str(settings)],
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield found
+    finally:
+        found.kill()
+        found.wait(DEADLINE_S)
+
+
+def walks(names: str, count: int, seed: int = 0) -> dict[str, Records]:
+    """Ticks for each letter's symbol, about two a second of market time."""
+    return {
+        name: random_walk(Walk(ticks=count, seed=seed + number, gap_ms=500))
+        for number, name in enumerate(names)
+    }
+
+
+def terminal(ticks: Mapping[str, Records], **options: Any) -> Terminal:
+    """A terminal that sends few ticks at a time, so that symbols mix as they do in a market."""
+    found = simulated_terminal(ticks, **options)
+    found.client.batch_records = 20
+    return found
+
+
+def play(
+    found: Terminal, where: str, user: str = "", password: str = "", linger_ms: int = 100
+) -> Runner:
+    """Run a terminal until everything it has is acknowledged."""
+    with Connection(where, user, password) as connection:
+        runner = Runner(found, connection)
+        limit = deadline()
+        runner.run(threading.Event(), lambda: found.finished or limit(), linger_ms)
+    assert found.finished, "the deadline has passed"
+    return runner
+
+
+def deadline(seconds: float = DEADLINE_S) -> Callable[[], bool]:
+    """Whether so much time has passed."""
+    end_ms = monotonic_ms() + int(1_000 * seconds)
+    return lambda: monotonic_ms() > end_ms
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition that another thread makes true."""
+    limit = deadline()
+    pause = threading.Event()
+    while not condition():
+        assert not limit(), "the deadline has passed"
+        pause.wait(0.005)
+
+
+def archived(settings: Path) -> Archive:
+    """Everything the daemon has stored, moved into an archive and proven whole."""
+    archive = Archive(settings.parent / "proof")
+    ingest_spool(settings.parent / "spool", archive, include_open=True)
+    report = verify(archive)
+    assert report.ok, report.problems
+    return archive
+
+
+def replayed(settings: Path, archive: Archive) -> bytes:
+    """The rows of one plain run over the archive, as the journal writes them."""
+    plan = load_plan(read_config(settings))
+    rules = Compiled(plan, outputs=STREAMS)
+    found = Selection(str(archive.directory), tuple(archive.manifest.files))
+    return b"".join(line + b"\n" for rows in sequential(rules, found) for line in rows.json_lines())

@@ -1,0 +1,169 @@
+"""Settings: every key can be given, everything wrong is named with its place and a remedy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from cep.cli import main
+from cep.live.config import Config, ConfigError, read_config
+from tests.live.service import write_settings
+
+ALL: dict[str, dict[str, Any]] = {
+    "rules": {"file": "r.cep", "callback": "c.py", "streams": ["A"], "numba": False},
+    "server": {
+        "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
+        "users": {"a": "b"}, "allow_insecure": True,
+    },
+    "spool": {"folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4},
+    "archive": {"folder": "a", "every_seconds": 5},
+    "state": {"folder": "st", "snapshot_records": 6, "clock_every_ms": 0, "journal": "j"},
+    "signals": {"send": True, "terminal": "t", "magic": 8, "valid_seconds": 9},
+}  # fmt: skip
+PATHS = ("file", "callback", "folder", "journal")
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def toml(sections: dict[str, dict[str, Any]]) -> str:
+    lines = []
+    for name, keys in sections.items():
+        lines.append(f"[{name}]")
+        for key, value in keys.items():
+            text = str(value).lower() if isinstance(value, bool) else repr(value)
+            lines.append(f"{key} = {text.replace(':', ' =') if isinstance(value, dict) else text}")
+    return "\n".join(lines) + "\n"
+
+
+def sections() -> list[tuple[str, type[msgspec.Struct]]]:
+    return [
+        (field.name, field.type)
+        for field in msgspec.structs.fields(Config)
+        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct)
+    ]
+
+
+def test_the_table_above_has_every_key() -> None:
+    found = {name: {f.name for f in msgspec.structs.fields(type_)} for name, type_ in sections()}
+    assert {name: set(keys) for name, keys in ALL.items()} == found
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    config = read_config(write(tmp_path / "c.toml", 'log_level = "DEBUG"\n' + toml(ALL)))
+    assert config.log_level == "DEBUG"
+    for name, keys in ALL.items():
+        for key, value in keys.items():
+            got = getattr(getattr(config, name), key)
+            if key in PATHS:
+                assert isinstance(got, Path) and got.is_absolute() and got.name == value
+            else:
+                assert got == value
+    assert config.server.settings().passwords == {"a": "b"}
+
+
+@pytest.mark.parametrize(("section", "key"), [(s, k) for s, keys in ALL.items() for k in keys])
+def test_a_wrong_type_is_named_with_its_key(tmp_path: Path, section: str, key: str) -> None:
+    wrong = {**ALL, section: {**ALL[section], key: [[1.5]]}}
+    with pytest.raises(ConfigError, match=rf"c\.toml: .*{section}\.{key}"):
+        read_config(write(tmp_path / "c.toml", toml(wrong)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[rules\n", "not TOML"),
+        ("", "missing required field `rules`"),
+        ("[rules]\n", r"missing required field `file`.*\$\.rules"),
+        ('[rules]\nfile = "r"\nfiles = 1\n', r"unknown field `files`.*\$\.rules"),
+        ('[rules]\nfile = "r"\n[spools]\n', "unknown field `spools`"),
+        ('log_level = "LOUD"\n[rules]\nfile = "r"\n', r"LOUD.*log_level"),
+        ('[rules]\nfile = "r"\n[spool]\nmax_mib = 0\n', r">= 1.*spool\.max_mib"),
+        ('[rules]\nfile = "r"\n[spool]\nmax_mib = 100\n', "twice segment_mib"),
+        ('[rules]\nfile = "r"\n[state]\nclock_every_ms = -1\n', r">= 0.*clock_every_ms"),
+        ('[rules]\nfile = "r"\n[server]\ntimeout_ms = 10\n', "twice heartbeat_ms"),
+        ('[rules]\nfile = "r"\n[server]\nbind = "tcp://0.0.0.0:5"\n', "no passwords are set"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        read_config(write(tmp_path / "c.toml", text))
+    assert str(tmp_path / "c.toml") in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nothing.toml: no such file"):
+        read_config(tmp_path / "nothing.toml")
+    with pytest.raises(ConfigError, match="directory"):
+        read_config(tmp_path)
+
+
+def check(settings: Path) -> Result:
+    return CliRunner().invoke(main, ["daemon", "--config", str(settings), "--check"])
+
+
+def test_check_says_that_all_is_fine(tmp_path: Path) -> None:
+    result = check(write_settings(tmp_path))
+    assert result.exit_code == 0 and "fine; rules live" in result.output
+    assert not (tmp_path / "spool").exists()
+
+
+@pytest.mark.parametrize(
+    ("section", "keys", "message"),
+    [
+        ("rules", {"file": "none.cep"}, "none.cep: No such file"),
+        ("rules", {"streams": ["Fadee"]}, "makes no stream Fadee; it makes Above, "),
+        ("rules", {"callback": "none.py"}, "none.py: no such file"),
+        ("server", {"bind": "tcp://192.168.0.1:5"}, "no passwords are set"),
+        ("spool", {"folders": 1}, "unknown field `folders`"),
+    ],
+)
+def test_check_says_what_is_wrong(
+    tmp_path: Path, section: str, keys: dict[str, Any], message: str
+) -> None:
+    result = check(write_settings(tmp_path, {section: keys}))
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ("define stream Tick (symbol string, bidd double);", "Tick has no attribute bidd; it has"),
+        ("define stream News (text string);", "stream News has no source here"),
+        ("define stream Tick (symbol sting);", "sting"),
+        ("from Tick select x insert into Y;", "Tick"),
+    ],
+)
+def test_check_reads_the_rules(tmp_path: Path, rules: str, message: str) -> None:
+    settings = write_settings(tmp_path, {"rules": {"streams": []}})
+    write(tmp_path / "rules.cep", rules)
+    result = check(settings)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_an_address_in_use_is_said_when_it_starts(tmp_path: Path) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        bind = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        settings = write_settings(tmp_path, {"server": {"bind": bind}})
+        done = subprocess.run(
+            [sys.executable, "-m", "cep", "daemon", "--config", str(settings)],
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 2
+    assert "Is another daemon running? Else use another port" in done.stderr.decode()

@@ -1,0 +1,107 @@
+"""A backtest on Spark gives the bytes that one run in one process gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from cep.archive import Archive
+from cep.backtest.errors import BacktestError
+from cep.backtest.parts import Job
+from cep.backtest.records import keys_in_order
+from cep.backtest.selection import Selection, select
+from cep.backtest.sequential import sequential
+from cep.backtest.slices import cuts
+from cep.backtest.tables import Tables
+from cep.engine.native import Compiled
+from cep.plan import compile_rules
+from cep.replay import read_sources, replay
+from cep.spark.backtest import backtest, parts_frame
+from cep.spark.tables import views
+from tests.backtest.archives import exported, imported, recorded
+from tests.backtest.rules import ACROSS, CHAINED, KEYED
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+PLAN = compile_rules(CHAINED)
+
+
+@pytest.fixture(scope="module", params=[recorded, imported], ids=["recorded", "imported"])
+def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    build: Callable[[Path], Archive] = request.param
+    return build(tmp_path_factory.mktemp("archive"))
+
+
+def lines_in_sequence(rules: Compiled, selection: Selection) -> list[bytes]:
+    return [line for rows in sequential(rules, selection) for line in rows.json_lines()]
+
+
+@pytest.mark.parametrize("slice_rows", [1 << 20, 900])
+def test_spark_is_sequential_is_replay(
+    spark: SparkSession, archive: Archive, slice_rows: int, tmp_path: Path
+) -> None:
+    rules, selection = Compiled(PLAN), select(archive, PLAN)
+    found = backtest(spark, rules, selection, slice_rows=slice_rows)
+    lines = [line for rows in found for line in rows.json_lines()]
+    assert lines == lines_in_sequence(rules, selection)
+    replayed = replay(rules, read_sources(PLAN, exported(archive, tmp_path)))
+    assert lines == [line for rows in replayed for line in rows.json_lines()]
+    assert any(b'"stream":"Fade"' in line for line in lines)
+
+
+def test_records_and_tasks_are_reported(spark: SparkSession, archive: Archive) -> None:
+    rules, selection = Compiled(PLAN, outputs=["Fade"]), select(archive, PLAN)
+    expected: list[int] = []
+    signals = [line for rows in sequential(rules, selection, expected.append)
+               for line in rows.json_lines()]  # fmt: skip
+    seen: list[int] = []
+    reached: list[tuple[int, int]] = []
+    found = backtest(
+        spark, rules, selection, slice_rows=500, advance=seen.append,
+        reach=lambda *done: reached.append(done),
+    )  # fmt: skip
+    assert [line for rows in found for line in rows.json_lines()] == signals
+    assert sum(seen) == sum(expected) > 0
+    assert all(0 <= done <= total for done, total in reached)
+
+
+def test_the_parts_are_a_table_in_order(spark: SparkSession, archive: Archive) -> None:
+    rules, selection = Compiled(PLAN, outputs=["Fade"]), select(archive, PLAN)
+    keys = keys_in_order(selection, PLAN)
+    job = Job.of(rules, keys, cuts(selection.files, 900))
+    rows = parts_frame(spark, job, selection).drop("part").collect()
+    assert [(row["slice"], row["place"]) for row in rows] == sorted(
+        (row["slice"], row["place"]) for row in rows
+    )
+    assert {row["symbol"] for row in rows} == set(keys)
+    assert all(row["first_ingest"] <= row["last_ingest"] for row in rows)
+
+
+def test_what_crosses_symbols_is_refused(spark: SparkSession, archive: Archive) -> None:
+    plan = compile_rules(ACROSS)
+    with pytest.raises(BacktestError, match="cannot be run apart"):
+        next(backtest(spark, Compiled(plan), select(archive, plan)))
+
+
+def test_a_damaged_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    archive = recorded(tmp_path)
+    plan = compile_rules(KEYED)
+    selection = select(archive, plan)
+    victim = archive.path(selection.files[-1])
+    victim.write_bytes(victim.read_bytes()[:-1] + b"!")
+    with pytest.raises(BacktestError, match="its checksum is wrong; restore it from a copy"):
+        list(backtest(spark, Compiled(plan), selection))
+
+
+def test_tables_become_views(spark: SparkSession, archive: Archive, tmp_path: Path) -> None:
+    rules, selection = Compiled(PLAN, outputs=["Fade", "Reversal"]), select(archive, PLAN)
+    expected = 0
+    with Tables(tmp_path / "run", PLAN, ["Fade", "Reversal"]) as tables:
+        for rows in backtest(spark, rules, selection):
+            tables.take(rows)
+            expected += len(rows.of("Fade"))
+    assert views(spark, tmp_path / "run") == ["Fade", "Reversal"]
+    query = "select count(*) as n from Fade join Reversal using (ingest, key)"
+    assert spark.sql(query).collect()[0]["n"] == expected > 0

@@ -1,0 +1,153 @@
+"""Every strategy gives its expected output, on every back end; on real ticks they agree."""
+
+from __future__ import annotations
+
+import runpy
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from cep.cli.application import main
+from cep.engine.native import Compiled
+from cep.plan import Plan, compile_rules
+from cep.plan.nodes import Origin
+from cep.replay import Source, in_order, read_sources, replay
+from tests.data.real_ticks import needs_real_ticks, table
+from tests.reference.engine import Reference
+
+FOLDER = Path(__file__).resolve().parents[2] / "strategies"
+STRATEGIES = sorted(path.parent.name for path in FOLDER.glob("*/rules.cep"))
+Row = dict[str, Any]
+BackEnd = Callable[[Plan, Sequence[Source]], list[Row]]
+
+
+def native(plan: Plan, sources: Sequence[Source], jit: bool = True) -> list[Row]:
+    compiled = Compiled(plan, jit=jit)
+    return [row for rows in replay(compiled, list(sources)) for row in rows.dicts()]
+
+
+def plain(plan: Plan, sources: Sequence[Source]) -> list[Row]:
+    return native(plan, sources, jit=False)
+
+
+def reference(plan: Plan, sources: Sequence[Source]) -> list[Row]:
+    engine = Reference(plan)
+    rows = [
+        (order, source.stream.name, row)
+        for source in sources
+        for order, row in zip(source.order.tolist(), source.table.to_pylist(), strict=True)
+    ]
+    rows.sort(key=lambda entry: entry[0])
+    return [found for _, name, row in rows for found in engine.push(name, row["time_msc"], row)]
+
+
+def plan_of(name: str, **renamed: str) -> Plan:
+    """A strategy's plan, with some words of its rules renamed."""
+    text = (FOLDER / name / "rules.cep").read_text(encoding="utf-8")
+    for old, new in renamed.items():
+        text = text.replace(old, new)
+    return compile_rules(text, f"{name}/rules.cep")
+
+
+def found_streams(plan: Plan) -> list[str]:
+    """Streams of events, complex events and signals."""
+    made = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+    return [stream.name for stream in plan.streams if stream.origin in made]
+
+
+def inputs(name: str) -> list[tuple[str, Path]]:
+    """The sample files of a strategy by stream."""
+    files = [("Tick", FOLDER / name / "ticks.csv"), ("Deal", FOLDER / name / "deals.csv")]
+    return [(stream, path) for stream, path in files if path.exists()]
+
+
+def expected(name: str) -> list[bytes]:
+    return (FOLDER / name / "expected.jsonl").read_bytes().splitlines()
+
+
+def lines(plan: Plan, rows: list[Row]) -> list[bytes]:
+    streams = set(found_streams(plan))
+    return [msgspec.json.encode(row) for row in rows if row["stream"] in streams]
+
+
+@pytest.mark.parametrize("back_end", [native, plain, reference])
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_the_samples_give_exactly_the_expected_rows(name: str, back_end: BackEnd) -> None:
+    plan = plan_of(name)
+    assert lines(plan, back_end(plan, read_sources(plan, inputs(name)))) == expected(name)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_everything_a_strategy_can_find_is_found(name: str) -> None:
+    counts = Counter(msgspec.json.decode(line)["stream"] for line in expected(name))
+    assert sorted(counts) == sorted(found_streams(plan_of(name)))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_replay_writes_the_expected_file(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    arguments = ["replay", str(FOLDER / name / "rules.cep"), "--out", str(out)]
+    for stream, path in inputs(name):
+        arguments += ["--input", f"{stream}={path}"]
+    arguments += ["--streams", ",".join(found_streams(plan_of(name)))]
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code, out.read_bytes().splitlines()) == (0, expected(name))
+
+
+def test_the_samples_are_those_of_the_script(tmp_path: Path) -> None:
+    make = runpy.run_path(str(FOLDER / "make_samples.py"))["make"]
+    for name in STRATEGIES:
+        (tmp_path / name).mkdir()
+    make(tmp_path)
+    for path in FOLDER.glob("*/*.csv"):
+        assert (tmp_path / path.relative_to(FOLDER)).read_bytes() == path.read_bytes(), path
+
+
+REAL = {"MSFT": "EURUSD", "^GSPC": "XAUUSD", "GBPUSD": "XAUUSD"}
+FIRST_ROW = 30_000  # a busy hour
+
+
+def real_sources(plan: Plan, rows: int) -> list[Source]:
+    """Recorded ticks of two symbols, and a fill after every 50th of them."""
+    ticks = table(["oanda_eurusd", "oanda_xauusd"], days=1).slice(FIRST_ROW, rows)
+    numbers = range(0, rows, 50)
+    traded = ticks.take(list(numbers))
+    deals = pa.table(
+        {
+            "time_msc": traded["time_msc"],
+            "symbol": traded["symbol"],
+            **{name: pa.array(numbers, pa.int64()) for name in ("ticket", "position")},
+            "magic": pa.array([0 if n % 1000 == 0 else 77 for n in numbers], pa.int64()),
+            "comment": pa.array(["exit" if n % 150 == 0 else "grid" for n in numbers]),
+            "side": pa.array(["buy"] * len(numbers)),
+            "entry": pa.array(["in"] * len(numbers)),
+            "lots": pa.array([0.1] * len(numbers)),
+            "price": traded["ask"],
+        }
+    )
+    tables = {"Tick": ticks, "Deal": deals}
+    return in_order([(stream, tables[stream.name]) for stream in plan.sources])
+
+
+@needs_real_ticks
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_numba_and_plain_agree_on_real_ticks(name: str) -> None:
+    plan = plan_of(name, **REAL)
+    sources = real_sources(plan, 15_000)
+    rows = native(plan, sources)
+    assert rows == plain(plan, sources)
+    assert set(found_streams(plan)) & {row["stream"] for row in rows}
+
+
+@needs_real_ticks
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_numba_and_the_reference_agree_on_real_ticks(name: str) -> None:
+    plan = plan_of(name, **REAL)
+    sources = real_sources(plan, 2_500)
+    assert native(plan, sources) == reference(plan, sources)
