@@ -52,7 +52,7 @@ def report(findings: Findings, ticks: Selection) -> Report:
     return Report(
         findings.title,
         findings.subtitle,
-        summary=summary(findings.metrics[ALL], results.counts),
+        summary=summary(findings.metrics[ALL], results),
         charts=tuple(charts),
         tables=(
             metrics_table(findings.metrics),
@@ -135,14 +135,15 @@ def equity_chart(trades: Sequence[Trade]) -> SymbolChart:
     )
 
 
-def summary(all_: Metrics, counts: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
+def summary(all_: Metrics, results: Results) -> tuple[tuple[str, str], ...]:
     return (
+        ("Records", f"{results.records:,}"),
         ("Trades", f"{all_.trades:,}"),
         ("Net points", f"{all_.points:,.1f}"),
         ("Win rate", percent(all_.win_rate)),
         ("Profit factor", ratio(all_.profit_factor)),
         ("Max drawdown (points)", f"{all_.drawdown_points:,.1f}"),
-        ("Output rows", f"{sum(counts.values()):,}"),
+        ("Signals", f"{len(results.signals):,}"),
     )
 
 

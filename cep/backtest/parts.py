@@ -19,6 +19,7 @@ from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.market import TICK_STREAM
 from cep.plan import compile_rules
+from cep.plan.nodes import Origin
 
 SYMBOL = "symbol"
 RARE_SLICE_ROWS = 16 * SLICE_ROWS
@@ -73,10 +74,10 @@ def slice_rows_for(rules: Compiled) -> int:
 
     Where each tick can put rows out, slices are small; events on edges and signals are few.
     """
-    needed, names = shipped(rules), rules.ids.names()
-    edges = {event.name for event in rules.plan.events if not event.every}
-    rare = edges | {found.name for found in (*rules.plan.complexes, *rules.plan.signals)}
-    often = any(needed[number] and name not in rare for number, name in names.items())
+    needed = shipped(rules)
+    made = (stream for stream in rules.plan.streams if stream.origin is Origin.QUERY)
+    often = any(needed[rules.ids.of(stream.name)] for stream in made)
+    often = often or any(event.every for event in rules.plan.events)
     return SLICE_ROWS if often else RARE_SLICE_ROWS
 
 

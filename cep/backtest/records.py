@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from cep.archive.archive import ALWAYS
-from cep.archive.merge import merged
+from cep.archive.merge import BATCH_ROWS, merged
 from cep.archive.parts import int64, within
 from cep.backtest.selection import Selection
 from cep.engine.encode import InputRows
@@ -38,6 +38,7 @@ FIELDS = {
     TICK_STREAM: TICK_ATTRIBUTES,
     DEAL_STREAM: {**DEAL_ATTRIBUTES, "comment": "comment", "side": "type", "entry": "entry"},
 }
+HEAD_ROWS = 1 << 20
 SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision")}
 
 
@@ -54,7 +55,9 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
     """Records of a source stream that rules see, with the archive's columns `fields`."""
     part = selection.stream(name)
     columns = list(dict.fromkeys((*ALWAYS, *SHOWN_BY[name], *sorted(fields))))
-    for table in merged(Path(part.directory), part.files, columns):
+    # all symbols have a batch in memory at once
+    batch_rows = max(1 << 10, min(BATCH_ROWS, HEAD_ROWS // max(1, len(part.symbols))))
+    for table in merged(Path(part.directory), part.files, columns, batch_rows):
         kept = within(table, part.from_msc, part.to_msc)
         if name == TICK_STREAM:
             shown = shown_ticks(kept["quality"].to_numpy())

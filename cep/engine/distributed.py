@@ -170,7 +170,7 @@ def merge_parts(rules: Compiled, keys: Sequence[str], parts: Iterable[bytes]) ->
 
 
 def shipped(rules: Compiled) -> NDArray[np.bool_]:
-    """By stream id, what the merge needs: wanted ones, what stage 2 takes, and what `seq` counts."""
+    """By stream id, what a merge needs: what is wanted, stage 2 takes, and `seq` counts."""
     needed = crossing_streams(rules.stages, rules.ids)
     for name in rules.outputs:
         needed[rules.ids.of(name)] = True

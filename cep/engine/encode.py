@@ -110,11 +110,20 @@ class Encoder:
     def _convert(self, type_: Type, column: Column) -> NDArray[Any]:
         if type_ is Type.STRING:
             array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+            if not _is_text(array.type):
+                raise ValueError(f"a column of {array.type}")
             return self.strings.encode(array)
         if isinstance(column, np.ndarray) and column.dtype.kind in "iufb":
             return _from_numpy(type_, column)
         array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
         return _from_arrow(type_, array)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        return _is_text(type_.value_type)
+    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return pa.types.is_null(type_) or any(is_text(type_) for is_text in text)
 
 
 def _from_numpy(type_: Type, column: NDArray[Any]) -> NDArray[Any]:

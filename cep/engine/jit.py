@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
-from numba.core.types import unliteral
+from numba.core.types.misc import unliteral
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -70,6 +70,7 @@ class Decoder:
     def __init__(self, plan: Plan, streams: dict[int, str], strings: Strings) -> None:
         self.plan = plan
         self.names = streams
+        self.streams = {stream.name: stream for stream in plan.streams}
         self.strings = strings
         self.key_codes: list[int] = [NULL]
         self.signals = {signal.name: signal for signal in plan.signals}
@@ -78,7 +79,7 @@ class Decoder:
         found: list[Row] = [{}] * len(rows)
         for stream_id in np.unique(rows.ints[:, OUT_STREAM]):
             places = np.flatnonzero(rows.ints[:, OUT_STREAM] == stream_id)
-            stream = self.plan.stream(self.names[int(stream_id)])
+            stream = self.streams[self.names[int(stream_id)]]
             times = rows.ints[places, OUT_TIME].tolist()
             columns = self._columns(stream, rows, places)
             names = stream.schema.names

@@ -2,68 +2,108 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from cep.engine.kernels import state as state_module
 from cep.engine.kernels.state import State
 from cep.engine.memory import SCRATCH, with_limits
 from cep.engine.native import Compiled, Run
 
-FORMAT = 1
-HEAD = "head"
+FORMAT = 2
+DIGEST_BYTES = 16
+KERNELS = Path(state_module.__file__).parent
 
 
 class SnapshotError(ValueError):
     """A snapshot of other rules, another version, or damaged."""
 
 
-class Head(msgspec.Struct, frozen=True):
-    """What a snapshot holds beside arrays."""
+class Saved(msgspec.Struct, frozen=True, array_like=True):
+    """One array."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, array: NDArray[Any]) -> Saved:
+        return cls(array.dtype.str, array.shape, array.tobytes())
+
+    def array(self) -> NDArray[Any]:
+        return np.frombuffer(self.data, self.dtype).reshape(self.shape).copy()
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """What is saved; `fingerprint` says for which rules and which kernels."""
 
     format: int
     fingerprint: str
     next_order: int
     strings: list[str]
     key_codes: list[int]
+    arrays: dict[str, Saved]
+
+
+@cache
+def kernels_digest() -> str:
+    """Identifies the code that gives the arrays their meaning."""
+    digest = hashlib.sha256()
+    for source in sorted(KERNELS.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
 
 
 def take(run: Run) -> bytes:
     """The state of a run between two records."""
-    head = Head(
+    states = {number: stage.state for number, stage in run.stages.items()}
+    snapshot = Snapshot(
         FORMAT,
-        run.rules.fingerprint,
+        run.rules.fingerprint + kernels_digest(),
         run.next_order,
         run.strings.values,
         run.decoder.key_codes,
+        {
+            f"{number}.{name}": Saved.of(getattr(state, name))
+            for number, state in states.items()
+            for name in _kept()
+        },
     )
-    arrays = {HEAD: np.frombuffer(msgspec.msgpack.encode(head), np.uint8)}
-    for number, stage in run.stages.items():
-        for name in State._fields:
-            if name not in SCRATCH:
-                arrays[f"{number}.{name}"] = getattr(stage.state, name)
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
+    data = msgspec.msgpack.encode(snapshot)
+    return _digest(data) + data
+
+
+def _kept() -> Iterator[str]:
+    return (name for name in State._fields if name not in SCRATCH)
+
+
+def _digest(data: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 def restore(rules: Compiled, data: bytes) -> Run:
     """A run that goes on where the snapshot was taken. SnapshotError when it does not fit."""
+    body = memoryview(data)[DIGEST_BYTES:]
+    if _digest(body) != data[:DIGEST_BYTES]:
+        raise SnapshotError("the snapshot is damaged")
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            head = msgspec.msgpack.decode(arrays[HEAD].tobytes(), type=Head)
-            saved = {name: arrays[name] for name in arrays.files if name != HEAD}
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, msgspec.DecodeError) as problem:
-        raise SnapshotError(f"not a readable snapshot: {problem}") from problem
-    if head.format != FORMAT:
-        raise SnapshotError(f"snapshot format {head.format}, this program reads {FORMAT}")
-    if head.fingerprint != rules.fingerprint:
+        snapshot = msgspec.msgpack.decode(body, type=Snapshot)
+    except msgspec.DecodeError as problem:
+        raise SnapshotError(f"a snapshot of another version: {problem}") from problem
+    if snapshot.format != FORMAT:
+        raise SnapshotError(f"snapshot format {snapshot.format}, this program reads {FORMAT}")
+    if snapshot.fingerprint != rules.fingerprint + kernels_digest():
         raise SnapshotError("the snapshot was taken with other rules or another version")
     run = rules.start()
-    run.adopt(head.strings, head.key_codes, head.next_order)
+    run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
     for number, stage in run.stages.items():
-        own = {name: saved[f"{number}.{name}"] for name in State._fields if name not in SCRATCH}
+        own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}
         stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
     return run

@@ -31,7 +31,7 @@ class Restored:
 
 
 class Checkpoints:
-    """Files `<spool>-<ingest>-<journal bytes>.npz` in a folder; written whole or not at all."""
+    """Files `<spool>-<ingest>-<journal bytes>.state` in a folder; written whole or not at all."""
 
     def __init__(self, folder: Path, spool: str) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Checkpoints:
             ingest, journal_bytes, data = self._waiting.popleft()
             try:
                 sync_journal()
-                self._write(f"{self.spool}-{ingest}-{journal_bytes}.npz", data)
+                self._write(f"{self.spool}-{ingest}-{journal_bytes}.state", data)
             except OSError as problem:
                 logger.error("{}: no snapshot: {}", self.folder, problem)
 
@@ -84,7 +84,7 @@ class Checkpoints:
     def _files(self) -> Iterator[tuple[int, int, Path]]:
         """Snapshots of this spool, newest first."""
         found = []
-        for path in self.folder.glob(f"{self.spool}-*-*.npz"):
+        for path in self.folder.glob(f"{self.spool}-*-*.state"):
             ingest, _, journal_bytes = path.stem.removeprefix(f"{self.spool}-").partition("-")
             if ingest.isdigit() and journal_bytes.isdigit():
                 found.append((int(ingest), int(journal_bytes), path))

@@ -130,7 +130,7 @@ def _check(path: Path, config: Config) -> None:
 def _path(type_: type, value: object) -> object:
     if type_ is Path and isinstance(value, str):
         return Path(value)
-    raise NotImplementedError
+    raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
 
 
 def _absolute(config: Config, base: Path) -> Config:

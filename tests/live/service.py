@@ -39,8 +39,8 @@ define event Filled in Tactical for each symbol as every Deal[magic == 77] repea
 define complex Turn in Tactical for each symbol as Above followed by Below within 1 min;
 define complex FilledTurn in Tactical for each symbol as Filled followed by Above within 1 min;
 define complex Broad in Portfolio as Turn('A') and Turn('B') within 5 min;
-define signal Fade on Turn sell 0.10 lots for 1 hour;
-define signal Wide on Broad buy 'A' 0.20 lots for 1 hour;
+define signal Fade on Turn sell 0.10 lots for 1000 hours;
+define signal Wide on Broad buy 'A' 0.20 lots for 1000 hours;
 """
 STREAMS = ["Above", "Below", "Filled", "Turn", "FilledTurn", "Broad", "Fade", "Wide"]
 
@@ -176,9 +176,9 @@ def deadline(seconds: float = DEADLINE_S) -> Callable[[], bool]:
     return lambda: monotonic_ms() > end_ms
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = DEADLINE_S) -> None:
     """Wait for a condition that another thread makes true."""
-    limit = deadline()
+    limit = deadline(seconds)
     pause = threading.Event()
     while not condition():
         assert not limit(), "the deadline has passed"
@@ -187,7 +187,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def archived(settings: Path) -> Archive:
     """Everything the daemon has stored, moved into an archive and proven whole."""
-    archive = Archive(settings.parent / "proof")
+    archive = Archive(read_config(settings).archive.folder or settings.parent / "proof")
     ingest_spool(settings.parent / "spool", archive, include_open=True)
     report = verify(archive)
     assert report.ok, report.problems
@@ -198,5 +198,6 @@ def replayed(settings: Path, archive: Archive) -> bytes:
     """The rows of one plain run over the archive, as the journal writes them."""
     plan = load_plan(read_config(settings))
     rules = Compiled(plan, outputs=STREAMS)
-    found = Selection(str(archive.directory), tuple(archive.manifest.files))
+    files = (*archive.files("ticks"), *archive.files("deals"))
+    found = Selection(str(archive.directory), files)
     return b"".join(line + b"\n" for rows in sequential(rules, found) for line in rows.json_lines())

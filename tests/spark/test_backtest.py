@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from cep.archive import Archive
+from cep.archive import Archive, import_history
 from cep.backtest.errors import BacktestError
 from cep.backtest.parts import Job
 from cep.backtest.records import keys_in_order
@@ -21,8 +21,10 @@ from cep.plan import compile_rules
 from cep.replay import read_sources, replay
 from cep.spark.backtest import backtest, parts_frame
 from cep.spark.tables import views
+from mt5bridge.history import TickBlock
 from tests.backtest.archives import exported, imported, recorded
 from tests.backtest.rules import ACROSS, CHAINED, KEYED
+from tests.data.real_ticks import SYMBOLS, needs_real_ticks, ticks
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 PLAN = compile_rules(CHAINED)
@@ -105,3 +107,16 @@ def test_tables_become_views(spark: SparkSession, archive: Archive, tmp_path: Pa
     assert views(spark, tmp_path / "run") == ["Fade", "Reversal"]
     query = "select count(*) as n from Fade join Reversal using (ingest, key)"
     assert spark.sql(query).collect()[0]["n"] == expected > 0
+
+
+@needs_real_ticks
+def test_real_ticks(spark: SparkSession, tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "archive")
+    for source in ("oanda_eurusd", "oanda_xauusd", "dukascopy_btcusd"):
+        import_history(archive, [TickBlock(SYMBOLS[source], ticks(source, 1))], source)
+    plan = compile_rules(KEYED)
+    rules, selection = Compiled(plan), select(archive, plan)
+    found = backtest(spark, rules, selection, slice_rows=50_000)
+    lines = [line for rows in found for line in rows.json_lines()]
+    assert lines == lines_in_sequence(rules, selection)
+    assert sum(b'"stream":"Fade"' in line for line in lines) > 100

@@ -1,9 +1,10 @@
 """Count, sum and sum of squares of one expression over a window, entered and left exactly.
 
-Cells in the float array from `cf`: reference value, then two pairs (see `exact`); in the int array
-at `ci`: how many non-null values. The reference is the first value after the sums were empty; when
-the window has moved so far from it that digits of the variance would be lost, `rebase` sums the
-window anew around the newest value: at most once per complete turn-over, hence O(1) amortised.
+Cells in the float array from `cf`: reference value, two pairs (see `exact`), largest second moment
+so far; in the int array at `ci`: how many non-null values. The reference is the first value after
+the sums were empty. When the window has moved so far from it, or has held values so much larger,
+that digits of the variance would be lost, `rebase` sums the window anew around the newest value: at
+most once per complete turn-over, hence O(1) amortised.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from cep.engine.kernels.rings import float_cell, int_cell
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import RING_HEAD, RING_TAIL, Floats, Ints, State
 
-CELLS = 5
+CELLS = 6
 FAR = 2.0**-24
-"""Share of the raw second moment below which the variance would lose digits: rebase."""
+"""Share of the largest second moment below which the variance would lose digits: rebase."""
 
 
 @inline
@@ -32,6 +33,7 @@ def moments_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, 
         f[row, cf + 2] = 0.0
         f[row, cf + 3] = 0.0
         f[row, cf + 4] = 0.0
+        f[row, cf + 5] = 0.0
     i[row, ci] += 1
     y, e = two_sum(value, -f[row, cf])
     f[row, cf + 1], f[row, cf + 2] = add_pair(f[row, cf + 1], f[row, cf + 2], y, e)
@@ -39,6 +41,7 @@ def moments_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, 
         p, q = square(y)
         q += 2.0 * y * e
         f[row, cf + 3], f[row, cf + 4] = add_pair(f[row, cf + 3], f[row, cf + 4], p, q)
+        f[row, cf + 5] = max(f[row, cf + 5], f[row, cf + 3])
 
 
 @inline
@@ -73,12 +76,12 @@ def moments_total(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
 
 @inline
 def moments_far(i: Ints, f: Floats, row: int, ci: int, cf: int) -> bool:
-    """Whether the window is so far from its reference that `rebase` is due."""
+    """Whether the window is so far from its reference, or from its past, that `rebase` is due."""
     n = i[row, ci]
-    if n < 2 or f[row, cf + 3] == 0.0:
+    if n == 0 or f[row, cf + 5] == 0.0:
         return False
     h, _ = scatter(n, f[row, cf + 1], f[row, cf + 2], f[row, cf + 3], f[row, cf + 4])
-    return h < n * f[row, cf + 3] * FAR
+    return h < n * f[row, cf + 5] * FAR
 
 
 @inline

@@ -1,0 +1,194 @@
+"""Input of the native engine: batches, several streams in one order, nulls, and what is refused."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.engine.encode import InputError, InputRows
+from cep.engine.native import Compiled, Run
+from cep.plan import Plan, compile_rules
+from tests.reference.engine import Reference
+
+RULES = """
+define stream Tick (symbol string, bid double);
+define stream Deal (symbol string, magic long, lots float, hot bool);
+define engine One (queue = 1 min);
+define engine Two (queue = 2 min) from One;
+from Tick#window.time(20 sec)
+select symbol, bid, avg(bid) as ma, stdDev(bid) as sd group by symbol insert into Band;
+from Deal#window.length(3) select symbol, sum(lots) as lots, count() as n insert into Traded;
+define event Up in One for each symbol as Band[bid > ma] opposite Down;
+define event Down in One for each symbol as Band[bid < ma];
+define event Fill in One for each symbol as every Deal[magic == 77 or hot] repeat allow;
+define complex Caught in One for each symbol as Down followed by Fill within 20 sec;
+define complex Both in Two as Caught('A') and Caught('B') within 1 min;
+define signal Out on Both close 'A';
+"""
+Row = dict[str, Any]
+Source = tuple[str, int, Row]
+SYMBOLS = ("A", "B", "C", None)
+
+
+@functools.cache
+def plan() -> Plan:
+    return compile_rules(RULES, "input.cep")
+
+
+@functools.cache
+def compiled() -> Compiled:
+    return Compiled(plan())
+
+
+@functools.cache
+def mixed(count: int = 600) -> list[Source]:
+    """Ticks and deals of several symbols, with nulls, in time order."""
+    rng = np.random.default_rng(5)
+    rows: list[Source] = []
+    for place in range(count):
+        symbol = SYMBOLS[rng.choice(4, p=[0.4, 0.4, 0.15, 0.05])]
+        if rng.random() < 0.8:
+            bid = None if rng.random() < 0.03 else float(rng.integers(100, 120)) / 100
+            rows.append(("Tick", 250 * place, {"symbol": symbol, "bid": bid}))
+        else:
+            magic = [77, 78, None][rng.choice(3, p=[0.7, 0.2, 0.1])]
+            deal = {"symbol": symbol, "magic": magic, "lots": 0.25, "hot": bool(place % 2)}
+            rows.append(("Deal", 250 * place, deal))
+    return rows
+
+
+@functools.cache
+def one_by_one() -> list[Row]:
+    run = compiled().start()
+    return [found for row in mixed() for found in run.push_row(*row).dicts()]
+
+
+def encoded(run: Run, rows: list[Source], first: int) -> InputRows:
+    """Rows of several streams as one batch; their places in the total order from `first`."""
+    parts = []
+    for stream in ("Tick", "Deal"):
+        chosen = [(n, row) for n, row in enumerate(rows, start=first) if row[0] == stream]
+        names = plan().stream(stream).schema.names
+        columns = {name: [row[2][name] for _, row in chosen] for name in names}
+        times = np.array([row[1] for _, row in chosen], np.int64)
+        order = np.array([n for n, _ in chosen], np.int64)
+        parts.append(run.encoder.encode(stream, columns, times, order))
+    return InputRows.merge(parts)
+
+
+def test_the_rules_find_something_and_the_reference_agrees() -> None:
+    engine = Reference(plan())
+    assert one_by_one() == [found for row in mixed() for found in engine.push(*row)]
+    assert {row["stream"] for row in one_by_one()} >= {
+        "Up",
+        "Down",
+        "Fill",
+        "Caught",
+        "Both",
+        "Out",
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 600), max_size=12))
+def test_any_split_into_batches_gives_the_same_rows(cuts: list[int]) -> None:
+    run = compiled().start()
+    bounds = [0, *sorted(cuts), 600]
+    found: list[Row] = []
+    for start, stop in itertools.pairwise(bounds):
+        found += run.feed(encoded(run, mixed()[start:stop], start)).dicts()
+    assert found == one_by_one()
+
+
+def test_runs_of_the_same_rules_share_nothing() -> None:
+    first, second = compiled().start(), compiled().start()
+    found: tuple[list[Row], list[Row]] = ([], [])
+    for row in mixed():
+        found[0].extend(first.push_row(*row).dicts())
+        found[1].extend(second.push_row(*row).dicts())
+    assert found == (one_by_one(), one_by_one())
+
+
+def test_rows_name_the_record_that_caused_them() -> None:
+    run = compiled().start()
+    rows = run.feed(encoded(run, mixed(), 1_000))
+    times = [row["time_msc"] for row in rows.dicts()]
+    assert [mixed()[order - 1_000][1] for order in rows.orders.tolist()] == times
+
+
+def test_a_null_key_raises_no_event_and_is_a_group_of_its_own() -> None:
+    run = compiled().start()
+    rows = [
+        {"symbol": symbol, "bid": bid} for symbol, bid in (("A", 1.0), (None, 3.0), (None, 5.0))
+    ]
+    found = [
+        one for place, row in enumerate(rows) for one in run.push_row("Tick", place, row).dicts()
+    ]
+    assert [(row["stream"], row["symbol"], row["ma"]) for row in found] == [
+        ("Band", "A", 1.0), ("Band", None, 3.0), ("Band", None, 4.0)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "make",
+    [list, np.array, pa.array, lambda values: pa.chunked_array([values[:1], values[1:]])],
+    ids=["list", "numpy", "arrow", "chunks"],
+)
+def test_columns_may_be_lists_or_arrays(make: Any) -> None:
+    columns = {"symbol": pa.array(["A", "B", "A"]), "bid": make([1.0, 2.0, 3.0])}
+    found = compiled().start().push("Tick", columns, [1, 2, 3]).of("Band")
+    assert [row["ma"] for row in found] == [1.0, 2.0, 2.0]
+
+
+def test_dictionaries_of_strings_and_not_a_number_are_understood() -> None:
+    symbols = pa.array(["A", None, "A"]).dictionary_encode()
+    columns = {"symbol": symbols, "bid": np.array([1.0, np.nan, np.inf])}
+    found = compiled().start().push("Tick", columns, [1, 2, 3]).of("Band")
+    assert [(row["symbol"], row["bid"], row["ma"]) for row in found] == [
+        ("A", 1.0, 1.0), (None, None, None), ("A", None, 1.0)
+    ]  # fmt: skip
+
+
+TICK = {"symbol": ["A", "B"], "bid": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("stream", "columns", "times", "message"),
+    [
+        ("Quote", TICK, [1, 2], r"no source stream 'Quote'; the rules define: Tick, Deal"),
+        ("Band", TICK, [1, 2], r"no source stream 'Band'"),
+        ("Tick", {"symbol": ["A", "B"]}, [1, 2], r"Tick.bid: the input has no such column"),
+        ("Tick", TICK, [1], r"Tick.symbol: 2 values for 1 rows"),
+        ("Tick", TICK | {"bid": [1.0]}, [1, 2], r"Tick.bid: 1 values for 2 rows"),
+        ("Tick", TICK | {"bid": ["x", "y"]}, [1, 2], r"Tick.bid: not double"),
+        ("Tick", TICK | {"symbol": [1, 2]}, [1, 2], r"Tick.symbol: not string"),
+        ("Tick", TICK, [-1, 2], r"Tick: times before 1970"),
+        (
+            "Deal",
+            {"symbol": ["A"], "magic": np.array([1.5]), "lots": [1.0], "hot": [True]},
+            [1],
+            r"Deal.magic: not long",
+        ),
+        (
+            "Deal",
+            {"symbol": ["A"], "magic": [1.5], "lots": [1.0], "hot": [True]},
+            [1],
+            r"Deal.magic: not long",
+        ),
+    ],
+)
+def test_bad_input_is_named_and_disturbs_nothing(
+    stream: str, columns: dict[str, Any], times: list[int], message: str
+) -> None:
+    run = compiled().start()
+    with pytest.raises(InputError, match=message):
+        run.push(stream, columns, times)
+    found = [one for row in mixed() for one in run.push_row(*row).dicts()]
+    assert found == one_by_one()
