@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +69,7 @@ class Outcome:
     rows: int = 0
     signals: int = 0
     executed: int = 0
+    executed_and_not_found_again: int = 0
     executed_twice: int = 0
     never_executed: int = 0
     problems: list[str] = field(default_factory=list)
@@ -177,7 +178,9 @@ class Test:
     def lose_power(self) -> None:
         """Cut each file somewhere behind what a sync has confirmed."""
         synced = json.loads((self.folder / "synced").read_text() or "{}")
-        for path in sorted([*(self.folder / "spool").iterdir(), *(self.folder / "state").iterdir()]):
+        for path in sorted(
+            [*(self.folder / "spool").iterdir(), *(self.folder / "state").iterdir()]
+        ):
             size, safe = path.stat().st_size, synced.get(str(path.stat().st_ino), 0)
             if path.name != "LOCK" and size > safe:
                 keep = self.random.randint(safe, size)
@@ -195,6 +198,9 @@ class Test:
         self.outcome.signals = len(ids)
         self.outcome.executed = len(executed)
         self.outcome.executed_twice = sum(n != 2 for n in executed.values())  # two fills each
+        self.outcome.executed_for_records_lost_and_sent_again = len(
+            self.account.executed.keys() - ids
+        )
         self.outcome.never_executed = len(ids - self.account.executed.keys())
         self.check(not self.outcome.executed_twice, "a signal was executed twice")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -26,7 +27,7 @@ def describe() -> str:
 def _processor() -> str:
     """The processor's name where the system tells it."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
             names = [line.partition(":")[2].strip() for line in file if "model name" in line]
     except OSError:
         names = []

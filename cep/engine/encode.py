@@ -70,7 +70,7 @@ class Encoder:
 
         InputError when the stream is unknown or a column is missing or of another type or length.
         """
-        source = self._source(stream)
+        source = self.source(stream)
         n = len(time_msc)
         if n and np.min(time_msc) < 0:
             raise InputError(f"{stream}: times before 1970; give milliseconds UTC since 1970")
@@ -87,7 +87,8 @@ class Encoder:
                 ints[:, OUT_KEY] = values
         return InputRows(ints, floats)
 
-    def _source(self, stream: str) -> Stream:
+    def source(self, stream: str) -> Stream:
+        """The source stream of that name; InputError when there is none."""
         if stream not in self.sources:
             known = ", ".join(self.sources) or "none"
             raise InputError(f"no source stream {stream!r}; the rules define: {known}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cep.engine.bounds import Bounds
 from cep.engine.jit import plain
 from cep.engine.kernels.groups import bucket_of
 from cep.engine.kernels.scalar import NULL
@@ -34,7 +35,7 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.kernels.tables import ENTRY_BITS
 from cep.engine.layout import Layout
-from cep.engine.tables import Bounds, Tables
+from cep.engine.tables import Tables
 
 OUTPUT_ROWS = 16_384
 FIRST_KEYS = 64
@@ -48,10 +49,9 @@ SCRATCH = ("me", "mp", "mm", "oi", "of", "ol", "bt")
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The most one input row can cause, `bound` without and with a share per key."""
+    """The most one input row can cause; `groups` counts groups and keys it can open."""
 
     bound: Bounds
-    query_rows: int
     engines: int
     groups: int
 
@@ -95,8 +95,8 @@ def new_state(layout: Layout, tables: Tables, widths: tuple[int, int], needs: Ne
 def with_limits(state: State, needs: Needs) -> State:
     """Note in the header how far each array may fill before a row might not fit any more."""
     bound = needs.bound
-    keys = len(state.ki) if bound.spread else 1
-    rows = needs.query_rows + bound.rows * keys
+    keys = len(state.ki) ** bound.spread
+    rows = bound.rows * keys
     state = _rows(_rows(state, ("oi", "of"), 2 * rows), ("ol",), 2 * bound.lists * keys)
     header = state.gi[0]
     header[ROWS_LIMIT] = len(state.oi) - rows

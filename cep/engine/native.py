@@ -90,6 +90,10 @@ class Run:
         self._direct = self._direct_streams()
         self._wanted = self._wanted_streams()
         self._crossing = crossing_streams(rules.stages, rules.ids)
+        self._complex = np.zeros(len(rules.ids), np.bool_)
+        self._complex[[rules.ids.of(found.name) for found in rules.plan.complexes]] = True
+        none = self.no_rows()
+        self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         self.next_order = 0
         self.open_keys([*rules.plan.keys, *keys])
 
@@ -124,6 +128,12 @@ class Run:
         codes = [self.strings.code(key) for key in dict.fromkeys(keys)]
         self._open([code for code in codes if not self._row_of(code)])
 
+    def key_row(self, key: str) -> int:
+        """The row of a key in the state, opened on first sight."""
+        if not self._row_of(self.strings.code(key)):
+            self.open_keys([key])
+        return self._row_of(self.strings.code(key))
+
     def _row_of(self, code: int) -> int:
         return int(self._rows_of_codes[code]) if code < len(self._rows_of_codes) else 0
 
@@ -138,6 +148,11 @@ class Run:
         self.decoder.key_codes += codes
         for stage in self.stages.values():
             stage.add_keys(np.array(codes, np.int64), len(self._rows_of_codes))
+
+    def _fit_strings(self) -> None:
+        """Room for every string's key row, also in the kernels, which look up strings of rows."""
+        if len(self.strings) >= len(self._rows_of_codes):
+            self._open([])
 
     def _adopt_keys(self) -> None:
         """Learn the keys that stage 2 has opened itself for values made inside the plan."""
@@ -186,15 +201,24 @@ class Run:
         if len(rows):
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
+        return self._feed_assigned(rows)
+
+    def _feed_assigned(self, rows: InputRows) -> list[OutputRows]:
         first: list[OutputRows] = []
         if KEYED in self.stages:
             self.stages[KEYED].feed(rows, first)
         return first
 
+    def feed_row(self, row: InputRows) -> Rows:
+        """Feed one row that `RowFeed` has encoded, key row and place in the order included."""
+        self.next_order += 1
+        return self.finish(self._feed_assigned(row), row)
+
     def finish(self, first: list[OutputRows], rows: InputRows | None = None) -> Rows:
         """Run stage 2 on what stage 1 put out, and on source rows it reads itself: all rows."""
         second: list[OutputRows] = []
         if CROSSING in self.stages:
+            self._fit_strings()
             following = self._following(rows, first)
             if following is not None:
                 self.stages[CROSSING].feed(following, second)
@@ -219,9 +243,7 @@ class Run:
         if self.rules.stages.by.key is None:
             codes[:] = 0
             return
-        top = int(codes.max(initial=-1))
-        if top >= len(self._rows_of_codes):
-            self._open([])
+        self._fit_strings()
         valid = np.maximum(codes, 0)
         rows = self._rows_of_codes[valid]
         missing = (rows == 0) & (codes >= 0)
@@ -235,8 +257,7 @@ class Run:
         """Wanted output of both stages in order."""
         parts = [(part, KEYED) for part in first] + [(part, CROSSING) for part in second]
         if not parts:
-            none = self.no_rows()
-            return Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
+            return self._nothing
         offset = 0
         ints = []
         for part, _ in parts:
@@ -264,8 +285,7 @@ class Run:
 
     def is_complex(self, streams: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which stream ids are those of complex events."""
-        ids = [self.rules.ids.of(found.name) for found in self.rules.plan.complexes]
-        return np.isin(streams, ids)
+        return self._complex[streams]
 
     def counters(self) -> dict[str, dict[str, int]]:
         """Per engine: events entered, repeated, late, overfull, evicted."""

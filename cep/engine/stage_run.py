@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.engine.bounds import Flow
 from cep.engine.codegen.module import ModuleSource
 from cep.engine.encode import InputRows
 from cep.engine.jit import cache_folder, plain
@@ -30,7 +31,7 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import Layout, StreamIds, row_widths
 from cep.engine.memory import Needs, make_room, new_state, with_keys
 from cep.engine.stages import Stages
-from cep.engine.tables import Bounds, TableBuilder, Tables
+from cep.engine.tables import TableBuilder, Tables
 from cep.plan.nodes import Origin
 
 Run = Callable[[int, int, Ints, Floats, State], int]
@@ -70,17 +71,12 @@ def compile_stage(
     """Generate and load the module of a stage; compiled on first call unless cached on disk."""
     layout = Layout()
     tables = TableBuilder(stages, stage, ids, layout).build()
-    module = ModuleSource(stages, stage, ids, tables, layout, written, code_of)
+    flow = Flow(stages, stage, tables)
+    module = ModuleSource(stages, stage, ids, tables, layout, flow, written, code_of)
     source = module.text()
     run = load_run(source) if module.queries or _watches(stages, stage) else feed_rows
-    bound = Bounds()
-    for name, each in tables.bounds.items():
-        if "@" not in name or stage == 2:
-            bound.add(each)
-    # what one input row can write through queries: every query once, per path that leads to it
-    query_rows = 2 * len(stages.plan.operators) + len(stages.plan.events) + 1
-    groups = layout.groups + len(module.edges)
-    needs = Needs(bound, query_rows, len(stages.engines(stage)), groups)
+    bound = flow.bounds()
+    needs = Needs(bound, len(stages.engines(stage)), layout.groups + bound.keys)
     return CompiledStage(
         stages, stage, ids, tables, layout, source, run if jit else uncompiled(run), needs
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,26 +18,12 @@ REPEATS = {Repeat.REJECT: col.REJECT, Repeat.REFRESH: col.REFRESH, Repeat.ALLOW:
 
 
 @dataclass(slots=True)
-class Bounds:
-    """The most that one arrival, with all it leads to, can write; `_per_key` times the keys."""
-
-    rows: int = 0
-    lists: int = 0
-    binds: int = 0
-    arrivals: int = 0
-    spread: bool = False
-
-    def add(self, other: Bounds, times: int = 1) -> None:
-        self.rows += times * other.rows
-        self.lists += times * other.lists
-        self.binds += times * other.binds
-        self.arrivals += times * other.arrivals
-        self.spread = self.spread or other.spread
-
-
-@dataclass(slots=True)
 class Tables:
-    """The flat table and what the state needs to be sized by."""
+    """The flat table and what the state needs to be sized by.
+
+    Per definition, the complex events that can `end` in it, and whether each for every key at once;
+    per complex event, how many events it has at most and how many signals.
+    """
 
     flat: Ints
     definitions: dict[str, int]
@@ -48,7 +34,9 @@ class Tables:
     depth: int
     candidates: int
     absents: int
-    bounds: dict[str, Bounds] = field(default_factory=dict)
+    ends: dict[str, tuple[tuple[str, bool], ...]]
+    lengths: dict[str, int]
+    signals: dict[str, int]
 
 
 class TableBuilder:
@@ -63,7 +51,7 @@ class TableBuilder:
         self.key_rows = {key: row for row, key in enumerate(self.plan.keys, start=1)}
         self.engines = list(stages.engines(stage))
         self.entries: list[Event | Chained] = [*stages.events(stage), *stages.chained(stage)]
-        self.definitions = {_name(entry): index for index, entry in enumerate(self.entries)}
+        self.definitions = {entry_name(entry): index for index, entry in enumerate(self.entries)}
         own = list(stages.complexes(stage))
         chained = {entry.complex for entry in stages.chained(stage)}
         names = {rule.name for rule in own}
@@ -104,7 +92,13 @@ class TableBuilder:
             depth=max((len(shape.leaves) for shape in shapes), default=0) + 3,
             candidates=max((shape.candidates for shape in shapes), default=0) + 2,
             absents=max((len(shape.absents) for shape in shapes), default=0) + 1,
-            bounds={name: self._bounds(index) for name, index in self.definitions.items()},
+            ends={
+                name: tuple((self.rules[rule].name, bool(spread)) for rule, spread in found)
+                for name, index in self.definitions.items()
+                if (found := self.ends.get(index))
+            },
+            lengths={name: len(shape.leaves) for name, shape in self.shapes.items()},
+            signals={rule.name: len(self.stages.signals(rule)) for rule in self.rules},
         )
 
     def _home(self, engine: Engine) -> Home:
@@ -200,7 +194,7 @@ class TableBuilder:
             self.ids.of(entry.name) if isinstance(entry, Event) else self.ids.entry(entry),
             REPEATS[entry.repeat],
             engine_at[entry.engine],
-            self.lasts[_name(entry)],
+            self.lasts[entry_name(entry)],
             self._append(others),
             len(others),
             self._append([cell for end in ends for cell in end]),
@@ -221,7 +215,7 @@ class TableBuilder:
     def _chain(self, rule: Complex) -> list[int]:
         """Definitions of what a complex event becomes in engines of this stage."""
         chained = self.stages.chained_from(rule, self.stage)
-        return [self.definitions[_name(entry)] for entry in chained]
+        return [self.definitions[entry_name(entry)] for entry in chained]
 
     def _rule_record(self, rule: Complex) -> list[int]:
         chain = self._chain(rule)
@@ -270,18 +264,7 @@ class TableBuilder:
             shape.starts_absent[index],
         ]
 
-    def _bounds(self, definition: int) -> Bounds:
-        """The most one arrival of a definition can write, through all chained engines."""
-        most = Bounds(rows=1, arrivals=1)
-        for rule_id, spread in self.ends.get(definition, []):
-            rule = self.rules[rule_id]
-            length = len(self.shapes[rule.name].leaves)
-            signals = len(self.stages.signals(rule))
-            most.add(Bounds(1 + signals, 2 * length, length, 0, bool(spread)))
-            for following in self._chain(rule):
-                most.add(self._bounds(following))
-        return most
 
-
-def _name(entry: Event | Chained) -> str:
+def entry_name(entry: Event | Chained) -> str:
+    """The name of a definition in a stage's tables."""
     return entry.name if isinstance(entry, Event) else f"{entry.complex}@{entry.engine}"

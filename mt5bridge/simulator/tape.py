@@ -46,10 +46,19 @@ class Tape:
         return self.ticks[symbol][taken - 1] if taken else None
 
     def seek(self, symbol: str, position: Position) -> None:
-        """Skip what was taken up to a position: by time and count, as CopyTicks is asked."""
-        if position.count_at_msc and symbol in self.ticks:
-            same = np.flatnonzero(self.ticks[symbol]["time_msc"] == position.time_msc)
+        """Skip what was taken up to a position: by time and count, as CopyTicks is asked.
+
+        Of ticks that are not those taken before, all up to the position's time are skipped.
+        """
+        if not position.count_at_msc or symbol not in self.ticks:
+            return
+        times = self.ticks[symbol]["time_msc"]
+        same = np.flatnonzero(times == position.time_msc)
+        if len(same) >= position.count_at_msc:
             self._skipped[symbol] = int(same[position.count_at_msc - 1]) + 1
+        else:
+            reached = np.maximum.accumulate(times)
+            self._skipped[symbol] = int(np.searchsorted(reached, position.time_msc, side="right"))
 
     def release(self, count_max: int, until_msc: int | None = None) -> dict[str, Records]:
         """The next ticks by symbol: at most `count_max`, none later than `until_msc`."""

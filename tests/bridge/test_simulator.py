@@ -206,3 +206,10 @@ def test_script_errors_name_the_place(
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ScriptError, match=message):
         read_script(path)
+
+
+def test_a_tape_of_other_ticks_goes_on_behind_the_time_reached() -> None:
+    ticks = random_walk(Walk(100, gap_ms=1_000))
+    tape = Tape({"A": ticks})
+    tape.seek("A", Position(7, int(ticks["time_msc"][40]), 3))  # three ticks, but there is one
+    assert len(tape.release(1_000)["A"]) == 59

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from cep.archive import Archive, ingest_spool, verify
-from cep.backtest.selection import Selection
+from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
 from cep.daemon import Daemon, load_plan
 from cep.demo.processes import free_port
@@ -198,6 +198,5 @@ def replayed(settings: Path, archive: Archive) -> bytes:
     """The rows of one plain run over the archive, as the journal writes them."""
     plan = load_plan(read_config(settings))
     rules = Compiled(plan, outputs=STREAMS)
-    files = (*archive.files("ticks"), *archive.files("deals"))
-    found = Selection(str(archive.directory), files)
+    found = select(archive, plan)
     return b"".join(line + b"\n" for rows in sequential(rules, found) for line in rows.json_lines())

@@ -100,7 +100,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nothing.toml: no such file"):
+    with pytest.raises(ConfigError, match=r"nothing\.toml: no such file"):
         read_config(tmp_path / "nothing.toml")
     with pytest.raises(ConfigError, match="directory"):
         read_config(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
+from cep.engine.bounds import Flow
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.queries import QuerySource
 from cep.engine.codegen.writer import Writer, label
@@ -60,6 +61,7 @@ class ModuleSource:
         ids: StreamIds,
         tables: Tables,
         layout: Layout,
+        flow: Flow,
         written: frozenset[str],
         code_of: Callable[[str], int],
     ) -> None:
@@ -69,6 +71,7 @@ class ModuleSource:
         self.ids = ids
         self.tables = tables
         self.layout = layout
+        self.flow = flow
         self.written = written
         self.code_of = code_of
         self.streams = {stream.name: stream for stream in self.plan.streams}
@@ -90,7 +93,8 @@ class ModuleSource:
         is_key = len(query.group_by) == 1 and self.stages.by.holds_key(
             query.source, query.group_by[0]
         )
-        return QuerySource(query, index, keyed, is_key, self.layout)
+        times = self.flow.rows(query.source)
+        return QuerySource(query, index, keyed, is_key, self.layout, times)
 
     def _edge_keyed(self, event: Event) -> bool:
         return event.key is not None
@@ -154,7 +158,9 @@ class ModuleSource:
             with w.block("while r < gi[0, ROWS]:"):
                 w("stream = oi[r, 1]", "order = oi[r, 0]", "t = oi[r, 2]", "k = oi[r, 3]")
                 for stream in self.drained:
-                    with w.block(f"if stream == {self.ids.of(stream.name)}:  # {label(stream.name)}"):
+                    with w.block(
+                        f"if stream == {self.ids.of(stream.name)}:  # {label(stream.name)}"
+                    ):
                         columns = self._columns(w, stream, "oi", "of", "r")
                         self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
                 w("rule = s.bt[s.bt[4] + stream]")

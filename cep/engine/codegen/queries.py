@@ -20,19 +20,27 @@ class QuerySource:
     """Writes one query's work on the arriving row; the caller continues inside the open blocks."""
 
     def __init__(
-        self, query: Query, index: int, keyed: bool, group_is_key: bool, layout: Layout
+        self,
+        query: Query,
+        index: int,
+        keyed: bool,
+        group_is_key: bool,
+        layout: Layout,
+        times: int,
     ) -> None:
+        """`times`: most rows on the query's source per input row."""
         self.query = query
         self.index = index
         self.window_home: Home = "key" if keyed else "global"
         self.home = self._group_home(keyed, group_is_key)
         self.hashed = self.home == "group"
+        rings = layout.rings
         self.aggregates = Aggregates(query, self.home, layout)
         self.windowed = query.window is not None and bool(query.aggregates)
         self.filtered = bool(query.window_filters)
         self.ring = layout.int_columns(self.window_home, RING_COLUMNS) if self.windowed else -1
-        layout.rings += int(self.windowed)
-        layout.groups += len(query.group_by) if self.hashed else 0
+        layout.rings = rings + times * (layout.rings - rings + int(self.windowed))
+        layout.groups += times * len(query.group_by) if self.hashed else 0
         self._assign_cells()
 
     def _group_home(self, keyed: bool, group_is_key: bool) -> Home:

@@ -1,0 +1,351 @@
+"""What a restart finds: the same journal, the same signals, the callback's rows, passing time."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections import deque
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cep.engine.native import Compiled
+from cep.live.config import Trading
+from cep.live.effects import Effects
+from cep.live.journal import Journal, set_aside
+from cep.live.pipeline import Caused, Pipeline
+from cep.live.silence import SOURCE, Silence
+from cep.plan import compile_rules
+from mt5bridge.client import Connection
+from mt5bridge.clock import Now
+from mt5bridge.records import Records
+from mt5bridge.server import Batch, Gap, ticks_of
+from mt5bridge.simulator import Account, Runner, Terminal
+from mt5bridge.spool import Condition, Group, Kind, Spool, read
+from mt5bridge.wire import LostReason
+from tests.live.service import (
+    RULES,
+    STREAMS,
+    Service,
+    address,
+    archived,
+    journal,
+    play,
+    process,
+    replayed,
+    terminal,
+    wait_until,
+    walks,
+    write_settings,
+)
+
+SILENT = {"signals": {"send": False}, "state": {"snapshot_records": 3_000}}
+
+
+def acknowledged(found: Terminal) -> int:
+    return sum(box.base - 1 for box in found.client.ticks.values())
+
+
+def play_through_kills(settings: Path, found: Terminal, at: list[int]) -> None:
+    """Play a terminal to its end; the daemon is killed at so many acknowledged ticks."""
+    stop = threading.Event()
+    log = settings.parent / "log.txt"
+    with Connection(address(settings)) as connection:
+        runner = Runner(found, connection)
+        thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
+        thread.start()
+        try:
+            for count in at:
+                with process(settings, log):
+                    wait_until(lambda count=count: acknowledged(found) >= count)  # type: ignore[misc]
+            with process(settings, log) as last:
+                wait_until(lambda: found.finished)
+                last.send_signal(signal.SIGTERM)
+                assert last.wait(30) == 0
+        finally:
+            stop.set()
+            thread.join(30)
+
+
+def test_after_a_crash_the_journal_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
+    ticks = walks("A", 30_000)
+    whole = write_settings(tmp_path / "whole", SILENT)
+    with Service(whole):
+        play(terminal(ticks), address(whole))
+    killed = write_settings(tmp_path / "killed", SILENT)
+    play_through_kills(killed, terminal(ticks), [2_000, 11_000, 19_000])
+    assert len(journal(whole)) > 50_000
+    assert journal(killed) == journal(whole)
+    assert replayed(killed, archived(killed)) == journal(whole)
+
+
+CALLBACK = """
+import json
+from pathlib import Path
+from cep.callbacks import EventsCallback
+
+class Mine(EventsCallback):
+    def on_event(self, row):
+        with (Path(__file__).parent / "called.jsonl").open("a") as file:
+            file.write(json.dumps(row, separators=(",", ":")) + "\\n")
+    on_complex = on_signal = on_event
+"""
+
+
+def test_after_a_crash_the_callback_gets_what_it_may_have_missed(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {**SILENT, "rules": {"callback": "mine.py"}})
+    (tmp_path / "mine.py").write_text(CALLBACK)
+    play_through_kills(settings, terminal(walks("A", 12_000)), [2_000, 7_000])
+    rows = journal(settings).splitlines()
+    called = (tmp_path / "called.jsonl").read_bytes().splitlines()
+    assert list(dict.fromkeys(called)) == rows
+    # Told twice: what was found in records that were not yet on disk, and sent again.
+    assert len(called) - len(rows) < len(rows) / 2
+
+
+def newest_snapshot(settings: Path) -> int:
+    return max(int(p.stem.split("-")[1]) for p in (settings.parent / "state").glob("*.state"))
+
+
+def test_a_clean_end_leaves_nothing_to_run_again(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {**SILENT, "rules": {"callback": "mine.py"}})
+    (tmp_path / "mine.py").write_text(CALLBACK)
+    ticks = walks("A", 3_500)
+    with Service(settings):
+        play(terminal({"A": ticks["A"][:2_000]}), address(settings))
+    assert newest_snapshot(settings) == 2_000
+    with Service(settings):
+        play(terminal(ticks, instance=2), address(settings))
+    assert (tmp_path / "called.jsonl").read_bytes() == journal(settings)
+    assert replayed(settings, archived(settings)) == journal(settings)
+
+
+def test_other_rules_begin_a_journal_of_their_own_and_act_on_nothing_old(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"rules": {"callback": "mine.py"}})
+    (tmp_path / "mine.py").write_text(CALLBACK)
+    with Service(settings):
+        play(terminal(walks("A", 2_000)), address(settings))
+    before = journal(settings)
+    (tmp_path / "called.jsonl").unlink()
+    changed = RULES.replace("mid > ma + 0.00004", "mid > ma + 0.00003")
+    (tmp_path / "rules.cep").write_text(changed)
+    idle = terminal(walks("A", 1), instance=2)
+    with Service(settings):
+        play(idle, address(settings), linger_ms=200)
+    assert idle.signals == []
+    assert not (tmp_path / "called.jsonl").exists()
+    assert (tmp_path / "state" / "events-1.jsonl").read_bytes() == before
+    assert journal(settings) != before
+    assert replayed(settings, archived(settings)) == journal(settings)
+
+
+def test_signals_without_an_answer_are_sent_again_and_executed_once(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"state": {"snapshot_records": 100_000}})
+    ticks = walks("A", 3_000)
+    account = Account()
+    found = terminal(ticks, account=account)
+    play_through_kills(settings, found, [1_000])
+    executed = {bytes(deal["comment"])[:16] for deal in account.deals}
+    assert len(account.deals) == len(executed) > 0
+    assert len(found.signals) > len({signal.id for signal in found.signals})
+    archived(settings)
+
+
+def batch(ticks: Records, first: int) -> Batch:
+    quality = np.zeros(len(ticks), np.uint8)
+    return Batch("demo", ticks_of("A"), first, ticks, quality, 0, 0)
+
+
+def test_ids_of_signals_depend_on_records_alone(tmp_path: Path) -> None:
+    """Other batches, other ingest numbers: the same signals."""
+    ticks = walks("A", 3_000)["A"]
+    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
+    found = []
+    for size, skipped in ((3_000, 0), (70, 12_345)):
+        effects = Effects({"Fade"}, Trading(send=True), Journal(None), None)
+        pipeline = Pipeline(Spool(tmp_path / "none"), rules.start(), effects.act_again)
+        groups = [
+            Group(1 + skipped + at, Kind.TICKS, "demo", ("ticks", "A"), 1 + at, part)
+            for at in range(0, len(ticks), size)
+            for part in [ticks[at : at + size]]
+        ]
+        pipeline.catch_up(groups, effects.act_again)
+        found.append([signal.id for signal in effects.found_again])
+    assert found[0] == found[1]
+    assert len(set(found[0])) == len(found[0]) > 3
+
+
+def test_a_gap_reported_to_a_full_spool_is_stored_before_what_follows(tmp_path: Path) -> None:
+    ticks = walks("A", 30)["A"]
+    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
+    spool = Spool(tmp_path / "spool")
+    spool.recover()
+    pipeline = Pipeline(spool, rules.start(), lambda _caused: None)
+    assert pipeline.on_batch(batch(ticks[:10], 1))
+    spool.condition = Condition.FULL
+    pipeline.on_gap(Gap("demo", ticks_of("A"), 11, 20, LostReason.OTHER, "gone", 0))
+    assert not pipeline.on_batch(batch(ticks[20:], 21))
+    spool.condition = Condition.READY
+    assert pipeline.on_batch(batch(ticks[20:], 21))
+    spool.close()
+    kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
+    assert kinds == [(Kind.TICKS, 1), (Kind.GAP, 11), (Kind.TICKS, 21)]
+
+
+class Passing:
+    """Silence watched by a clock that is told the time."""
+
+    def __init__(self, folder: Path, every_ms: int) -> None:
+        self.spool = Spool(folder)
+        self.spool.recover()
+        self.silence = Silence(self.spool, every_ms)
+        self.ticks = deque(walks("A", 100)["A"])
+        self.sequence = 0
+
+    def tick(self) -> None:
+        self.sequence += 1
+        records = np.array([self.ticks.popleft()])
+        group = Group(
+            self.spool.next_ingest, Kind.TICKS, "demo", ("ticks", "A"), self.sequence, records
+        )
+        assert self.spool.append(group)
+
+    def at(self, ms: int) -> None:
+        self.silence.look(Now(ms, 1_000_000 + ms))
+
+
+def stored(folder: Path) -> list[tuple[Kind, int, int, int]]:
+    """(kind, ingest, sequence, time) of what is stored; the time of clock records only."""
+    return [
+        (g.kind, g.ingest, g.sequence, int(g.records["time_msc"][0]) if g.kind is Kind.CLOCK else 0)
+        for g in read(folder)
+    ]
+
+
+def test_silence_is_recorded_once_a_period_and_in_order(tmp_path: Path) -> None:
+    passing = Passing(tmp_path, 100)
+    passing.tick()
+    for ms in range(0, 251, 10):
+        passing.at(ms)
+    passing.tick()
+    for ms in range(260, 340, 10):
+        passing.at(ms)
+    passing.spool.close()
+    assert stored(tmp_path) == [
+        (Kind.TICKS, 1, 1, 0),
+        (Kind.CLOCK, 2, 1, 1_000_100),
+        (Kind.CLOCK, 3, 2, 1_000_200),
+        (Kind.TICKS, 4, 2, 0),
+    ]
+    again = Passing(tmp_path, 100)
+    again.at(0)
+    again.at(100)
+    again.spool.close()
+    assert stored(tmp_path)[-1] == (Kind.CLOCK, 5, 3, 1_000_100)
+
+
+@pytest.mark.parametrize(("every_ms", "full"), [(0, False), (100, True)])
+def test_no_clock_record_when_unwanted_or_without_room(
+    tmp_path: Path, every_ms: int, full: bool
+) -> None:
+    passing = Passing(tmp_path, every_ms)
+    passing.tick()
+    if full:
+        passing.spool.condition = Condition.FULL
+    for ms in range(0, 1_000, 50):
+        passing.at(ms)
+    passing.spool.condition = Condition.READY
+    passing.spool.close()
+    assert [kind for kind, *_ in stored(tmp_path)] == [Kind.TICKS]
+
+
+def test_a_quiet_daemon_records_time_and_rows_stay_the_same(tmp_path: Path) -> None:
+    state = {"clock_every_ms": 60, "snapshot_records": 500}
+    settings = write_settings(tmp_path, {"signals": {"send": False}, "state": state})
+    ticks = walks("A", 3_000)
+    with Service(settings) as service:
+        play(terminal({"A": ticks["A"][:1_500]}), address(settings))
+        before = service.daemon.spool.next_ingest
+        wait_until(lambda: service.daemon.spool.next_ingest >= before + 3)
+        play(terminal(ticks, instance=2), address(settings))
+    kinds = [group.kind for group in read(tmp_path / "spool")]
+    first, last = kinds.index(Kind.CLOCK), len(kinds) - kinds[::-1].index(Kind.TICKS) - 1
+    assert first < last
+    archive = archived(settings)
+    assert sum(file.rows for file in archive.files("clock")) >= 3
+    times = [int(g.records["time_msc"][0]) for g in read(tmp_path / "spool") if g.source == SOURCE]
+    assert times == sorted(times)
+    assert replayed(settings, archive) == journal(settings)
+
+
+def caused_rows(count: int) -> list[dict[str, object]]:
+    return [{"stream": "Turn", "time_msc": n, "kind": "current"} for n in range(count)]
+
+
+def test_a_journal_is_cut_back_and_knows_what_it_repeats(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    with closing(Journal(path)) as first:
+        first.write(caused_rows(2))
+        kept = first.size_bytes
+        first.write(caused_rows(3))
+        assert not first.repeats
+    whole = path.read_bytes()
+    with closing(Journal(path, kept)) as second:
+        assert second.size_bytes == kept
+        second.write(caused_rows(3))
+        assert second.repeats and second.size_bytes == len(whole)
+        second.write(caused_rows(1))
+        assert not second.repeats
+        second.sync()
+    assert (
+        path.read_bytes() == whole + json.dumps(caused_rows(1)[0]).replace(" ", "").encode() + b"\n"
+    )
+
+
+def test_a_journal_shorter_than_its_snapshot_goes_on_where_it_ends(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"{}\n")
+    with closing(Journal(path, 1_000)) as found:
+        assert found.size_bytes == 3
+        found.write(caused_rows(1))
+    assert path.read_bytes().startswith(b'{}\n{"stream"')
+
+
+def test_a_journal_set_aside_keeps_those_set_aside_before(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    assert set_aside(None) is None and set_aside(path) is None
+    for number in (1, 2, 3):
+        path.write_text(str(number))
+        assert set_aside(path) == tmp_path / f"events-{number}.jsonl"
+    assert [(tmp_path / f"events-{n}.jsonl").read_text() for n in (1, 2, 3)] == ["1", "2", "3"]
+    path.write_text("")
+    assert set_aside(path) is None
+
+
+def test_effects_come_in_order_signal_callback_journal(tmp_path: Path) -> None:
+    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
+    order: list[str] = []
+    file = Journal(tmp_path / "events.jsonl")
+
+    def deliver(rows: object) -> None:
+        order.append(f"callback at {file.size_bytes == 0}")
+
+    effects = Effects({"Fade"}, Trading(send=True), file, deliver)
+    acted: list[Caused] = []
+
+    def act(caused: Caused) -> None:
+        if not acted and "Fade" in {row["stream"] for row in caused.rows.dicts()}:
+            acted.append(caused)
+            effects.act(caused, lambda signal: order.append(f"signal {signal.name}"))
+
+    pipeline = Pipeline(Spool(tmp_path), rules.start(), act)
+    ticks = walks("A", 3_000)["A"]
+    groups = [Group(i + 1, Kind.TICKS, "demo", ("ticks", "A"), i + 1, ticks[i : i + 1])
+              for i in range(len(ticks))]  # fmt: skip
+    pipeline.catch_up(groups, act)
+    assert order == ["signal Fade", "callback at True"]
+    assert file.size_bytes > 0
+    file.close()
