@@ -7,8 +7,6 @@ of both, for each of 100 symbols with a tick a second. `python -m benchmarks.s1 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import statistics
 import sys
 import tempfile
@@ -18,12 +16,11 @@ from collections.abc import Callable, Iterator
 from math import sqrt
 from pathlib import Path
 
-import numba
 import numpy as np
 import psutil
-import pyarrow as pa
-import pyspark
 
+from benchmarks.machine import describe
+from benchmarks.measure import FOLDER, seconds, table
 from cep.archive import Archive, import_history
 from cep.backtest.parts import Job, merged_rows, run_task, slice_rows_for, tasks
 from cep.backtest.records import keys_in_order, read
@@ -52,6 +49,7 @@ define complex Turn for each symbol as Above followed by Below within 3 min;
 """
 OUTPUTS = ("Turn",)
 Way = Callable[[], int]
+Line = tuple[str, ...]
 
 
 def blocks(ticks: int) -> Iterator[TickBlock]:
@@ -78,10 +76,10 @@ def made(folder: Path, ticks: int) -> Archive:
 def in_parts(rules: Compiled, selection: Selection) -> int:
     """What the tasks and the driver do, one after the other in this process."""
     keys = keys_in_order(selection, rules.plan)
-    job = Job.of(rules, keys, cuts(selection.files, slice_rows_for(rules)))
-    parts = [row for task in tasks(selection, 8) for row in run_task(job, task)]
-    parts.sort(key=lambda row: (row.slice, row.place))
-    return sum(len(rows) for rows in merged_rows(rules, keys, parts))
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job.of(rules, keys, cuts(selection.files, slice_rows_for(rules)), folder)
+        parts = [row for task in tasks(selection, 8) for row in run_task(job, task)]
+        return sum(len(rows) for rows in merged_rows(rules, keys, parts))
 
 
 def read_only(selection: Selection, rules: Compiled) -> int:
@@ -146,27 +144,25 @@ def cpu_seconds() -> float:
     return total
 
 
-def measured(name: str, rows: int, way: Way, runs: int) -> str:
+def measured(name: str, rows: int, way: Way, runs: int) -> Line:
     """A line of the table: medians of warm runs after a first one."""
-    begin = time.perf_counter()
-    way()
-    first = time.perf_counter() - begin
-    wall, cpu = [], []
+    first = seconds(way)
+    wall, cpu, found = [], [], 0
     for _ in range(runs):
         begin, begin_cpu = time.perf_counter(), cpu_seconds()
         found = way()
         wall.append(time.perf_counter() - begin)
         cpu.append(cpu_seconds() - begin_cpu)
-    seconds, cores = statistics.median(wall), statistics.median(cpu)
+    spent, cores = statistics.median(wall), statistics.median(cpu)
     line = (
-        f"| {name} | {first:.1f} | {seconds:.2f} | {rows / seconds / 1e6:.2f} | {cores:.2f} "
-        f"| {rows / cores / 1e6:.2f} | {found:,} |"
-    )
-    print(line, flush=True)
+        name, f"{first:.1f}", f"{spent:.2f}", f"{rows / spent / 1e6:.2f}", f"{cores:.2f}",
+        f"{rows / cores / 1e6:.2f}", f"{found:,}",
+    )  # fmt: skip
+    print("  ".join(line), flush=True)
     return line
 
 
-def spark_way(master: str, rules: Compiled, selection: Selection, rows: int, runs: int) -> str:
+def spark_way(master: str, rules: Compiled, selection: Selection, rows: int, runs: int) -> Line:
     with session(master, app="s1") as spark:
         return measured(
             f"Spark {master}", rows,
@@ -174,7 +170,7 @@ def spark_way(master: str, rules: Compiled, selection: Selection, rows: int, run
         )  # fmt: skip
 
 
-def lines(archive: Archive, ticks: int, runs: int) -> Iterator[str]:
+def lines(archive: Archive, ticks: int, runs: int) -> Iterator[Line]:
     """The table, way by way."""
     rules = Compiled(compile_rules(RULES), outputs=OUTPUTS)
     whole = select(archive, rules.plan)
@@ -190,10 +186,20 @@ def lines(archive: Archive, ticks: int, runs: int) -> Iterator[str]:
     yield measured("Python event loop", some.rows, lambda: python_loop(some, rules), runs)
 
 
-def machine() -> str:
-    versions = f"Python {platform.python_version()}, NumPy {np.__version__}, Numba "
-    versions += f"{numba.__version__}, PyArrow {pa.__version__}, PySpark {pyspark.__version__}"
-    return f"{os.cpu_count()} x {platform.machine()}, {platform.system()}; {versions}"
+def page(archive: Archive, runs: int) -> str:
+    """The results as Markdown."""
+    rows = sum(file.rows for file in archive.manifest.files)
+    size = sum(file.bytes for file in archive.manifest.files)
+    what = (
+        f"{rows:,} ticks of {SYMBOLS} symbols in {len(archive.manifest.files)} files, "
+        f"{size / rows:.1f} bytes a tick; {', '.join(OUTPUTS)} is put out. Medians of {runs} runs "
+        "after a first one, which starts workers and loads code. CPU time is that of all processes."
+    )
+    head = ("way", "first run s", "s", "M ticks/s", "CPU s", "M ticks/CPU s", "found")
+    command = " ".join(("python -m benchmarks.s1", *sys.argv[1:]))
+    body = table(head, list(lines(archive, rows, runs)))
+    title = "# S1: backtest of N3 over archived ticks"
+    return "\n\n".join([title, what, body, f"`{command}`", describe()])
 
 
 def main() -> None:
@@ -201,25 +207,11 @@ def main() -> None:
     parser.add_argument("--ticks", type=int, default=20_000_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="keep the archive here")
-    parser.add_argument("--out", type=Path, help="write the table here")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        archive = made(chosen.folder or Path(temporary), chosen.ticks)
-        ticks = sum(file.rows for file in archive.manifest.files)
-        size = sum(file.bytes for file in archive.manifest.files)
-        head = [
-            "# S1: backtest of N3 over archived ticks", "",
-            f"{ticks:,} ticks of {SYMBOLS} symbols in {len(archive.manifest.files)} files, "
-            f"{size / ticks:.1f} bytes a tick. "
-            f"Medians of {chosen.runs} runs after a first one.", "",
-            f"{machine()}.", "", f"`{' '.join(('python -m benchmarks.s1', *sys.argv[1:]))}`", "",
-            "| way | first run s | s | million ticks/s | CPU s | million ticks/CPU s | found |",
-            "|---|---|---|---|---|---|---|",
-        ]  # fmt: skip
-        print("\n".join(head), flush=True)
-        table = [*head, *lines(archive, ticks, chosen.runs)]
-    if chosen.out:
-        chosen.out.write_text("\n".join(table) + "\n", encoding="utf-8")
+        text = page(made(chosen.folder or Path(temporary), chosen.ticks), chosen.runs)
+    (FOLDER / "s1.md").write_text(text + "\n", encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ after it the acknowledgements. Archive thread: sealed segments to Parquet.
 
 from __future__ import annotations
 
+import gc
+import sys
 from contextlib import ExitStack
 from threading import Event, Thread
 
@@ -31,6 +33,8 @@ from mt5bridge.wire import Signal
 
 MEBIBYTE = 1 << 20
 POLL_MS = 50
+SWITCH_S = 0.0001
+"""How long another thread may keep a signal waiting."""
 
 
 def load_plan(config: Config) -> Plan:
@@ -50,6 +54,13 @@ def load_delivery(config: Config, plan: Plan) -> Delivery | None:
     """The user's callback, if one is configured."""
     path = config.rules.callback
     return Delivery(plan, load_callback(path), live=True) if path else None
+
+
+def be_quick() -> None:
+    """Keep Python from making the server's thread wait for the disk's, or for old garbage."""
+    sys.setswitchinterval(SWITCH_S)
+    gc.collect()
+    gc.freeze()
 
 
 class Daemon:
@@ -75,6 +86,7 @@ class Daemon:
             self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
             self._catch_up(stack, self.checkpoints.load(self.rules, self.spool.durable_ingest))
             self.pipeline.run.warm_up()
+            be_quick()
             self._serve(stop, ready)
             self._snapshot()
             self._save_snapshots()
@@ -138,7 +150,8 @@ class Daemon:
                 ready.set()
             silence = Silence(self.spool, self.config.state.clock_every_ms)
             while not stop.is_set() and commits.failure is None:
-                server.poll_once(POLL_MS)
+                if not server.poll_once(POLL_MS):
+                    self._write_journal()
                 self.pipeline.store_gaps()
                 silence.look(clock.now())
             if archiving is not None:
@@ -161,7 +174,14 @@ class Daemon:
         if self.server is not None:
             for (identity, stream), sequence in durable.sequences.items():
                 self.server.acknowledge(identity, stream, sequence)
+        self._write_journal()
         self._save_snapshots()
+
+    def _write_journal(self) -> None:
+        try:
+            self.journal.write()
+        except OSError as problem:
+            logger.error("{}: {}", self.config.state.journal, problem)
 
     def _on_batch(self, batch: Batch) -> bool:
         taken = self.pipeline.on_batch(batch)
@@ -182,7 +202,7 @@ class Daemon:
 
     def _send(self, signal: Signal) -> None:
         if self.server is not None:
-            self.server.send_signal(self.config.signals.terminal, signal)
+            self.server.send_signal_now(self.config.signals.terminal, signal)
 
     def _on_outcome(self, outcome: Outcome) -> None:
         result = outcome.result

@@ -26,6 +26,8 @@ class Position:
         if not len(records):
             return Position(last, self.time_msc, self.count_at_msc)
         times = records["time_msc"]
+        if len(records) == 1:  # the usual case at the market's own pace, without a scan
+            return self._after_one(last, int(times[0]))
         newest = int(times.max())
         if newest < self.time_msc:
             return Position(last, self.time_msc, self.count_at_msc)
@@ -33,6 +35,12 @@ class Position:
         if newest == self.time_msc:
             count += self.count_at_msc
         return Position(last, newest, count)
+
+    def _after_one(self, last: int, time_msc: int) -> Position:
+        if time_msc < self.time_msc:
+            return Position(last, self.time_msc, self.count_at_msc)
+        count = 1 if time_msc > self.time_msc else self.count_at_msc + 1
+        return Position(last, time_msc, count)
 
 
 START = Position()

@@ -27,7 +27,7 @@ class Quality(IntFlag):
 
 
 _LATE = int(Quality.LATE)
-_FEW = 4
+_FEW = 16
 
 DEFAULT_POLICY: Mapping[str, Policy] = {
     "nan": "reject",

@@ -1,13 +1,20 @@
-"""The distributed way: stage 1 a symbol at a time anywhere, then stage 2 on its parts here."""
+"""The distributed way: stage 1 a symbol at a time anywhere, then stage 2 on its parts here.
+
+Parts go from one to the other through files. They can be larger than all ticks together, and the
+JVM, through which Spark would carry them, takes many times their size of memory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 
 from cep.backtest.records import encoded, ingest_of, order_of
 from cep.backtest.selection import Selection
@@ -15,6 +22,7 @@ from cep.backtest.slices import SLICE_ROWS, sliced
 from cep.engine.distributed import Merge, is_distributable, run_part, shipped
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER
+from cep.engine.layout import row_widths
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.market import TICK_STREAM
@@ -22,22 +30,29 @@ from cep.plan import compile_rules
 from cep.plan.nodes import Origin
 
 SYMBOL = "symbol"
-RARE_SLICE_ROWS = 16 * SLICE_ROWS
+SLICE_BYTES = 64 << 20
+SLICE_ROWS_MIN = 1 << 12
 
 
 class Job(msgspec.Struct, frozen=True):
-    """All that tasks have in common: the rules as text, every symbol in order, where to cut."""
+    """All that tasks have in common: the rules as text, every symbol in order, where to cut.
+
+    `folder` is where they leave their parts, the same for all machines.
+    """
 
     text: str
     outputs: tuple[str, ...]
     jit: bool
     keys: tuple[str, ...]
     cuts: tuple[int, ...]
+    folder: str = ""
 
     @classmethod
-    def of(cls, rules: Compiled, keys: Sequence[str], cuts: Sequence[int]) -> Job:
+    def of(
+        cls, rules: Compiled, keys: Sequence[str], cuts: Sequence[int] = (), folder: str = ""
+    ) -> Job:
         outputs = tuple(sorted(rules.outputs))
-        return cls(rules.plan.text, outputs, rules.jit, tuple(keys), tuple(cuts))
+        return cls(rules.plan.text, outputs, rules.jit, tuple(keys), tuple(cuts), folder)
 
     def compiled(self) -> Compiled:
         """The rules, compiled once a process."""
@@ -52,7 +67,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class PartRow(msgspec.Struct, frozen=True):
-    """What one symbol gave in one slice: a part, or the error that ended it."""
+    """What one symbol gave in one slice: where its part lies, or the error that ended it."""
 
     place: int
     slice: int
@@ -60,8 +75,15 @@ class PartRow(msgspec.Struct, frozen=True):
     rows: int
     first_ingest: int
     last_ingest: int
-    part: bytes
+    file: str
+    offset: int
+    size: int
     error: str = ""
+
+    def part(self) -> bytes:
+        with Path(self.file).open("rb") as file:
+            file.seek(self.offset)
+            return unpacked(file.read(self.size))
 
 
 @lru_cache(maxsize=4)
@@ -70,15 +92,30 @@ def _compiled(text: str, outputs: tuple[str, ...], jit: bool) -> Compiled:
 
 
 def slice_rows_for(rules: Compiled) -> int:
-    """How many records a slice may hold so that what it puts out fits into memory.
+    """How many records a slice may hold so that what they put out fits into memory.
 
-    Where each tick can put rows out, slices are small; events on edges and signals are few.
+    Every record may put out a row of each query and of each `every` event; events on edges,
+    complex events and signals are few.
     """
-    needed = shipped(rules)
-    made = (stream for stream in rules.plan.streams if stream.origin is Origin.QUERY)
-    often = any(needed[rules.ids.of(stream.name)] for stream in made)
-    often = often or any(event.every for event in rules.plan.events)
-    return SLICE_ROWS if often else RARE_SLICE_ROWS
+    needed, ids = shipped(rules), rules.ids
+    made = [stream.name for stream in rules.plan.streams if stream.origin is Origin.QUERY]
+    often = sum(bool(needed[ids.of(name)]) for name in made)
+    often += sum(event.every for event in rules.plan.events)
+    if not often:
+        return SLICE_ROWS
+    return max(SLICE_ROWS_MIN, SLICE_BYTES // (often * 8 * sum(row_widths(rules.plan))))
+
+
+def packed(part: bytes) -> bytes:
+    """A part compressed, its size before it: rows of one stream are much alike."""
+    compressed: bytes = pa.compress(part, codec="lz4", asbytes=True)
+    return len(part).to_bytes(8, "little") + compressed
+
+
+def unpacked(data: bytes) -> bytes:
+    size = int.from_bytes(data[:8], "little")
+    part: bytes = pa.decompress(data[8:], decompressed_size=size, codec="lz4", asbytes=True)
+    return part
 
 
 def why_sequential(rules: Compiled) -> str | None:
@@ -115,14 +152,20 @@ def run_task(job: Job, task: Task) -> Iterator[PartRow]:
 
 
 def run_symbol(job: Job, place: int, selection: Selection) -> Iterator[PartRow]:
-    """Stage 1 over one symbol's records."""
+    """Stage 1 over one symbol's records; the parts of all slices go into one file."""
     run = job.compiled().start(job.keys)
     bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
     symbol = selection.symbols[0]
-    for index, batches in sliced(encoded(selection, run), bounds):
-        seen = _Seen(batches)
-        part = run_part(run, seen)
-        yield PartRow(place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest, part)
+    # a name of its own: Spark may run a task twice at the same time
+    with NamedTemporaryFile(dir=job.folder, suffix=".parts", delete=False) as file:
+        for index, batches in sliced(encoded(selection, run), bounds):
+            seen, offset = _Seen(batches), file.tell()
+            size = file.write(packed(run_part(run, seen)))
+            file.flush()
+            yield PartRow(
+                place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest, file.name,
+                offset, size,
+            )  # fmt: skip
 
 
 class _Seen:
@@ -143,7 +186,8 @@ class _Seen:
 
 
 def merged_rows(rules: Compiled, keys: Sequence[str], parts: Iterable[PartRow]) -> Iterator[Rows]:
-    """Output rows in order, a slice at a time; `parts` come by slice, then place."""
+    """Output rows in order, a slice at a time, from parts in any order."""
     merge = Merge(rules, keys)
-    for _, group in groupby(parts, key=lambda row: row.slice):
-        yield merge.push((row.place, row.part) for row in group)
+    ordered = sorted(parts, key=lambda row: (row.slice, row.place))
+    for _, group in groupby(ordered, key=lambda row: row.slice):
+        yield merge.push((row.place, row.part()) for row in group)

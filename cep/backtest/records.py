@@ -38,7 +38,7 @@ FIELDS = {
     TICK_STREAM: TICK_ATTRIBUTES,
     DEAL_STREAM: {**DEAL_ATTRIBUTES, "comment": "comment", "side": "type", "entry": "entry"},
 }
-HEAD_ROWS = 1 << 20
+HEAD_ROWS = 1 << 19
 SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision")}
 
 

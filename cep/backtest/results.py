@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from cep.engine.kernels.state import OUT_STREAM
 from cep.engine.rows import Row, Rows
 from cep.plan.nodes import Plan
 
+DECODED_MAX = 1 << 15
 KEPT_MAX = 2000
 """Events and complex events kept of each definition: the latest, for the report."""
 
@@ -21,6 +22,13 @@ def picked(rows: Rows, streams: Collection[str]) -> Rows:
     wanted = [number for number, name in rows.decoder.names.items() if name in streams]
     at = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], wanted))
     return Rows(rows.decoder, rows.ints[at], rows.floats[at], rows.lists, rows.stages[at])
+
+
+def stretches(rows: Rows) -> Iterator[Rows]:
+    """The same rows, a few at a time: decoded rows take ten times the memory."""
+    for at in range(0, len(rows), DECODED_MAX):
+        part = slice(at, at + DECODED_MAX)
+        yield Rows(rows.decoder, rows.ints[part], rows.floats[part], rows.lists, rows.stages[part])
 
 
 def event_names(plan: Plan) -> list[str]:

@@ -11,7 +11,7 @@ from cep.archive import File
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER, Ints
 
-SLICE_ROWS = 1 << 20
+SLICE_ROWS = 1 << 22
 
 
 def cuts(files: Sequence[File], slice_rows: int = SLICE_ROWS) -> list[int]:

@@ -40,6 +40,7 @@ class Wishes:
     """What the command line asks for."""
 
     master: str
+    work: Path | None
     out: Path | None
     streams: list[str] | None
     tables: Path | None
@@ -58,6 +59,10 @@ class Wishes:
 @click.option(
     "--master", default="local[*]", show_default=True,
     help="Spark master; none runs in this process, without Spark.",
+)  # fmt: skip
+@click.option(
+    "--work", type=FOLDER,
+    help="Folder for what tasks find, shared by all machines (default: one of this machine).",
 )  # fmt: skip
 @click.option("--out", type=FILE, help="Write output rows here, as JSON lines like `replay`.")
 @click.option("--streams", metavar="A,B", help="Only rows of these streams (default: all).")
@@ -82,6 +87,7 @@ def command(
     end: datetime | None,
     symbols: str | None,
     master: str,
+    work: Path | None,
     out: Path | None,
     streams: str | None,
     tables: Path | None,
@@ -98,7 +104,7 @@ def command(
     plan = compile_rules(*read_rules(rules))
     check_market(plan)
     wishes = Wishes(
-        master, out, wanted(plan, streams), tables, report, fills != "none",
+        master, work, out, wanted(plan, streams), tables, report, fills != "none",
         dict(map(_point, points)), valid_seconds,
     )  # fmt: skip
     archive = existing(folder)
@@ -135,7 +141,7 @@ def run_rules(
     rules: Compiled, selection: Selection, wishes: Wishes, shown: set[str], results: Results
 ) -> None:
     """Send every output row where it is wanted."""
-    from cep.backtest.results import picked
+    from cep.backtest.results import picked, stretches
     from cep.backtest.tables import Tables
 
     with ExitStack() as stack:
@@ -146,26 +152,29 @@ def run_rules(
         if wishes.tables is not None:
             tables = stack.enter_context(Tables(wishes.tables, rules.plan, sorted(shown)))
             takers.append(tables.take)
-        for rows in stack.enter_context(running(rules, selection, wishes.master, results)):
+        for rows in stack.enter_context(running(rules, selection, wishes, results)):
             results.take(rows)
-            chosen = picked(rows, shown) if takers else rows
-            for take in takers:
-                take(chosen)
+            for chosen in stretches(picked(rows, shown)) if takers else ():
+                for take in takers:
+                    take(chosen)
 
 
 @contextmanager
 def running(
-    rules: Compiled, selection: Selection, master: str, results: Results
+    rules: Compiled, selection: Selection, wishes: Wishes, results: Results
 ) -> Iterator[Iterator[Rows]]:
     """The run's output rows, by Spark or in this process."""
     from cep.backtest.parts import why_sequential
     from cep.backtest.sequential import sequential
 
-    reason = why_sequential(rules) if master != NO_SPARK else ""
+    reason = why_sequential(rules) if wishes.master != NO_SPARK else ""
     if reason is None:
         backtest, session = spark_parts()
-        with session(master) as spark, progress("backtest", unit="tasks") as bar:
-            yield backtest(spark, rules, selection, advance=results.add_records, reach=bar.reach)
+        with session(wishes.master) as spark, progress("backtest", unit="tasks") as bar:
+            yield backtest(
+                spark, rules, selection, work=wishes.work, advance=results.add_records,
+                reach=bar.reach,
+            )  # fmt: skip
         return
     if reason:
         click.echo(f"note: in this process, without Spark: {reason}", err=True)

@@ -55,9 +55,9 @@ def relive(rules: Path, spool: Path) -> Lived:
         lived.ticks += len(group.records) if group.kind is Kind.TICKS else 0
         if group.kind is Kind.DEALS:
             lived.deals += _deals(group)
-        rows = feed.rows(group)
+        rows = feed.feed(group)
         if rows is not None:
-            _collect(run.feed(rows), run.keys, parts)
+            _collect(rows, run.keys, parts)
     for symbol, columns in sorted(parts.items()):
         together = np.concatenate(columns)
         lived.bands[symbol] = Bands(together[:, 0].astype(np.int64), *together[:, 1:].T)

@@ -214,6 +214,11 @@ class Run:
         self.next_order += 1
         return self.finish(self._feed_assigned(row), row)
 
+    def feed_assigned(self, rows: InputRows) -> Rows:
+        """Feed rows, at least one, whose key rows (`key_row`) are in place already."""
+        self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        return self.finish(self._feed_assigned(rows), rows)
+
     def finish(self, first: list[OutputRows], rows: InputRows | None = None) -> Rows:
         """Run stage 2 on what stage 1 put out, and on source rows it reads itself: all rows."""
         second: list[OutputRows] = []

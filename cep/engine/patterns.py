@@ -32,13 +32,21 @@ class Shape:
         return (1 << len(self.leaves)) - 1
 
     def confusable(self) -> list[Number]:
-        """What the leaves need, where a leaf of any own key may coincide with one of a fixed key."""
+        """What the leaves need, as if every fixed key could be the own key."""
         own = {definition for definition, key in self.leaves if key == OWN}
         return [(d, OWN) if d in own else (d, key) for d, key in self.leaves]
 
     def last(self) -> list[Number]:
         """What the leaves that can end a match need."""
         return [self.leaves[index] for index in self.open(self.all)]
+
+    def is_always_last(self, leaf: int) -> bool:
+        """Whether a leaf ends every arrangement it is part of; its event is new, hence unbound."""
+        others = self.all & ~(1 << leaf | self.drops[leaf])
+        return not any(
+            others >> other & 1 and not self.after[other] >> leaf & 1
+            for other in range(len(self.leaves))
+        )
 
     def open(self, mask: int) -> list[int]:
         """Leaves that can be taken when those in `mask` are still needed."""

@@ -35,8 +35,8 @@ class RowFeed:
         self._row = InputRows(np.zeros((1, widths[0]), np.int64), np.zeros((1, widths[1])))
         self._row.ints[0, OUT_STREAM] = run.rules.ids.of(stream)
         # single cells are written far faster through a memoryview than through an array
-        self._ints: memoryview[int] = memoryview(self._row.ints.reshape(-1)).cast("B").cast("q")
-        self._floats: memoryview[float] = memoryview(self._row.floats.reshape(-1)).cast("B").cast("d")
+        self._ints: memoryview[int] = self._row.ints.data.cast("B").cast("q")
+        self._floats: memoryview[float] = self._row.floats.data.cast("B").cast("d")
         self._known: dict[str | None, tuple[int, int]] = {}
         self._stream, self._names = stream, source.schema.names
         attributes = zip(source.schema.attributes, row_cells(source.schema), strict=True)

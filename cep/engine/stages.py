@@ -18,7 +18,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The plan's operators split by stage. An event's edge and its engine may lie in different ones.
+    """The plan's operators by stage; an event's edge and its engine may lie in different ones.
 
     What a stream leads to is indexed once, so that plans of thousands of operators load in seconds.
     """

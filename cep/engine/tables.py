@@ -119,14 +119,17 @@ class TableBuilder:
         return (entry.name if isinstance(entry, Event) else entry.complex) in self.keyed
 
     def _assign_bits(self) -> None:
-        """One bit per (rule, definition) in the entries; none where an entry may bind many keys."""
+        """One bit per (rule, definition) in the entries: whether the entry is bound to the rule.
+
+        None where nothing asks for it, nor where an entry may bind many keys and has to list them.
+        """
         for name, shape in self.shapes.items():
             keyed = self._rule(name).key is not None
-            for definition, _ in shape.leaves:
+            for leaf, (definition, _) in enumerate(shape.leaves):
                 keys = {key for d, key in shape.leaves if d == definition}
                 if keyed and keys != {col.OWN}:
                     self.bits[name, definition] = (0, 0)
-                elif (name, definition) not in self.bits:
+                elif not shape.is_always_last(leaf) and (name, definition) not in self.bits:
                     bit = self.words_used.get(definition, 0)
                     self.words_used[definition] = bit + 1
                     self.bits[name, definition] = (bit // BITS_A_WORD, 1 << bit % BITS_A_WORD)
@@ -252,7 +255,7 @@ class TableBuilder:
     def _leaf(self, rule: Complex, index: int) -> list[int]:
         shape = self.shapes[rule.name]
         definition, key = shape.leaves[index]
-        word, bit = self.bits[rule.name, definition]
+        word, bit = self.bits.get((rule.name, definition), (0, 0))
         return [
             definition,
             key,

@@ -43,19 +43,19 @@ class Effects:
         if self.deliver is not None:
             self.deliver(rows)
         # Last, so that after a crash rows in the journal are known to have been delivered.
-        self.journal.write(rows)
+        self.journal.add(rows)
 
     def act_again(self, caused: Caused) -> None:
         """Rows found again: a terminal knows a signal by its id, a callback knows nothing."""
         rows = caused.rows.dicts()
         self.found_again += self._signals(rows, caused)
-        self.journal.write(rows)
+        self.journal.add(rows)
         if self.deliver is not None and not self.journal.repeats:
             self.deliver(rows)
 
     def note(self, caused: Caused) -> None:
         """Rows that new rules find in old records: nobody shall act on them any more."""
-        self.journal.write(caused.rows.dicts())
+        self.journal.add(caused.rows.dicts())
 
     def _signals(self, rows: Sequence[Row], caused: Caused) -> list[Signal]:
         if not self.signals:

@@ -1,14 +1,14 @@
-"""A terminal's batch as input rows of the engine, without a detour over Arrow for ticks."""
+"""A terminal's batch fed to the engine, without a detour over Arrow for ticks."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cep.engine.encode import InputRows
-from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
-from cep.engine.layout import row_cells
+from cep.engine.layout import Cell, row_cells
 from cep.engine.native import Run
+from cep.engine.rows import Rows
 from cep.market import (
     DEAL_STREAM,
     TICK_ATTRIBUTES,
@@ -20,42 +20,56 @@ from cep.market import (
     source,
 )
 from cep.plan.nodes import Stream
+from cep.plan.types import Type
 from mt5bridge.records import Records, utc_msc
 from mt5bridge.spool import Group, Kind
-from mt5bridge.validate import QualityArray
+
+
+FEW = 64
+"""Batches of up to so many ticks share one set of arrays."""
 
 
 class TickFeed:
-    """Encodes ticks of one symbol: O(columns) NumPy calls a batch."""
+    """Feeds ticks of one symbol at a time: O(columns) NumPy calls a batch."""
 
     def __init__(self, run: Run, stream: Stream) -> None:
         self.run = run
         self.id = run.rules.ids.of(stream.name)
         self.widths = run.encoder.widths
-        self.key = run.encoder.key
-        self.cells = list(zip(stream.schema.names, row_cells(stream.schema), strict=True))
-
-    def rows(self, symbol: str, ticks: Records, times: Ints, order: Ints) -> InputRows:
-        """Input rows; `times` are ms UTC, `order` the ingest numbers."""
-        n = len(ticks)
-        code = self.run.strings.code(symbol)
-        ints = np.zeros((n, self.widths[0]), np.int64)
-        floats = np.zeros((n, self.widths[1]))
-        ints[:, OUT_ORDER], ints[:, OUT_STREAM], ints[:, OUT_TIME] = order, self.id, times
-        ints[:, OUT_KEY] = NULL
-        for name, cell in self.cells:
-            if name == "symbol":
-                ints[:, cell.column] = code
+        self.is_keyed = run.encoder.key == "symbol"
+        self.columns: list[tuple[str, Cell, Type]] = []
+        self.symbol_cell: Cell | None = None
+        for attribute, cell in zip(stream.schema.attributes, row_cells(stream.schema), strict=True):
+            if attribute.name == "symbol":
+                self.symbol_cell = cell
             else:
-                target = floats if cell.is_float else ints
-                target[:, cell.column] = ticks[TICK_ATTRIBUTES[name]]
-        if self.key == "symbol":
-            ints[:, OUT_KEY] = code
-        return InputRows(ints, floats)
+                self.columns.append((TICK_ATTRIBUTES[attribute.name], cell, attribute.type))
+        self._few = self._arrays(FEW)
+
+    def _arrays(self, n: int) -> InputRows:
+        return InputRows(np.zeros((n, self.widths[0]), np.int64), np.zeros((n, self.widths[1])))
+
+    def feed(self, symbol: str, ticks: Records, times: Ints, order: Ints) -> Rows:
+        """What ticks lead to; `times` are ms UTC, `order` the ingest numbers."""
+        n = len(ticks)
+        rows = self._arrays(n) if n > FEW else InputRows(self._few.ints[:n], self._few.floats[:n])
+        ints, floats = rows.ints, rows.floats
+        ints[:, OUT_ORDER], ints[:, OUT_STREAM], ints[:, OUT_TIME] = order, self.id, times
+        ints[:, OUT_KEY] = self.run.key_row(symbol) if self.is_keyed else 0
+        if self.symbol_cell is not None:
+            ints[:, self.symbol_cell.column] = self.run.strings.code(symbol)
+        for name, cell, type_ in self.columns:
+            values = ticks[name]
+            if type_ is Type.FLOAT:
+                values = values.astype(np.float32)
+            (floats if cell.is_float else ints)[:, cell.column] = values
+        if not np.isfinite(floats).all():
+            floats[~np.isfinite(floats)] = np.nan
+        return self.run.feed_assigned(rows)
 
 
 class MarketFeed:
-    """Encodes batches of ticks and deals by the source streams a plan has."""
+    """Feeds batches of ticks and deals to the source streams a plan has."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -64,39 +78,37 @@ class MarketFeed:
         self._ticks = TickFeed(run, ticks) if ticks else None
         self._deals = source(plan, DEAL_STREAM)
 
-    def rows(self, group: Group) -> InputRows | None:
-        """A stored group as the rules see it; None when it holds nothing for them."""
+    def feed(self, group: Group) -> Rows | None:
+        """What a stored group leads to; None when it holds nothing for the rules."""
         if group.kind is Kind.TICKS:
-            return self.ticks(
-                group.stream[1], group.records, group.quality, group.utc_offset_ms, group.ingest
-            )
+            return self._feed_ticks(group)
         if group.kind is Kind.DEALS:
-            return self.deals(group.records, group.utc_offset_ms, group.ingest)
+            return self._feed_deals(group)
         return None
 
-    def ticks(
-        self, symbol: str, records: Records, quality: QualityArray, offset_ms: int, ingest: int
-    ) -> InputRows | None:
-        """Input rows of the ticks that rules see; None when there are none."""
+    def _feed_ticks(self, group: Group) -> Rows | None:
         if self._ticks is None:
             return None
-        order = np.arange(ingest, ingest + len(records))
-        times = utc_msc(records, offset_ms)
-        shown = shown_ticks(quality)
-        if not shown.all():
+        records = group.records
+        order = np.arange(group.ingest, group.ingest + len(records))
+        times = group.utc_msc
+        if group.quality.any():
+            shown = shown_ticks(group.quality)
             records, times, order = records[shown], times[shown], order[shown]
-        return self._ticks.rows(symbol, records, times, order) if len(records) else None
+            if not len(records):
+                return None
+        return self._ticks.feed(group.stream[1], records, times, order)
 
-    def deals(self, records: Records, offset_ms: int, ingest: int) -> InputRows | None:
-        """Input rows of the deals that rules see; None when there are none."""
+    def _feed_deals(self, group: Group) -> Rows | None:
         if self._deals is None:
             return None
-        shown = shown_deals(lambda name: records[name])
-        order = np.arange(ingest, ingest + len(records))[shown]
-        kept = records[shown]
+        shown = shown_deals(lambda name: group.records[name])
+        kept = group.records[shown]
         if not len(kept):
             return None
+        order = np.arange(group.ingest, group.ingest + len(shown))[shown]
         columns = deal_columns(
             self._deals, lambda name: kept[name], lambda name: fixed_texts(kept[name].tolist())
         )
-        return self.run.encoder.encode(DEAL_STREAM, columns, utc_msc(kept, offset_ms), order)
+        times = utc_msc(kept, group.utc_offset_ms)
+        return self.run.feed(self.run.encoder.encode(DEAL_STREAM, columns, times, order))

@@ -7,9 +7,11 @@ and written again from the spool; it needs no sync but one before each snapshot.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable
 from io import SEEK_END
 from pathlib import Path
+from threading import Lock
 
 import msgspec
 
@@ -19,10 +21,15 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Journal:
-    """Output rows as JSON lines, in order; `path` None keeps none."""
+    """Output rows as JSON lines, in order; `path` None keeps none.
+
+    One thread hands rows over, and another writes them: nobody waits for the disk.
+    """
 
     def __init__(self, path: Path | None, keep_bytes: int = 0) -> None:
         self._file = None
+        self._waiting: deque[bytes] = deque()
+        self._mutex = Lock()
         self.size_bytes = self._lived_bytes = 0
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,25 +38,34 @@ class Journal:
             self.size_bytes = self._file.truncate(min(keep_bytes, self._lived_bytes))
             self._file.seek(0, SEEK_END)
 
-    def write(self, rows: Iterable[Row]) -> None:
-        """Append rows and hand them to the operating system."""
+    def add(self, rows: Iterable[Row]) -> None:
+        """Take rows for the next `write`; `size_bytes` counts them already."""
         if self._file:
             text = b"".join(_encode(row) + b"\n" for row in rows)
-            self._file.write(text)
-            self._file.flush()
+            self._waiting.append(text)
             self.size_bytes += len(text)
 
     @property
     def repeats(self) -> bool:
-        """Whether what was written last stood in the file before a restart cut it back."""
+        """Whether what was added last stood in the file before a restart cut it back."""
         return self.size_bytes <= self._lived_bytes
 
+    def write(self) -> None:
+        """Hand what was added to the operating system; may be called from any thread."""
+        with self._mutex:
+            if self._file and self._waiting:
+                while self._waiting:
+                    self._file.write(self._waiting.popleft())
+                self._file.flush()
+
     def sync(self) -> None:
-        """Wait until what was written is on disk; may be called from any thread."""
+        """Wait until all that was added is on disk; may be called from any thread."""
+        self.write()
         if self._file:
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
+        self.write()
         if self._file:
             self._file.close()
 

@@ -89,9 +89,6 @@ class Pipeline:
 
     def _process(self, group: Group, on_rows: OnRows) -> None:
         """Run the rules on a stored group."""
-        rows = self.feed.rows(group)
-        if rows is None:
-            return
-        found = self.run.feed(rows)
-        if len(found):
+        found = self.feed.feed(group)
+        if found:
             on_rows(Caused(found, group))

@@ -1,8 +1,8 @@
 """A backtest on Spark: stage 1 by symbol in its tasks, stage 2 on their parts in the driver.
 
 Stage 2 is one engine with one clock: it cannot be spread, it sees few rows, and its output goes
-to files of the driver's machine. So it runs in the driver, on parts that come to it slice by slice
-in the order of the records, with no more than one slice in memory.
+to files of the driver's machine. So it runs in the driver, on parts that it takes slice by slice in
+the order of the records, with no more than one slice in memory.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 
 import msgspec
@@ -35,25 +37,29 @@ def backtest(
     rules: Compiled,
     selection: Selection,
     *,
+    work: Path | None = None,
     slice_rows: int | None = None,
     advance: Callable[[int], None] = lambda n: None,
     reach: Callable[[int, int], None] = lambda done, total: None,
 ) -> Iterator[Rows]:
     """Output rows in order, those of `cep.backtest.sequential.sequential`.
 
-    `advance` is told how many records were read, `reach` how many tasks of how many are done.
-
-    BacktestError when the rules cannot be run a symbol at a time (`why_sequential`).
+    `work` is a folder that all machines can write to; one of this machine if left out. `advance` is
+    told how many records were read, `reach` how many tasks of how many are done. BacktestError when
+    the rules cannot be run a symbol at a time (`why_sequential`).
     """
     reason = why_sequential(rules)
     if reason is not None:
         raise BacktestError(f"symbols cannot be run apart: {reason}", "run the rules in sequence")
     keys = keys_in_order(selection, rules.plan)
-    job = Job.of(rules, keys, cuts(selection.files, slice_rows or slice_rows_for(rules)))
     warm(rules)
-    parts = parts_frame(spark, job, selection)
-    with reporting(spark, reach):
-        yield from merged_rows(rules, keys, collected(parts, advance))
+    with TemporaryDirectory(prefix="mt5cep-", dir=work and work.resolve()) as folder:
+        found = cuts(selection.files, slice_rows or slice_rows_for(rules))
+        job = Job.of(rules, keys, found, folder)
+        with reporting(spark, reach):
+            parts = collected(parts_frame(spark, job, selection))
+        advance(sum(part.rows for part in parts))
+        yield from merged_rows(rules, keys, parts)
 
 
 def warm(rules: Compiled) -> None:
@@ -64,23 +70,20 @@ def warm(rules: Compiled) -> None:
 
 
 def parts_frame(spark: SparkSession, job: Job, selection: Selection) -> DataFrame:
-    """The parts as a table, slice by slice: partition i holds slice i, in order of symbols."""
+    """The parts as a table."""
     spark.dataSource.register(PartsSource)
     todo = tasks(selection, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
     work = msgspec.json.encode(Work(job, tuple(todo))).decode()
-    parts = spark.read.format(NAME).option("work", work).load()
-    by_slice = parts.repartitionById(len(job.cuts) + 1, parts["slice"].cast("int"))
-    return by_slice.sortWithinPartitions("place")
+    return spark.read.format(NAME).option("work", work).load()
 
 
-def collected(parts: DataFrame, advance: Callable[[int], None]) -> Iterator[PartRow]:
-    """Rows of the frame in order, one partition at a time; BacktestError for a failed part."""
-    for row in parts.toLocalIterator(prefetchPartitions=True):
-        if row["error"]:
-            raise BacktestError(row["error"])
-        advance(row["rows"])
-        values = row.asDict()
-        yield PartRow(**{**values, "part": bytes(values["part"])})
+def collected(parts: DataFrame) -> list[PartRow]:
+    """The rows of the frame; BacktestError for a part that failed."""
+    found = [PartRow(**row.asDict()) for row in parts.collect()]
+    for part in found:
+        if part.error:
+            raise BacktestError(part.error)
+    return found
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """A Spark data source whose rows are parts: what stage 1 made of one symbol's records in one slice.
 
-Spark schedules lists of files, never ticks. A task opens its Parquet files itself, runs the engine
-and hands out a few large binaries, so the work is the engine's and not that of moving rows.
+Spark schedules lists of files, never ticks. A task opens its Parquet files itself, runs the engine,
+and writes what it found to a file; only the place of that goes through Spark.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ COLUMNS = pa.schema(
         ("rows", pa.int64()),
         ("first_ingest", pa.int64()),
         ("last_ingest", pa.int64()),
-        ("part", pa.binary()),
+        ("file", pa.string()),
+        ("offset", pa.int64()),
+        ("size", pa.int64()),
         ("error", pa.string()),
     ]
 )
 SCHEMA = (
     "place long, slice long, symbol string, rows long, first_ingest long, last_ingest long, "
-    "part binary, error string"
+    "file string, offset long, size long, error string"
 )
 OWN = ("cep", "mt5bridge")
 
@@ -85,7 +87,7 @@ def reported(job: Job, task: Task) -> Iterator[PartRow]:
     except Exception as error:
         if type(error).__module__.split(".")[0] not in OWN:
             raise
-        yield PartRow(task.places[0], 0, "", 0, 0, 0, b"", str(error))
+        yield PartRow(task.places[0], 0, "", 0, 0, 0, "", 0, 0, str(error))
 
 
 def as_batch(row: PartRow) -> pa.RecordBatch:

@@ -75,6 +75,11 @@ class Server:
         """Send to one terminal, or with None to every connected one that publishes its symbol."""
         self._command(lambda terminals: terminals.send(identity, signal))
 
+    def send_signal_now(self, identity: str | None, signal: Signal) -> None:
+        """The same without delay, for the sink's callbacks, which run in the server's thread."""
+        self.terminals.send(identity, signal)
+        self._send(self.terminals.outgoing())
+
     def counters(self) -> dict[str, int]:
         """A copy of the counters."""
         return dict(self._sink.counters)

@@ -37,6 +37,7 @@ class CommitThread:
         try:
             while not self._stop.is_set():
                 self._spool.wait(RETRY_S)
+                self._stop.wait(0.002)
                 self._spool.commit(self._clock_ms())
                 if self._spool.problem:
                     self._stop.wait(RETRY_S)

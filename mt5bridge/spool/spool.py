@@ -155,7 +155,8 @@ class Spool:
             self._next_ingest = group.ingest + group.width
             self._pending.append((group, data))
             self._pending_bytes += len(data)
-        self._arrived.set()
+        if not self._arrived.is_set():  # commit() clears it before it takes what is pending
+            self._arrived.set()
         return True
 
     def _refuses(self, size: int) -> bool:

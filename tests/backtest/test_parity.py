@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.archive import Archive, compact
-from cep.backtest.parts import Job, merged_rows, run_task, tasks, why_sequential
+from cep.backtest.parts import (
+    SLICE_ROWS_MIN,
+    Job,
+    merged_rows,
+    packed,
+    run_task,
+    slice_rows_for,
+    tasks,
+    unpacked,
+    why_sequential,
+)
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
-from cep.backtest.slices import cuts
+from cep.backtest.slices import SLICE_ROWS, cuts
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.replay import read_sources, replay
@@ -32,10 +43,10 @@ def lines_in_parts(
     rules: Compiled, selection: Selection, slice_rows: int, tasks_max: int
 ) -> list[bytes]:
     keys = keys_in_order(selection, rules.plan)
-    job = Job.of(rules, keys, cuts(selection.files, slice_rows))
-    parts = [row for task in tasks(selection, tasks_max) for row in run_task(job, task)]
-    parts.sort(key=lambda row: (row.slice, row.place))
-    return [line for rows in merged_rows(rules, keys, parts) for line in rows.json_lines()]
+    with TemporaryDirectory() as folder:
+        job = Job.of(rules, keys, cuts(selection.files, slice_rows), folder)
+        parts = [row for task in tasks(selection, tasks_max) for row in run_task(job, task)]
+        return [line for rows in merged_rows(rules, keys, parts) for line in rows.json_lines()]
 
 
 @pytest.fixture(scope="module", params=[recorded, imported], ids=["recorded", "imported"])
@@ -135,3 +146,16 @@ def test_what_crosses_symbols_is_named() -> None:
     comments += "define event Any for each comment as every Deal[symbol == 'X'];\n"
     reason = why_sequential(Compiled(compile_rules(comments)))
     assert reason == "the rules work per comment, the archive is kept by symbol"
+
+
+@given(st.binary(max_size=300))
+def test_packing_loses_nothing(part: bytes) -> None:
+    assert unpacked(packed(part)) == part
+
+
+def test_slices_are_small_where_every_tick_puts_rows_out() -> None:
+    plan = compile_rules(CHAINED)
+    few, many = Compiled(compile_rules(KEYED), outputs=["Fade"]), Compiled(plan)
+    assert slice_rows_for(few) == SLICE_ROWS
+    assert SLICE_ROWS_MIN <= slice_rows_for(many) < SLICE_ROWS
+    assert slice_rows_for(Compiled(plan, outputs=["Fade"])) > slice_rows_for(many)

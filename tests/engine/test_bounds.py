@@ -10,7 +10,8 @@ from cep.plan import compile_rules
 from tests.engine.test_against_reference import reference
 
 DOUBLING = "define stream S (n int, symbol string);\n" + "".join(
-    f"from {'S' if level == 0 else f'T{level - 1}'} select n + {side} as n, symbol insert into T{level};\n"
+    f"from {f'T{level - 1}' if level else 'S'} "
+    f"select n + {side} as n, symbol insert into T{level};\n"
     for level in range(6)
     for side in range(2)
 )

@@ -288,16 +288,16 @@ def caused_rows(count: int) -> list[dict[str, object]]:
 def test_a_journal_is_cut_back_and_knows_what_it_repeats(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with closing(Journal(path)) as first:
-        first.write(caused_rows(2))
+        first.add(caused_rows(2))
         kept = first.size_bytes
-        first.write(caused_rows(3))
+        first.add(caused_rows(3))
         assert not first.repeats
     whole = path.read_bytes()
     with closing(Journal(path, kept)) as second:
         assert second.size_bytes == kept
-        second.write(caused_rows(3))
+        second.add(caused_rows(3))
         assert second.repeats and second.size_bytes == len(whole)
-        second.write(caused_rows(1))
+        second.add(caused_rows(1))
         assert not second.repeats
         second.sync()
     assert (
@@ -310,7 +310,7 @@ def test_a_journal_shorter_than_its_snapshot_goes_on_where_it_ends(tmp_path: Pat
     path.write_bytes(b"{}\n")
     with closing(Journal(path, 1_000)) as found:
         assert found.size_bytes == 3
-        found.write(caused_rows(1))
+        found.add(caused_rows(1))
     assert path.read_bytes().startswith(b'{}\n{"stream"')
 
 

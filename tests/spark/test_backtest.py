@@ -69,16 +69,19 @@ def test_records_and_tasks_are_reported(spark: SparkSession, archive: Archive) -
     assert all(0 <= done <= total for done, total in reached)
 
 
-def test_the_parts_are_a_table_in_order(spark: SparkSession, archive: Archive) -> None:
+def test_the_parts_are_a_table(spark: SparkSession, archive: Archive, tmp_path: Path) -> None:
     rules, selection = Compiled(PLAN, outputs=["Fade"]), select(archive, PLAN)
     keys = keys_in_order(selection, PLAN)
-    job = Job.of(rules, keys, cuts(selection.files, 900))
-    rows = parts_frame(spark, job, selection).drop("part").collect()
-    assert [(row["slice"], row["place"]) for row in rows] == sorted(
-        (row["slice"], row["place"]) for row in rows
-    )
+    bounds = cuts(selection.files, 900)
+    frame = parts_frame(spark, Job.of(rules, keys, bounds, str(tmp_path)), selection)
+    frame.createOrReplaceTempView("parts")
+    rows = spark.sql("select * from parts where rows > 0").collect()
     assert {row["symbol"] for row in rows} == set(keys)
-    assert all(row["first_ingest"] <= row["last_ingest"] for row in rows)
+    assert {row["slice"] for row in rows} == set(range(len(bounds) + 1))
+    edges = [0, *bounds, 1 << 62]
+    for row in rows:
+        assert edges[row["slice"]] <= row["first_ingest"] <= row["last_ingest"]
+        assert row["last_ingest"] < edges[row["slice"] + 1]
 
 
 def test_what_crosses_symbols_is_refused(spark: SparkSession, archive: Archive) -> None:

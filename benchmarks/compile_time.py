@@ -1,0 +1,71 @@
+"""How long rules take from text to the first answer: nothing compiled, kernels compiled, cached."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import RUNS, in_new_process, seconds, table, write_results
+from cep.engine.native import Compiled
+from cep.plan import compile_rules
+
+HEAD = """
+define stream S (symbol string, mid double);
+from S#window.time(5 min)
+select symbol, mid, avg(mid) as ma, stdDev(mid) as sd group by symbol insert into Band;
+define engine Main (queue = 5 min);
+"""
+SIZES = (2, 10, 50)
+
+
+def rules(events: int) -> str:
+    """Rules with so many simple events and half as many complex ones."""
+    lines = [
+        f"define event E{i} in Main for each symbol as Band[mid > ma + {i}.0 * sd];"
+        for i in range(events)
+    ]
+    lines += [
+        f"define complex C{i} in Main for each symbol as E{i} followed by E{i + 1} within 3 min;"
+        for i in range(0, events, 2)
+    ]
+    return HEAD + "\n".join(lines)
+
+
+def first_answer(events: int) -> None:
+    """Print the seconds from text to the answer to a first row; importing is not counted."""
+    text = rules(events)
+    row = {"symbol": ["A"], "mid": [1.0]}
+    print(seconds(lambda: Compiled(compile_rules(text)).start().push("S", row, [0])))
+
+
+def child(events: int, cache: Path) -> float:
+    return float(in_new_process("benchmarks.compile_time", str(events), cache=cache))
+
+
+def median(values: list[float]) -> str:
+    return f"{sorted(values)[len(values) // 2]:.2f} s"
+
+
+def main() -> None:
+    if sys.argv[1:]:
+        first_answer(int(sys.argv[1]))
+        return
+    lines = []
+    for events in SIZES:
+        cold, warm, cached = [], [], []
+        for _ in range(RUNS):
+            with tempfile.TemporaryDirectory() as folder:
+                cold.append(child(events, Path(folder)))
+                cached.append(child(events, Path(folder)))
+            with tempfile.TemporaryDirectory() as folder:
+                child(1 + SIZES[0], Path(folder))  # other rules have compiled the kernels
+                warm.append(child(events, Path(folder)))
+        lines.append([str(events), median(cold), median(warm), median(cached)])
+    head = ["simple events", "nothing compiled", "kernels compiled by other rules", "cached"]
+    note = "From the text of the rules to the answer to the first row; importing is not counted."
+    write_results("compile_time", "Compile time", note, table(head, lines))
+
+
+if __name__ == "__main__":
+    main()

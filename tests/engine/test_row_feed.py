@@ -1,0 +1,112 @@
+"""Rows fed one by one the short way give what columns give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.engine.encode import InputError
+from cep.engine.native import Compiled
+from cep.engine.row_feed import RowFeed
+from cep.plan import compile_rules
+from tests.engine.mixed import Row, compiled, encoded, mixed, one_by_one, plan
+
+TYPES = """
+define stream S (s string, t string, i int, l long, f float, d double, b bool);
+from S select s, t, i, l, f, d, b, l + i as sum, f * 2.0f as twice insert into Out;
+define event A for each s as every S[b] repeat allow;
+"""
+VALUES = st.tuples(
+    st.none() | st.sampled_from("xyz"),
+    st.none() | st.text(st.characters(codec="utf-8"), max_size=3),
+    st.none() | st.integers(-(2**31) + 1, 2**31 - 1),
+    st.none() | st.integers(-(2**62), 2**62),
+    st.none() | st.floats(width=32),
+    st.none() | st.floats(),
+    st.none() | st.booleans(),
+)
+
+
+def test_rows_of_several_streams_one_by_one() -> None:
+    run = compiled().start()
+    feeds = {stream.name: RowFeed(run, stream.name) for stream in plan().sources}
+    found: list[Row] = []
+    for stream, time_msc, row in mixed():
+        found += feeds[stream].push(time_msc, *row.values()).dicts()
+    assert found == one_by_one()
+
+
+def test_rows_between_batches_and_new_keys() -> None:
+    run = compiled().start()
+    feeds = {stream.name: RowFeed(run, stream.name) for stream in plan().sources}
+    found = run.feed(encoded(run, mixed()[:200], 0)).dicts()
+    for stream, time_msc, row in mixed()[200:400]:
+        found += feeds[stream].push(time_msc, *row.values()).dicts()
+    found += run.feed(encoded(run, mixed()[400:], 400)).dicts()
+    assert found == one_by_one()
+    for number in range(500):
+        feeds["Tick"].push(200_000, f"K{number}", 1.0)
+    assert run.keys[-1] == "K499"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(VALUES, min_size=1, max_size=20))
+def test_values_of_every_type_are_taken_as_columns_take_them(rows: list[tuple[Any, ...]]) -> None:
+    rules = Compiled(compile_rules(TYPES, "types.cep"), jit=False)
+    names = rules.plan.stream("S").schema.names
+    columns = {
+        name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    expected = rules.start().push("S", columns, np.arange(len(rows))).dicts()
+    feed = RowFeed(rules.start(), "S")
+    assert [one for n, row in enumerate(rows) for one in feed.push(n, *row).dicts()] == expected
+
+
+def test_events_for_each_of_more_strings_than_keys() -> None:
+    text = """
+    define stream S (symbol string, comment string);
+    define event A for each symbol as every S[comment is null];
+    define engine Two (queue = 5 min);
+    define event B in Two for each comment as every S[not (comment is null)] repeat allow;
+    """
+    feed = RowFeed(Compiled(compile_rules(text)).start(), "S")
+    found = [feed.push(n, "X", f"comment {n}").dicts()[0] for n in range(1_000)]
+    assert [row["key"] for row in found] == [f"comment {n}" for n in range(1_000)]
+
+
+@pytest.mark.parametrize(
+    ("time_msc", "values", "message"),
+    [
+        (1, ("A",), "Tick: 1 values; give symbol, bid"),
+        (1, ("A", 1.0, 2.0), "Tick: 3 values; give symbol, bid"),
+        (1, ("A", "x"), "Tick: .* do not fit"),
+        (1, (7, 1.0), "Tick: .* do not fit .*7 is no string"),
+        (-1, ("A", 1.0), "Tick: times before 1970"),
+        (1.5, ("A", 1.0), "Tick: .* do not fit"),
+    ],
+)
+def test_a_bad_row_is_named_and_not_fed(
+    time_msc: Any, values: tuple[Any, ...], message: str
+) -> None:
+    run = compiled().start()
+    feed = RowFeed(run, "Tick")
+    with pytest.raises(InputError, match=message):
+        feed.push(time_msc, *values)
+    assert run.next_order == 0
+    assert feed.push(1, "A", 1.0).of("Band")[0]["ma"] == 1.0
+
+
+def test_whole_numbers_keep_within_their_bits() -> None:
+    rules = Compiled(compile_rules(TYPES, "types.cep"), jit=False)
+    feed = RowFeed(rules.start(), "S")
+    with pytest.raises(InputError, match="is beyond 2147483647"):
+        feed.push(1, "x", "y", 2**31, 1, 1.0, 1.0, True)
+
+
+def test_the_stream_must_be_a_source() -> None:
+    with pytest.raises(InputError, match="no source stream 'Band'"):
+        RowFeed(compiled().start(), "Band")
