@@ -4,6 +4,8 @@ VENV   ?= .venv
 EXTRAS ?= spark,dev
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
+BENCHES := n3 n10 compile_time spool wire archive w1 kill s1
+
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
 
@@ -23,7 +25,7 @@ check: $(STAMP)  ## lint, formatting, types and house rules
 	$(BIN)/pytest -q tests/tidy
 
 bench: $(STAMP)  ## run every benchmark
-	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for name in $(BENCHES); do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 clean:  ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache

@@ -198,9 +198,7 @@ class Test:
         self.outcome.signals = len(ids)
         self.outcome.executed = len(executed)
         self.outcome.executed_twice = sum(n != 2 for n in executed.values())  # two fills each
-        self.outcome.executed_for_records_lost_and_sent_again = len(
-            self.account.executed.keys() - ids
-        )
+        self.outcome.executed_and_not_found_again = len(self.account.executed.keys() - ids)
         self.outcome.never_executed = len(ids - self.account.executed.keys())
         self.check(not self.outcome.executed_twice, "a signal was executed twice")
 

@@ -116,8 +116,8 @@ def main() -> None:
         f"({QUEUED:,} events with `repeat allow`), full before the clock starts; fed in batches of "
         f"{BATCH:,}. A rule is `A followed by B`; with 10,000 rules every event may end ten. "
         "`+ 10,000` are further rules whose last number never arrives; `extra` is the time they "
-        "add. Rows out are simple and complex events: within 100 ms one rule in ten finds its first "
-        "event, within 3 minutes nearly every one does, so that there the cost is that of binding."
+        "add. Rows out are simple and complex events: within 100 ms one rule in ten finds its "
+        "first event, within 3 minutes nearly every one does: there the cost is that of binding."
     )
     write_results("n10", "N10: many complex events", note, table(head, lines))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import tempfile
 import time
 from collections import deque
@@ -18,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+import pyarrow as pa
+import pyspark
 
 from benchmarks.machine import describe
 from benchmarks.measure import FOLDER, seconds, table
@@ -196,10 +197,10 @@ def page(archive: Archive, runs: int) -> str:
         "after a first one, which starts workers and loads code. CPU time is that of all processes."
     )
     head = ("way", "first run s", "s", "M ticks/s", "CPU s", "M ticks/CPU s", "found")
-    command = " ".join(("python -m benchmarks.s1", *sys.argv[1:]))
     body = table(head, list(lines(archive, rows, runs)))
+    versions = f"PyArrow {pa.__version__}, PySpark {pyspark.__version__}."
     title = "# S1: backtest of N3 over archived ticks"
-    return "\n\n".join([title, what, body, f"`{command}`", describe()])
+    return "\n\n".join([title, what, body, describe().strip(), versions])
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ A rule file may declare any of these attributes on a source stream called `Tick`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cep.plan.nodes import Plan, Stream
-from mt5bridge.records import DealEntry, DealKind, DealType
+from cep.plan.types import Attribute, Type
+from mt5bridge.records import DEAL, TICK, DealEntry, DealKind, DealType
 from mt5bridge.validate import reject_mask
 
 TICK_STREAM, DEAL_STREAM = "Tick", "Deal"
@@ -49,6 +50,12 @@ DEAL_ATTRIBUTES: dict[str, str] = {
     "reason": "reason",
 }
 DEAL_TEXTS = ("symbol", "comment", "side", "entry")
+FITTING: dict[Type, tuple[Type, ...]] = {
+    Type.STRING: (Type.STRING,),
+    Type.DOUBLE: (Type.DOUBLE, Type.FLOAT),
+    Type.LONG: (Type.LONG, Type.INT, Type.DOUBLE, Type.FLOAT),
+}
+"""The types that an attribute may be declared with, the best first."""
 
 
 class MarketError(ValueError):
@@ -58,8 +65,8 @@ class MarketError(ValueError):
 def check_market(plan: Plan) -> None:
     """MarketError when a `Tick` or `Deal` stream declares an attribute that records lack."""
     known = {
-        TICK_STREAM: {"symbol", *TICK_ATTRIBUTES},
-        DEAL_STREAM: {*DEAL_TEXTS, *DEAL_ATTRIBUTES},
+        TICK_STREAM: {"symbol": Type.STRING, **_types(TICK_ATTRIBUTES, TICK)},
+        DEAL_STREAM: {**dict.fromkeys(DEAL_TEXTS, Type.STRING), **_types(DEAL_ATTRIBUTES, DEAL)},
     }
     for stream in plan.sources:
         if stream.name not in known:
@@ -67,12 +74,28 @@ def check_market(plan: Plan) -> None:
                 f"{plan.name}: stream {stream.name} has no source here; "
                 f"live runs and archives feed {TICK_STREAM} and {DEAL_STREAM}"
             )
-        for name in stream.schema.names:
-            if name not in known[stream.name]:
-                has = ", ".join(sorted(known[stream.name]))
-                raise MarketError(
-                    f"{plan.name}: {stream.name} has no attribute {name}; it has {has}"
-                )
+        for attribute in stream.schema.attributes:
+            _check_attribute(f"{plan.name}: {stream.name}", attribute, known[stream.name])
+
+
+def _types(attributes: Mapping[str, str], records: np.dtype[Any]) -> dict[str, Type]:
+    """What each attribute is in the records: a whole number or a price."""
+    return {
+        name: Type.DOUBLE if records[field].kind == "f" else Type.LONG
+        for name, field in attributes.items()
+    }
+
+
+def _check_attribute(where: str, attribute: Attribute, known: Mapping[str, Type]) -> None:
+    if attribute.name not in known:
+        has = ", ".join(sorted(known))
+        raise MarketError(f"{where} has no attribute {attribute.name}; it has {has}")
+    fitting = FITTING[known[attribute.name]]
+    if attribute.type not in fitting:
+        raise MarketError(
+            f"{where}.{attribute.name} is declared {attribute.type}: "
+            f"use {' or '.join(map(str, fitting))}"
+        )
 
 
 def source(plan: Plan, name: str) -> Stream | None:

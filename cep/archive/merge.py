@@ -22,7 +22,8 @@ class _Reader:
         self, archive: Path, file: File, columns: Sequence[str] | None, batch_rows: int
     ) -> None:
         self.order = (file.symbol, file.first_ingest, file.path)
-        self._batches = part_batches(archive, file, columns, batch_rows)
+        self._rows_min = max(1, batch_rows // 2)
+        self._batches = part_batches(archive, file, columns, self._rows_min)
         self.head: pa.Table | None = next(self._batches, None)
 
     @property
@@ -34,9 +35,11 @@ class _Reader:
         """Rows with ingest numbers up to `bound`, removed from `head`."""
         assert self.head is not None, "the file is at its end"
         count = int(np.searchsorted(int64(self.head, "ingest"), bound, side="right"))
-        taken, self.head = self.head.slice(0, count), self.head.slice(count)
-        if not self.head.num_rows:
-            self.head = next(self._batches, None)
+        taken, rest = self.head.slice(0, count), self.head.slice(count)
+        # a short rest would make the next step as short, one after another for every file
+        if rest.num_rows < self._rows_min and (more := next(self._batches, None)) is not None:
+            rest = pa.concat_tables([rest, more]) if rest.num_rows else more
+        self.head = rest if rest.num_rows else None
         return taken
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,10 @@ class Run:
         self._rows_of_codes = np.zeros(256, np.int64)
         self._direct = self._direct_streams()
         self._wanted = self._wanted_streams()
+        self._opens_keys = any(
+            event.key is not None and not rules.stages.by.holds_key(event.source, event.key)
+            for event in rules.plan.events
+        )
         self._crossing = crossing_streams(rules.stages, rules.ids)
         self._complex = np.zeros(len(rules.ids), np.bool_)
         self._complex[[rules.ids.of(found.name) for found in rules.plan.complexes]] = True
@@ -194,7 +199,26 @@ class Run:
 
     def feed(self, rows: InputRows) -> Rows:
         """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""
-        return self.finish(self.feed_keyed(rows), rows)
+        first: list[OutputRows] = []
+        second: list[OutputRows] = []
+        for part in self._between_new_keys(rows):
+            made = self.feed_keyed(part)
+            first += made
+            second += self._crossed(made, part)
+        return self._rows(first, second)
+
+    def _between_new_keys(self, rows: InputRows) -> list[InputRows]:
+        """The rows, cut before each new key where stage 2 opens keys of its own in between.
+
+        So slots follow the first appearance of keys row by row, whatever the batches.
+        """
+        if not self._opens_keys or not len(rows):
+            return [rows]
+        codes, places = np.unique(rows.ints[:, OUT_KEY], return_index=True)
+        new = [place for code, place in zip(codes.tolist(), places.tolist(), strict=True)
+               if code >= 0 and not self._row_of(code)]  # fmt: skip
+        cuts = [0, *sorted(place for place in new if place), len(rows)]
+        return [InputRows(rows.ints[a:b], rows.floats[a:b]) for a, b in pairwise(cuts)]
 
     def feed_keyed(self, rows: InputRows) -> list[OutputRows]:
         """Feed stage 1 alone; its raw output."""
@@ -221,6 +245,10 @@ class Run:
 
     def finish(self, first: list[OutputRows], rows: InputRows | None = None) -> Rows:
         """Run stage 2 on what stage 1 put out, and on source rows it reads itself: all rows."""
+        return self._rows(first, self._crossed(first, rows))
+
+    def _crossed(self, first: list[OutputRows], rows: InputRows | None) -> list[OutputRows]:
+        """The output of stage 2."""
         second: list[OutputRows] = []
         if CROSSING in self.stages:
             self._fit_strings()
@@ -228,7 +256,7 @@ class Run:
             if following is not None:
                 self.stages[CROSSING].feed(following, second)
                 self._adopt_keys()
-        return self._rows(first, second)
+        return second
 
     def _following(self, rows: InputRows | None, first: list[OutputRows]) -> InputRows | None:
         """Input of stage 2: source rows it reads itself, then what stage 1 made of each."""

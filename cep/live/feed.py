@@ -24,7 +24,6 @@ from cep.plan.types import Type
 from mt5bridge.records import Records, utc_msc
 from mt5bridge.spool import Group, Kind
 
-
 FEW = 64
 """Batches of up to so many ticks share one set of arrays."""
 

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.engine.encode import InputError
+from cep.engine.native import Compiled
+from cep.plan import compile_rules
 from tests.engine.mixed import Row, compiled, encoded, mixed, one_by_one, plan
 from tests.reference.engine import Reference
 
@@ -125,3 +127,30 @@ def test_bad_input_is_named_and_disturbs_nothing(
         run.push(stream, columns, times)
     found = [one for row in mixed() for one in run.push_row(*row).dicts()]
     assert found == one_by_one()
+
+
+def test_slots_of_keys_made_inside_do_not_depend_on_batches() -> None:
+    """Keys of the input and keys made by a query get their slots row by row."""
+    plan = compile_rules(
+        "define stream S (symbol string, venue string, n int);\n"
+        "from S select symbol, ifThenElse(n > 1, venue, 'none') as place, n insert into T;\n"
+        "define engine E (queue = 1 min);\n"
+        "define event A in E for each symbol as every S[n > 0];\n"
+        "define event B in E for each symbol as every S[n > 1];\n"
+        "define event P in E for each place as every T[n > 0];\n"
+    )
+    rules = Compiled(plan, jit=False)
+    columns = {
+        "symbol": ["X", "Y", "Z", "X"],
+        "venue": ["v1", "v2", "v3", "v4"],
+        "n": np.array([2, 1, 2, 2]),
+    }
+    times = np.arange(4) + 1000
+    whole = rules.start().push("S", columns, times).dicts()
+    run = rules.start()
+    single = []
+    for i in range(4):
+        part = {name: values[i : i + 1] for name, values in columns.items()}
+        single += run.push("S", part, times[i : i + 1]).dicts()
+    assert whole == single
+    assert [row["key"] for row in whole if row["stream"] == "P"] == ["v1", "none", "v3", "v4"]

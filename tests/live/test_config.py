@@ -138,6 +138,8 @@ def test_check_says_what_is_wrong(
     ("rules", "message"),
     [
         ("define stream Tick (symbol string, bidd double);", "Tick has no attribute bidd; it has"),
+        ("define stream Tick (bid long);", "Tick.bid is declared long: use double or float"),
+        ("define stream Deal (symbol int);", "Deal.symbol is declared int: use string"),
         ("define stream News (text string);", "stream News has no source here"),
         ("define stream Tick (symbol sting);", "sting"),
         ("from Tick select x insert into Y;", "Tick"),

@@ -37,8 +37,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.market": {"cep.plan", "mt5bridge"},
     "cep.replay": {"cep.plan", "cep.engine", "cep.inputs", "cep.callbacks"},
     "cep.spark": {
-        "cep.plan", "cep.engine", "cep.archive", "cep.inputs", "cep.market", "cep.backtest", "cep.replay",
-        "mt5bridge",
+        "cep.plan", "cep.engine", "cep.archive", "cep.inputs", "cep.market", "cep.backtest",
+        "cep.replay", "mt5bridge",
     },
     "cep.live": {"cep.plan", "cep.engine", "cep.market", "mt5bridge"},
     "cep.backtest": {

@@ -1,0 +1,140 @@
+"""The short way of live ticks and deals into the engine, against the way of archived ones."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from cep.engine.native import Compiled, Run
+from cep.live.feed import FEW, MarketFeed
+from cep.market import (
+    deal_columns,
+    fixed_texts,
+    shown_deals,
+    shown_ticks,
+    source,
+    tick_columns,
+)
+from cep.plan import compile_rules
+from mt5bridge.records import DEAL, TICK, DealKind, Records, utc_msc
+from mt5bridge.spool import CLOCK, Group, Kind
+from mt5bridge.validate import tick_quality
+
+TICKS = """
+define stream Tick (symbol string, bid float, ask double, volume double, flags int, last double);
+define stream Deal (symbol string, ticket long, side string, entry string, comment string,
+                    lots double, order double);
+from Tick select symbol, bid, ask, last, volume, flags, count() as n group by symbol
+insert into Ticks;
+from Deal select * insert into Deals;
+"""
+CROSSING = TICKS.replace("group by symbol", "")
+RULES = {
+    name: Compiled(compile_rules(text, name), jit=False)
+    for name, text in [("keyed", TICKS), ("crossing", CROSSING)]
+}
+PRICES = st.sampled_from([1.1, 1.2345678901, 0.0, -1.0, np.nan, np.inf, 1e30])
+
+
+@st.composite
+def ticks(draw: st.DrawFn) -> Records:
+    n = draw(st.sampled_from([1, 2, 5, FEW, FEW + 1, 100]))
+    made = np.zeros(n, TICK)
+    generator = np.random.default_rng(draw(st.integers(0, 99)))
+    for name in ("bid", "ask", "last", "volume_real"):
+        made[name] = generator.choice([1.1, 1.2345678901, draw(PRICES)], n)
+    made["time_msc"] = 1_700_000_000_000 + np.cumsum(generator.integers(-2, 9, n))
+    made["flags"] = generator.integers(0, 2**31, n)
+    return made
+
+
+@st.composite
+def deals(draw: st.DrawFn) -> Records:
+    n = draw(st.integers(1, 5))
+    made = np.zeros(n, DEAL)
+    made["ticket"] = draw(st.lists(st.integers(0, 2**53), min_size=n, max_size=n))
+    made["kind"] = draw(st.lists(st.sampled_from(list(DealKind)), min_size=n, max_size=n))
+    made["type"] = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    made["entry"] = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    made["revision"] = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    made["symbol"] = draw(st.sampled_from([b"A", b"\xff\xfe", b""]))
+    made["comment"] = "zażółć".encode()
+    made["volume"], made["time_msc"] = 0.1, 1_700_000_000_000
+    return made
+
+
+def as_group(ingest: int, symbol: str, records: Records) -> Group:
+    if records.dtype == DEAL:
+        return Group(ingest, Kind.DEALS, "demo", ("deals",), 1, records, 3_600_000)
+    quality, _ = tick_quality(records, 0)
+    return Group(
+        ingest, Kind.TICKS, "demo", ("ticks", symbol), 1, records, 3_600_000, quality=quality
+    )
+
+
+def plainly(run: Run, group: Group) -> list[bytes]:
+    """By columns, as records from an archive go."""
+    stream = source(run.rules.plan, "Deal" if group.kind is Kind.DEALS else "Tick")
+    assert stream is not None
+    order = np.arange(group.ingest, group.ingest + len(group.records))
+    times = utc_msc(group.records, group.utc_offset_ms)
+    if group.kind is Kind.TICKS:
+        shown = shown_ticks(group.quality)
+    else:
+        shown = shown_deals(lambda name: group.records[name])
+    kept = group.records[shown]
+
+    def field(name: str) -> NDArray[np.generic]:
+        return kept[name].copy()
+
+    if group.kind is Kind.TICKS:
+        columns = tick_columns(stream, field, [group.stream[1]] * len(kept))
+    else:
+        columns = deal_columns(stream, field, lambda name: fixed_texts(kept[name].tolist()))
+    return list(run.push(stream.name, columns, times[shown], order[shown]).json_lines())
+
+
+@given(
+    st.sampled_from(sorted(RULES)),
+    st.lists(st.tuples(st.sampled_from("ABC"), ticks() | deals()), min_size=1, max_size=4),
+)
+def test_live_records_lead_to_what_archived_ones_lead_to(
+    rules: str, batches: list[tuple[str, Records]]
+) -> None:
+    live, plain = RULES[rules].start(), RULES[rules].start()
+    feed, ingest = MarketFeed(live), 1
+    for symbol, records in batches:
+        group = as_group(ingest, symbol, records)
+        found = feed.feed(group)
+        lines = [] if found is None else list(found.json_lines())
+        assert lines == plainly(plain, group)
+        ingest += len(records)
+
+
+def test_time_and_other_streams_are_not_fed() -> None:
+    run = Compiled(compile_rules("define stream Tick (bid double);", "t"), jit=False).start()
+    clock = Group(1, Kind.CLOCK, "daemon", ("clock",), 1, np.zeros(1, CLOCK))
+    deal = as_group(1, "", np.zeros(1, DEAL))
+    assert [MarketFeed(run).feed(group) for group in (clock, deal)] == [None, None]
+    only_deals = Compiled(compile_rules("define stream Deal (lots double);", "d"), jit=False)
+    tick = as_group(1, "A", np.zeros(1, TICK))
+    assert MarketFeed(only_deals.start()).feed(tick) is None
+
+
+def test_arrays_are_reused_for_few_ticks_only_within_a_call() -> None:
+    """Rows handed out before stay what they were."""
+    run = RULES["keyed"].start()
+    feed = MarketFeed(run)
+    made = np.zeros(2, TICK)
+    made["bid"] = made["ask"] = 1.5
+    first = feed.feed(as_group(1, "A", made))
+    assert first is not None
+    before = list(first.json_lines())
+    made["bid"] = 2.5
+    for symbol, ingest in product("AB", (3, 5)):
+        feed.feed(as_group(ingest, symbol, made))
+    assert list(first.json_lines()) == before
