@@ -62,7 +62,8 @@ def play_through_kills(settings: Path, found: Terminal, at: list[int]) -> None:
                 with process(settings, log):
                     wait_until(lambda count=count: acknowledged(found) >= count)  # type: ignore[misc]
             with process(settings, log) as last:
-                wait_until(lambda: found.finished)
+                started = len(at) + 1
+                wait_until(lambda: found.finished and log.read_text().count("listening") >= started)
                 last.send_signal(signal.SIGTERM)
                 assert last.wait(30) == 0
         finally:

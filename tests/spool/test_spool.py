@@ -235,6 +235,32 @@ def test_a_full_device_is_survived_in_the_same_way(tmp_path: Path) -> None:
     assert [group.ingest for group in read(tmp_path)] == [1, 6, 11]
 
 
+class SmallDisk(FullDisk):
+    """What is deleted is free again."""
+
+    def remove(self, path: Path) -> None:
+        self.room += path.stat().st_size
+        super().remove(path)
+
+
+def test_a_full_device_costs_archived_segments_the_oldest_first(tmp_path: Path) -> None:
+    disk = SmallDisk()
+    spool = opened(tmp_path, disk=disk)
+    for first, count in ((1, 100), (101, 5), (106, 5)):
+        put(spool, first, count)
+        spool.commit()
+        spool.rotate()
+    for sealed in spool.segments()[:2]:
+        spool.mark_archived(sealed)
+    disk.room = 10
+    put(spool, 111)
+    assert spool.commit() == 110
+    assert spool.counters.segments_deleted == 1
+    assert spool.commit() == 115
+    assert [group.ingest for group in read(tmp_path)] == [101, 106, 111]
+    spool.close()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are a POSIX feature")
 def test_the_operating_systems_own_refusal_is_survived(tmp_path: Path) -> None:
     """A real short write: the kernel takes some bytes of a commit and refuses the rest."""
