@@ -118,7 +118,7 @@ class Terminal:
             self.client.take_ticks(name, records)
 
     def send(self) -> int:
-        """Send what the window allows; marked ticks get their time."""
+        """Send what the window allows and look for signals in between; note when marked ticks go."""
         frames = self.client.outgoing(clock.now())
         for frame in frames:
             data = encode(frame)
@@ -129,6 +129,7 @@ class Terminal:
                 for time_msc in marked.tolist():
                     self.sent_ns[time_msc] = now_ns
             self.socket.send(data)
+            self.receive()
         return len(frames)
 
     def receive(self) -> int:

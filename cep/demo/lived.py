@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,13 @@ class Lived:
     deals: list[dict[str, Any]] = field(default_factory=list)
     bands: dict[str, Bands] = field(default_factory=dict)
     queues: dict[str, list[Queued]] = field(default_factory=dict)
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Output rows from JSON lines."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
 
 
 def relive(rules: Path, spool: Path) -> Lived:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,24 +28,20 @@ from cep.report import (
 )
 from cep.report.rows import EngineRows, Row, complex_table, signal_table, symbol_markers
 
-if TYPE_CHECKING:
-    from cep.demo.run import Demo
-
 QUEUE_ROWS = 60
 """How many of an engine's newest events the schematic shows."""
 
 
-def write_page(demo: Demo, verdict: str, good: bool) -> Path:
-    """Write `report.html` into the demo's folder; its path."""
-    from cep.demo.run import rows
-
-    lived = relive(demo.rules, demo.folder / "spool")
-    live = list(rows(demo.journal))
+def write_page(
+    folder: Path, live: Sequence[Row], durations: Mapping[str, float], verdict: Verdict
+) -> Path:
+    """Write `report.html` of the `live` rows into the demo's folder; its path."""
+    lived = relive(folder / "rules.cep", folder / "spool")
     report = Report(
         title="mt5cep demo",
         subtitle="The same ticks lived over ZeroMQ and backtested on Spark, by the same rules",
-        verdict=Verdict(good, verdict),
-        summary=summary(demo, lived, live),
+        verdict=verdict,
+        summary=summary(durations, lived, live),
         charts=charts(lived, live),
         tables=(
             signal_table(row for row in live if row["stream"] in names(lived.plan, "signals")),
@@ -54,7 +50,7 @@ def write_page(demo: Demo, verdict: str, good: bool) -> Path:
         ),
         engines=tuple(queue_view(lived, live, engine.name) for engine in lived.plan.engines),
     )
-    path = demo.folder / "report.html"
+    path = folder / "report.html"
     path.write_text(render(report), encoding="utf-8")
     return path
 
@@ -64,7 +60,9 @@ def names(plan: Plan, what: str) -> set[str]:
     return {operator.name for operator in getattr(plan, what)}
 
 
-def summary(demo: Demo, lived: Lived, live: Sequence[Row]) -> tuple[tuple[str, str], ...]:
+def summary(
+    durations: Mapping[str, float], lived: Lived, live: Sequence[Row]
+) -> tuple[tuple[str, str], ...]:
     """The run in numbers."""
     counts = Counter(row["stream"] for row in live)
     pairs = [
@@ -74,7 +72,7 @@ def summary(demo: Demo, lived: Lived, live: Sequence[Row]) -> tuple[tuple[str, s
         ("Complex events", f"{sum(counts[name] for name in names(lived.plan, 'complexes')):,}"),
         ("Signals", f"{sum(counts[name] for name in names(lived.plan, 'signals')):,}"),
     ]
-    pairs += [(f"Time {name}", f"{seconds:.1f} s") for name, seconds in demo.durations.items()]
+    pairs += [(f"Time {name}", f"{seconds:.1f} s") for name, seconds in durations.items()]
     return tuple(pairs)
 
 

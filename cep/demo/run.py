@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,11 +9,12 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
 
+from cep.demo.lived import read_rows
 from cep.demo.market import write_ticks
 from cep.demo.page import write_page
 from cep.demo.processes import DemoError, background, free_port, mt5cep
+from cep.report import Verdict
 from mt5bridge.clock import monotonic_ms
 
 Say = Callable[[str], None]
@@ -61,7 +61,8 @@ class Demo:
         if differences:
             verdict = verdict.replace("agree", "differ")
         with self.step("drawn", "The report"):
-            page = write_page(self, verdict, differences == 0)
+            live = list(read_rows(self.journal))
+            page = write_page(self.folder, live, self.durations, Verdict(differences == 0, verdict))
         self.say(verdict)
         self.say(f"report: {page}")
         return differences == 0
@@ -115,7 +116,7 @@ class Demo:
             self.say(f"    {said.strip().splitlines()[-1]}")
 
     def backtest(self) -> None:
-        streams = ",".join(sorted({row["stream"] for row in rows(self.journal)}))
+        streams = ",".join(sorted({row["stream"] for row in read_rows(self.journal)}))
         arguments = ["backtest", str(self.rules), "--archive", str(self.folder / "archive")]
         arguments += ["--master", self.master, "--streams", streams]
         arguments += ["--out", str(self.backtested), "--report", str(self.folder / "backtest.html")]
@@ -132,10 +133,3 @@ class Demo:
         if not signals:
             raise DemoError(f"the demo's rules found no signal; see {self.log}")
         return differences, signals
-
-
-def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Output rows from JSON lines."""
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cep.demo.lived import read_rows
 from cep.demo.run import Demo
-from cep.demo.run import rows as read_rows
 
 SAID: list[str] = []
 
