@@ -118,7 +118,7 @@ class Terminal:
             self.client.take_ticks(name, records)
 
     def send(self) -> int:
-        """Send what the window allows and look for signals in between; note when marked ticks go."""
+        """Send what the window allows, look for signals in between; note when marked ticks go."""
         frames = self.client.outgoing(clock.now())
         for frame in frames:
             data = encode(frame)
