@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from cep.lang.errors import RuleError, RuleErrors
 from cep.lang.formatter import format_rules
-from cep.lang.parser import parse
+from cep.lang.parser import parse, parse_duration_ms, parse_expression, parse_on_demand
 
-__all__ = ["RuleError", "RuleErrors", "format_rules", "parse"]
+__all__ = [
+    "RuleError",
+    "RuleErrors",
+    "format_rules",
+    "parse",
+    "parse_duration_ms",
+    "parse_expression",
+    "parse_on_demand",
+]

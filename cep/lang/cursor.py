@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from cep.lang.ast import Duration, Literal, Name
-from cep.lang.errors import RuleError, Source, Span
+from cep.lang.errors import RuleError, Source, Span, suggestion
 from cep.lang.lexer import tokenize
-from cep.lang.tokens import NAMES, NUMBERS, TIME_UNITS_MS, Kind, Role, Token
+from cep.lang.tokens import KEYWORDS, NAMES, NUMBERS, TIME_UNITS_MS, Kind, Role, Token
 
 NESTING_MAX = 40
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+FOREIGN_OPERATORS = {"&": "and", "|": "or"}
 FLOAT_MAX = 3.4028234663852886e38
 
 
@@ -101,9 +102,15 @@ class Cursor:
         return Literal(self._number(token), token.kind.name.lower(), span=token.span)
 
     def expect_integer(self, what: str, hint: str = "") -> Literal:
+        """A whole number without sign, as an int."""
         if self.token.kind is not Kind.INT:
             raise self.unexpected(what, hint)
         return self.expect_number(what)
+
+    def expect_end(self, what: str) -> None:
+        """Nothing may follow."""
+        if self.token.kind is not Kind.END:
+            raise self.unexpected(what)
 
     def at_duration(self) -> bool:
         return self.token.kind is Kind.INT and self.peek().keyword in TIME_UNITS_MS
@@ -111,6 +118,7 @@ class Cursor:
     def expect_duration(self, what: str, example: str = "5 min") -> Duration:
         """A time literal: units from large to small, each at most once."""
         if not self.at_duration():
+            self.refuse_unit()
             raise self.unexpected(what, f"write a time such as `{example}`")
         start = self.token.span.start
         total_ms, previous_ms = 0, LONG_MAX
@@ -125,6 +133,15 @@ class Cursor:
             raise self.error(span, "this time is too long", "it must fit in 64 bits of ms")
         return Duration(total_ms, span=span)
 
+    def refuse_unit(self) -> None:
+        """Complain when a number stands here with a word that looks like a unit of time."""
+        unit = self.peek()
+        if self.token.kind is not Kind.INT or not unit.keyword or unit.keyword in KEYWORDS:
+            return
+        near = suggestion(unit.text, TIME_UNITS_MS)
+        if near.startswith("did"):
+            raise self.error(unit.span, f"unknown unit of time `{unit.text}`", near)
+
     def since(self, start: int) -> Span:
         """From the offset `start` to the end of the last token taken."""
         return Span(start, self.tokens[max(0, self.index - 1)].span.end)
@@ -136,16 +153,22 @@ class Cursor:
         """The error for a token that is not what must stand here."""
         token = self.token
         if token.kind is Kind.BAD:
-            return self.error(token.span, token.text, hint)
+            return self.error(token.span, token.text, self._foreign() or hint)
         if token.kind is Kind.END:
             return self.error(self._end(), f"expected {expected}, found the end of the text", hint)
         written = self.source.text[token.span.start : token.span.end]
         shown = written if len(written) <= 40 else written[:37] + "..."
         return self.error(token.span, f"expected {expected}, found `{shown}`", hint)
 
+    def _foreign(self) -> str:
+        """The remedy for a character that is an operator in other languages."""
+        start = self.token.span.start
+        word = FOREIGN_OPERATORS.get(self.source.text[start : start + 1])
+        return f"write `{word}`" if word else ""
+
     def unsupported(self, span: Span, construct: str, hint: str) -> RuleError:
-        """The error for SiddhiQL that is understood but not built."""
-        return self.error(span, f"`{construct}` is not supported yet", hint)
+        """The error for SiddhiQL that is understood but has no place here."""
+        return self.error(span, f"`{construct}` is not supported", hint)
 
     def enter(self) -> None:
         """Count one level of nesting; deep text must not exhaust the stack."""

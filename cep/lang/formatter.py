@@ -17,6 +17,7 @@ WIDTH = 100
 INDENT = "  "
 NO_SPACE_BEFORE = frozenset((",", ";", ")", "]", "."))
 NO_SPACE_AFTER = frozenset(("(", "[", ".", "@", "#"))
+KEYWORDS = (Role.KEYWORD, Role.CLAUSE, Role.LINE)
 
 
 @dataclass
@@ -28,50 +29,64 @@ class Word:
     soft: bool = False
     hard_before: bool = False
     hard_after: bool = False
+    depth: int = 0
 
 
 @dataclass
 class Piece:
-    """A top-level piece of the file, a statement or a comment, with its place in the source."""
+    """A statement or a comment between statements, with its place in the source.
 
-    text: str
+    A line may hold line ends of its own, inside a string or a comment.
+    """
+
+    lines: list[str]
     start: int
     end: int
     trailing: bool = False
+
+
+Block = tuple[int, int]
+"""Half-open range of the tokens of a statement."""
 
 
 def format_rules(text: str) -> str:
     """The rule text in standard layout; formatting twice changes nothing; raises RuleError."""
     parser = Parser(Source(text))
     parser.script()
-    pieces = _pieces(parser)
-    lines: list[str] = []
-    previous_end = 0
-    after_line_comment = False
-    for piece in pieces:
-        if piece.trailing and lines and not after_line_comment:
-            lines[-1] += "  " + piece.text
-        else:
-            if lines and text.count("\n", previous_end, piece.start) > 1:
-                lines.append("")
-            lines.append(piece.text)
-        previous_end = piece.end
-        after_line_comment = piece.text.startswith("--")
+    lines = _lines(parser, parser.blocks, parser.comments, WIDTH)
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def _pieces(parser: Parser) -> list[Piece]:
+def _lines(parser: Parser, blocks: list[Block], comments: list[Comment], width: int) -> list[str]:
+    """Statements and the comments around them; at most one empty line between two."""
+    lines: list[str] = []
+    previous_end = 0
+    after_line_comment = False
+    for piece in _pieces(parser, blocks, comments, width):
+        if piece.trailing and lines and not after_line_comment:
+            lines[-1] += "  " + piece.lines[0]
+        else:
+            if lines and parser.source.text.count("\n", previous_end, piece.start) > 1:
+                lines.append("")
+            lines += piece.lines
+        previous_end = piece.end
+        after_line_comment = piece.lines[0].startswith("--")
+    return lines
+
+
+def _pieces(
+    parser: Parser, blocks: list[Block], comments: list[Comment], width: int
+) -> list[Piece]:
     """Statements and the comments between them, in order."""
     pieces: list[Piece] = []
-    comments = parser.comments
-    for begin, end in parser.blocks:
+    for begin, end in blocks:
         start, stop = parser.tokens[begin].span.start, parser.tokens[end - 1].span.end
         inside = [c for c in comments if start < c.span.start < stop]
-        pieces.append(Piece(_statement(parser, begin, end, inside), start, stop))
+        pieces.append(Piece(_statement(parser, (begin, end), inside, width), start, stop))
     inner = [(piece.start, piece.end) for piece in pieces]
     for comment in _outside(comments, inner):
         start, stop = comment.span
-        pieces.append(Piece(comment.text, start, stop, trailing=not comment.own_line))
+        pieces.append(Piece([comment.text], start, stop, trailing=not comment.own_line))
     return sorted(pieces, key=lambda piece: piece.start)
 
 
@@ -87,25 +102,49 @@ def _outside(comments: list[Comment], ranges: list[tuple[int, int]]) -> list[Com
     return found
 
 
-def _statement(parser: Parser, begin: int, end: int, comments: list[Comment]) -> str:
-    """One statement; annotations stand on lines of their own."""
-    words = _words(parser, begin, end, comments)
+def _statement(parser: Parser, block: Block, comments: list[Comment], width: int) -> list[str]:
+    """One statement with its `;`; annotations stand on lines of their own."""
+    begin, end = block
+    queries = [inner for inner in parser.inner_blocks if begin < inner[0] < end]
+    if queries:
+        return _partition(parser, block, queries, comments, width)
+    words = _words(parser, block, comments)
     if not (parser.tokens[begin].text == "@" and parser.tokens[begin + 1].keyword == "app"):
         words[-1].text += ";"
+    return _layout_parts(words, width)
+
+
+def _partition(
+    parser: Parser, block: Block, queries: list[Block], comments: list[Comment], width: int
+) -> list[str]:
+    """`partition with (..)`, `begin`, the queries indented, `end`."""
+    head = (block[0], queries[0][0])
+    body_start = parser.tokens[head[1] - 1].span.start
+    before = [comment for comment in comments if comment.span.start < body_start]
+    body = _lines(parser, queries, comments[len(before) :], width - len(INDENT))
+    indented = [INDENT + line if line else line for line in body]
+    return [*_layout_parts(_words(parser, head, before), width), *indented, "end;"]
+
+
+def _layout_parts(words: list[Word], width: int) -> list[str]:
+    """Lines of a statement; a word that starts a line at the margin starts a part."""
     parts: list[list[Word]] = [[]]
     for word in words:
         if word.hard_before and word.clause and parts[-1]:
             parts.append([])
         parts[-1].append(word)
-    return "\n".join(_layout(part) for part in parts)
+    return [line for part in parts for line in _layout(part, width)]
 
 
-def _words(parser: Parser, begin: int, end: int, comments: list[Comment]) -> list[Word]:
+def _words(parser: Parser, block: Block, comments: list[Comment]) -> list[Word]:
     """Tokens joined where no space stands between them, comments in their places."""
     words: list[Word] = []
+    begin, end = block
     waiting = list(reversed(comments))
+    depth = 0
     for index in range(begin, end):
         token, role = parser.tokens[index], parser.roles.get(index)
+        depth += _nesting(token)
         commented = False
         while waiting and waiting[-1].span.start < token.span.start:
             words.append(_comment_word(waiting.pop(), parser.source.text))
@@ -116,8 +155,16 @@ def _words(parser: Parser, begin: int, end: int, comments: list[Comment]) -> lis
             continue
         starts_line = role is Role.LINE
         soft = not commented and _may_break(parser, index)
-        words.append(Word(text, role is Role.CLAUSE or starts_line, soft, starts_line))
+        clause = role is Role.CLAUSE or starts_line
+        words.append(Word(text, clause, soft, starts_line, depth=depth))
     return words
+
+
+def _nesting(token: Token) -> int:
+    """How much deeper in parentheses the text is behind the token."""
+    if token.kind is not Kind.SYMBOL:
+        return 0
+    return (token.text == "(") - (token.text == ")")
 
 
 def _comment_word(comment: Comment, source: str) -> Word:
@@ -127,7 +174,7 @@ def _comment_word(comment: Comment, source: str) -> Word:
 
 
 def _written(token: Token, role: Role | None, source: str) -> str:
-    is_keyword = token.kind is Kind.WORD and role in (Role.KEYWORD, Role.CLAUSE, Role.LINE)
+    is_keyword = token.kind is Kind.WORD and role in KEYWORDS
     return token.keyword if is_keyword else source[token.span.start : token.span.end]
 
 
@@ -138,11 +185,7 @@ def _spaced(parser: Parser, index: int) -> bool:
         return False
     if token.kind is Kind.SYMBOL and token.text in NO_SPACE_BEFORE:
         return False
-    if before.kind is Kind.SYMBOL and before.text in NO_SPACE_AFTER:
-        return False
-    if token.kind is Kind.SYMBOL and token.text in ("[", "#"):
-        return parser.roles.get(index - 1) in (Role.KEYWORD, Role.CLAUSE, Role.LINE)
-    return True
+    return not (before.kind is Kind.SYMBOL and before.text in NO_SPACE_AFTER)
 
 
 def _may_break(parser: Parser, index: int) -> bool:
@@ -154,23 +197,25 @@ def _may_break(parser: Parser, index: int) -> bool:
     )
 
 
-def _layout(words: list[Word]) -> str:
+def _layout(words: list[Word], width: int) -> list[str]:
     """One line when it fits, else a line for each clause."""
     forced = any(word.hard_before and i for i, word in enumerate(words)) or any(
         word.hard_after for word in words[:-1]
     )
     line = " ".join(word.text for word in words)
-    if not forced and len(line) <= WIDTH and "\n" not in line:
-        return line
+    if not forced and len(line) <= width and "\n" not in line:
+        return [line]
     lines = [words[0].text]
+    indent = INDENT
     for before, word in pairwise(words):
         if word.clause or word.hard_before or before.hard_after:
-            lines.append(INDENT + word.text)
-        elif word.soft and len(lines[-1]) + 1 + _reach(words, word) > WIDTH:
-            lines.append(INDENT * 2 + word.text)
+            indent = INDENT * (1 + word.depth)
+            lines.append(indent + word.text)
+        elif word.soft and len(lines[-1]) + 1 + _reach(words, word) > width:
+            lines.append(indent + INDENT + word.text)
         else:
             lines[-1] += " " + word.text
-    return "\n".join(lines)
+    return lines
 
 
 def _reach(words: list[Word], first: Word) -> int:

@@ -62,7 +62,7 @@ def _token(group: str, text: str, span: Span) -> Token:
         case "OPEN":
             return Token(Kind.BAD, f"the {_quote_name(text)} is never closed", span)
         case "SCRIPT":
-            return Token(Kind.BAD, "script bodies are not supported", span)
+            return Token(Kind.BAD, "a script cannot stand here", span)
         case "BAD":
             return Token(Kind.BAD, f"unexpected character {text!r}", span)
         case _:

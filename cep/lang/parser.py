@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from cep.lang.ast import Annotation, Script, Statement
+from collections.abc import Callable
+
+from cep.lang.ast import Annotation, Expression, OnDemandQuery, Script, Statement
 from cep.lang.errors import RuleError, Source, Span, raise_all, suggestion
 from cep.lang.parser_events import EventParser
 from cep.lang.tokens import NAMES, Kind, Role, Token
-from cep.lang.unsupported import ANNOTATIONS, DEFINITIONS, STATEMENTS, annotation_hint
-
-BUILT = ("stream", "engine", "event", "complex", "signal")
 
 
 class Parser(EventParser):
@@ -18,6 +17,18 @@ class Parser(EventParser):
         super().__init__(source)
         self.blocks: list[tuple[int, int]] = []
         self.errors: list[RuleError] = []
+        self.definitions: dict[str, Callable[[int, tuple[Annotation, ...]], Statement]] = {
+            "stream": self.stream_definition,
+            "table": self.table_definition,
+            "window": self.window_definition,
+            "trigger": self.trigger_definition,
+            "aggregation": self.aggregation_definition,
+            "function": self.function_definition,
+            "engine": self.engine_definition,
+            "event": self.event_definition,
+            "complex": self.complex_definition,
+            "signal": self.signal_definition,
+        }
 
     def script(self) -> Script:
         """The tree of the whole text; raises every error found."""
@@ -40,7 +51,9 @@ class Parser(EventParser):
         if self.take(";"):
             return
         if self.at("@") and self.peek().keyword == "app":
-            annotations.append(self._annotation())
+            annotation = self.annotation()
+            self.check_annotations((annotation,), "app")
+            annotations.append(annotation)
             self.blocks.append((begin, self.index))
             return
         statements.append(self._statement())
@@ -53,82 +66,44 @@ class Parser(EventParser):
         self.nesting = 0
         if self.index > begin and _is_end(self.tokens[self.index - 1]):
             return
-        in_partition = False
+        self.index, stopped = begin, self.index
+        partitions = 0
         while self.token.kind is not Kind.END:
-            in_partition = in_partition or self.at_word("partition", "with")
-            in_partition = in_partition and not self.at_word("end")
-            if _is_end(self.advance()) and not in_partition:
+            partitions += self.at_word("partition", "with")
+            partitions -= self.at_word("end") and partitions > 0
+            if _is_end(self.advance()) and self.index > stopped and not partitions:
                 return
 
     def _statement(self) -> Statement:
-        annotations = []
-        while self.at("@"):
-            annotations.append(self._annotation())
-            self.roles[self.index] = Role.LINE
-        token = self.token
+        annotations = self.annotations()
         if self.at_word("from"):
-            return self.query(tuple(annotations))
+            return self.query(annotations)
+        if self.at_word("partition"):
+            return self.partition(annotations)
         if self.at_word("define"):
-            if annotations:
-                message = f"`@{annotations[0].name}` belongs to a query"
-                raise self.error(annotations[0].span, message, "remove it")
-            return self._definition()
-        if token.keyword in STATEMENTS:
-            raise self.unsupported(token.span, token.keyword, STATEMENTS[token.keyword])
-        raise self.unexpected(
-            "`define` or `from`", _starter_hint(token.text if token.kind in NAMES else "")
-        )
+            return self._definition(annotations)
+        raise self._unknown_statement()
 
-    def _definition(self) -> Statement:
-        start = self.advance(Role.KEYWORD).span.start
+    def _unknown_statement(self) -> RuleError:
         token = self.token
-        if token.keyword in DEFINITIONS:
-            hint = DEFINITIONS[token.keyword]
-            raise self.unsupported(token.span, f"define {token.keyword}", hint)
-        if token.keyword not in BUILT:
-            known = "one of " + ", ".join(f"`{word}`" for word in BUILT)
-            raise self.unexpected(known, suggestion(token.text, BUILT) if token.text else "")
+        if token.keyword in ("select", "update", "delete", "insert"):
+            message = f"a statement cannot start with `{token.keyword}`"
+            return self.error(token.span, message, "a query starts with `from STREAM`")
+        word = token.text if token.kind in NAMES else ""
+        return self.unexpected("`define`, `from` or `partition`", _starter_hint(word))
+
+    def _definition(self, annotations: tuple[Annotation, ...]) -> Statement:
+        role = Role.LINE if annotations else Role.KEYWORD
+        start = self.advance(role).span.start
+        word = self.token.keyword
+        if word not in self.definitions:
+            built = [name for name in self.definitions if name != "function"]
+            known = "one of " + ", ".join(f"`{name}`" for name in built)
+            near = suggestion(word, built) if word else ""
+            raise self.unexpected(known, near if near.startswith("did") else "")
+        self.check_annotations(annotations, word)
         self.advance(Role.KEYWORD)
-        match token.keyword:
-            case "stream":
-                return self.stream_definition(start)
-            case "engine":
-                return self.engine_definition(start)
-            case "event":
-                return self.event_definition(start)
-            case "complex":
-                return self.complex_definition(start)
-            case _:
-                return self.signal_definition(start)
-
-    def _annotation(self) -> Annotation:
-        """`@app:name('x')` or `@info(name='q')`."""
-        start = self.expect("@", self.roles.get(self.index)).span.start
-        name = self.expect_name("an annotation").text
-        if self.take(":", Role.TIGHT):
-            self.roles[self.index] = Role.TIGHT
-            name += ":" + self.expect_name("an annotation").text
-        if name.lower() not in ANNOTATIONS:
-            raise self.unsupported(self.since(start), f"@{name}", annotation_hint(name))
-        elements: list[tuple[str, str]] = []
-        if self.take("(", Role.TIGHT):
-            elements.append(self._element())
-            while self.take(","):
-                elements.append(self._element())
-            self.expect(")", hint="commas separate the elements of an annotation")
-        return Annotation(name.lower(), tuple(elements), span=self.since(start))
-
-    def _element(self) -> tuple[str, str]:
-        """`key = 'value'` or `'value'`; a key may have dots."""
-        key = ""
-        if self.token.kind in NAMES:
-            key = self.expect_name("a key").text
-            while self.take("."):
-                key += "." + self.expect_name("a key").text
-            self.expect("=", Role.TIGHT, hint="for example `name='mine'`")
-            self.roles[self.index] = Role.TIGHT
-        value = self.expect_string("a value in quotes", hint="for example `'mine'`")
-        return key.lower(), str(value.value)
+        return self.definitions[word](start, annotations)
 
 
 def parse(text: str, file: str = "<rules>") -> Script:
@@ -136,10 +111,35 @@ def parse(text: str, file: str = "<rules>") -> Script:
     return Parser(Source(text, file)).script()
 
 
+def parse_on_demand(text: str, file: str = "<query>") -> OnDemandQuery:
+    """The syntax tree of an on-demand query; raises RuleError."""
+    return Parser(Source(text, file)).on_demand()
+
+
+def parse_expression(text: str, file: str = "<expression>") -> Expression:
+    """The syntax tree of one expression, as given to expression windows; raises RuleError."""
+    parser = Parser(Source(text, file))
+    expression = parser.expression()
+    parser.expect_end("the end of the expression")
+    return expression
+
+
+def parse_duration_ms(text: str, file: str = "<time>") -> int:
+    """Milliseconds of a time such as `1 min 30 sec`, as annotations give it; raises RuleError."""
+    parser = Parser(Source(text, file))
+    duration = parser.expect_duration("a time")
+    parser.expect_end("the end of the time")
+    return duration.ms
+
+
 def _is_end(token: Token) -> bool:
     return token.kind is Kind.SYMBOL and token.text == ";"
 
 
 def _starter_hint(word: str) -> str:
-    hint = suggestion(word, ("define", "from")) if word else ""
-    return hint if hint.startswith("did") else "a statement starts with `define` or `from`"
+    hint = suggestion(word, ("define", "from", "partition")) if word else ""
+    return (
+        hint
+        if hint.startswith("did")
+        else "a statement starts with `define`, `from` or `partition`"
+    )

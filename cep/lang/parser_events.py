@@ -20,7 +20,8 @@ from cep.lang.ast import (
     SignalDefinition,
 )
 from cep.lang.errors import Span, suggestion
-from cep.lang.parser_streams import StreamParser
+from cep.lang.parser_definitions import Annotations
+from cep.lang.parser_on_demand import OnDemandParser
 from cep.lang.tokens import NAMES, NUMBERS, Kind, Role
 
 LEAVES_MAX = 60
@@ -29,12 +30,12 @@ SIDES = ("buy", "sell", "close")
 SYMBOL_HINT = "a symbol stands in quotes: `buy 'EURUSD' 0.10 lots`"
 
 
-class EventParser(StreamParser):
-    """Everything that may follow `define`, besides streams."""
+class EventParser(OnDemandParser):
+    """What the simple CEP engine adds to `define`."""
 
     leaves = 0
 
-    def engine_definition(self, start: int) -> EngineDefinition:
+    def engine_definition(self, start: int, _annotations: Annotations) -> EngineDefinition:
         """`NAME (option = value, ..) from A, B`, after `define engine`."""
         name = self.expect_name("an engine name")
         options: list[Option] = []
@@ -76,14 +77,14 @@ class EventParser(StreamParser):
         hint = "the order is NAME, `number N`, `in ENGINE`, `for each ATTRIBUTE`, `as`"
         self.expect_word("as", Role.CLAUSE, hint=hint)
 
-    def event_definition(self, start: int) -> EventDefinition:
+    def event_definition(self, start: int, _annotations: Annotations) -> EventDefinition:
         """`HEADER as [every] STREAM[condition] ..`, after `define event`."""
         header = self._header("event")
         self._expect_as()
         every = self.at_word("every") and self.peek().kind in NAMES and self.take_word("every")
         source = self.expect_name("a stream")
         condition: Expression | None = None
-        if self.take("["):
+        if self.take("[", Role.TIGHT):
             condition = self.expression()
             self.expect("]", hint="close the condition")
         opposites: tuple[Name, ...] = ()
@@ -105,7 +106,7 @@ class EventParser(StreamParser):
         self.advance(Role.KEYWORD)
         return word
 
-    def complex_definition(self, start: int) -> ComplexDefinition:
+    def complex_definition(self, start: int, _annotations: Annotations) -> ComplexDefinition:
         """`HEADER as PATTERN within TIME forbid ..`, after `define complex`."""
         header = self._header("complex event")
         self._expect_as()
@@ -217,7 +218,7 @@ class EventParser(StreamParser):
         self.expect(")", hint="commas separate the events of an arrangement")
         return row
 
-    def signal_definition(self, start: int) -> SignalDefinition:
+    def signal_definition(self, start: int, _annotations: Annotations) -> SignalDefinition:
         """`NAME on COMPLEX SIDE [SYMBOL] ..`, after `define signal`."""
         name = self.expect_name("the name of the signal")
         self.expect_word("on")

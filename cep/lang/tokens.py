@@ -85,15 +85,37 @@ TIME_UNITS_MS = {
 }
 """Length of each unit of a time literal; a month has 30 days and a year 365."""
 
-ATTRIBUTE_TYPES = ("string", "int", "long", "float", "double", "bool")
+ATTRIBUTE_TYPES = ("string", "int", "long", "float", "double", "bool", "object")
 
+CALENDAR_UNITS = {
+    "sec": ("sec", "second", "seconds"),
+    "min": ("min", "minute", "minutes"),
+    "hour": ("hour", "hours"),
+    "day": ("day", "days"),
+    "week": ("week", "weeks"),
+    "month": ("month", "months"),
+    "year": ("year", "years"),
+}
+"""Units an aggregation can be cut into, finest first, with their spellings."""
+
+DEFINITION_KEYWORDS = frozenset(
+    "define stream table window trigger aggregation function at aggregate by every output".split()
+)
 QUERY_KEYWORDS = frozenset(
-    "from select as group by having insert into current events and or not in is null".split()
+    "from select as group by having order asc desc limit offset insert into delete update set for"
+    " return all current expired events output first last snapshot every".split()
 )
-STATEMENT_KEYWORDS = frozenset(
-    "define stream engine event complex signal number for each every opposite repeat reject"
-    " refresh allow followed arrangements within forbid on buy sell close lots stop target"
-    " points".split()
+EXPRESSION_KEYWORDS = frozenset("and or not in is null true false last".split())
+INPUT_KEYWORDS = frozenset(
+    "window join inner left right full outer unidirectional on within per every not for and or"
+    " partition with of begin end".split()
 )
-KEYWORDS = QUERY_KEYWORDS | STATEMENT_KEYWORDS | {"true", "false"}
+ENGINE_KEYWORDS = frozenset(
+    "define engine event complex signal number for each every opposite repeat reject"
+    " refresh allow followed by arrangements within forbid on buy sell close lots stop target"
+    " points from in not and or as".split()
+)
+KEYWORDS = (
+    DEFINITION_KEYWORDS | QUERY_KEYWORDS | EXPRESSION_KEYWORDS | INPUT_KEYWORDS | ENGINE_KEYWORDS
+)
 """Every word that means something; all of them may also be names."""

@@ -47,55 +47,240 @@ def _expressions() -> st.SearchStrategy[Words]:
     leaves = st.one_of(
         names,
         _sequence(names, _text("."), names),
+        _sequence(_maybe(marks), streams_read, indexes, _text("."), names),
         strings,
         numbers,
         durations,
         _text("true"),
         _text("FALSE"),
         _sequence(_text("("), names, _text(")"), _text("is null")),
+        _sequence(streams_read, _maybe(indexes), _text("is null")),
     )
 
     def extend(inner: st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
         wrapped = _sequence(_text("("), inner, _text(")"))
         operators = st.sampled_from(OPERATORS).map(lambda text: [text])
+        called = names.filter(lambda name: name != ["not"])
         return st.one_of(
             wrapped,
             _sequence(inner, operators, wrapped),
+            _sequence(wrapped, _text("in"), streams_read),
             _sequence(_text("not"), inner),
             _sequence(_text("-"), wrapped),
-            _sequence(
-                names.filter(lambda name: name != ["not"]), _text("("), _list(inner), _text(")")
-            ),
+            _sequence(_maybe(_text("math :")), called, _arguments(inner)),
         )
 
     return st.recursive(leaves, extend, max_leaves=6)
 
 
+def _arguments(argument: st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
+    inner = st.one_of(st.just([]), _text("*"), _list(argument))
+    return _sequence(_text("("), inner, _text(")"))
+
+
+# Streams in front of `and`, `->` and the like must not read as keywords themselves.
+streams_read = st.sampled_from(["S", "T", "symbol", "`or`", "`two words`"]).map(lambda n: [n])
+marks = st.sampled_from([["#"], ["!"]])
+indexes = st.sampled_from(["[ 0 ]", "[ 7 ]", "[ last ]", "[ LAST - 1 ]"]).map(str.split)
+references = st.one_of(names, _sequence(streams_read, _text("."), names))
 expressions = _expressions()
 filters = _sequence(st.sampled_from([["["], ["#", "["]]), expressions, _text("]"))
-windows = _sequence(_text("# window . time ("), durations, _text(")"))
+functions = _sequence(_text("#"), _maybe(_text("ns :")), streams_read, _arguments(expressions))
+windows = _sequence(
+    _text("# window ."), _maybe(_text("ns :")), names, _arguments(st.one_of(durations, expressions))
+)
+handlers = st.lists(st.one_of(filters, functions), max_size=2).map(lambda found: _join(*found))
 items = st.one_of(_sequence(expressions, _text("as"), names), names)
+event_kinds = _maybe(
+    st.sampled_from(["events", "all events", "CURRENT events", "expired events"]).map(str.split)
+)
 
-queries = _sequence(
-    _maybe(_text("@ info ( name = 'q' )")),
-    _text("from"),
-    st.just(["S"]),
-    _maybe(filters),
-    _maybe(_sequence(windows, _maybe(filters))),
+clauses = _sequence(
+    _maybe(_sequence(_text("group by"), _list(references, 2))),
+    _maybe(_sequence(_text("having"), expressions)),
     _maybe(
         _sequence(
-            _text("select"),
-            st.one_of(_text("*"), _list(items)),
-            _maybe(_sequence(_text("group by"), _list(names, 2))),
-            _maybe(_sequence(_text("having"), expressions)),
+            _text("order by"),
+            _list(_sequence(references, _maybe(st.sampled_from([["asc"], ["DESC"]]))), 2),
         )
     ),
-    st.sampled_from(["insert into", "insert current events into"]).map(str.split),
-    names,
+    _maybe(_sequence(_text("limit"), integers)),
+    _maybe(_sequence(_text("offset"), integers)),
 )
-types = st.sampled_from(["string", "INT", "long", "double"]).map(lambda text: [text])
+selections = _sequence(_text("select"), st.one_of(_text("*"), _list(items)), clauses)
+made_rows = _sequence(_text("select"), _list(items), clauses)
+rates = st.sampled_from(
+    [
+        "output every 3 events",
+        "output ALL every 2 min",
+        "output last every 5 events",
+        "output first every 1 sec 5 ms",
+        "output snapshot every 1 hour",
+    ]
+).map(str.split)
+
+plain_inputs = _sequence(
+    _maybe(marks), streams_read, handlers, _maybe(_sequence(windows, handlers))
+)
+inner_inputs = _sequence(
+    _text("( from"),
+    plain_inputs,
+    _maybe(selections),
+    _maybe(rates),
+    _text("return"),
+    event_kinds,
+    _text(")"),
+)
+sides = _sequence(
+    st.one_of(_sequence(_maybe(marks), streams_read), inner_inputs),
+    handlers,
+    _maybe(windows),
+    _maybe(_sequence(_text("as"), streams_read)),
+)
+join_words = st.sampled_from(
+    [
+        "join",
+        "inner join",
+        "left outer join",
+        "RIGHT outer join",
+        "full outer join",
+        "unidirectional join",
+    ]
+).map(str.split)
+joins = _sequence(
+    sides,
+    join_words,
+    sides,
+    _maybe(_sequence(_text("on"), expressions)),
+    _maybe(_sequence(_text("within"), _list(expressions, 2), _text("per"), expressions)),
+)
+
+events_read = st.sampled_from([["e1", "="], ["e2", "="], []])
+simple_states = _sequence(events_read, _maybe(marks), streams_read, handlers)
+absent_states = _sequence(_text("not"), streams_read, handlers, _text("for"), durations)
+logical_states = st.one_of(
+    _sequence(simple_states, st.sampled_from([["and"], ["or"]]), simple_states),
+    _sequence(absent_states, st.sampled_from([["and"], ["OR"]]), simple_states),
+    _sequence(_text("not"), streams_read, handlers, _text("and"), simple_states),
+)
+counts = st.sampled_from(["< 2 >", "< 2 : 5 >", "< 2 : >", "< : 5 >"]).map(str.split)
+single_states = st.one_of(simple_states, absent_states, logical_states)
+counted_states = _sequence(simple_states, counts)
+
+
+def _every(state: st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
+    return _sequence(_maybe(_text("every")), state)
+
+
+def _chain(state: st.SearchStrategy[Words], separator: str) -> st.SearchStrategy[Words]:
+    return st.lists(state, min_size=2, max_size=3).map(
+        lambda found: _join(found[0], *([separator, *part] for part in found[1:]))
+    )
+
+
+pattern_states = st.one_of(single_states, counted_states)
+state_groups = _sequence(
+    _maybe(_text("every")),
+    _text("("),
+    _chain(pattern_states, "->"),
+    _maybe(_sequence(_text("within"), durations)),
+    _text(")"),
+)
+pattern_inputs = _sequence(
+    _chain(st.one_of(_every(pattern_states), state_groups), "->"),
+    _maybe(_sequence(_text("within"), durations)),
+)
+sequence_states = st.one_of(
+    pattern_states, _sequence(simple_states, st.sampled_from([["*"], ["+"], ["?"]]))
+)
+sequence_inputs = _sequence(
+    _every(sequence_states),
+    _text(","),
+    _chain(sequence_states, ","),
+    _maybe(_sequence(_text("within"), durations)),
+)
+query_inputs = st.one_of(plain_inputs, inner_inputs, joins, pattern_inputs, sequence_inputs)
+
+for_events = _maybe(
+    st.sampled_from(["for events", "for all events", "for expired events"]).map(str.split)
+)
+changes = _sequence(
+    _maybe(
+        _sequence(_text("set"), _list(_sequence(references, _text("="), expressions), 2)),
+    ),
+    _text("on"),
+    expressions,
+)
+outputs = st.one_of(
+    _sequence(_text("insert"), event_kinds, _text("into"), _maybe(marks), streams_read),
+    _sequence(_text("return"), event_kinds),
+    _sequence(_text("delete"), streams_read, for_events, _text("on"), expressions),
+    _sequence(_text("update"), streams_read, for_events, changes),
+    _sequence(_text("update or insert into"), streams_read, for_events, changes),
+)
+infos = _maybe(_text("@ info ( name = 'q' ) @ synchronized ( 'true' )"))
+queries = _sequence(infos, _text("from"), query_inputs, _maybe(selections), _maybe(rates), outputs)
+partition_keys = st.one_of(
+    _sequence(expressions, _text("of"), streams_read),
+    _sequence(
+        expressions,
+        _text("as 'low' or"),
+        expressions,
+        _text("as 'high' of"),
+        streams_read,
+    ),
+)
+partitions = _sequence(
+    infos,
+    _text("partition with ("),
+    _list(partition_keys, 2),
+    _text(") begin"),
+    st.lists(queries, min_size=1, max_size=2).map(
+        lambda found: _join(found[0], *([";", *part] for part in found[1:]))
+    ),
+    _maybe(_text(";")),
+    _text("end"),
+)
+
+types = st.sampled_from(["string", "INT", "long", "double", "object"]).map(lambda text: [text])
+attributes = _sequence(_text("("), _list(_sequence(names, types)), _text(")"))
 streams = _sequence(
-    _text("define stream"), names, _text("("), _list(_sequence(names, types)), _text(")")
+    _maybe(_text("@ OnError ( action = 'LOG' )")), _text("define stream"), names, attributes
+)
+tables = _sequence(
+    _maybe(_text("@ PrimaryKey ( 'a' , 'b' ) @ Index ( 'c' )")),
+    _text("define table"),
+    names,
+    attributes,
+)
+named_windows = _sequence(
+    _text("define window"),
+    names,
+    attributes,
+    streams_read,
+    _arguments(expressions),
+    _maybe(_text("output expired events")),
+)
+triggers = _sequence(
+    _text("define trigger"),
+    names,
+    _text("at"),
+    st.one_of(_sequence(_text("every"), durations), strings),
+)
+aggregations = _sequence(
+    _maybe(_text("@ purge ( enable = 'true' , @ retentionPeriod ( sec = '5min' ) )")),
+    _text("define aggregation"),
+    names,
+    _text("from"),
+    streams_read,
+    handlers,
+    _text("select"),
+    _list(items),
+    _maybe(_sequence(_text("group by"), _list(references, 2))),
+    _text("aggregate"),
+    _maybe(_sequence(_text("by"), references)),
+    _text("every"),
+    st.sampled_from(["sec ... year", "min , hour", "DAYS"]).map(str.split),
 )
 engines = _sequence(
     _text("define engine"),
@@ -153,7 +338,23 @@ signals = _sequence(
     _maybe(_text("stop 20 points")),
     _maybe(_sequence(_text("for"), durations)),
 )
-statements = st.one_of(queries, streams, engines, events, complexes, signals)
+siddhi_definitions = st.one_of(streams, tables, named_windows, triggers, aggregations)
+engine_definitions = st.one_of(engines, events, complexes, signals)
+statements = st.one_of(queries, partitions, siddhi_definitions, engine_definitions)
+
+on_demand_queries = st.one_of(
+    _sequence(
+        _text("from"),
+        streams_read,
+        _maybe(_sequence(_text("as"), streams_read)),
+        _maybe(_sequence(_text("on"), expressions)),
+        _maybe(_sequence(_text("within"), _list(expressions, 2), _text("per"), expressions)),
+        _maybe(selections),
+    ),
+    _sequence(made_rows, _text("insert into"), streams_read),
+    _sequence(_maybe(made_rows), _text("update"), streams_read, changes),
+    _sequence(_maybe(made_rows), _text("delete"), streams_read, _text("on"), expressions),
+)
 
 
 @st.composite

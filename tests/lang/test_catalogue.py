@@ -56,4 +56,4 @@ def test_place_is_inside_the_text(case: Case) -> None:
 
 
 def test_every_subject_has_cases() -> None:
-    assert len(CASES) > 150
+    assert len(CASES) > 230

@@ -7,16 +7,16 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.lang import RuleError, format_rules, parse
+from cep.lang import RuleError, format_rules, parse, parse_on_demand
+from cep.lang.tokens import KEYWORDS
 from cep.plan import compile_rules
-from tests.lang.rules import BLANKS, NAMES, OPERATORS, rule_texts
+from tests.lang.rules import BLANKS, NAMES, OPERATORS, on_demand_queries, rule_texts
 
 PIECES = (
     *NAMES,
     *OPERATORS,
     *BLANKS,
-    *"from select define event complex signal engine stream insert into within every".split(),
-    *"for followed by not forbid opposite repeat number arrangements window time null is".split(),
+    *sorted(KEYWORDS),
     *"( ) [ ] # . , ; : @ ! ? ' \" ` -> - -- /* */ { } 1 1.5 2L 9999999999 5e999 \\".split(),
     "\0",
     "\ufeff",
@@ -25,7 +25,7 @@ PIECES = (
 
 def accept_or_refuse(text: str) -> None:
     """Anything but a RuleError fails the test."""
-    for reader in (parse, format_rules, compile_rules):
+    for reader in (parse, parse_on_demand, format_rules, compile_rules):
         with contextlib.suppress(RuleError):
             reader(text)
 
@@ -41,6 +41,19 @@ def test_any_text(text: str) -> None:
 def test_any_words(words: list[str]) -> None:
     accept_or_refuse(" ".join(words))
     accept_or_refuse("".join(words))
+
+
+@given(rule_texts())
+@settings(max_examples=300)
+def test_generated_rules_can_be_parsed(text: str) -> None:
+    parse(text)
+
+
+@given(on_demand_queries)
+@settings(max_examples=200)
+def test_generated_on_demand_queries_can_be_parsed(words: list[str]) -> None:
+    parse_on_demand(" ".join(words))
+    accept_or_refuse(" ".join(words))
 
 
 @given(rule_texts(), st.data())

@@ -42,7 +42,7 @@ def kinds(text: str) -> list[tuple[Kind, str]]:
         ("->", Kind.SYMBOL, "->"),
         ("<=", Kind.SYMBOL, "<="),
         ("...", Kind.SYMBOL, "..."),
-        ("{ a { b } c }", Kind.BAD, "script bodies are not supported"),
+        ("{ a { b } c }", Kind.BAD, "a script cannot stand here"),
         ("'open", Kind.BAD, "the string is never closed"),
         ('"""open\n', Kind.BAD, "the string is never closed"),
         ("`open", Kind.BAD, "the quoted name is never closed"),

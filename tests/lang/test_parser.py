@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from cep.lang import RuleError, ast, parse
-from cep.lang.ast import Binary, Call, Expression, IsNull, Literal, Reference, Unary
+from tests.lang.shown import shown
 
 
-def condition(text: str) -> Expression:
+def condition(text: str) -> ast.Expression:
     (query,) = parse(f"from S[{text}] select * insert into T").statements
     assert isinstance(query, ast.Query)
-    return query.source.filters[0]
-
-
-def shown(node: Any) -> str:
-    """A tree as prefix text."""
-    match node:
-        case Literal():
-            return repr(node.value)
-        case ast.Duration():
-            return f"{node.ms}ms"
-        case Reference():
-            return f"{node.stream.text}.{node.name.text}" if node.stream else node.name.text
-        case Unary():
-            return f"({node.op} {shown(node.operand)})"
-        case Binary():
-            return f"({node.op} {shown(node.left)} {shown(node.right)})"
-        case IsNull():
-            return f"(null? {shown(node.operand)})"
-        case Call():
-            return f"({node.function.text} {' '.join(map(shown, node.arguments))})"
-        case ast.PatternEvent():
-            key = f"'{node.key.value}" if node.key else ""
-            name = node.name.text if isinstance(node.name, ast.Name) else str(node.name.value)
-            return name + key
-        case ast.FollowedBy():
-            absent = "".join(f" !{shown(event)}" for event in node.absent)
-            return f"(->{absent} {shown(node.left)} {shown(node.right)})"
-        case ast.PatternAnd():
-            return f"(and {shown(node.left)} {shown(node.right)})"
-        case ast.PatternOr():
-            return f"(or {shown(node.left)} {shown(node.right)})"
-    raise AssertionError(node)
+    assert isinstance(query.source, ast.StreamInput)
+    (found,) = query.source.handlers
+    assert isinstance(found, ast.Filter)
+    return found.condition
 
 
 @pytest.mark.parametrize(
@@ -75,6 +45,17 @@ def shown(node: Any) -> str:
         ("a AND b Or c", "(or (and a b) c)"),
         ("`and` == `is`", "(== and is)"),
         ("select + group", "(+ select group)"),
+        ("a in T and b", "(and (in a T) b)"),
+        ("a == 1 in T", "(in (== a 1) T)"),
+        ("not a in T", "(in (not a) T)"),
+        ("math:abs(a) > 1", "(> (math:abs a) 1)"),
+        ("maximum(*) > 1", "(> (maximum *) 1)"),
+        ("e1[0].a == e1[last].b", "(== e1[0].a e1[last-0].b)"),
+        ("e1[last - 2].a", "e1[last-2].a"),
+        ("#S.a == !S.b", "(== #S.a !S.b)"),
+        ("S is null", "(null? @S)"),
+        ("e1[1] is null", "(null? @e1[1])"),
+        ("min(a) > min", "(> (min a) min)"),
     ],
 )
 def test_precedence(text: str, tree: str) -> None:
@@ -98,7 +79,7 @@ def test_precedence(text: str, tree: str) -> None:
 )
 def test_literals(text: str, value: object, kind: str) -> None:
     literal = condition(text)
-    assert isinstance(literal, Literal)
+    assert isinstance(literal, ast.Literal)
     assert (literal.value, literal.type) == (value, kind)
 
 
@@ -187,26 +168,6 @@ def test_engine() -> None:
     assert isinstance(node, ast.EngineDefinition)
     assert [option.name.text for option in node.options] == ["queue", "max", "late"]
     assert [name.text for name in node.upstream] == ["A", "B"]
-
-
-def test_query() -> None:
-    text = """@info(name = 'q')
-    from S[a]#[b]#window.length(3)[c] select x, y as z group by x, S.y having z > 1
-    insert current events into T"""
-    (node,) = parse(text).statements
-    assert isinstance(node, ast.Query)
-    assert [shown(f) for f in node.source.filters] == ["a", "b"]
-    assert [shown(f) for f in node.source.window_filters] == ["c"]
-    assert node.source.window is not None and node.source.window.name.text == "length"
-    assert [shown(reference) for reference in node.group_by] == ["x", "S.y"]
-    assert node.annotations[0].value("name") == "q"
-
-
-@pytest.mark.parametrize("selection", ["", "select *"])
-def test_everything_is_selected(selection: str) -> None:
-    (node,) = parse(f"from S {selection} insert into T").statements
-    assert isinstance(node, ast.Query)
-    assert node.items is None
 
 
 def test_keywords_are_names_too() -> None:

@@ -1,0 +1,89 @@
+"""The annotations there are: where each may stand and what it does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cep.lang.errors import listing, suggestion
+from cep.lang.unsupported import ANNOTATIONS as REFUSED
+
+
+class AnnotationKind(NamedTuple):
+    """`places` are the kinds of statement it may stand before; `written` is its usual spelling."""
+
+    written: str
+    places: tuple[str, ...]
+    doc: str
+
+
+EVERYWHERE = ("stream", "table", "window", "trigger", "aggregation", "query", "partition")
+
+KINDS = (
+    AnnotationKind("app:name", ("app",), "names the file's rules"),
+    AnnotationKind("app:description", ("app",), "says what they are for; no effect"),
+    AnnotationKind("app:info", ("app",), "names the app, as `@app:name` does; no effect"),
+    AnnotationKind("app:compat", ("app",), "`'siddhi'` keeps the defects of Siddhi"),
+    AnnotationKind(
+        "app:playback",
+        ("app",),
+        "the rows' times drive the clock; `idle.time` and `increment` move it when nothing comes",
+    ),
+    AnnotationKind("app:statistics", ("app",), "accepted without effect"),
+    AnnotationKind("app:async", ("app",), "accepted without effect: rows are taken in order"),
+    AnnotationKind("app:enforceOrder", ("app",), "accepted without effect: order is always kept"),
+    AnnotationKind("info", EVERYWHERE, "`name` names the query or partition after it"),
+    AnnotationKind("PrimaryKey", ("table",), "the attributes that tell rows apart"),
+    AnnotationKind("Index", ("table",), "an attribute by which rows are found fast"),
+    AnnotationKind(
+        "OnError", ("stream",), "`action='STREAM'` sends rows that fail to `!S`, `'LOG'` logs them"
+    ),
+    AnnotationKind(
+        "reorder",
+        ("stream",),
+        "`max.delay` puts late rows back in order, `late.stream` gets those that are later still",
+    ),
+    AnnotationKind(
+        "purge",
+        ("partition", "aggregation"),
+        "`enable`, `interval`, `idle.period`: drops the state of keys idle for so long",
+    ),
+    AnnotationKind("retentionPeriod", ("purge",), "inside `@purge`: how long each unit is kept"),
+    AnnotationKind("PartitionById", ("aggregation",), "shares an aggregation over several nodes"),
+    AnnotationKind("bound", ("query",), "`partials`: how many partial matches are kept"),
+    AnnotationKind("expired", ("query",), "`stream` gets the partial matches that run out of time"),
+    AnnotationKind("async", ("stream",), "accepted without effect: rows are taken in order"),
+    AnnotationKind(
+        "synchronized", ("query", "partition"), "accepted without effect: nothing runs at once"
+    ),
+    AnnotationKind("dist", ("query", "partition"), "accepted without effect: one process runs all"),
+)
+"""Every annotation that is accepted."""
+
+_BY_NAME = {kind.written.lower(): kind for kind in KINDS}
+PLACE_NAMES = {
+    "app": "the whole file",
+    "query": "a query",
+    "partition": "a partition",
+    "purge": "`@purge`",
+}
+
+
+def refusal(name: str) -> tuple[str, str] | None:
+    """Message and remedy when no annotation `name` (lower case) exists; None when it does."""
+    if name in REFUSED:
+        written, hint = REFUSED[name]
+        return f"`@{written}` is not supported", hint
+    if name in _BY_NAME:
+        return None
+    known = suggestion(f"@{name}", [f"@{kind.written}" for kind in KINDS])
+    return f"unknown annotation `@{name}`", known
+
+
+def check_place(name: str, place: str) -> tuple[str, str] | None:
+    """Message and remedy when the annotation does not belong to that kind of statement."""
+    kind = _BY_NAME[name]
+    if place in kind.places:
+        return None
+    wanted = " or ".join(PLACE_NAMES.get(p, f"`define {p}`") for p in kind.places)
+    fitting = [f"@{other.written}" for other in KINDS if place in other.places]
+    return f"`@{kind.written}` belongs to {wanted}", f"here may stand {listing(fitting)}"
