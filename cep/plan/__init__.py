@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from cep.plan.build import compile_rules
 from cep.plan.nodes import Plan
+from cep.plan.on_demand import build_on_demand
 
-__all__ = ["Plan", "compile_rules"]
+__all__ = ["Plan", "build_on_demand", "compile_rules"]

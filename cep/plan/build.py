@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
 
 from cep.lang import ast, parse
-from cep.lang.errors import Source, suggestion
+from cep.lang.errors import Source
+from cep.plan.aggregations import AggregationBuilder
+from cep.plan.app import app_name, compat, playback
 from cep.plan.catalog import Catalog, build_catalog, mentioned
+from cep.plan.definitions import DefinitionBuilder
 from cep.plan.events import EventBuilder
 from cep.plan.flow import refuse_loops
 from cep.plan.nodes import (
@@ -15,78 +18,144 @@ from cep.plan.nodes import (
     SIGNAL_SCHEMA,
     Operator,
     Origin,
+    Partition,
     Plan,
 )
-from cep.plan.problems import Problems
+from cep.plan.partitions import PartitionBuilder
+from cep.plan.problems import Problems, Skip
 from cep.plan.queries import QueryBuilder, query_names
-from cep.plan.streams import Streams, stream_name
+from cep.plan.rewrite import rewrite
+from cep.plan.streams import Streams, made_by
+from cep.plan.variables import substitute
 
-Built = list[tuple[ast.Statement, Operator]]
 
+def compile_rules(
+    text: str, file: str = "<rules>", variables: Mapping[str, str] | None = None
+) -> Plan:
+    """The plan of a rule text; raises RuleError (RuleErrors for several problems).
 
-def compile_rules(text: str, file: str = "<rules>") -> Plan:
-    """The plan of a rule text; raises RuleError (RuleErrors for several problems)."""
+    `variables` are the values of `${name}` in the text.
+    """
+    text = substitute(text, file, variables or {})
     script = parse(text, file)
     problems = Problems(Source(text, file))
-    catalog = build_catalog(problems, script)
-    streams = Streams(problems, script)
-    built = _build(problems, script, catalog, streams)
-    problems.attempt(_compat, problems, script)
-    engines = tuple(catalog.engines.values())
+    builder = _Builder(problems, script)
+    builder.build()
+    mode = problems.attempt(compat, problems, script)
+    clock = problems.attempt(playback, problems, script)
     problems.raise_all()
-    refuse_loops(problems, built, engines)
+    engines = tuple(builder.catalog.engines.values())
+    refuse_loops(problems, builder.built, engines, queries_may=mode == "siddhi")
     problems.raise_all()
+    catalog, streams = builder.catalog, builder.streams
     numbers = [*catalog.by_number, *(chained.number for chained in catalog.chained)]
-    return Plan(
-        name=_app_value(script, "app:name") or "rules",
+    plan = Plan(
+        name=app_name(script),
         streams=streams.all,
         engines=engines,
-        operators=tuple(operator for _, operator in built),
+        operators=tuple(operator for _, operator in builder.built),
+        tables=tuple(streams.tables.values()),
+        windows=streams.windows,
+        triggers=tuple(builder.definitions.triggers),
+        aggregations=streams.aggregations,
+        partitions=tuple(builder.partitions),
         chained=catalog.chained,
         number_stride=_stride(numbers),
         keys=_keys(script),
         text=text,
-        compat=_compat(problems, script),
+        compat=mode or "",
+        playback=clock,
     )
+    return rewrite(plan)
 
 
-def _build(problems: Problems, script: ast.Script, catalog: Catalog, streams: Streams) -> Built:
-    """Every statement in turn; what is in error leaves a stream that is known to be broken."""
-    names = iter(query_names(problems, script))
-    events = EventBuilder(catalog, streams)
-    built: Built = []
-    for node in script.statements:
-        name = next(names) if isinstance(node, ast.Query) else ""
-        operator = problems.attempt(_statement, problems, streams, events, node, name)
-        produced = stream_name(node)
+class _Builder:
+    """Builds every statement in turn; what is in error leaves a name known to be broken."""
+
+    def __init__(self, problems: Problems, script: ast.Script) -> None:
+        self.problems = problems
+        self.script = script
+        self.catalog: Catalog = build_catalog(problems, script)
+        self.streams = Streams(problems, script)
+        self.definitions = DefinitionBuilder(problems, self.streams)
+        self.queries = QueryBuilder(problems, self.streams)
+        self.names = query_names(problems, script)
+        self.events = EventBuilder(self.catalog, self.streams)
+        self.partitions: list[Partition] = []
+        self.built: list[tuple[ast.Statement, Operator]] = []
+
+    def build(self) -> None:
+        """The operators, in definition order."""
+        for node in self.script.statements:
+            done = self.problems.attempt(self._statement, node)
+            for name in made_by(node) if done is None else ():
+                self.streams.broken(name.text)
+
+    def _statement(self, node: ast.Statement) -> bool:
+        match node:
+            case ast.Query():
+                self.built += self.queries.build(node, self.names.of(node))
+            case ast.Partition():
+                self._partition(node)
+            case ast.EventDefinition() | ast.ComplexDefinition() | ast.SignalDefinition():
+                self._event(node)
+            case ast.EngineDefinition():
+                pass  # the catalog has taken it in
+            case _:
+                self._definition(node)
+        return True
+
+    def _definition(self, node: ast.Statement) -> None:
+        match node:
+            case ast.StreamDefinition():
+                self.definitions.stream(node)
+            case ast.TableDefinition():
+                self.definitions.table(node)
+            case ast.WindowDefinition():
+                self.definitions.window(node)
+            case ast.TriggerDefinition():
+                self.definitions.trigger(node)
+            case ast.AggregationDefinition():
+                built = AggregationBuilder(self.problems, self.streams).build(node)
+                self.streams.declare(node.name, built)
+
+    def _event(
+        self, node: ast.EventDefinition | ast.ComplexDefinition | ast.SignalDefinition
+    ) -> None:
+        """An operator of the simple engine; its stream is known even when it is in error."""
+        operator: Operator | None
+        match node:
+            case ast.EventDefinition():
+                operator = self.problems.attempt(self.events.event, node)
+                self.streams.declare_stream(node.header.name, EVENT_SCHEMA, Origin.EVENT)
+            case ast.ComplexDefinition():
+                self.streams.declare_stream(node.header.name, COMPLEX_SCHEMA, Origin.COMPLEX)
+                operator = self.events.complex(node)
+            case ast.SignalDefinition():
+                self.streams.declare_stream(node.name, SIGNAL_SCHEMA, Origin.SIGNAL)
+                operator = self.events.signal(node)
         if operator is not None:
-            built.append((node, operator))
-        elif produced is not None:
-            streams.broken(produced)
-    return built
+            self.built.append((node, operator))
 
+    def _partition(self, node: ast.Partition) -> None:
+        """A partition and its queries; one query in error does not hide the others."""
+        name = self.names.of(node)
+        self.partitions.append(PartitionBuilder(self.problems, self.streams).build(node, name))
+        self.streams.partition = name
+        broken = False
+        for query in node.queries:
+            built = self.problems.attempt(self.queries.build, query, self.names.of(query))
+            self.built += built or []
+            broken |= built is None
+            self._note_broken(query, built is None)
+        self.streams.partition = None
+        if broken:
+            raise Skip
 
-def _statement(
-    problems: Problems, streams: Streams, events: EventBuilder, node: ast.Statement, name: str
-) -> Operator | None:
-    match node:
-        case ast.StreamDefinition():
-            streams.define(node)
-            return None
-        case ast.EngineDefinition():
-            return None
-        case ast.Query():
-            return QueryBuilder(problems, streams, node).build(name)
-        case ast.EventDefinition():
-            operator = problems.attempt(events.event, node)
-            streams.declare(node.header.name, EVENT_SCHEMA, Origin.EVENT)
-            return operator
-        case ast.ComplexDefinition():
-            streams.declare(node.header.name, COMPLEX_SCHEMA, Origin.COMPLEX)
-            return events.complex(node)
-        case ast.SignalDefinition():
-            streams.declare(node.name, SIGNAL_SCHEMA, Origin.SIGNAL)
-            return events.signal(node)
+    def _note_broken(self, query: ast.Query, is_broken: bool) -> None:
+        if is_broken and isinstance(query.output, ast.Insert):
+            output = query.output
+            self.streams.broken(self.streams.full_name(output.target.text, output.marker))
 
 
 def _stride(numbers: list[int]) -> int:
@@ -107,19 +176,3 @@ def _keys(script: ast.Script) -> tuple[str, ...]:
         if event.key is not None
     ]
     return tuple(dict.fromkeys(keys))
-
-
-def _app_value(script: ast.Script, annotation: str) -> str | None:
-    nodes = (node for node in script.annotations if node.name == annotation)
-    return next((node.value("") for node in nodes), None)
-
-
-def _compat(problems: Problems, script: ast.Script) -> Literal["", "siddhi"]:
-    value = _app_value(script, "app:compat")
-    if value is None:
-        return ""
-    if value != "siddhi":
-        node = next(node for node in script.annotations if node.name == "app:compat")
-        hint = suggestion(value, ("siddhi",))
-        raise problems.error(node.span, f"unknown compatibility `{value}`", hint)
-    return "siddhi"

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 
 from cep.lang import ast
 from cep.lang.errors import suggestion
-from cep.lang.unsupported import FUNCTIONS as NOT_BUILT
+from cep.plan.calls import Calls
 from cep.plan.expressions import (
-    Aggregated,
+    Aggregate,
     Arithmetic,
-    Call,
+    Collected,
     Column,
     Comparison,
     Constant,
-    EventTime,
     Expression,
+    InTable,
     IsNull,
     Logical,
+    Missing,
     Not,
-    Output,
 )
-from cep.plan.functions import AGGREGATES, ARITIES, FUNCTIONS, accepted, aggregate_type, canonical
-from cep.plan.nodes import Aggregate, Stream
-from cep.plan.problems import Problems
+from cep.plan.nodes import Table
+from cep.plan.problems import Problems, with_article
+from cep.plan.scope import Scope, is_list, one_row
 from cep.plan.types import Schema, Type, widest
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -31,30 +32,29 @@ LIST_HINT = "select the list as it is; expressions take single values"
 
 
 class Checker:
-    """Types the expressions of one statement over its source stream.
+    """Types the expressions of one clause.
 
-    `aggregates` collects the aggregates met; None where none may stand. `outputs` are the
-    selected attributes, which `having` sees before those of the stream.
+    `aggregates` collects the aggregates met; None where none may stand. `tables` are those that
+    `in` may ask.
     """
 
     def __init__(
         self,
-        problems: Problems,
-        stream: Stream,
+        scope: Scope,
         aggregates: list[Aggregate] | None = None,
-        outputs: Schema | None = None,
+        tables: Mapping[str, Table] | None = None,
     ) -> None:
-        self.problems = problems
-        self.stream = stream
+        self.scope = scope
+        self.problems: Problems = scope.problems
         self.aggregates = aggregates
-        self.outputs = outputs
-        self._inside_aggregate = False
+        self.tables = tables or {}
+        self.calls = Calls(self)
 
     def condition(self, node: ast.Expression) -> Expression:
         """A bool expression."""
         expression = self.check(node)
         if expression.type is not Type.BOOL:
-            message = f"a condition must be a bool, {self._is(node, expression)}"
+            message = f"a condition must be a bool, {self.described_as(node, expression)}"
             raise self.problems.error(node.span, message, "compare it with something")
         return expression
 
@@ -66,51 +66,72 @@ class Checker:
         """The typed expression; raises at the innermost place that is wrong."""
         match node:
             case ast.Literal():
-                return _constant(node)
+                return constant(node)
             case ast.Duration():
                 return Constant(node.ms, Type.LONG)
             case ast.Reference():
                 return self._value(node)
+            case ast.EventReference():
+                raise self._event_as_value(node)
             case ast.Unary():
                 return self._unary(node)
             case ast.Binary():
                 return self._binary(node)
             case ast.IsNull():
-                return IsNull(self.check(node.operand))
+                return self._is_null(node)
+            case ast.In():
+                return self._in_table(node)
             case ast.Call():
-                return self._call(node)
+                return self.calls.call(node)
 
-    def reference(self, node: ast.Reference) -> Column | Output:
+    def reference(self, node: ast.Reference) -> Expression:
         """The attribute a reference names."""
-        name = node.name.text
-        if node.stream is not None and node.stream.text != self.stream.name:
-            message = f"`{node.stream.text}` is not read here"
-            hint = f"the source is `{self.stream.name}`"
-            raise self.problems.error(node.stream.span, message, hint)
-        if self.outputs is not None and node.stream is None:
-            position = self.outputs.position(name)
-            if position >= 0:
-                return Output(position, name, self.outputs.attributes[position].type)
-        position = self.stream.schema.position(name)
-        if position < 0:
-            raise self._unknown(node)
-        return Column(position, name, self.stream.schema.attributes[position].type)
-
-    def _unknown(self, node: ast.Reference) -> Exception:
-        name = node.name.text
-        known = self.stream.schema.names + (self.outputs.names if self.outputs else ())
-        hint = suggestion(name, known)
-        if name.lower() == "null":
-            hint = "test for null with `x is null`"
-        message = f"stream `{self.stream.name}` has no attribute `{name}`"
-        return self.problems.error(node.name.span, message, hint)
+        return self.scope.attribute(node)
 
     def _value(self, node: ast.Reference) -> Expression:
-        column = self.reference(node)
-        if column.type is Type.LIST:
-            message = f"`{column.name}` is a list and cannot be computed with"
+        value = self.reference(node)
+        if is_list(value):
+            message = f"`{node.name.text}` is a list and cannot be computed with"
             raise self.problems.error(node.span, message, LIST_HINT)
-        return column
+        return value
+
+    def _event_as_value(self, node: ast.EventReference) -> Exception:
+        hint = f"name one of its attributes: `{node.stream.text}.ATTRIBUTE`"
+        return self.problems.error(node.span, "an event is no value", hint)
+
+    def _is_null(self, node: ast.IsNull) -> Expression:
+        """`e1 is null` asks for the event; an attribute of that name comes first."""
+        operand = node.operand
+        if not isinstance(operand, ast.EventReference):
+            return IsNull(self.check(operand))
+        if operand.index is None and not self.scope.is_event(operand.marker + operand.stream.text):
+            return IsNull(self.check(ast.Reference(operand.stream, span=operand.span)))
+        place = self.scope.event(operand.stream, operand.marker)
+        index = self.scope.index(place, operand.index)
+        return Constant(True, Type.BOOL) if index is None else Missing(place.slot, index)
+
+    def _in_table(self, node: ast.In) -> Expression:
+        """`condition in T`, or `value in T`: the value is the primary key, or the first column."""
+        table = self.tables.get(node.table.text)
+        if table is None:
+            hint = suggestion(node.table.text, self.tables) or "define it with `define table`"
+            message = f"unknown table `{node.table.text}`"
+            raise self.problems.error(node.table.span, message, hint)
+        inside = Checker(self.scope.with_table(table.name, table.schema), None, self.tables)
+        operand = inside.check(node.operand)
+        if operand.type is Type.BOOL:
+            return InTable(table.name, operand)
+        return InTable(table.name, self._is_key(node, table, operand))
+
+    def _is_key(self, node: ast.In, table: Table, operand: Expression) -> Expression:
+        positions = table.primary_key or (0,)
+        attribute = table.schema.attributes[positions[0]]
+        if len(positions) > 1 or attribute.type is not operand.type:
+            message = f"`in {table.name}` needs a condition on its rows"
+            hint = f"for example `(x == {table.name}.{attribute.name}) in {table.name}`"
+            raise self.problems.error(node.span, message, hint)
+        key = Column(positions[0], attribute.name, attribute.type, -1)
+        return Comparison("==", operand, key)
 
     def _unary(self, node: ast.Unary) -> Expression:
         operand = self.check(node.operand)
@@ -118,7 +139,7 @@ class Checker:
             self._need_number(node.operand, operand, "-")
             return Arithmetic("*", Constant(-1, Type.INT), operand, operand.type)
         if operand.type is not Type.BOOL:
-            message = f"`not` needs a bool, {self._is(node.operand, operand)}"
+            message = f"`not` needs a bool, {self.described_as(node.operand, operand)}"
             hint = "`not` binds tighter than every other operator: write `not (...)`"
             raise self.problems.error(node.operand.span, message, hint)
         return Not(operand)
@@ -138,13 +159,15 @@ class Checker:
 
     def _need_bool(self, node: ast.Expression, value: Expression, op: str) -> None:
         if value.type is not Type.BOOL:
-            message = f"`{op}` needs bools, {self._is(node, value)}"
+            message = f"`{op}` needs bools, {self.described_as(node, value)}"
             raise self.problems.error(node.span, message, "compare it with something")
 
     def _need_number(self, node: ast.Expression, value: Expression, op: str) -> None:
         if not value.type.is_numeric:
-            message = f"`{op}` needs numbers, {self._is(node, value)}"
+            message = f"`{op}` needs numbers, {self.described_as(node, value)}"
             hint = "strings have only `==` and `!=`" if value.type is Type.STRING else ""
+            if isinstance(value, Collected):
+                hint = "say which event: `e1[0].a`, `e1[last].a`"
             raise self.problems.error(node.span, message, hint)
 
     def _need_comparable(self, node: ast.Binary, left: Expression, right: Expression) -> None:
@@ -157,93 +180,20 @@ class Checker:
             )
             raise self.problems.error(node.span, message, "both sides must be of one kind")
         if node.op not in ("==", "!="):
-            message = f"`{node.op}` needs numbers, {self._is(node.left, left)}"
-            hint = f"{_a(left.type)} has only `==` and `!=`"
+            message = f"`{node.op}` needs numbers, {self.described_as(node.left, left)}"
+            hint = f"{with_article(left.type)} has only `==` and `!=`"
             raise self.problems.error(node.span, message, hint)
 
-    def _call(self, node: ast.Call) -> Expression:
-        function = canonical(node.function.text)
-        if function is None:
-            raise self._unknown_function(node)
-        self._need_arity(node, function)
-        if function in AGGREGATES:
-            return self._aggregate(node, function)
-        if function == "eventTimestamp":
-            return EventTime()
-        arguments = self._arguments(node, function)
-        return Call(function, arguments, arguments[-1].type)
-
-    def _unknown_function(self, node: ast.Call) -> Exception:
-        name = node.function.text
-        if name.lower() in (known.lower() for known in NOT_BUILT):
-            hint = "built are: " + ", ".join(FUNCTIONS + AGGREGATES)
-            return self.problems.error(
-                node.function.span, f"function `{name}` is not supported yet", hint
-            )
-        hint = suggestion(name, FUNCTIONS + AGGREGATES)
-        return self.problems.error(node.function.span, f"unknown function `{name}`", hint)
-
-    def _need_arity(self, node: ast.Call, function: str) -> None:
-        least, most = ARITIES[function]
-        if least <= len(node.arguments) <= most:
-            return
-        wanted = str(least) if least == most else f"{least} or more" if most > 9 else "0 or 1"
-        noun = "argument" if wanted in ("1", "0 or 1") else "arguments"
-        message = f"`{function}` takes {wanted} {noun}, {len(node.arguments)} given"
-        raise self.problems.error(node.span, message)
-
-    def _arguments(self, node: ast.Call, function: str) -> tuple[Expression, ...]:
-        arguments: list[Expression] = []
-        shared: Type | None = None
-        for position, argument in enumerate(node.arguments):
-            value = self.check(argument)
-            types = accepted(function, position, shared)
-            if value.type not in types:
-                wanted = _a(types[0]) if len(types) == 1 else "a number"
-                message = f"`{function}` needs {wanted} here, {self._is(argument, value)}"
-                hint = "all its values must have one type" if shared is not None else ""
-                raise self.problems.error(argument.span, message, hint)
-            if (function, position) != ("ifThenElse", 0):
-                shared = value.type
-            arguments.append(value)
-        return tuple(arguments)
-
-    def _aggregate(self, node: ast.Call, function: str) -> Expression:
-        self._need_aggregate_allowed(node, function)
-        self._inside_aggregate = True
-        arguments = self._arguments(node, function)
-        self._inside_aggregate = False
-        type_ = aggregate_type(function, arguments[0].type if arguments else None)
-        # count counts rows, nulls too, so its argument changes nothing
-        argument = arguments[0] if arguments and function != "count" else None
-        assert self.aggregates is not None
-        aggregate = Aggregate(function, argument, type_)
-        if aggregate not in self.aggregates:
-            self.aggregates.append(aggregate)
-        return Aggregated(self.aggregates.index(aggregate), type_)
-
-    def _need_aggregate_allowed(self, node: ast.Call, function: str) -> None:
-        if self._inside_aggregate:
-            message = f"aggregate `{function}` inside an aggregate"
-            hint = "insert the inner one into a stream first"
-            raise self.problems.error(node.span, message, hint)
-        if self.aggregates is None:
-            message = f"aggregate `{function}` can stand only in `select`"
-            hint = "select it with a name, then use that name"
-            raise self.problems.error(node.span, message, hint)
-
-    def _is(self, node: ast.Expression, value: Expression) -> str:
-        return f"{self.problems.text(node.span)} is {_a(value.type)}"
+    def described_as(self, node: ast.Expression, value: Expression) -> str:
+        """`x` is a string."""
+        return f"{self.problems.text(node.span)} is {with_article(value.type)}"
 
     def _described(self, node: ast.Expression, value: Expression) -> str:
         return f"{self.problems.text(node.span)} ({value.type})"
 
 
-def _a(type_: Type) -> str:
-    return f"an {type_}" if type_ is Type.INT else f"a {type_}"
-
-
-def _constant(node: ast.Literal) -> Constant:
+def constant(node: ast.Literal) -> Constant:
+    """The constant a literal is; floats have single precision."""
     type_ = Type(node.type)
     if type_ is Type.FLOAT:
         (single,) = struct.unpack("f", struct.pack("f", node.value))
@@ -251,13 +201,17 @@ def _constant(node: ast.Literal) -> Constant:
     return Constant(node.value, type_)
 
 
-def need_string_attribute(problems: Problems, stream: Stream, name: ast.Name) -> Column:
+def need_string_attribute(
+    problems: Problems, name_of_stream: str, schema: Schema, name: ast.Name
+) -> Column:
     """The string attribute a `for each` names."""
     reference = ast.Reference(name, span=name.span)
-    column = Checker(problems, stream).reference(reference)
+    column = one_row(problems, name_of_stream, schema).attribute(reference)
     if column.type is not Type.STRING or not isinstance(column, Column):
-        strings = [a.name for a in stream.schema.attributes if a.type is Type.STRING]
-        hint = suggestion(name.text, strings) or f"`{stream.name}` has no string attribute"
-        message = f"`for each` needs a string attribute, `{name.text}` is {_a(column.type)}"
+        strings = [one.name for one in schema.attributes if one.type is Type.STRING]
+        hint = suggestion(name.text, strings) or f"`{name_of_stream}` has no string attribute"
+        message = (
+            f"`for each` needs a string attribute, `{name.text}` is {with_article(column.type)}"
+        )
         raise problems.error(name.span, message, hint)
     return column

@@ -13,6 +13,7 @@ from cep.plan.nodes import Complex, Either, Event, Leaf, Pattern, Ref, Repeat, S
 from cep.plan.patterns import PatternBuilder
 from cep.plan.possible import Possibility
 from cep.plan.problems import Problems, Skip
+from cep.plan.scope import one_row
 from cep.plan.streams import Streams
 from cep.plan.text import duration_text
 from cep.plan.types import Type
@@ -30,10 +31,12 @@ class EventBuilder:
     def event(self, node: ast.EventDefinition) -> Event:
         """A simple event."""
         name = node.header.name.text
-        stream = self.streams.find(node.source)
+        stream = self.streams.find_stream(node.source)
         condition = self.problems.attempt(self._condition, node, stream)
         key = node.header.key
-        column = key and self.problems.attempt(need_string_attribute, self.problems, stream, key)
+        column = key and self.problems.attempt(
+            need_string_attribute, self.problems, stream.name, stream.schema, key
+        )
         for opposite in node.opposites:
             self.problems.attempt(self._check_opposite, node, opposite)
         if condition is None or (key is not None and column is None):
@@ -52,7 +55,9 @@ class EventBuilder:
 
     def _condition(self, node: ast.EventDefinition, stream: Stream) -> Expression:
         if node.condition is not None:
-            return Checker(self.problems, stream).condition(node.condition)
+            return Checker(one_row(self.problems, stream.name, stream.schema)).condition(
+                node.condition
+            )
         if node.every:
             return Constant(True, Type.BOOL)
         message = f"`{node.header.name.text}` has no condition that could turn true"

@@ -5,15 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cep.plan.arrangements import arrangements, count_arrangements
-from cep.plan.nodes import Chained, Complex, Engine, Event, LengthWindow, Plan, Query, Ref, Signal
+from cep.plan.explain_queries import (
+    aggregation_lines,
+    partition_line,
+    query_clauses,
+    query_lines,
+    window_text,
+)
+from cep.plan.nodes import (
+    Chained,
+    Complex,
+    Engine,
+    Event,
+    NamedWindow,
+    Plan,
+    Ref,
+    Signal,
+    Stream,
+    Table,
+    Trigger,
+)
+from cep.plan.rewrite.sharing import sharing
 from cep.plan.separable import separability
 from cep.plan.text import (
-    aggregate_text,
     duration_text,
     expression_text,
     pattern_text,
     refs_text,
 )
+from cep.plan.types import Schema
+
+__all__ = ["explain", "query_clauses"]
 
 ARRANGEMENTS_MAX = 20
 
@@ -25,7 +47,13 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
     sections = [
         (f"plan {plan.name}", separability(plan).describe()),
         ("streams", _streams(plan)),
-        ("queries", [line for query in plan.queries for line in _query(query)]),
+        ("tables", [_table_line(table) for table in plan.tables]),
+        ("windows", [_named_window(window) for window in plan.windows]),
+        ("triggers", [_trigger(trigger) for trigger in plan.triggers]),
+        ("aggregations", [line for one in plan.aggregations for line in aggregation_lines(one)]),
+        ("partitions", [partition_line(partition) for partition in plan.partitions]),
+        ("queries", [line for query in plan.queries for line in query_lines(query)]),
+        ("shared", _shared(plan)),
         ("engines", [_engine(engine) for engine in plan.engines]),
         ("numbers", _numbers(plan)),
         ("conditions", _table([_condition(event) for event in plan.events])),
@@ -38,43 +66,80 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
 
 
 def _streams(plan: Plan) -> list[str]:
-    return _table(
+    lines = _table(
         (
             stream.name,
             stream.origin,
-            ", ".join(f"{a.name} {a.type}" for a in stream.schema.attributes),
+            _columns(stream.schema),
         )
         for stream in plan.streams
     )
+    return lines + [note for stream in plan.streams for note in _stream_notes(stream)]
 
 
-def _query(query: Query) -> list[str]:
-    """A query, one clause a line."""
-    lines = [f"{query.name}: {query.source} -> {query.target}"]
-    lines += [f"  filter {expression_text(condition)}" for condition in query.filters]
-    if query.window is not None:
-        window = query.window
-        size = (
-            f"length({window.rows})"
-            if isinstance(window, LengthWindow)
-            else f"time({duration_text(window.span_ms)})"
-        )
-        lines.append(f"  window {size}")
-    lines += [f"  filter {expression_text(condition)}" for condition in query.window_filters]
-    if query.aggregates:
-        lines.append("  aggregate " + ", ".join(map(aggregate_text, query.aggregates)))
-    if query.group_by:
-        lines.append("  group by " + ", ".join(column.name for column in query.group_by))
-    lines.append("  select " + ", ".join(_selected(query)))
-    if query.having is not None:
-        lines.append(f"  having {expression_text(query.having)}")
+def _stream_notes(stream: Stream) -> list[str]:
+    """What happens to rows that come late or make a reader fail."""
+    notes: list[str] = []
+    if stream.reorder is not None:
+        late = stream.reorder.late_stream
+        rest = f"go to {late}" if late else "are dropped"
+        delay = duration_text(stream.reorder.max_delay_ms)
+        notes.append(f"{stream.name}: put in order within {delay}; later rows {rest}")
+    if stream.on_error == "stream":
+        notes.append(f"{stream.name}: rows that make a reader fail go to !{stream.name}")
+    return notes
+
+
+def _columns(schema: Schema) -> str:
+    return ", ".join(f"{attribute.name} {attribute.type}" for attribute in schema.attributes)
+
+
+def _table_line(table: Table) -> str:
+    names = table.schema.names
+    key = ", ".join(names[position] for position in table.primary_key)
+    index = ", ".join(names[position] for position in table.indexes)
+    notes = [f"key {key}"] if key else []
+    notes += [f"index {index}"] if index else []
+    return "  ".join([table.name, _columns(table.schema), "; ".join(notes)]).rstrip()
+
+
+def _named_window(window: NamedWindow) -> str:
+    text = f"{window.name}  {window_text(window.window)}  {_columns(window.schema)}"
+    return text if window.output == "all" else f"{text}  {window.output} rows"
+
+
+def _trigger(trigger: Trigger) -> str:
+    if trigger.every_ms is not None:
+        return f"{trigger.name}: every {duration_text(trigger.every_ms)}"
+    return f"{trigger.name}: at '{trigger.cron}'" if trigger.cron else f"{trigger.name}: at start"
+
+
+def _shared(plan: Plan) -> list[str]:
+    """What queries have in common, and what is therefore done once."""
+    found = sharing(plan)
+    lines = [
+        f"window {window_text(one.window)} of {one.stream}: {', '.join(one.queries)}"
+        for one in found.windows
+    ]
+    windows = {one.queries for one in found.windows}
+    lines += [
+        f"conditions on {one.stream}: {', '.join(one.queries)}"
+        for one in found.filters
+        if one.queries not in windows
+    ]
+    lines += [
+        f"first {_states(len(one.states))} of a {one.kind}: {', '.join(one.queries)}"
+        for one in found.prefixes
+    ]
+    lines += [
+        f"index over {one.stream}.{one.column.name} {one.op} ..: {len(one.tests)} queries"
+        for one in found.thresholds
+    ]
     return lines
 
 
-def _selected(query: Query) -> Iterable[str]:
-    for name, expression in query.projection:
-        text = expression_text(expression, query.aggregates)
-        yield name if text == name else f"{text} as {name}"
+def _states(count: int) -> str:
+    return "state" if count == 1 else f"{count} states"
 
 
 def _engine(engine: Engine) -> str:

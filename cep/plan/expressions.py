@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from cep.plan.types import Type
 
+TABLE_SLOT = -1
+"""The slot of a table's row in a condition on rows of the table."""
+
 
 @dataclass(frozen=True, slots=True)
 class Constant:
@@ -17,11 +20,45 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An attribute of the row that arrives on the statement's source stream."""
+    """An attribute of the row in `slot` (0 where there is one source; see `cep.plan.query`).
+
+    In a slot that collects several rows `index` counts from the first (0, 1, ..) or from the last
+    (-1, -2, ..).
+    """
 
     position: int
     name: str
     type: Type
+    slot: int = 0
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The list of an attribute's values over all rows a slot has collected."""
+
+    position: int
+    name: str
+    slot: int
+    type: Type = Type.OBJECT
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """`e1 is null`, `e1[2] is null`: whether a slot holds no such row."""
+
+    slot: int
+    index: int = 0
+    type: Type = Type.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class InTable:
+    """`condition in table`: whether the condition is true on any of the table's rows."""
+
+    table: str
+    condition: Expression
+    type: Type = Type.BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +80,9 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class EventTime:
-    """`eventTimestamp()`: the row's time in ms UTC."""
+    """`eventTimestamp()`: the row's time in ms UTC; `eventTimestamp(e1)`: that of a slot."""
 
+    slot: int | None = None
     type: Type = Type.LONG
 
 
@@ -96,7 +134,7 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A scalar function: coalesce, ifThenElse, maximum or minimum."""
+    """A scalar function of `cep.plan.functions`, or one the user registered (`namespace:name`)."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -106,6 +144,9 @@ class Call:
 Expression = (
     Constant
     | Column
+    | Collected
+    | Missing
+    | InTable
     | Aggregated
     | Output
     | EventTime
@@ -118,6 +159,20 @@ Expression = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregator of `cep.plan.functions` over the window's rows; count() has no argument."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: Type
+
+    @property
+    def argument(self) -> Expression | None:
+        """The first argument."""
+        return self.arguments[0] if self.arguments else None
+
+
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The direct operands of an expression, left to right."""
     match expression:
@@ -125,6 +180,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (expression.left, expression.right)
         case Not() | IsNull():
             return (expression.operand,)
+        case InTable():
+            return (expression.condition,)
         case Call():
             return expression.arguments
         case _:

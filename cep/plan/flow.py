@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from cep.lang import ast
 from cep.lang.errors import Span
-from cep.plan.nodes import Complex, Engine, Event, Operator, Query, Signal
+from cep.plan.nodes import Complex, Engine, Event, Operator, Signal
 from cep.plan.problems import Problems
+from cep.plan.query import Delete, Query, Update
 
 ENGINE = "engine "
 
@@ -18,17 +19,21 @@ def refuse_loops(
     problems: Problems,
     built: list[tuple[ast.Statement, Operator]],
     engines: tuple[Engine, ...],
+    *,
+    queries_may: bool = False,
 ) -> None:
     """Report one place of a circle of streams and engines, if there is one.
 
     An engine is one step, because it is never entered again while it hands its findings over.
+    Siddhi lets queries go in circles (`queries_may`): only rows that never end it does not survive.
     """
     graph: TopologicalSorter[str] = TopologicalSorter()
     for engine in engines:
         graph.add(ENGINE + engine.name, *(ENGINE + upper for upper in engine.upstream))
     for _, operator in built:
-        for before, after in _edges(operator):
-            graph.add(after, before)
+        if not (queries_may and isinstance(operator, Query)):
+            for before, after in _edges(operator):
+                graph.add(after, before)
     try:
         graph.prepare()
     except CycleError as error:
@@ -38,7 +43,10 @@ def refuse_loops(
 def _edges(operator: Operator) -> Iterator[tuple[str, str]]:
     match operator:
         case Query():
-            yield operator.source, operator.target
+            target = operator.target
+            if target is not None and not isinstance(operator.output, Delete | Update):
+                for source in operator.inputs:
+                    yield source.stream, target
         case Event():
             yield operator.source, ENGINE + operator.engine
             yield ENGINE + operator.engine, operator.name
@@ -53,7 +61,7 @@ def _report(
 ) -> None:
     steps = set(pairwise(cycle))
     node, operator = next(pair for pair in reversed(built) if steps.intersection(_edges(pair[1])))
-    place = node.target.span if isinstance(node, ast.Query) else _source_span(node)
+    place = node.output.span if isinstance(node, ast.Query) else _source_span(node)
     through = " -> ".join(f"`{name}`" for name in cycle)
     message = f"rows would go round in a circle: {through}"
     if isinstance(operator, Event):

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from cep.plan.expressions import Column, Expression
+from cep.plan.expressions import Aggregate, Column, Expression
+from cep.plan.query import Kinds, Query, StreamInput, Window
 from cep.plan.types import Schema, Type
 
 
@@ -22,6 +23,9 @@ class Origin(StrEnum):
 
     SOURCE = "source"
     QUERY = "query"
+    INNER = "inner"
+    FAULT = "fault"
+    TRIGGER = "trigger"
     EVENT = "event"
     COMPLEX = "complex"
     SIGNAL = "signal"
@@ -44,51 +48,113 @@ SIGNAL_SCHEMA = Schema.of(
 
 
 @dataclass(frozen=True, slots=True)
+class Reorder:
+    """Rows wait up to `max_delay_ms` behind the newest and leave in order of time.
+
+    Later ones go to `late_stream`, or nowhere.
+    """
+
+    max_delay_ms: int
+    late_stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
-    """A named, typed sequence of rows; every row has a time in ms UTC beside its attributes."""
+    """A named, typed sequence of rows; every row has a time in ms UTC beside its attributes.
+
+    `on_error`: what happens to a row that makes a reader fail: it is logged, or goes to the fault
+    stream `!name`.
+    """
 
     name: str
     schema: Schema
     origin: Origin
+    on_error: Literal["log", "stream"] = "log"
+    reorder: Reorder | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class LengthWindow:
-    """The last `rows` rows."""
+class Table:
+    """Rows that stay until deleted: `primary_key` and `indexes` are attribute positions.
 
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class TimeWindow:
-    """The rows younger than `span_ms`: a row leaves when its time + span_ms <= now."""
-
-    span_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """avg, sum, count, min, max or stdDev over the window; `argument` None only for count()."""
-
-    function: str
-    argument: Expression | None
-    type: Type
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """`from source[filters]#window[window_filters] select .. group by .. having .. into target`."""
+    A second row with the key of another is dropped; an empty `primary_key` is no key.
+    """
 
     name: str
-    source: str
-    filters: tuple[Expression, ...]
-    window: LengthWindow | TimeWindow | None
-    window_filters: tuple[Expression, ...]
+    schema: Schema
+    primary_key: tuple[int, ...] = ()
+    indexes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWindow:
+    """`define window`: one window that several queries feed and read."""
+
+    name: str
+    schema: Schema
+    window: Window
+    output: Kinds = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A stream with one attribute `triggered_time`: every `every_ms`, by `cron`, or at start."""
+
+    name: str
+    every_ms: int | None = None
+    cron: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """`define aggregation`: running values per calendar unit, group and bucket.
+
+    `durations` are calendar units, finest first. `by` is the timestamp (long ms or string); None
+    is the row's time. `schema` is what readers see: `AGG_TIMESTAMP long` (start of the unit), then
+    the projection. With `purge_every_ms` rows of a unit older than its `retention_ms` go.
+    """
+
+    name: str
+    input: StreamInput
+    projection: tuple[tuple[str, Expression], ...]
     aggregates: tuple[Aggregate, ...]
     group_by: tuple[Column, ...]
-    projection: tuple[tuple[str, Expression], ...]
-    having: Expression | None
-    target: str
+    by: Expression | None
+    durations: tuple[str, ...]
+    schema: Schema
+    purge_every_ms: int | None = None
+    retention_ms: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKey:
+    """The partition key of a stream's rows is the expression's value; null drops the row."""
+
+    stream: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class RangeKeys:
+    """A row belongs to every key whose condition is true on it."""
+
+    stream: str
+    ranges: tuple[tuple[Expression, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Queries that have a state of their own for each key.
+
+    Streams without a key reach every instance there is. Inner streams are called
+    `partition#stream` in the plan. With `purge` the state of a key idle for `idle_ms` is dropped,
+    looked at every `purge_every_ms`.
+    """
+
+    name: str
+    keys: tuple[ValueKey | RangeKeys, ...]
+    idle_ms: int | None = None
+    purge_every_ms: int | None = None
 
 
 class Repeat(StrEnum):
@@ -215,6 +281,14 @@ Operator = Query | Event | Complex | Signal
 
 
 @dataclass(frozen=True, slots=True)
+class Playback:
+    """`@app:playback`: the rows' times drive the clock; after `idle_ms` it moves `increment_ms`."""
+
+    idle_ms: int | None = None
+    increment_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything a back end needs; `operators` stand in definition order.
 
@@ -225,13 +299,19 @@ class Plan:
 
     name: str
     streams: tuple[Stream, ...]
-    engines: tuple[Engine, ...]
     operators: tuple[Operator, ...]
+    engines: tuple[Engine, ...] = ()
+    tables: tuple[Table, ...] = ()
+    windows: tuple[NamedWindow, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    aggregations: tuple[Aggregation, ...] = ()
+    partitions: tuple[Partition, ...] = ()
     chained: tuple[Chained, ...] = ()
     number_stride: int = 100
     keys: tuple[str, ...] = ()
     text: str = field(default="", compare=False)
     compat: Literal["", "siddhi"] = ""
+    playback: Playback | None = None
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -242,6 +322,23 @@ class Plan:
     @property
     def sources(self) -> tuple[Stream, ...]:
         return tuple(stream for stream in self.streams if stream.origin is Origin.SOURCE)
+
+    @property
+    def made(self) -> frozenset[str]:
+        """The streams on which the rules put rows; a defined one may be fed from outside, too."""
+        late = {s.reorder.late_stream for s in self.streams if s.reorder is not None}
+        written = {query.target for query in self.queries} | late
+        return frozenset(
+            stream.name
+            for stream in self.streams
+            if stream.origin is not Origin.SOURCE or stream.name in written
+        )
+
+    @property
+    def derived(self) -> frozenset[str]:
+        """The streams that the rules show: all they make but the inner ones of partitions."""
+        inner = {stream.name for stream in self.streams if stream.origin is Origin.INNER}
+        return self.made - inner
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -51,3 +51,8 @@ class Problems:
     def raise_all(self) -> None:
         """Raise everything noted; return when there is nothing."""
         raise_all(self._errors)
+
+
+def with_article(noun: str) -> str:
+    """`a string`, `an int`."""
+    return f"{'an' if noun[0] in 'aeio' else 'a'} {noun}"

@@ -2,181 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from cep.lang import ast
-from cep.lang.errors import suggestion
-from cep.lang.unsupported import WINDOWS
-from cep.plan.check import Checker
-from cep.plan.expressions import Column, Expression
-from cep.plan.nodes import Aggregate, LengthWindow, Query, TimeWindow
-from cep.plan.problems import Problems, Skip
-from cep.plan.streams import Streams, stream_name
-from cep.plan.types import Attribute, Schema
+from cep.plan.expressions import Column
+from cep.plan.inputs import InputBuilder, keyed, need_whole
+from cep.plan.joins import JoinBuilder
+from cep.plan.matches import MatchBuilder
+from cep.plan.nodes import Origin, Stream
+from cep.plan.outputs import OutputBuilder, build_rate
+from cep.plan.problems import Problems, with_article
+from cep.plan.query import ExpiredPartials, Holder, Input, Insert, Join, Match, Query, StreamInput
+from cep.plan.scope import Place, Scope
+from cep.plan.selection import Selected, SelectionBuilder, schema_of
+from cep.plan.streams import Known, Streams, holder_of, made_by
 
-Projection = tuple[tuple[str, Expression], ...]
+Built = list[tuple[ast.Query, Query]]
 
 
 class QueryBuilder:
-    """Builds one query; every clause is checked even when another one is wrong."""
+    """Builds one query, and before it those that stand in its parentheses."""
 
-    def __init__(self, problems: Problems, streams: Streams, node: ast.Query) -> None:
+    def __init__(self, problems: Problems, streams: Streams) -> None:
         self.problems = problems
         self.streams = streams
-        self.node = node
-        self.stream = streams.find(node.source.stream)
-        self.aggregates: list[Aggregate] = []
-        self.broken = False
 
-    def build(self, name: str) -> Query:
-        """The operator; the target stream is declared on the way."""
-        source = self.node.source
-        filters = self._conditions(source.filters)
-        window = self._attempt_window()
-        window_filters = self._conditions(source.window_filters)
-        projection = self._projection()
-        group_by = self._group_by()
-        schema = Schema(tuple(Attribute(key, value.type) for key, value in projection))
-        having = self._having(schema)
-        if self.broken:
-            raise Skip
-        self.streams.insert(self.node.target, schema)
-        return Query(
+    def build(self, node: ast.Query, name: str) -> Built:
+        """The queries; target streams are declared on the way."""
+        before: Built = []
+        source, scope = self._input(node, name, before)
+        selected = self._select(node, scope)
+        output = OutputBuilder(self.problems, self.streams, selected.schema).build(node.output)
+        if isinstance(source, Match) and source.expired is not None:
+            self._declare_expired(node, source.expired)
+        rate = build_rate(self.problems, node.rate)
+        if rate is not None and rate.kind == "snapshot":
+            output = replace(output, events="all")
+        query = Query(
             name=name,
-            source=self.stream.name,
-            filters=filters,
-            window=window,
-            window_filters=window_filters,
-            aggregates=tuple(self.aggregates),
-            group_by=group_by,
-            projection=projection,
-            having=having,
-            target=self.node.target.text,
+            input=_with_keys(source, selected.group_by),
+            projection=selected.projection,
+            output=output,
+            aggregates=selected.aggregates,
+            group_by=selected.group_by,
+            having=selected.having,
+            order_by=selected.order_by,
+            limit=selected.limit,
+            offset=selected.offset,
+            rate=rate,
+            partition=self.streams.partition,
+            schema=selected.schema,
         )
+        return [*before, (node, query)]
 
-    def _conditions(self, nodes: tuple[ast.Expression, ...]) -> tuple[Expression, ...]:
-        checker = Checker(self.problems, self.stream)
-        return tuple(
-            condition
-            for node in nodes
-            if (condition := self._note(self.problems.attempt(checker.condition, node)))
-        )
+    def _select(self, node: ast.Query, scope: Scope) -> Selected:
+        tables = self.streams.tables
+        return SelectionBuilder(self.problems, scope, tables).build(node.selection)
 
-    def _note(self, result: Expression | None) -> Expression | None:
-        self.broken |= result is None
-        return result
+    def _input(self, node: ast.Query, name: str, before: Built) -> tuple[Input, Scope]:
+        match node.source:
+            case ast.StreamInput():
+                return self._stream(node.source, self._known(node.source, f"{name}.inner", before))
+            case ast.JoinInput():
+                left = self._known(node.source.left, f"{name}.left", before)
+                right = self._known(node.source.right, f"{name}.right", before)
+                return JoinBuilder(self.problems, self.streams, node.source, left, right).build()
+            case ast.StateInput():
+                streams, notes = self.streams, node.annotations
+                return MatchBuilder(self.problems, streams, node.source, notes).build()
 
-    def _attempt_window(self) -> LengthWindow | TimeWindow | None:
-        node = self.node.source.window
-        if node is None:
-            return None
-        window = self.problems.attempt(_window, self.problems, node)
-        self.broken |= window is None
-        return window
+    def _known(self, source: ast.StreamInput, name: str, before: Built) -> Known:
+        """What a stream input reads; a query in parentheses becomes one of its own."""
+        if source.inner is None:
+            return self.streams.find(source.stream, source.marker)
+        inner = self.build(source.inner, name)
+        events = source.inner.output.events if isinstance(source.inner.output, ast.Return) else None
+        if events is None:
+            hint = "write `(from .. select .. return)`"
+            raise self.problems.error(source.inner.output.span, "here stands `return`", hint)
+        last_node, last = inner[-1]
+        stream = Stream(name, last.schema, Origin.QUERY)
+        self.streams.add(stream)
+        kinds = last.output.events if not isinstance(last.output, Insert) else "current"
+        before += [*inner[:-1], (last_node, replace(last, output=Insert(name, kinds)))]
+        return stream
 
-    def _projection(self) -> Projection:
-        if self.node.items is None:
-            attributes = enumerate(self.stream.schema.attributes)
-            return tuple((a.name, Column(i, a.name, a.type)) for i, a in attributes)
-        checker = Checker(self.problems, self.stream, self.aggregates)
-        projection: dict[str, Expression] = {}
-        for item in self.node.items:
-            value = self._note(self.problems.attempt(checker.selected, item.expression))
-            name = self.problems.attempt(self._free_output, item, projection)
-            if value is not None and name is not None:
-                projection[name] = value
-            self.broken |= name is None
-        return tuple(projection.items())
+    def _stream(self, source: ast.StreamInput, known: Known) -> tuple[StreamInput, Scope]:
+        holder = holder_of(known)
+        if holder in (Holder.TABLE, Holder.AGGREGATION):
+            message = f"`{source.stream.text}` is {with_article(holder)}, whose rows do not arrive"
+            hint = "join a stream with it, or ask it with an on-demand query"
+            raise self.problems.error(source.stream.span, message, hint)
+        builder = InputBuilder(self.problems, self.streams)
+        built = builder.stream(source, known)
+        need_whole(builder)
+        name = source.marker + source.stream.text
+        return built, Scope(self.problems, (Place(name, built.schema),))
 
-    def _free_output(self, item: ast.SelectItem, taken: Iterable[str]) -> str:
-        """The output name of a selected item."""
-        if item.alias is not None:
-            name = item.alias
-        elif isinstance(item.expression, ast.Reference):
-            name = item.expression.name
-        else:
-            hint = "write `... as name`"
-            message = "a selected expression needs a name"
-            raise self.problems.error(item.span, message, hint)
-        if name.text in taken:
-            message = f"`{name.text}` is selected twice"
-            raise self.problems.error(name.span, message, "give one of them another name")
-        return name.text
-
-    def _group_by(self) -> tuple[Column, ...]:
-        checker = Checker(self.problems, self.stream)
-        columns: list[Column] = []
-        for node in self.node.group_by:
-            column = self.problems.attempt(checker.check, node)
-            if isinstance(column, Column):
-                columns.append(column)
-            self.broken |= column is None
-        return tuple(columns)
-
-    def _having(self, schema: Schema) -> Expression | None:
-        node = self.node.having
-        if node is None or self.broken:
-            return None
-        checker = Checker(self.problems, self.stream, outputs=schema)
-        return self._note(self.problems.attempt(checker.condition, node))
+    def _declare_expired(self, node: ast.Query, expired: ExpiredPartials) -> None:
+        """The stream of partial matches that ran out of time."""
+        note = next(note for note in node.annotations if note.name == "expired")
+        name = ast.Name(expired.stream, span=note.span)
+        self.streams.insert(name, "", schema_of(expired.projection))
 
 
-def _window(problems: Problems, node: ast.Window) -> LengthWindow | TimeWindow:
-    kind = node.name.text.lower()
-    if kind not in ("length", "time"):
-        raise _unknown_window(problems, node)
-    if len(node.arguments) != 1:
-        message = f"window `{kind}` takes one argument, {len(node.arguments)} given"
-        raise problems.error(node.span, message)
-    argument = node.arguments[0]
-    if kind == "time" and isinstance(argument, ast.Duration) and argument.ms > 0:
-        return TimeWindow(argument.ms)
-    integer = _positive_integer(argument)
-    if kind == "time" and integer is not None:
-        return TimeWindow(integer)
-    if kind == "length" and integer is not None:
-        return LengthWindow(integer)
-    wanted = "a number of rows such as `20`" if kind == "length" else "a time such as `5 min`"
-    raise problems.error(argument.span, f"window `{kind}` needs {wanted}, and more than 0")
+def _with_keys(source: Input, group_by: tuple[Column, ...]) -> Input:
+    """Functions that remember rows do it per group."""
+    match source:
+        case StreamInput():
+            return keyed(source, group_by, 0)
+        case Join():
+            left, right = keyed(source.left, group_by, 0), keyed(source.right, group_by, 1)
+            return replace(source, left=left, right=right)
+        case Match():
+            return source
 
 
-def _positive_integer(node: ast.Expression) -> int | None:
-    if not isinstance(node, ast.Literal) or node.type not in ("int", "long"):
-        return None
-    value = node.value
-    return value if isinstance(value, int) and value > 0 else None
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of queries and partitions, by the identity of their nodes."""
+
+    names: dict[int, str]
+
+    def of(self, node: ast.Query | ast.Partition) -> str:
+        """The name of a query or partition."""
+        return self.names[id(node)]
 
 
-def _unknown_window(problems: Problems, node: ast.Window) -> Exception:
-    name = node.name.text
-    if name.lower() in (known.lower() for known in WINDOWS):
-        message = f"window `{name}` is not supported yet"
-        return problems.error(node.name.span, message, "use `length(n)` or `time(t)`")
-    hint = suggestion(name, ("length", "time"))
-    return problems.error(node.name.span, f"unknown window `{name}`", hint)
+def query_names(problems: Problems, script: ast.Script) -> Names:
+    """The name of each query and partition: that of `@info`, or `query1`, `partition1`, .. .
 
-
-def query_names(problems: Problems, script: ast.Script) -> list[str]:
-    """The name of each query in order: that of `@info`, or `query1`, `query2`, .. .
-
-    Names of operators are unique: no query shares one with another query or an event.
+    Queries are counted through, those of partitions too. Names of operators are unique: no query
+    shares one with another query or an event.
     """
-    queries = [node for node in script.statements if isinstance(node, ast.Query)]
+    queries = list(_queries(script))
+    partitions = [node for node in script.statements if isinstance(node, ast.Partition)]
     taken = {
         made.text
         for node in script.statements
-        if not isinstance(node, ast.Query) and (made := stream_name(node)) is not None
+        if not isinstance(node, ast.Query | ast.Partition)
+        for made in made_by(node)
     }
+    names: dict[int, str] = {}
     given = [_given_name(node) for node in queries]
-    names: list[str] = []
     for position, (node, name) in enumerate(zip(queries, given, strict=True), start=1):
         if name in taken:
             message = f"the name `{name}` is taken"
             problems.report(node.annotations[0].span, message, "choose another name")
         chosen = name or _free_name(f"query{position}", taken.union(filter(None, given)))
         taken.add(chosen)
-        names.append(chosen)
-    return names
+        names[id(node)] = chosen
+    for number, partition in enumerate(partitions, start=1):
+        chosen = _free_name(_given_name(partition) or f"partition{number}", taken)
+        taken.add(chosen)
+        names[id(partition)] = chosen
+    return Names(names)
+
+
+def _queries(script: ast.Script) -> Iterator[ast.Query]:
+    for node in script.statements:
+        if isinstance(node, ast.Query):
+            yield node
+        elif isinstance(node, ast.Partition):
+            yield from node.queries
 
 
 def _free_name(name: str, taken: set[str]) -> str:
@@ -185,6 +174,6 @@ def _free_name(name: str, taken: set[str]) -> str:
     return name
 
 
-def _given_name(node: ast.Query) -> str | None:
-    values = (a.value("name") for a in node.annotations if a.name == "info")
+def _given_name(node: ast.Query | ast.Partition) -> str | None:
+    values = (note.value("name") for note in node.annotations if note.name == "info")
     return next((value for value in values if value), None)

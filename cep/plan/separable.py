@@ -9,19 +9,28 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cep.plan.expressions import Column
-from cep.plan.nodes import (
-    Complex,
-    Event,
-    LengthWindow,
-    Operator,
-    Plan,
+from cep.plan.expressions import Column, Expression, InTable, walk
+from cep.plan.nodes import Complex, Event, Operator, Plan, Ref, Signal, ValueKey, leaves
+from cep.plan.query import (
+    AbsentState,
+    Filter,
+    Holder,
+    Insert,
+    Join,
+    LogicalState,
+    Match,
+    NextState,
     Query,
-    Ref,
-    Signal,
-    leaves,
+    State,
+    StreamInput,
+    StreamState,
 )
 from cep.plan.types import Type
+
+ROW_WINDOWS = ("length", "lengthBatch", "timeLength", "batch")
+"""Windows that count rows: outside a partition rows of other keys push rows out of them."""
+CURRENT_WINDOWS = ("length", "time")
+"""Windows through which current rows pass at once, so that those that leave may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,12 @@ def _key_attribute(plan: Plan) -> str | None:
     votes: Counter[str] = Counter()
     votes.update(event.key.name for event in plan.events if event.key)
     votes.update(query.group_by[0].name for query in plan.queries if query.group_by)
+    votes.update(
+        key.expression.name
+        for partition in plan.partitions
+        for key in partition.keys
+        if isinstance(key, ValueKey) and isinstance(key.expression, Column)
+    )
     known = {
         attribute.name
         for stream in plan.sources
@@ -120,7 +135,9 @@ class _Analysis:
         columns: dict[str, frozenset[int]] = {}
         for stream in self.plan.sources:
             position = stream.schema.position(self.key)
-            if position >= 0 and stream.schema.attributes[position].type is Type.STRING:
+            if stream.reorder is not None:
+                self.reasons[stream.name] = "it is put in order over all keys"
+            elif position >= 0 and stream.schema.attributes[position].type is Type.STRING:
                 columns[stream.name] = frozenset((position,))
         operators: set[str] = set()
         for operator in self.plan.operators:
@@ -133,21 +150,28 @@ class _Analysis:
     ) -> tuple[dict[str, frozenset[int]], set[str]]:
         """A stream written by a query that is not keyed is not keyed, nor what reads it."""
         mixed = {
-            query.target
+            target
             for query in self.plan.queries
-            if query.name not in operators and query.target in columns
+            for target in _targets(query)
+            if query.name not in operators and target in columns
         }
         while mixed:
             for stream in mixed:
                 columns.pop(stream, None)
-            readers = {
-                op
-                for op in self.plan.operators
-                if isinstance(op, Query | Event) and op.source not in columns
-            }
+            readers = [op for op in self.plan.operators if self._reads_unkeyed(op, columns)]
             operators -= {op.name for op in readers}
-            mixed = {op.target for op in readers if isinstance(op, Query) and op.target in columns}
+            targets = {name for op in readers if isinstance(op, Query) for name in _targets(op)}
+            mixed = targets & columns.keys()
         return columns, operators
+
+    def _reads_unkeyed(self, operator: Operator, columns: dict[str, frozenset[int]]) -> bool:
+        match operator:
+            case Query():
+                return any(one.stream not in columns for one in operator.inputs)
+            case Event():
+                return operator.source not in columns
+            case _:
+                return False
 
     def _operator_is_keyed(
         self, operator: Operator, columns: dict[str, frozenset[int]], engines: set[str]
@@ -171,23 +195,71 @@ class _Analysis:
                 return source.engine in engines
 
     def _query(self, query: Query, columns: dict[str, frozenset[int]]) -> bool:
-        held = columns.get(query.source)
-        if held is None:
+        if any(one.stream not in columns for one in query.inputs):
             return False
-        grouped = any(column.position in held for column in query.group_by)
-        if query.aggregates and not grouped:
-            self.reasons[query.name] = f"its aggregates are not grouped by {self.key}"
-            return False
-        if query.aggregates and isinstance(query.window, LengthWindow):
-            self.reasons[query.name] = "rows of other keys push rows out of its length window"
+        reason = self._crosses(query, columns)
+        if reason:
+            self.reasons[query.name] = reason
             return False
         kept = frozenset(
             index
             for index, (_, expression) in enumerate(query.projection)
-            if isinstance(expression, Column) and expression.position in held
+            if isinstance(expression, Column)
+            and expression.position in columns[query.inputs[expression.slot].stream]
         )
-        columns[query.target] = columns.get(query.target, kept) & kept
+        for target in _targets(query):
+            columns[target] = columns.get(target, kept) & kept
         return True
+
+    def _crosses(self, query: Query, columns: dict[str, frozenset[int]]) -> str:
+        """Why a query over keyed streams mixes rows of several keys; empty when it does not."""
+        output = query.output
+        if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
+            return "tables and windows are shared by all keys"
+        if any(isinstance(node, InTable) for whole in _expressions(query) for node in walk(whole)):
+            return "it asks a table, which is shared by all keys"
+        if query.rate is not None or query.order_by or query.limit or query.offset:
+            return "it chooses among rows of several keys"
+        if query.partition is not None:
+            return self._partition_crosses(query, columns)
+        if not isinstance(query.input, StreamInput):
+            return f"it is a {_kind(query.input)} outside a partition by {self.key}"
+        return self._stream_crosses(query, query.input, columns[query.source])
+
+    def _stream_crosses(self, query: Query, source: StreamInput, held: frozenset[int]) -> str:
+        if not all(isinstance(handler, Filter) for handler in (*source.before, *source.after)):
+            return "its stream functions see rows of all keys"
+        window = source.window.name if source.window is not None else None
+        leaves_matter = not isinstance(query.output, Insert) or query.output.events != "current"
+        if window is not None and (leaves_matter or window not in CURRENT_WINDOWS):
+            return f"rows of all keys are in its {window} window"
+        grouped = any(column.position in held for column in query.group_by)
+        if query.aggregates and not grouped:
+            return f"its aggregates are not grouped by {self.key}"
+        if query.aggregates and window in ROW_WINDOWS:
+            return f"rows of other keys push rows out of its {window} window"
+        return ""
+
+    def _partition_crosses(self, query: Query, columns: dict[str, frozenset[int]]) -> str:
+        """A partition by the key keeps keys apart, where all its streams have that key."""
+        partition = next(one for one in self.plan.partitions if one.name == query.partition)
+        for key in partition.keys:
+            held = columns.get(key.stream, frozenset())
+            by_key = (
+                isinstance(key, ValueKey)
+                and isinstance(key.expression, Column)
+                and key.expression.position in held
+            )
+            if not by_key:
+                return f"its partition is not by {self.key}"
+        keyed = {key.stream for key in partition.keys}
+        inner = f"{partition.name}#"
+        for one in query.inputs:
+            if one.stream not in keyed and not one.stream.startswith(inner):
+                return f"rows of {one.stream} reach every key"
+        if isinstance(query.input, Match) and _waits(query.input.root):
+            return "time alone fires it"
+        return ""
 
     def _edge(self, event: Event, columns: dict[str, frozenset[int]]) -> bool:
         held = columns.get(event.source)
@@ -227,3 +299,37 @@ def _absent(found: Complex) -> tuple[Ref, ...]:
             child for child in (getattr(node, "left", None), getattr(node, "right", None)) if child
         ]
     return tuple(refs)
+
+
+def _targets(query: Query) -> list[str]:
+    """The streams a query fills."""
+    found = [query.output.target] if isinstance(query.output, Insert) else []
+    if isinstance(query.input, Match) and query.input.expired is not None:
+        found.append(query.input.expired.stream)
+    return found
+
+
+def _kind(source: Join | Match | StreamInput) -> str:
+    return source.kind if isinstance(source, Match) else "join"
+
+
+def _expressions(query: Query) -> list[Expression]:
+    """Every expression of a query that may ask a table."""
+    found = [value for _, value in query.projection]
+    found += [argument for one in query.aggregates for argument in one.arguments]
+    for source in query.inputs:
+        found += [*source.filters, *source.window_filters]
+    return [*found, *([query.having] if query.having is not None else [])]
+
+
+def _waits(state: State) -> bool:
+    """Whether a state is met by time alone."""
+    match state:
+        case AbsentState():
+            return state.for_ms is not None
+        case LogicalState() | NextState():
+            return _waits(state.left) or _waits(state.right)
+        case StreamState():
+            return False
+        case _:
+            return _waits(state.state)

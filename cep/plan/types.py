@@ -15,6 +15,7 @@ class Type(StrEnum):
     FLOAT = "float"
     DOUBLE = "double"
     BOOL = "bool"
+    OBJECT = "object"
     LIST = "list"
 
     @property
@@ -63,3 +64,6 @@ class Schema:
 
     def __len__(self) -> int:
         return len(self.attributes)
+
+
+NO_ATTRIBUTES = Schema(())

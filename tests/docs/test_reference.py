@@ -11,9 +11,14 @@ import msgspec
 import pytest
 
 from cep.cli import application, main
-from cep.lang import parse
+from cep.lang import parse, parse_on_demand
+from cep.lang.annotations import KINDS, AnnotationKind
 from cep.lang.tokens import ATTRIBUTE_TYPES, KEYWORDS, TIME_UNITS_MS
+from cep.lang.unsupported import ANNOTATIONS
 from cep.live.config import Config, read_config
+from cep.plan.functions import AGGREGATORS, SCALARS, STREAM_FUNCTIONS
+from cep.plan.windows import WINDOWS
+from tests.docs import functions_page
 from tests.docs.pages import PAGES, ROOT, blocks, name
 
 OPERATE = (ROOT / "docs/operate.md").read_text(encoding="utf-8")
@@ -76,6 +81,37 @@ def code_of(text: str) -> str:
 @pytest.mark.parametrize("word", sorted(KEYWORDS | set(ATTRIBUTE_TYPES) | set(TIME_UNITS_MS)))
 def test_every_keyword_is_documented(word: str) -> None:
     assert re.search(rf"(?<!\w){word}(?!\w)", code_of(LANGUAGE)), word
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.written)
+def test_every_annotation_is_documented(kind: AnnotationKind) -> None:
+    assert f"| `@{kind.written}` |" in LANGUAGE
+    assert f"| {kind.doc} |" in LANGUAGE
+
+
+@pytest.mark.parametrize("written", [written for written, _ in ANNOTATIONS.values()])
+def test_what_is_refused_is_documented(written: str) -> None:
+    refused = LANGUAGE.split("## What is not here")[1]
+    assert f"`@{written}`" in refused
+
+
+def test_the_page_of_functions_is_what_the_tables_say() -> None:
+    assert functions_page.PAGE.read_text(encoding="utf-8") == functions_page.text()
+
+
+def test_every_function_is_on_the_page_of_functions() -> None:
+    listed = [signature for part in functions_page.parts() for signature in part.signatures]
+    there = [*WINDOWS, *AGGREGATORS, *STREAM_FUNCTIONS, *SCALARS]
+    assert sorted(s.name for s in listed) == sorted(s.name for s in there)
+    assert all(signature.doc for signature in there)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_on_demand_queries_in_pages_can_be_parsed(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "on-demand":
+            for line in block.text.splitlines():
+                assert parse_on_demand(line).output
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

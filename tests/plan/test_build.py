@@ -18,15 +18,14 @@ from cep.plan.nodes import (
     Chained,
     Engine,
     Leaf,
-    LengthWindow,
     Origin,
     Pattern,
     Ref,
     Repeat,
     Sequence,
-    TimeWindow,
     leaves,
 )
+from cep.plan.query import Window
 from cep.plan.text import pattern_text
 from cep.plan.types import Type
 from tests.plan.patterns import patterns
@@ -119,7 +118,11 @@ def test_an_empty_file_is_an_empty_plan() -> None:
 
 def test_windows() -> None:
     text = "from S#window.length(3) insert into A; from S#window.time(90) insert into B;"
-    assert [query.window for query in plan(text).queries] == [LengthWindow(3), TimeWindow(90)]
+    windows = [query.stream_input.window for query in plan(text).queries]
+    assert windows == [
+        Window("length", (Constant(3, Type.INT),)),
+        Window("time", (Constant(90, Type.INT),)),
+    ]
 
 
 def test_query_names() -> None:

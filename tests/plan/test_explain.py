@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cep.plan import compile_rules
 from cep.plan.explain import explain
 
 FOLDER = Path(__file__).parent
 
 
-def test_the_whole_text() -> None:
-    rules = (FOLDER / "explained.cep").read_text()
-    assert explain(compile_rules(rules)) + "\n" == (FOLDER / "explained.txt").read_text()
+@pytest.mark.parametrize("name", ["explained", "streams"])
+def test_the_whole_text(name: str) -> None:
+    rules = (FOLDER / f"{name}.cep").read_text()
+    assert explain(compile_rules(rules)) + "\n" == (FOLDER / f"{name}.txt").read_text()
 
 
 def test_matrices_are_cut_and_the_total_is_said() -> None:

@@ -1,0 +1,120 @@
+"""Definitions of streams, tables, named windows and triggers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from cep.lang import ast
+from cep.lang.errors import listing
+from cep.plan import notes
+from cep.plan.check import Checker
+from cep.plan.nodes import NamedWindow, Origin, Reorder, Stream, Table, Trigger
+from cep.plan.outputs import KINDS
+from cep.plan.problems import Problems
+from cep.plan.scope import one_row
+from cep.plan.streams import ERROR_ATTRIBUTE, FAULT, Streams
+from cep.plan.types import Attribute, Schema, Type
+from cep.plan.window_builder import build_window, check_cron
+
+TRIGGER_SCHEMA = Schema.of(triggered_time=Type.LONG)
+
+
+class DefinitionBuilder:
+    """Takes in definitions, which are without effect but for what they define."""
+
+    def __init__(self, problems: Problems, streams: Streams) -> None:
+        self.problems = problems
+        self.streams = streams
+        self.triggers: list[Trigger] = []
+
+    def schema(self, attributes: tuple[ast.AttributeDefinition, ...]) -> Schema:
+        """The attributes of a definition; each name once."""
+        names = [attribute.name.text for attribute in attributes]
+        for position, attribute in enumerate(attributes):
+            if attribute.name.text in names[:position]:
+                message = f"attribute `{attribute.name.text}` is there twice"
+                self.problems.report(attribute.span, message, "rename one of them")
+        return Schema(tuple(Attribute(one.name.text, Type(one.type)) for one in attributes))
+
+    def stream(self, node: ast.StreamDefinition) -> None:
+        """A stream, its fault stream, and the stream of rows that come too late."""
+        name, schema = node.name.text, self.schema(node.attributes)
+        on_error = self._on_error(node)
+        reorder = self._reorder(node)
+        stream = Stream(name, schema, Origin.SOURCE, on_error, reorder)
+        self.streams.declare(node.name, stream)
+        if on_error == "stream":
+            fault = Schema((*schema.attributes, Attribute(ERROR_ATTRIBUTE, Type.OBJECT)))
+            self.streams.add(Stream(FAULT + name, fault, Origin.FAULT))
+        if reorder is not None and reorder.late_stream is not None:
+            late = ast.Name(reorder.late_stream, span=node.span)
+            self.streams.insert(late, "", schema)
+
+    def _on_error(self, node: ast.StreamDefinition) -> Literal["log", "stream"]:
+        note = notes.find(node.annotations, "onerror")
+        if note is None:
+            return "log"
+        value = (note.value("action") or "log").lower()
+        if value not in ("log", "stream"):
+            hint = "write `@OnError(action='STREAM')` or `'LOG'`; a store reads the fault stream"
+            raise self.problems.error(note.span, f"unknown action '{value}'", hint)
+        return "stream" if value == "stream" else "log"
+
+    def _reorder(self, node: ast.StreamDefinition) -> Reorder | None:
+        note = notes.find(node.annotations, "reorder")
+        if note is None:
+            return None
+        delay = notes.keyed(note, "max.delay")
+        if delay is None:
+            hint = "write `@reorder(max.delay='2 sec', late.stream='LateTicks')`"
+            raise self.problems.error(note.span, "`@reorder` needs `max.delay`", hint)
+        delay_ms = notes.duration(self.problems, note, "max.delay", delay)
+        return Reorder(delay_ms, notes.keyed(note, "late.stream"))
+
+    def table(self, node: ast.TableDefinition) -> None:
+        """A table with its key and indexes."""
+        schema = self.schema(node.attributes)
+        key = self._attributes(node, schema, "primarykey")
+        if any(note.name == "primarykey" for note in node.annotations) and not key:
+            note = notes.find(node.annotations, "primarykey")
+            assert note is not None
+            hint = f"write `@PrimaryKey('{schema.names[0]}')`"
+            raise self.problems.error(note.span, "`@PrimaryKey` names no attribute", hint)
+        indexes = self._attributes(node, schema, "index")
+        self.streams.declare(node.name, Table(node.name.text, schema, key, indexes))
+
+    def _attributes(
+        self, node: ast.TableDefinition, schema: Schema, annotation: str
+    ) -> tuple[int, ...]:
+        """Positions of the attributes that annotations of that name list."""
+        found: dict[int, None] = {}
+        for note in node.annotations:
+            for _, value in note.elements if note.name == annotation else ():
+                if value not in schema.names:
+                    message = f"table `{node.name.text}` has no attribute `{value}`"
+                    hint = f"it has {listing(schema.names)}"
+                    raise self.problems.error(note.span, message, hint)
+                found[schema.position(value)] = None
+        return tuple(found)
+
+    def window(self, node: ast.WindowDefinition) -> None:
+        """A named window."""
+        schema = self.schema(node.attributes)
+        checker = Checker(one_row(self.problems, node.name.text, schema))
+        window = build_window(self.problems, node.window, checker, schema)
+        named = NamedWindow(node.name.text, schema, window, KINDS[node.output])
+        self.streams.declare(node.name, named)
+
+    def trigger(self, node: ast.TriggerDefinition) -> None:
+        """A trigger and its stream."""
+        name = node.name.text
+        every_ms = node.every.ms if node.every is not None else None
+        cron = str(node.at.value) if node.at is not None else None
+        if every_ms == 0:
+            raise self.problems.error(node.span, "a trigger needs a time of more than 0")
+        self.streams.declare_stream(node.name, TRIGGER_SCHEMA, Origin.TRIGGER)
+        at_start = cron is not None and cron.lower() == "start"
+        if cron is not None and not at_start:
+            assert node.at is not None
+            check_cron(self.problems, node.at.span, cron)
+        self.triggers.append(Trigger(name, every_ms, None if at_start else cron))

@@ -1,0 +1,378 @@
+"""Queries of the plan: where rows come from, what is selected, where the result goes.
+
+Rows carry slots. A query over one stream has slot 0 only; a join has 0 (left) and 1 (right); a
+pattern or sequence has a slot per stream state, in order of the text. A `Column` names its slot.
+Conditions on rows of a table see the table's row in `expressions.TABLE_SLOT`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from cep.plan.expressions import Aggregate, Column, Constant, Expression
+from cep.plan.types import NO_ATTRIBUTES, Schema
+
+Kinds = Literal["current", "expired", "all"]
+"""Which rows of a query go out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Rows on which the condition is not true go no further."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFunction:
+    """`#name(arguments)`: appends the attributes `added` to each row (none for `log`).
+
+    `name` is spelled as in `cep.plan.functions`, with its namespace (`bars:time`). What a function
+    remembers (`bollinger`, `macd`, bars) is kept per value of `keys`: the query's `group by`.
+    """
+
+    name: str
+    arguments: tuple[Expression, ...]
+    added: Schema
+    keys: tuple[Column, ...] = ()
+
+
+Handler = Filter | StreamFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`#window.name(arguments)`; the table `cep.plan.windows` says what the arguments mean.
+
+    Omitted optional arguments are filled with their defaults by the builder. Durations are
+    constants in ms.
+    """
+
+    name: str
+    arguments: tuple[Expression, ...] = ()
+
+    def constant(self, position: int) -> int:
+        """The whole number that argument is; TypeError when it is no constant whole number."""
+        argument = self.arguments[position]
+        if isinstance(argument, Constant) and isinstance(argument.value, int):
+            return argument.value
+        raise TypeError(f"{self.name}: argument {position + 1} is no whole constant")
+
+
+class Holder(StrEnum):
+    """What a query reads from."""
+
+    STREAM = "stream"
+    TABLE = "table"
+    WINDOW = "window"
+    AGGREGATION = "aggregation"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamInput:
+    """`stream[..]#window.w(..)[..]`: handlers in front of and behind the window, in order.
+
+    `schema` is what comes out: the attributes of the stream, then what functions add. Columns of
+    the query count in it.
+    """
+
+    stream: str
+    schema: Schema
+    before: tuple[Handler, ...] = ()
+    window: Window | None = None
+    after: tuple[Handler, ...] = ()
+    holder: Holder = Holder.STREAM
+
+    @property
+    def filters(self) -> tuple[Expression, ...]:
+        """Conditions in front of the window."""
+        return tuple(h.condition for h in self.before if isinstance(h, Filter))
+
+    @property
+    def window_filters(self) -> tuple[Expression, ...]:
+        """Conditions behind the window."""
+        return tuple(h.condition for h in self.after if isinstance(h, Filter))
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`left JOIN right on ..`; `trigger` says which side's rows cause output.
+
+    `within` (start, end or one pattern) and `per` belong to a join with an aggregation.
+    """
+
+    left: StreamInput
+    right: StreamInput
+    kind: Literal["inner", "left", "right", "full"]
+    trigger: Literal["both", "left", "right"]
+    on: Expression | None
+    within: tuple[Expression, ...] = ()
+    per: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """One event of `input.stream` that passes its filters (`input.before`; no window).
+
+    Filters see earlier slots and the candidate itself in `slot`. `Column.index` counts within a
+    slot that a `CountState` collects; there the candidate stands behind what is collected, so in
+    the state's own filter index -1 is the candidate and -2 the row before it.
+    """
+
+    slot: int
+    reference: str
+    input: StreamInput
+
+
+@dataclass(frozen=True, slots=True)
+class CountState:
+    """`state<least:most>`; `most` None is without end. ``*``: 0.., `+`: 1.., `?`: 0..1."""
+
+    state: StreamState
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentState:
+    """`not state [for for_ms]`; its slot never holds an event."""
+
+    state: StreamState
+    for_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalState:
+    """`left and right` or `left or right`."""
+
+    op: Literal["and", "or"]
+    left: StreamState | AbsentState
+    right: StreamState | AbsentState
+
+
+@dataclass(frozen=True, slots=True)
+class NextState:
+    """`left` then `right`: gaps allowed in a pattern, none in a sequence. Right associative."""
+
+    left: State
+    right: State
+
+
+@dataclass(frozen=True, slots=True)
+class EveryState:
+    """`every state`: armed again each time."""
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """`(state) [within within_ms]`."""
+
+    state: State
+    within_ms: int | None
+
+
+State = StreamState | CountState | AbsentState | LogicalState | NextState | EveryState | GroupState
+
+
+PARTIALS_MAX = 10_000
+"""How many partial matches one match keeps when its query does not say (`@bound`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredPartials:
+    """Partial matches that run out of time go to `stream`, as `projection` of their slots."""
+
+    stream: str
+    projection: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A pattern or a sequence; `states` are the stream states by slot.
+
+    Of more than `partials_max` partial matches the oldest is dropped.
+    """
+
+    kind: Literal["pattern", "sequence"]
+    root: State
+    states: tuple[StreamState, ...]
+    within_ms: int | None
+    partials_max: int = PARTIALS_MAX
+    expired: ExpiredPartials | None = None
+
+    @property
+    def counted(self) -> frozenset[int]:
+        """The slots that collect several rows."""
+        return frozenset(_counted(self.root))
+
+
+def _counted(state: State) -> list[int]:
+    match state:
+        case CountState():
+            return [state.state.slot]
+        case NextState() | LogicalState():
+            return _counted(state.left) + _counted(state.right)
+        case EveryState() | GroupState():
+            return _counted(state.state)
+        case _:
+            return []
+
+
+Input = StreamInput | Join | Match
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One key of `order by`: an output attribute, or (`position` -1) one of the input, `value`."""
+
+    position: int
+    descending: bool
+    value: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`output kind every ..`: by `events` (rows) or by time (`every_ms`).
+
+    A snapshot repeats what a query holds: it takes rows of all kinds.
+    """
+
+    kind: Literal["all", "first", "last", "snapshot"]
+    events: int | None
+    every_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`set T.a = value`: position of the table's attribute; the value sees the output row."""
+
+    position: int
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Rows of `events` kinds go into a stream, table or named window; expired become current."""
+
+    target: str
+    events: Kinds
+    holder: Holder = Holder.STREAM
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """For each row: table rows on which `on` is true go. `on` sees the output row as `Output`."""
+
+    target: str
+    events: Kinds
+    on: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """For each row: table rows on which `on` is true are changed, else (`or_insert`) one is added.
+
+    Without `set` the assignments are those of the attributes that share a name.
+    """
+
+    target: str
+    events: Kinds
+    on: Expression
+    assignments: tuple[Assignment, ...]
+    or_insert: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Rows go to query callbacks only."""
+
+    events: Kinds
+
+
+Output = Insert | Delete | Update | Return
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`from input select projection group by .. having .. order by .. limit .. output`.
+
+    `limit` and `offset` cut each chunk. `partition` names the partition the query stands in.
+    `schema` are the projection's names and types.
+    """
+
+    name: str
+    input: Input
+    projection: tuple[tuple[str, Expression], ...]
+    output: Output
+    aggregates: tuple[Aggregate, ...] = ()
+    group_by: tuple[Column, ...] = ()
+    having: Expression | None = None
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int | None = None
+    rate: Rate | None = None
+    partition: str | None = None
+    schema: Schema = NO_ATTRIBUTES
+
+    @property
+    def inputs(self) -> tuple[StreamInput, ...]:
+        """The inputs by slot."""
+        match self.input:
+            case StreamInput():
+                return (self.input,)
+            case Join():
+                return (self.input.left, self.input.right)
+            case Match():
+                return tuple(state.input for state in self.input.states)
+
+    @property
+    def stream_input(self) -> StreamInput:
+        """The input of a query over one stream; TypeError for a join or a match."""
+        if isinstance(self.input, StreamInput):
+            return self.input
+        raise TypeError(f"{self.name} has several inputs")
+
+    @property
+    def source(self) -> str:
+        """The stream of a query over one stream."""
+        return self.stream_input.stream
+
+    @property
+    def into(self) -> str:
+        """The stream the rows are inserted into; TypeError when they go elsewhere."""
+        if isinstance(self.output, Insert):
+            return self.output.target
+        raise TypeError(f"{self.name} does not insert")
+
+    @property
+    def target(self) -> str | None:
+        """The stream, table or window the rows go to; None for `return`."""
+        return None if isinstance(self.output, Return) else self.output.target
+
+
+@dataclass(frozen=True, slots=True)
+class OnDemandQuery:
+    """A query asked of what a table, named window or aggregation holds now.
+
+    `source` None: one row is made of constants. `on` sees the held row in `TABLE_SLOT`, the rest
+    sees it in slot 0.
+    """
+
+    source: str | None
+    holder: Holder | None
+    on: Expression | None
+    within: tuple[Expression, ...]
+    per: Expression | None
+    projection: tuple[tuple[str, Expression], ...]
+    output: Output
+    schema: Schema
+    aggregates: tuple[Aggregate, ...] = ()
+    group_by: tuple[Column, ...] = ()
+    having: Expression | None = None
+    order_by: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int | None = None
