@@ -1,0 +1,246 @@
+"""The interpreter of a plan: rows go in by stream, come out by query and by stream."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+from cep.interpreter.codec import unpack
+from cep.interpreter.context import Shared, Trace
+from cep.interpreter.graph import Graph
+from cep.interpreter.on_demand import answer
+from cep.interpreter.outputs import QueryCallback
+from cep.interpreter.playback import Heartbeat
+from cep.interpreter.rows import Chunk, Emit, Row
+from cep.interpreter.snapshot import FORMAT, Saved, SavedWall, decode, encode, fingerprint, packed
+from cep.plan.change import Part
+from cep.plan.nodes import Plan
+from cep.plan.query import OnDemandQuery
+
+StreamCallback = Callable[[Chunk], None]
+TimedValues = tuple[int, Sequence[Any]]
+"""A row as it is sent: its time in ms UTC, and its values."""
+
+RELATIVE_BELOW_MS = 86_400_000
+"""Rows of the first day of 1970 have times that count from the start of their recording.
+
+Their clock starts at 0, as Siddhi's playback does for all; that of other rows at the first row.
+"""
+
+
+class Interpreter:
+    """Runs all queries of a plan, uncompiled; it is the meaning of the language.
+
+    With `playback` the times of the rows drive the clock; without, only `advance` does. Callbacks
+    are told what comes out, in order; they may be added at any time. Times are ms UTC.
+    """
+
+    def __init__(self, plan: Plan, *, playback: bool = True) -> None:
+        self.plan = plan
+        self.playback = playback
+        self._query_callbacks: defaultdict[str, list[QueryCallback]] = defaultdict(list)
+        self._stream_callbacks: list[tuple[str, Emit]] = []
+        self._heartbeat = Heartbeat(plan.playback)
+        self._started = False
+        self._trace: Trace | None = None
+        self._graph = self._made()
+
+    def __enter__(self) -> Interpreter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def now_ms(self) -> int | None:
+        """The clock; None before the first time is known."""
+        return self._graph.shared.clock.now_ms
+
+    @property
+    def next_due_ms(self) -> int | None:
+        """When something is due next, on its own clock; rows that wait for order are due now."""
+        if self._graph.reorder:
+            return self.now_ms or 0
+        return self._graph.shared.clock.next_due_ms()
+
+    def on_query(self, name: str, callback: QueryCallback) -> None:
+        """Tell (time of the last row, current rows or None, expired rows or None) of each chunk.
+
+        KeyError when there is no such query.
+        """
+        if all(query.name != name for query in self.plan.queries):
+            raise KeyError(f"there is no query '{name}'")
+        self._query_callbacks[name].append(callback)
+
+    def on_stream(self, name: str, callback: StreamCallback) -> None:
+        """Tell the rows of each chunk of a stream or named window; KeyError when there is none."""
+        self._graph.stream(name).subscribe(callback)
+        self._stream_callbacks.append((name, callback))
+
+    def on_trace(self, trace: Trace) -> None:
+        """Tell what happens to rows and partial matches inside of queries, for debugging."""
+        self._trace = self._graph.shared.trace = trace
+
+    def start(self, time_ms: int | None = None) -> None:
+        """Begin at that time. Without one it is the first row's time (in Siddhi's mode 0).
+
+        After a restore it says how late it is now: what has become due meanwhile is due now.
+        """
+        if time_ms is None and self.plan.compat and self.playback:
+            time_ms = 0
+        if time_ms is None:
+            return
+        if self._started:
+            self._graph.shared.clock.jump(time_ms)
+        else:
+            self._started = True
+            self._graph.start(time_ms)
+
+    def send(self, stream: str, rows: Iterable[TimedValues]) -> None:
+        """Send rows as one chunk; with playback the last one's time moves the clock first.
+
+        KeyError when there is no such stream.
+        """
+        self._graph.stream(stream)
+        chunk = [Row(time_ms, list(values)) for time_ms, values in rows]
+        if not chunk:
+            return
+        stage = self._graph.reorder.get(stream)
+        if stage is None:
+            self._feed(stream, chunk)
+            return
+        in_order, late = stage.push(chunk)
+        self._feed_each(stream, in_order)
+        if late and stage.late_stream is not None:
+            self._begin(late[-1].time)
+            self._graph.stream(stage.late_stream).send(late)
+
+    def advance(self, time_ms: int) -> None:
+        """Let time pass: fire what is due up to `time_ms`. Rows that wait for order come first."""
+        for stream, stage in self._graph.reorder.items():
+            self._feed_each(stream, stage.advance(time_ms))
+        if self.playback:
+            self._move(time_ms - self._graph.lag_ms)
+        else:
+            self._begin(time_ms)
+            self._graph.shared.clock.glide(time_ms)
+
+    def wall(self, time_ms: int) -> None:
+        """Say what the wall's clock shows: with playback, idle time then moves the clock."""
+        self._graph.show_wall(time_ms)
+        while self._heartbeat.is_due(time_ms):
+            self._heartbeat.heard()
+            self._move((self.now_ms or 0) + self._heartbeat.increment_ms)
+
+    @property
+    def next_wall_ms(self) -> int | None:
+        """When, on the wall's clock, something is due next."""
+        due = (self._heartbeat.next_ms, self._graph.wall.next_due_ms())
+        return min((time_ms for time_ms in due if time_ms is not None), default=None)
+
+    @property
+    def shared(self) -> Shared:
+        """What the running parts share, for those who evaluate conditions beside them."""
+        return self._graph.shared
+
+    def ask(self, query: OnDemandQuery) -> list[list[Any]] | None:
+        """Answer an on-demand query; None when nothing was found."""
+        return answer(query, self._graph.shared)
+
+    def close(self) -> None:
+        """Let go the rows that still wait for order."""
+        for stream, stage in self._graph.reorder.items():
+            self._feed_each(stream, stage.flush())
+
+    def snapshot(self) -> bytes:
+        """The whole state, exact between any two calls."""
+        return encode(self.saved())
+
+    def saved(self) -> Saved:
+        """What a snapshot holds; SnapshotError when something cannot be saved."""
+        shared, wall = self._graph.shared, self._graph.wall
+        return Saved(
+            FORMAT,
+            self.plan.name,
+            fingerprint(self.plan),
+            self._started,
+            shared.clock.now_ms,
+            shared.clock.pending(),
+            SavedWall(wall.now_ms, wall.pending(), self._heartbeat.state()),
+            {name: part.keys() for name, part in self._graph.partitions.items()},
+            packed(shared.parts),
+        )
+
+    def restore(self, data: bytes) -> None:
+        """Go on from a snapshot of the same plan; SnapshotError when it is of another.
+
+        Callbacks stay.
+        """
+        saved = decode(data, self.plan)
+        self._graph = self._made()
+        for name, callback in self._stream_callbacks:
+            self._graph.stream(name).subscribe(callback)
+        self._take(saved)
+
+    def go_on(self, saved: Saved, kept: Collection[Part]) -> None:
+        """Go on, as an interpreter just made, from the state of the parts that other rules kept.
+
+        All other parts begin at the time of the clock.
+        """
+        self._take(saved)
+        if saved.started and saved.now_ms is not None:
+            self._graph.begin(saved.now_ms, kept)
+        self._graph.begin_wall(kept)
+
+    def hand_callbacks(self, other: Interpreter) -> None:
+        """Give an interpreter of other rules the callbacks of the queries and streams it has."""
+        queries = {query.name for query in other.plan.queries}
+        for name, callbacks in self._query_callbacks.items():
+            if name in queries:
+                other._query_callbacks[name] += callbacks
+        for stream, callback in self._stream_callbacks:
+            if stream in other.shared.streams:
+                other.on_stream(stream, callback)
+        if self._trace is not None:
+            other.on_trace(self._trace)
+
+    def _take(self, saved: Saved) -> None:
+        graph = self._graph
+        for name, keys in saved.partitions.items():
+            graph.partitions[name].make_keys(keys)
+        for path, state in saved.parts.items():
+            graph.shared.parts[path].restore(unpack(state))
+        graph.shared.clock.restore(saved.now_ms, saved.timers, graph.shared.timers)
+        graph.shared.wall_ms = saved.wall.now_ms
+        graph.wall.restore(saved.wall.now_ms, saved.wall.timers, graph.wall.by_name())
+        self._heartbeat.restore(saved.wall.heartbeat)
+        self._started = saved.started
+
+    def _made(self) -> Graph:
+        graph = Graph(self.plan, self.playback, self._query_callbacks.__getitem__)
+        graph.shared.trace = self._trace
+        return graph
+
+    def _begin(self, time_ms: int) -> None:
+        if not self._started:
+            self.start()
+            relative = self.playback and time_ms < RELATIVE_BELOW_MS
+            self.start(0 if relative else time_ms)
+
+    def _feed_each(self, stream: str, rows: Chunk) -> None:
+        for row in rows:
+            self._feed(stream, [row])
+
+    def _feed(self, stream: str, chunk: Chunk) -> None:
+        if self.playback:
+            self._move(chunk[-1].time)
+        else:
+            self._begin(chunk[-1].time)
+        self._graph.stream(stream).send(chunk)
+
+    def _move(self, time_ms: int) -> None:
+        self._begin(time_ms)
+        if time_ms >= (self.now_ms or 0):
+            self._graph.shared.clock.jump(time_ms)
+            self._heartbeat.heard()

@@ -1,0 +1,60 @@
+"""Rows as the interpreter passes them on: in chunks, each row of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+
+class Kind(IntEnum):
+    """What a row says: it came, it left the window, a timer is due, aggregates start again."""
+
+    CURRENT = 0
+    EXPIRED = 1
+    TIMER = 2
+    RESET = 3
+
+
+class Row:
+    """One row on its way through a query.
+
+    `time` is in ms UTC. `values` are the attributes of a query over one stream. Rows of joins,
+    patterns and sequences have `slots` instead: per slot a row, None, or the list of rows that a
+    counted state has collected. The selector fills `aggregates` and `output`.
+    """
+
+    __slots__ = ("aggregates", "group", "kind", "output", "slots", "time", "values")
+
+    def __init__(
+        self,
+        time: int,
+        values: list[Any],
+        kind: Kind = Kind.CURRENT,
+        slots: list[Row | list[Row] | None] | None = None,
+    ) -> None:
+        self.time = time
+        self.kind = kind
+        self.values = values
+        self.slots = slots
+        self.aggregates: list[Any] = []
+        self.output: list[Any] = []
+        self.group: Any = None
+
+    def copy(self, kind: Kind | None = None, time: int | None = None) -> Row:
+        """A row of its own with the same values, of another kind or time where given."""
+        return Row(
+            self.time if time is None else time,
+            self.values,
+            self.kind if kind is None else kind,
+            self.slots,
+        )
+
+    def __repr__(self) -> str:
+        return f"Row({self.time}, {self.kind.name}, {self.slots or self.values!r})"
+
+
+Chunk = list[Row]
+Emit = Callable[[Chunk], None]
+Evaluator = Callable[[Row], Any]
+"""An expression made callable: its value on a row."""

@@ -1,0 +1,83 @@
+"""Snapshots: the clock, the keys of partitions and the state of every part, in MessagePack."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from cep.interpreter.codec import pack
+from cep.interpreter.context import Stateful
+from cep.plan.nodes import Plan
+
+FORMAT = 2
+
+Timers = list[tuple[int, int, str]]
+"""What is due: time in ms UTC, sequence, name of the timer."""
+
+
+class SnapshotError(ValueError):
+    """A snapshot of other rules, another version, or damaged; or state that cannot be saved."""
+
+
+class SavedWall(msgspec.Struct, frozen=True):
+    """What is saved of the wall's clock: the time, timers as in `Saved`, the heartbeat."""
+
+    now_ms: int | None
+    timers: Timers
+    heartbeat: tuple[int | None, int | None]
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """What is saved. `plan` and `fingerprint` say of which rules."""
+
+    format: int
+    plan: str
+    fingerprint: str
+    started: bool
+    now_ms: int | None
+    timers: Timers
+    wall: SavedWall
+    partitions: dict[str, list[list[Any]]]
+    parts: dict[str, bytes]
+
+
+def fingerprint(plan: Plan) -> str:
+    """Equal for plans that mean the same."""
+    shown = repr(
+        (plan.streams, plan.operators, plan.tables, plan.windows, plan.triggers,
+         plan.aggregations, plan.partitions, plan.compat, plan.playback)
+    )  # fmt: skip
+    return hashlib.sha256(shown.encode()).hexdigest()[:32]
+
+
+def encode(saved: Saved) -> bytes:
+    """A snapshot as bytes."""
+    return msgspec.msgpack.encode(saved)
+
+
+def decode(data: bytes, plan: Plan) -> Saved:
+    """A snapshot of this plan from bytes; SnapshotError says what is wrong with it."""
+    try:
+        saved = msgspec.msgpack.decode(data, type=Saved)
+    except msgspec.DecodeError as error:
+        raise SnapshotError(f"the snapshot is damaged: {error}") from error
+    if saved.format != FORMAT:
+        raise SnapshotError(f"the snapshot has format {saved.format}, this version reads {FORMAT}")
+    if saved.fingerprint != fingerprint(plan):
+        raise SnapshotError(
+            f"the snapshot is of other rules ('{saved.plan}'), not of '{plan.name}' as it is now"
+        )
+    return saved
+
+
+def packed(parts: dict[str, Stateful]) -> dict[str, bytes]:
+    """The states of parts by path; SnapshotError when one holds what cannot be saved."""
+    states = {}
+    for path, part in sorted(parts.items()):
+        try:
+            states[path] = pack(part.state())
+        except TypeError as error:
+            raise SnapshotError(f"{path}: {error}") from error
+    return states

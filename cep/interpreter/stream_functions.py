@@ -1,0 +1,117 @@
+"""Stream functions: chunk in, chunk out, with attributes added to each row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from loguru import logger
+
+from cep.interpreter.bars import TickBars, TimeBars, VolumeBars
+from cep.interpreter.context import Context
+from cep.interpreter.expressions import evaluator
+from cep.interpreter.groups import Group, group_of
+from cep.interpreter.indicators import Bollinger, Constants, Indicator, Macd
+from cep.interpreter.rows import Chunk, Evaluator, Row
+from cep.plan.expressions import Constant
+from cep.plan.query import StreamFunction
+
+Apply = Callable[[Chunk], Chunk]
+INDICATORS: dict[str, Callable[[list[Evaluator], Constants], Indicator]] = {
+    "bollinger": Bollinger,
+    "macd": Macd,
+    "bars:time": TimeBars,
+    "bars:ticks": TickBars,
+    "bars:volume": VolumeBars,
+}
+LEVELS = {"fatal": "critical", "warn": "warning"}
+"""Log levels of Siddhi that are called otherwise here; `off` writes nothing."""
+
+
+def make_stream_function(function: StreamFunction, context: Context) -> Apply:
+    """A stream function, what it remembers kept for snapshots; KeyError when there is none."""
+    arguments = [evaluator(argument, context) for argument in function.arguments]
+    match function.name:
+        case "log":
+            return _log(function, arguments, context)
+        case "pol2Cart":
+            return _pol2cart(arguments, len(function.added))
+    part = KeyedIndicator(function, arguments, context)
+    context.keep(part, "function")
+    return part.process
+
+
+def _log(function: StreamFunction, arguments: list[Evaluator], context: Context) -> Apply:
+    """Writes each row, behind the query's place and the message, and lets it pass."""
+    priority, message, has_row = arguments
+    place = context.path
+
+    def process(chunk: Chunk) -> Chunk:
+        for row in chunk:
+            level = str(priority(row) or "info").lower()
+            text = message(row)
+            parts = [] if text is None else [text]
+            parts += [row] if has_row(row) is True else [] if parts else ["a row came"]
+            if level != "off":
+                level = LEVELS.get(level, level).upper()
+                logger.log(level, "{}: {}", place, ", ".join(map(str, parts)))
+        return chunk
+
+    return process
+
+
+def _pol2cart(arguments: list[Evaluator], added: int) -> Apply:
+    """Degrees and a radius to the coordinates of the point; a third is passed on."""
+    theta, rho, height = arguments
+
+    def point(row: Row) -> list[Any]:
+        angle, radius = theta(row), rho(row)
+        if angle is None or radius is None:
+            return [None, None, height(row)][:added]
+        radians = math.radians(angle)
+        return [radius * math.cos(radians), radius * math.sin(radians), height(row)][:added]
+
+    def process(chunk: Chunk) -> Chunk:
+        return [_with(row, point(row)) for row in chunk]
+
+    return process
+
+
+def _with(row: Row, added: list[Any]) -> Row:
+    """The row with values behind its own."""
+    return Row(row.time, [*row.values, *added], row.kind)
+
+
+class KeyedIndicator:
+    """An indicator for each group of rows (`group by`, `keys`).
+
+    Rows that are not current pass with what was added last.
+    """
+
+    def __init__(
+        self, function: StreamFunction, arguments: list[Evaluator], context: Context
+    ) -> None:
+        values = [item.value if isinstance(item, Constant) else None for item in function.arguments]
+        self._make: Callable[[], Indicator] = lambda: INDICATORS[function.name](arguments, values)
+        self._keys = [evaluator(key, context) for key in function.keys]
+        self._groups: dict[Group, Indicator] = {}
+
+    def process(self, chunk: Chunk) -> Chunk:
+        """The rows that come out."""
+        return [out for row in chunk for out in self._group(row).take(row)]
+
+    def _group(self, row: Row) -> Indicator:
+        key = group_of([read(row) for read in self._keys])
+        found = self._groups.get(key)
+        if found is None:
+            found = self._groups[key] = self._make()
+        return found
+
+    def state(self) -> Any:
+        return [[list(key), item.state()] for key, item in self._groups.items()]
+
+    def restore(self, state: Any) -> None:
+        for key, saved in state:
+            item = self._groups[group_of(key)] = self._make()
+            item.restore(saved)

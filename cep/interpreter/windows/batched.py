@@ -1,0 +1,40 @@
+"""What batch windows share: the batch sent last, which leaves when the next one goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.windows.base import Setting, WindowPart, expired
+
+
+class BatchedWindow(WindowPart):
+    """Joins find the batch sent last.
+
+    In Siddhi a search leaves the reading mark of the rows at their end, so that they keep their own
+    time when they leave; with `compat` they do so here.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._previous: Chunk = []
+        self._searched = 0
+        """How many of these rows a search has passed."""
+
+    def held(self) -> Iterable[Row]:
+        self._searched = len(self._previous)
+        return self._previous
+
+    def leaving(self) -> Chunk:
+        """The rows sent last, as they leave now; none is left."""
+        kept = self._searched if self.setting.context.compat else 0
+        rows, self._previous, self._searched = self._previous, [], 0
+        own_time = [row.copy(Kind.EXPIRED) for row in rows[:kept]]
+        return own_time + expired(rows[kept:], self.setting.now_ms)
+
+    def state(self) -> Any:
+        return [self._previous, self._searched]
+
+    def restore(self, state: Any) -> None:
+        self._previous, self._searched = state

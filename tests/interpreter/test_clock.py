@@ -1,0 +1,85 @@
+"""The clock: in which order timers fire, and what they see."""
+
+from __future__ import annotations
+
+from cep.interpreter.clock import Clock, Fire
+from cep.interpreter.context import Context, Shared
+from cep.interpreter.siddhi_clock import SiddhiClock
+
+
+def seen(move: str) -> list[tuple[str, int, int | None]]:
+    """(timer, its due time, the clock) of three timers while the clock moves to 100."""
+    clock = Clock()
+    found: list[tuple[str, int, int | None]] = []
+    late = clock.timer("late", lambda due: found.append(("late", due, clock.now_ms)))
+    early = clock.timer("early", lambda due: found.append(("early", due, clock.now_ms)))
+    late.at(80)
+    early.at(30)
+    late.at(30)
+    getattr(clock, move)(100)
+    return found
+
+
+def test_a_jump_stands_at_its_end_while_timers_fire() -> None:
+    assert seen("jump") == [("early", 30, 100), ("late", 30, 100), ("late", 80, 100)]
+
+
+def test_a_glide_stands_at_each_due_time() -> None:
+    assert seen("glide") == [("early", 30, 30), ("late", 30, 30), ("late", 80, 80)]
+
+
+def test_a_timer_may_set_itself_again() -> None:
+    clock = Clock()
+    fired: list[int] = []
+
+    def fire(due_ms: int) -> None:
+        fired.append(due_ms)
+        timer.at(due_ms + 10)
+
+    timer = clock.timer("again", fire)
+    timer.at(10)
+    clock.jump(35)
+    assert fired == [10, 20, 30]
+    timer.cancel()
+    assert clock.next_due_ms() is None
+
+
+def test_what_fails_in_a_timer_does_not_stop_the_clock() -> None:
+    shared = Shared(compat=False)
+    fired: list[int] = []
+
+    def fail(due_ms: int) -> None:
+        raise ZeroDivisionError
+
+    Context(shared, "/a").timer("broken", fail).at(10)
+    Context(shared, "/a").timer("whole", fired.append).at(20)
+    shared.clock.jump(50)
+    assert fired == [20]
+
+
+def test_dropping_a_place_forgets_its_timers_and_parts() -> None:
+    shared = Shared(compat=False)
+    fired: list[int] = []
+    place = Context(shared, "/key")
+    place.within("query").timer("t", fired.append).at(5)
+    Context(shared, "/keys").timer("t", fired.append).at(6)
+    place.drop()
+    shared.clock.jump(10)
+    assert fired == [6]
+
+
+def noting(fired: list[str], name: str) -> Fire:
+    """A timer's action that notes its name."""
+    return lambda due_ms: fired.append(name)
+
+
+def test_siddhis_clock_serves_one_of_the_keys_that_are_due_together() -> None:
+    clock = SiddhiClock()
+    fired: list[str] = []
+    for key in ("WSO2", "IBM"):
+        clock.timer(f"/p/{key}/w", noting(fired, key), "/p/*/w", key).at(10)
+    clock.timer("/q/w", noting(fired, "other")).at(5)
+    clock.jump(10)
+    assert fired == ["IBM", "other"]
+    clock.jump(11)
+    assert fired == ["IBM", "other", "WSO2"]
