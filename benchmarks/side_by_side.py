@@ -1,0 +1,158 @@
+"""N1-N9 beside Siddhi and Esper, on the same rows in the same run, with the ratio per workload.
+
+`python -m benchmarks.side_by_side [N2 N8 ..]`: all workloads, or those named. Without a JVM or the
+peers' artifacts only our own figures are measured, and the table says so.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks import peers
+from benchmarks.measure import RUNS, seconds, table, write_results
+from benchmarks.peers import Figure
+from benchmarks.workloads import WORKLOADS, Input, Workload, workload
+from cep.engine.native import Compiled, Run
+from cep.engine.row_feed import RowFeed
+from cep.plan import compile_rules
+
+BATCH = 10_000
+SINGLE_EVENTS = 50_000
+ENGINES = ("siddhi", "esper")
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our own figures: columns in batches, and rows one by one; compile seconds, cached or not."""
+
+    batched: Figure
+    single: Figure
+    load_s: float
+
+
+def columns(rows: Input, start: int, stop: int) -> dict[str, object]:
+    """The rows as columns, symbols as a dictionary array."""
+    made: dict[str, object] = {}
+    for name, column in zip(rows.names, rows.columns, strict=True):
+        made[name] = column[start:stop]
+        if name == "symbol":
+            codes = pa.array(column[start:stop], pa.int32())
+            made[name] = pa.DictionaryArray.from_arrays(codes, pa.array(rows.symbols))
+    return made
+
+
+def push(run: Run, rows: Input, start: int, stop: int) -> int:
+    """Feed rows in batches; output rows."""
+    found = 0
+    for at in range(start, stop, BATCH):
+        past = min(at + BATCH, stop)
+        found += len(run.push("S", columns(rows, at, past), rows.times[at:past]))
+    return found
+
+
+def values(rows: Input, start: int, stop: int) -> list[tuple[object, ...]]:
+    """The rows as tuples: the time, then the values."""
+    lists: list[list[object]] = [rows.times[start:stop].tolist()]
+    for name, column in zip(rows.names, rows.columns, strict=True):
+        plain = column[start:stop].tolist()
+        lists.append([rows.symbols[code] for code in plain] if name == "symbol" else plain)
+    return list(zip(*lists, strict=True))
+
+
+def measure_ours(known: Workload) -> Ours:
+    rows = known.make(known.warm_up + RUNS * known.events)
+    made: list[Compiled] = []
+    load_s = seconds(lambda: made.append(_loaded(known)))
+    run = made[0].start()
+    push(run, rows, 0, known.warm_up)
+    figures = []
+    for number in range(RUNS):
+        start, found = known.warm_up + number * known.events, []
+        duration = seconds(lambda: found.append(push(run, rows, start, start + known.events)))  # noqa: B023
+        figures.append((known.events / duration, found[0] / known.events))
+    return Ours(_median(figures), _single(made[0], known, rows), load_s)
+
+
+def _loaded(known: Workload) -> Compiled:
+    rules = Compiled(compile_rules(known.siddhi, known.name), outputs=["Out"])
+    rules.start().warm_up()
+    return rules
+
+
+def _single(rules: Compiled, known: Workload, rows: Input) -> Figure:
+    """Rows made before the clock starts, fed one by one."""
+    run = rules.start()
+    push(run, rows, 0, known.warm_up)
+    feed = RowFeed(run, "S").push
+    events = min(SINGLE_EVENTS, known.events)
+    figures = []
+    for number in range(RUNS):
+        start = known.warm_up + number * events
+        ready, found = values(rows, start, start + events), []
+        duration = seconds(lambda: found.append(sum(len(feed(*row)) for row in ready)))  # noqa: B023
+        figures.append((events / duration, found[0] / events))
+    return _median(figures)
+
+
+def _median(figures: list[tuple[float, float]]) -> Figure:
+    return Figure(
+        statistics.median(rate for rate, _ in figures), float(np.mean([out for _, out in figures]))
+    )
+
+
+def line(known: Workload, without: str) -> list[str]:
+    """A row of the table."""
+    ours = measure_ours(known)
+    theirs: dict[str, Figure] = {}
+    if not without:
+        for engine in ENGINES:
+            with tempfile.TemporaryDirectory() as folder:
+                theirs[engine] = peers.measure(engine, known, RUNS, Path(folder))
+    cells = [known.name, known.title, amount(known.goal), amount(ours.batched.events_per_s),
+             amount(ours.single.events_per_s), f"{ours.batched.rows_per_event:.4g}"]  # fmt: skip
+    for engine in ENGINES:
+        if engine not in theirs:
+            cells += ["-", "-", "-"]
+            continue
+        rate = theirs[engine].events_per_s
+        cells += [
+            f"{amount(rate)} ({theirs[engine].rows_per_event:.4g})",
+            f"{ours.batched.events_per_s / rate:,.0f}x",
+            f"{ours.single.events_per_s / rate:.1f}x",
+        ]
+    print(" | ".join(cells), flush=True)
+    return cells
+
+
+def amount(rate: float) -> str:
+    if rate >= 1e6:
+        return f"{rate / 1e6:.2f} M"
+    return f"{rate / 1e3:.1f} k" if rate >= 1e3 else f"{rate:.0f}"
+
+
+def main() -> None:
+    chosen = [workload(name) for name in sys.argv[1:]] or list(WORKLOADS)
+    without = peers.build()
+    head = ["", "workload", "goal", "batches of 10,000", "one by one", "rows/event"]
+    for engine in ENGINES:
+        head += [f"{engine.title()} (rows/event)", "batches", "one by one"]
+    lines = [line(known, without) for known in chosen]
+    note = (
+        f"Without peers: {without}."
+        if without
+        else "Peers: Siddhi 5.1.21, Esper 8.9.0, one JVM each."
+    )
+    write_results(
+        "side_by_side", "Beside Siddhi and Esper: events a second", table(head, lines), note
+    )
+
+
+if __name__ == "__main__":
+    main()
