@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cep.engine.stages import CROSSING, Stages
+from cep.engine.linear import linear
+from cep.engine.stages import KEYED, Stages
 from cep.engine.tables import Tables, entry_name
 from cep.plan.nodes import Chained, Event, Origin, Plan
+from cep.plan.query import Join, Match, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,17 @@ class Bounds:
 
 
 class Flow:
-    """Counts rows and arrivals of a stage per input row."""
+    """Counts rows and arrivals of a stage per input row.
 
-    def __init__(self, stages: Stages, stage: int, tables: Tables) -> None:
+    `longest`: at most so many partial matches wait at any state of a match; `held`: at most so many
+    rows are in a window of a join.
+    """
+
+    def __init__(
+        self, stages: Stages, stage: int, tables: Tables, longest: int, held: int = 0
+    ) -> None:
+        self.longest = longest
+        self.held = held
         self.stages = stages
         self.stage = stage
         self.plan: Plan = stages.plan
@@ -45,15 +55,15 @@ class Flow:
     def _from_outside(self, stream: str) -> int:
         if self.plan.stream(stream).origin is Origin.SOURCE:
             return 1
-        return int(self.stage == CROSSING)
+        return int(self.stage != KEYED)
 
     def _made(self, stream: str) -> int:
         """Rows that operators of the stage put on a stream."""
         plan, stages = self.plan, self.stages
         match plan.stream(stream).origin:
-            case Origin.QUERY:
+            case Origin.SOURCE | Origin.QUERY | Origin.INNER:
                 writers = [q for q in plan.queries if q.target == stream]
-                return sum(self.rows(q.source) for q in writers if self._is_here(q.name))
+                return sum(self.emitted(q) for q in writers if self._is_here(q.name))
             case Origin.EVENT:
                 events = [e for e in plan.events if e.name == stream]
                 return sum(self.arrivals(e) for e in events if e in self.entries)
@@ -69,6 +79,21 @@ class Flow:
                 return self.rows(found.name) if stages.engine(found.engine) == self.stage else 0
             case _:
                 return 0
+
+    def emitted(self, query: Query) -> int:
+        """Most rows a query puts out.
+
+        A match completes all that waits, and what begins now; a row of a join meets all that the
+        other side holds, or none.
+        """
+        if isinstance(query.input, Join):
+            return sum(self.rows(one.stream) for one in query.inputs) * max(1, self.held)
+        if not isinstance(query.input, Match):
+            return self.rows(query.source)
+        chain = linear(query.input)
+        rows = sum(self.rows(stream) for stream in chain.streams)
+        waiting = (len(chain.states) - 1) * self.longest if chain.waits_many else 0
+        return rows + waiting
 
     def _is_here(self, name: str) -> bool:
         return any(
@@ -89,7 +114,7 @@ class Flow:
         watched = [e for e in self.plan.events if self.stages.operator(e) == self.stage]
         queries = [q for q in self.plan.queries if self.stages.operator(q) == self.stage]
         raises = sum(self.rows(event.source) for event in watched)
-        rows = raises + sum(self.rows(query.source) for query in queries)
+        rows = raises + sum(self.emitted(query) for query in queries)
         lists = binds = arrivals = 0
         for entry in self.entries:
             times = self.arrivals(entry)

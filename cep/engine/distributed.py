@@ -23,7 +23,7 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import has_cells, row_cells
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
-from cep.engine.stage_run import OutputRows, crossing_streams
+from cep.engine.stage_run import OutputRows, passed_on
 from cep.engine.stages import CROSSING, KEYED
 from cep.plan.nodes import Chained, Complex, Event
 from cep.plan.types import Type
@@ -48,6 +48,10 @@ class Part(msgspec.Struct, frozen=True):
 
 def is_distributable(rules: Compiled) -> str | None:
     """None when stage 1 can run elsewhere; otherwise the reason why it cannot."""
+    for name, why in rules.stages.placement.reasons.items():
+        return f"{name} is not compiled ({why}), and the interpreter has one clock for all keys"
+    if rules.stages.has_interpreter:
+        return "some definitions are left to the interpreter, which has one clock for all keys"
     if KEYED not in rules.compiled:
         return "nothing in the rules works per key"
     for stream in rules.plan.sources:
@@ -171,7 +175,7 @@ def merge_parts(rules: Compiled, keys: Sequence[str], parts: Iterable[bytes]) ->
 
 def shipped(rules: Compiled) -> NDArray[np.bool_]:
     """By stream id, what a merge needs: what is wanted, stage 2 takes, and `seq` counts."""
-    needed = crossing_streams(rules.stages, rules.ids)
+    needed = passed_on(rules.stages, rules.ids, CROSSING)
     for name in rules.outputs:
         needed[rules.ids.of(name)] = True
     for entered in _entries(rules).values():

@@ -62,6 +62,8 @@ class Encoder:
         self.key = key
         self.widths = row_widths(plan)
         self.sources = {stream.name: stream for stream in plan.sources}
+        self.objects: list[Any] = []
+        """Values that are objects, until their rows are done; their cells hold places here."""
 
     def encode(
         self, stream: str, columns: Mapping[str, Column], time_msc: Column, order: Column
@@ -108,7 +110,14 @@ class Encoder:
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as problem:
             raise InputError(f"{where}: not {attribute.type}: {problem}") from problem
 
+    def object(self, value: Any) -> int:
+        """The cell of a value that is an object."""
+        self.objects.append(value)
+        return len(self.objects) - 1
+
     def _convert(self, type_: Type, column: Column) -> NDArray[Any]:
+        if type_ is Type.OBJECT:
+            return np.array([self.object(value) for value in column], np.int64)
         if type_ is Type.STRING:
             array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
             if not _is_text(array.type):

@@ -10,7 +10,7 @@ import hashlib
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,8 @@ from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 
 F = TypeVar("F", bound=Callable[..., Any])
+Around = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Makes of a function another one, which calls it."""
 
 
 def cache_root() -> Path:
@@ -83,16 +85,20 @@ def _without_literals(kernel: Any) -> Any:
     return kernel
 
 
-def plain(function: F) -> F:
-    """The very same source, uncompiled, calling uncompiled kernels all the way down."""
-    return _Plain().of(function)
+def plain(function: F, around: Mapping[str, Around] | None = None) -> F:
+    """The very same source, uncompiled, calling uncompiled kernels all the way down.
+
+    `around` wraps kernels by name, for those who want to watch them work.
+    """
+    return _Plain(around or {}).of(function)
 
 
 class _Plain:
     """Copies kernels onto globals in which every kernel is its own plain copy."""
 
-    def __init__(self) -> None:
-        self._copies: dict[int, types.FunctionType] = {}
+    def __init__(self, around: Mapping[str, Around]) -> None:
+        self._around = around
+        self._copies: dict[int, Callable[..., Any]] = {}
 
     def of(self, function: Any) -> Any:
         if not isinstance(function, CPUDispatcher):
@@ -101,8 +107,12 @@ class _Plain:
         if id(source) not in self._copies:
             names = dict(source.__globals__)
             copy = types.FunctionType(source.__code__, names, source.__name__, source.__defaults__)
-            self._copies[id(source)] = copy
+            self._copies[id(source)] = self._around.get(source.__name__, _unchanged)(copy)
             for name in source.__code__.co_names:
                 if name in names:
                     names[name] = self.of(names[name])
         return self._copies[id(source)]
+
+
+def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function

@@ -2,35 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
 from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES
+from cep.plan.change import Part
 from cep.plan.nodes import Chained, Event, Origin, Plan, Stream
 from cep.plan.types import Schema, Type
 
 Home = Literal["key", "global", "group"]
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Neighbouring columns, and the parts of the plan whose state lies in them.
+
+    Parts of equal `form`, homes and counts have their state in the same way. What shares an
+    `indivisible` block can only go on together.
+    """
+
+    owners: tuple[Part, ...]
+    form: str
+    home: Home
+    is_float: bool
+    first: int
+    count: int
+    indivisible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A column of `owner` that starts, when others it shares with go on, with what `like` holds."""
+
+    owner: Part
+    home: Home
+    column: int
+    like: int
+
+
 @dataclass(slots=True)
 class Layout:
-    """Widths so far of the int and float arrays per key, global and per group."""
+    """Widths so far of the int and float arrays per key, global and per group.
+
+    One input row can take `row_ints` cells of the int arena for partial matches, and `match_ints`
+    times as many as the longest ring of partial matches has places; floats likewise. `ring_cells`
+    are the cells of the widest row of a window's ring: its first block is a multiple of them.
+    """
 
     ints: dict[Home, int] = field(default_factory=lambda: {"key": 1, "global": HEADER, "group": 1})
     floats: dict[Home, int] = field(default_factory=lambda: {"key": 1, "global": 1, "group": 1})
     rings: int = 0
+    ring_cells: int = 4
     groups: int = 0
+    match_ints: int = 0
+    match_floats: int = 0
+    row_ints: int = 0
+    row_floats: int = 0
+    blocks: list[Block] = field(default_factory=list)
+    starts: list[Start] = field(default_factory=list)
+    kinds: dict[int, tuple[Part, ...]] = field(default_factory=dict)
+    """Whose groups have which kind in the hash table."""
+    _owned: tuple[tuple[Part, ...], str, bool] = ((), "", False)
 
     def int_columns(self, home: Home, count: int) -> int:
         """Hand out `count` neighbouring int columns; the first one's index."""
-        first = self.ints[home]
-        self.ints[home] += count
-        return first
+        return self._columns(self.ints, home, count)
 
     def float_columns(self, home: Home, count: int) -> int:
-        first = self.floats[home]
-        self.floats[home] += count
+        return self._columns(self.floats, home, count)
+
+    def _columns(self, widths: dict[Home, int], home: Home, count: int) -> int:
+        first = widths[home]
+        widths[home] += count
+        owners, form, indivisible = self._owned
+        is_float = widths is self.floats
+        self.blocks.append(Block(owners, form, home, is_float, first, count, indivisible))
         return first
+
+    @contextmanager
+    def owned(self, *owners: Part, form: str, indivisible: bool = False) -> Iterator[None]:
+        """Columns handed out inside hold the state of these parts.
+
+        A change of rules carries them over; what has columns without an owner starts empty.
+        """
+        before, self._owned = self._owned, (owners, form, indivisible)
+        yield
+        self._owned = before
+
+    def each(self, owners: Iterable[Part], form: str, take: Callable[[], int]) -> int:
+        """Columns of each of these parts, one behind the other; the first one's index."""
+        taken = []
+        for owner in owners:
+            with self.owned(owner, form=form):
+                taken.append(take())
+        return taken[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +160,10 @@ class StreamIds:
 
 def row_widths(plan: Plan) -> tuple[int, int]:
     """Columns an int row and a float row need to hold any stream's row."""
-    ints, floats = OUT_ATTRIBUTES + 5, 1
+    has_lists = not all(map(has_cells, plan.streams))
+    ints, floats = OUT_ATTRIBUTES + 5 * has_lists, 1
     for stream in plan.streams:
-        if stream.origin in (Origin.SOURCE, Origin.QUERY):
+        if has_cells(stream):
             cells = row_cells(stream.schema)
             ints = max(ints, OUT_ATTRIBUTES + sum(not cell.is_float for cell in cells))
             floats = max(floats, sum(cell.is_float for cell in cells))
@@ -103,5 +171,5 @@ def row_widths(plan: Plan) -> tuple[int, int]:
 
 
 def has_cells(stream: Stream) -> bool:
-    """Whether the stream's attributes lie in cells of their own (source and query streams)."""
-    return stream.origin in (Origin.SOURCE, Origin.QUERY)
+    """Whether the attributes lie in cells of their own: all but events, complexes and signals."""
+    return stream.origin not in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)

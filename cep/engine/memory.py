@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from cep.engine.bounds import Bounds
 from cep.engine.jit import plain
 from cep.engine.kernels.groups import bucket_of
+from cep.engine.kernels.partials import FIRST_ROOM
+from cep.engine.kernels.rings import FIRST_RING
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import (
     ARENA_FULL,
@@ -20,13 +23,21 @@ from cep.engine.kernels.state import (
     ENTRY_RINGS,
     GROUPS_FULL,
     GROUPS_LIMIT,
+    HELD_FULL,
+    HELD_LIMIT,
+    HELD_ROOM,
     KEYS,
     KEYS_LIMIT,
     LISTS_LIMIT,
+    MATCH_LIMIT,
+    MATCH_ROOM,
+    MATCHES_FULL,
     ROWS_FULL,
     ROWS_LIMIT,
     STATUS,
+    WF_LARGEST,
     WF_SIZE,
+    WI_LARGEST,
     WI_SIZE,
     WINDOW_RINGS,
     Floats,
@@ -38,10 +49,13 @@ from cep.engine.layout import Layout
 from cep.engine.tables import Tables
 
 OUTPUT_ROWS = 16_384
+OUTPUT_MAX = 2**20
+"""So many output rows are kept before they are handed out, where one input row needs no more."""
 FIRST_KEYS = 64
 FIRST_GROUPS = 64
 FIRST_ARENA = 4_096
 FIRST_ENTRIES = 256
+FIRST_MATCHES = 64
 FAILED_BUCKETS = 256
 SCRATCH = ("me", "mp", "mm", "oi", "of", "ol", "bt")
 """Arrays that hold nothing between two calls, or nothing that changes."""
@@ -49,11 +63,15 @@ SCRATCH = ("me", "mp", "mm", "oi", "of", "ol", "bt")
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The most one input row can cause; `groups` counts groups and keys it can open."""
+    """The most one input row can cause.
 
-    bound: Bounds
+    `bounds` depends on how many partial matches the longest ring has places for, and on how many
+    rows a join holds at most.
+    """
+
+    bounds: Callable[[int, int], Bounds]
+    layout: Layout
     engines: int
-    groups: int
 
 
 def new_state(layout: Layout, tables: Tables, widths: tuple[int, int], needs: Needs) -> State:
@@ -88,13 +106,18 @@ def new_state(layout: Layout, tables: Tables, widths: tuple[int, int], needs: Ne
     )
     state.ki[0, 0] = NULL
     state.gi[0, WINDOW_RINGS] = layout.rings
+    # the first row may open every ring: the arena must have room for the first blocks, too
+    state.gi[0, WI_LARGEST] = state.gi[0, WF_LARGEST] = FIRST_RING * layout.ring_cells
     state.gi[0, ENTRY_RINGS] = needs.engines
+    state.gi[0, MATCH_ROOM] = FIRST_ROOM
+    state.gi[0, MATCH_LIMIT] = FIRST_MATCHES
     return with_limits(state, needs)
 
 
 def with_limits(state: State, needs: Needs) -> State:
     """Note in the header how far each array may fill before a row might not fit any more."""
-    bound = needs.bound
+    longest, layout = int(state.gi[0, MATCH_LIMIT]), needs.layout
+    bound = needs.bounds(longest, int(state.gi[0, HELD_LIMIT]))
     keys = len(state.ki) ** bound.spread
     rows = bound.rows * keys
     state = _rows(_rows(state, ("oi", "of"), 2 * rows), ("ol",), 2 * bound.lists * keys)
@@ -106,9 +129,11 @@ def with_limits(state: State, needs: Needs) -> State:
     # at least twice what one row can add: then no queue takes more than two of the largest block
     arrivals = max(8, bound.arrivals * keys)
     header[ENTRY_LARGEST] = max(header[ENTRY_LARGEST], 2 << (arrivals - 1).bit_length())
-    header[WI_SIZE], header[WF_SIZE] = len(state.wi), len(state.wf)
-    header[GROUPS_LIMIT] = min(len(state.ai), len(state.ht) // 2) - needs.groups
-    header[KEYS_LIMIT] = len(state.ki) - needs.groups - 1
+    header[WI_SIZE] = len(state.wi) - layout.row_ints - layout.match_ints * longest
+    header[WF_SIZE] = len(state.wf) - layout.row_floats - layout.match_floats * longest
+    groups = layout.groups + bound.keys
+    header[GROUPS_LIMIT] = min(len(state.ai), len(state.ht) // 2) - groups
+    header[KEYS_LIMIT] = len(state.ki) - groups - 1
     return state
 
 
@@ -136,6 +161,8 @@ ROOM = {
     ENTRIES_FULL: ("qe",),
     BINDS_FULL: ("qb",),
     GROUPS_FULL: ("ai", "af", "ki", "kf"),
+    MATCHES_FULL: (),
+    HELD_FULL: (),
 }
 """Which arrays grow for which status of the kernel."""
 
@@ -144,6 +171,10 @@ def make_room(state: State, needs: Needs) -> State:
     """More room in whatever array stopped the kernel; O(size), amortised O(1) a row."""
     status = int(state.gi[0, STATUS])
     state = _doubled(state, *ROOM[status])
+    if status == MATCHES_FULL:
+        state.gi[0, MATCH_LIMIT] = 2 * state.gi[0, MATCH_ROOM]
+    if status == HELD_FULL:
+        state.gi[0, HELD_LIMIT] = 64 + 5 * state.gi[0, HELD_ROOM] // 4
     return with_limits(_rehashed(state) if status == GROUPS_FULL else state, needs)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cep.engine.encode import Column, Encoder, InputRows
 from cep.engine.kernels.state import (
@@ -15,62 +17,97 @@ from cep.engine.kernels.state import (
     OUT_KEY,
     OUT_ORDER,
     OUT_STREAM,
+    OUT_TIME,
+    Floats,
     Ints,
 )
 from cep.engine.layout import StreamIds, row_widths
-from cep.engine.rows import Decoder, Rows
+from cep.engine.rows import Decoder, Row, Rows
+from cep.engine.single import FULL, OUTPUT
 from cep.engine.stage_run import (
     CompiledStage,
     OutputRows,
     StageRun,
     compile_stage,
-    crossing_streams,
+    passed_on,
 )
-from cep.engine.stages import CROSSING, KEYED, Stages
+from cep.engine.stages import CROSSING, INTERPRETED, KEYED, Stages
 from cep.engine.strings import Strings
-from cep.plan.nodes import Origin, Plan
+from cep.plan.nodes import Plan
+from cep.plan.query import OnDemandQuery
+
+if TYPE_CHECKING:
+    from cep.engine.interpreted import InterpretedStage, QueryCallback
+
+Made = tuple[OutputRows, int]
+"""Raw output and the stage it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """What rules take over from a run of other rules: its strings and keys, in order of their
+    numbers."""
+
+    strings: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 class Compiled:
     """Compiled rules: immutable, shareable between runs.
 
     `outputs` names the streams whose rows are returned (default: every derived stream). With
-    `jit=False` the same generated source runs as plain Python.
+    `jit=False` the same generated source runs as plain Python. What cannot be compiled is left to
+    the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run of
+    other rules.
     """
 
     def __init__(
-        self, plan: Plan, *, outputs: Iterable[str] | None = None, jit: bool = True
+        self,
+        plan: Plan,
+        *,
+        outputs: Iterable[str] | None = None,
+        jit: bool = True,
+        interpreted: Iterable[str] = (),
+        seed: Seed = Seed(),
     ) -> None:
+        plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
         self.plan = plan
+        self.seed = seed
         self.jit = jit
-        self.stages = Stages.of(plan)
+        self.stages = Stages.of(plan, interpreted)
         self.ids = StreamIds(plan)
-        derived = {s.name for s in plan.streams if s.origin is not Origin.SOURCE}
-        self.outputs = frozenset(derived if outputs is None else derived & set(outputs))
-        literals = Strings(plan.keys)
-        crossing = {name for name in derived if self.stages.crosses(name)}
+        self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
+        literals = Strings((*seed.strings, *plan.keys))
         self.compiled: dict[int, CompiledStage] = {
             stage: compile_stage(
                 self.stages,
                 stage,
                 self.ids,
-                self.outputs | (crossing if stage == KEYED else set()),
+                self.outputs | self.passed_from(stage),
                 lambda text: literals.code(text),
                 jit,
             )
             for stage in self.stages.used()
+            if stage != INTERPRETED
         }
         self.literals = tuple(literals.values)
 
+    def passed_from(self, stage: int) -> frozenset[str]:
+        """The streams whose rows later stages take from outside."""
+        later = (other for other in self.stages.used() if other > stage)
+        return frozenset(name for other in later for name in self.stages.taken(other))
+
     @property
     def source(self) -> str:
-        """The generated Python of all stages."""
+        """The generated Python of all compiled stages."""
         return "\n\n".join(stage.source for stage in self.compiled.values())
 
     @property
     def fingerprint(self) -> str:
         """Identifies what a snapshot's arrays mean."""
-        return hashlib.sha256((self.source + repr(self.plan)).encode()).hexdigest()
+        interpreted = sorted(self.stages.placement.interpreted)
+        text = self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def start(self, keys: Sequence[str] = ()) -> Run:
         """A run with empty state; `keys` get the key slots behind those the rules name."""
@@ -88,13 +125,18 @@ class Run:
         self.encoder = Encoder(rules.plan, rules.ids, self.strings, key)
         self.decoder = Decoder(rules.plan, rules.ids.names(), self.strings)
         self._rows_of_codes = np.zeros(256, np.int64)
-        self._direct = self._direct_streams()
+        later = [stage for stage in rules.stages.used() if stage != KEYED]
+        self._direct = {stage: self._direct_streams(stage) for stage in later}
+        self._passed = {stage: passed_on(rules.stages, rules.ids, stage) for stage in later}
+        self.interpreted = self._interpreted() if rules.stages.has_interpreter else None
+        self._later = tuple(later)
+        self._alone = self._only_stage()
+        self._one_row = np.array([self._alone or 0])
         self._wanted = self._wanted_streams()
         self._opens_keys = any(
             event.key is not None and not rules.stages.by.holds_key(event.source, event.key)
             for event in rules.plan.events
         )
-        self._crossing = crossing_streams(rules.stages, rules.ids)
         self._complex = np.zeros(len(rules.ids), np.bool_)
         self._complex[[rules.ids.of(found.name) for found in rules.plan.complexes]] = True
         none = self.no_rows()
@@ -102,15 +144,25 @@ class Run:
         self.next_order = 0
         self.open_keys([*rules.plan.keys, *keys])
 
-    def _direct_streams(self) -> Ints:
-        """Ids of source streams that stage 2 reads itself."""
-        stages, ids = self.rules.stages, self.rules.ids
-        return np.array(
-            [ids.of(s.name) for s in self.rules.plan.sources if stages.readers(s.name, CROSSING)],
-            np.int64,
-        )
+    def _direct_streams(self, stage: int) -> NDArray[np.bool_]:
+        """By stream id: whether it is a source that a later stage reads itself."""
+        taken, ids = self.rules.stages.taken(stage), self.rules.ids
+        if stage > INTERPRETED:
+            put_in_order = {s.name for s in self.rules.plan.streams if s.reorder is not None}
+            taken -= put_in_order  # the interpreter hands them on
+        direct = np.zeros(len(ids), np.bool_)
+        direct[[ids.of(s.name) for s in self.rules.plan.sources if s.name in taken]] = True
+        return direct
 
-    def _wanted_streams(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def _interpreted(self) -> InterpretedStage:
+        # Imported here: rules that are compiled as a whole need no interpreter.
+        from cep.engine.interpreted import InterpretedStage
+
+        rules = self.rules
+        made = rules.outputs | rules.passed_from(INTERPRETED)
+        return InterpretedStage(rules.stages, rules.ids, made, self.decoder)
+
+    def _wanted_streams(self) -> NDArray[np.bool_]:
         wanted = np.zeros(len(self.rules.ids), np.bool_)
         for name in self.rules.outputs:
             wanted[self.rules.ids.of(name)] = True
@@ -159,17 +211,18 @@ class Run:
         if len(self.strings) >= len(self._rows_of_codes):
             self._open([])
 
-    def _adopt_keys(self) -> None:
-        """Learn the keys that stage 2 has opened itself for values made inside the plan."""
-        crossing = self.stages.get(CROSSING)
-        if crossing is None or crossing.keys < len(self.decoder.key_codes):
+    def _adopt_keys(self, stage: int) -> None:
+        """Learn the keys that a later stage has opened itself for values made inside the plan."""
+        own = self.stages[stage]
+        if own.keys < len(self.decoder.key_codes):
             return
         first = len(self.decoder.key_codes)
-        codes = crossing.state.ki[first : crossing.keys + 1, 0]
+        codes = own.state.ki[first : own.keys + 1, 0]
         self._rows_of_codes[codes] = np.arange(first, first + len(codes))
         self.decoder.key_codes += codes.tolist()
-        if KEYED in self.stages:
-            self.stages[KEYED].add_keys(codes, len(self._rows_of_codes))
+        for other, run in self.stages.items():
+            if other != stage:
+                run.add_keys(codes, len(self._rows_of_codes))
 
     def warm_up(self) -> None:
         """Compile or load the kernels now rather than at the first row."""
@@ -199,13 +252,52 @@ class Run:
 
     def feed(self, rows: InputRows) -> Rows:
         """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""
-        first: list[OutputRows] = []
-        second: list[OutputRows] = []
+        made: list[Made] = []
         for part in self._between_new_keys(rows):
-            made = self.feed_keyed(part)
-            first += made
-            second += self._crossed(made, part)
-        return self._rows(first, second)
+            made += self._through(self.feed_keyed(part), part)
+        return self._rows(made)
+
+    def advance(self, time_msc: int, order: int | None = None) -> Rows:
+        """Let time pass without a row: what is due in the interpreter fires.
+
+        `order` is the place of this step among the records; it defaults to counting on.
+        """
+        if self.interpreted is None:
+            return self._nothing
+        place = self.next_order if order is None else order
+        self.next_order = place + 1
+        part = self.interpreted.advance(time_msc, place, self.encoder.objects)
+        return self._rows(self._through([], None, [(part, INTERPRETED)]))
+
+    def wall(self, time_msc: int, order: int | None = None) -> Rows:
+        """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.
+
+        `order` is as in `advance`.
+        """
+        if self.interpreted is None:
+            return self._nothing
+        place = self.next_order if order is None else order
+        self.next_order = place + 1
+        part = self.interpreted.wall(time_msc, place, self.encoder.objects)
+        return self._rows(self._through([], None, [(part, INTERPRETED)]))
+
+    def tell_time(self, time_msc: int, order: int) -> Rows:
+        """Take a record of the clock: time has passed, or under `@app:playback` the wall's has."""
+        if self.rules.plan.playback is None:
+            return self.advance(time_msc, order)
+        return self.wall(time_msc, order)
+
+    def on_query(self, name: str, callback: QueryCallback) -> None:
+        """Call back with the rows of an interpreted query, expired ones too; KeyError: no such."""
+        if self.interpreted is None or name not in self.rules.stages.placement.interpreted:
+            raise KeyError(f"no interpreted query {name!r}; name it when compiling")
+        self.interpreted.on_query(name, callback)
+
+    def ask(self, query: OnDemandQuery) -> list[Row]:
+        """Answer an on-demand query on what tables, windows and aggregations hold now."""
+        if self.interpreted is None:
+            raise KeyError("the rules hold no table, named window or aggregation to ask")
+        return self.interpreted.ask(query)
 
     def _between_new_keys(self, rows: InputRows) -> list[InputRows]:
         """The rows, cut before each new key where stage 2 opens keys of its own in between.
@@ -233,10 +325,39 @@ class Run:
             self.stages[KEYED].feed(rows, first)
         return first
 
+    def _only_stage(self) -> int | None:
+        """The stage that does everything; None where there are several."""
+        used = self.rules.stages.used()
+        return used[0] if len(used) == 1 and used[0] in (KEYED, CROSSING) else None
+
     def feed_row(self, row: InputRows) -> Rows:
         """Feed one row that `RowFeed` has encoded, key row and place in the order included."""
         self.next_order += 1
+        if self._alone is not None:
+            return self._feed_alone(row, self._alone)
         return self.finish(self._feed_assigned(row), row)
+
+    def _feed_alone(self, row: InputRows, stage: int) -> Rows:
+        """Feed one row where there is no other stage: nothing is sorted out or put in order."""
+        self._fit_strings()
+        run = self.stages[stage]
+        done = run.enter(row)
+        made: list[OutputRows] = []
+        if done == FULL:
+            run.feed(row, made)
+        elif done & OUTPUT:
+            made.append(run.take())
+        if self._opens_keys:
+            self._adopt_keys(stage)
+        if self.encoder.objects:
+            self.encoder.objects = []  # compiled rules put out no objects
+        if not made:
+            return self._nothing
+        if self.rules.plan.engines or len(made) > 1:
+            return self._rows([(part, stage) for part in made])
+        (part,) = made  # without engines every row that was written is wanted
+        stages = self._one_row if len(part.ints) == 1 else np.full(len(part.ints), stage)
+        return Rows(self.decoder, part.ints, part.floats, part.lists, stages)
 
     def feed_assigned(self, rows: InputRows) -> Rows:
         """Feed rows, at least one, whose key rows (`key_row`) are in place already."""
@@ -244,31 +365,58 @@ class Run:
         return self.finish(self._feed_assigned(rows), rows)
 
     def finish(self, first: list[OutputRows], rows: InputRows | None = None) -> Rows:
-        """Run stage 2 on what stage 1 put out, and on source rows it reads itself: all rows."""
-        return self._rows(first, self._crossed(first, rows))
+        """Run later stages on what stage 1 put out, and on source rows they read: all rows."""
+        return self._rows(self._through(first, rows))
 
-    def _crossed(self, first: list[OutputRows], rows: InputRows | None) -> list[OutputRows]:
-        """The output of stage 2."""
-        second: list[OutputRows] = []
-        if CROSSING in self.stages:
-            self._fit_strings()
-            following = self._following(rows, first)
-            if following is not None:
-                self.stages[CROSSING].feed(following, second)
-                self._adopt_keys()
-        return second
+    def _through(
+        self, first: list[OutputRows], rows: InputRows | None, made: Sequence[Made] = ()
+    ) -> list[Made]:
+        """The output of all stages, given that of stage 1 (or that of some stages: `made`)."""
+        found = [*((part, KEYED) for part in first), *made]
+        done = max((stage for _, stage in made), default=KEYED)
+        for stage in self._later:
+            if stage == INTERPRETED and rows is not None:
+                found.append((self._interpret(rows, found), stage))
+            elif stage > done or rows is not None:
+                found += [(part, stage) for part in self._compiled(stage, rows, found)]
+        return found
 
-    def _following(self, rows: InputRows | None, first: list[OutputRows]) -> InputRows | None:
-        """Input of stage 2: source rows it reads itself, then what stage 1 made of each."""
+    def _compiled(self, stage: int, rows: InputRows | None, made: list[Made]) -> list[OutputRows]:
+        """The output of a later compiled stage."""
+        output: list[OutputRows] = []
+        self._fit_strings()
+        parts = [InputRows(part.ints, part.floats) for part in self._taken(stage, rows, made)]
+        if parts:
+            self.stages[stage].feed(InputRows.merge(parts), output)
+            self._adopt_keys(stage)
+        return output
+
+    def _interpret(self, rows: InputRows, made: list[Made]) -> OutputRows:
+        """The output of the interpreter."""
+        assert self.interpreted is not None
+        taken = [(part, INTERPRETED) for part in self._taken(INTERPRETED, rows, made)]
+        if self.rules.stages.placement.derived_first:
+            taken.reverse()
+        orders, times = rows.ints[:, OUT_ORDER], rows.ints[:, OUT_TIME]
+        return self.interpreted.feed(self._gathered(taken), orders, times, self.encoder.objects)
+
+    def _taken(self, stage: int, rows: InputRows | None, made: list[Made]) -> list[OutputRows]:
+        """Input of a later stage: source rows it reads itself, then what was made of each."""
         parts = []
-        if rows is not None and len(self._direct):
-            direct = np.isin(rows.ints[:, OUT_STREAM], self._direct)
-            parts.append(InputRows(rows.ints[direct], rows.floats[direct]))
-        for part in first:
-            crossing = self._crossing[part.ints[:, OUT_STREAM]]
-            if crossing.any():
-                parts.append(InputRows(part.ints[crossing], part.floats[crossing]))
-        return InputRows.merge(parts) if parts else None
+        if rows is not None:
+            direct = self._direct[stage][rows.ints[:, OUT_STREAM]]
+            if direct.all():
+                parts.append(OutputRows(rows.ints, rows.floats, self._nothing.lists))
+            elif direct.any():
+                parts.append(
+                    OutputRows(rows.ints[direct], rows.floats[direct], self._nothing.lists)
+                )
+        passed = self._passed[stage]
+        for part, _ in made:
+            wanted = passed[part.ints[:, OUT_STREAM]]
+            if wanted.any():
+                parts.append(OutputRows(part.ints[wanted], part.floats[wanted], part.lists))
+        return parts
 
     def _assign_keys(self, ints: Ints) -> None:
         """Replace the key codes of encoded rows by key rows, opening rows for new keys in order."""
@@ -286,29 +434,52 @@ class Run:
             rows = self._rows_of_codes[valid]
         ints[:, OUT_KEY] = np.where(codes >= 0, rows, 0)
 
-    def _rows(self, first: list[OutputRows], second: list[OutputRows]) -> Rows:
-        """Wanted output of both stages in order."""
-        parts = [(part, KEYED) for part in first] + [(part, CROSSING) for part in second]
+    def _rows(self, made: list[Made]) -> Rows:
+        """Wanted output of all stages in order."""
+        if not made:
+            return self._nothing
+        rows = self._gathered(made, self._wanted)
+        if self.encoder.objects:
+            self.encoder.objects = []
+        return rows
+
+    def _gathered(self, parts: list[Made], wanted: NDArray[np.bool_] | None = None) -> Rows:
+        """Rows of several stages together, in order of the records that caused them."""
         if not parts:
             return self._nothing
+        if len(parts) == 1 and (wanted is None or wanted[parts[0][0].ints[:, OUT_STREAM]].all()):
+            part, number = parts[0]
+            stages = np.full(len(part.ints), number)
+            objects = self.encoder.objects
+            return Rows(self.decoder, part.ints, part.floats, part.lists, stages, objects)
         offset = 0
-        ints = []
+        moved_parts = []
         for part, _ in parts:
             moved = part.ints
             if offset:
                 moved = moved.copy()
                 complexes = self.is_complex(moved[:, OUT_STREAM])
                 moved[complexes, OUT_ATTRIBUTES + 2] += offset
-            ints.append(moved)
+            moved_parts.append(moved)
             offset += len(part.lists)
         stage = np.concatenate([np.full(len(p.ints), number) for p, number in parts])
-        together = np.concatenate(ints)
+        together = np.concatenate(moved_parts)
         floats = np.concatenate([part.floats for part, _ in parts])
         lists = np.concatenate([part.lists for part, _ in parts])
-        places = np.flatnonzero(self._wanted[together[:, OUT_STREAM]])
-        if first and second:
+        places = np.arange(len(together))
+        if wanted is not None:
+            places = np.flatnonzero(wanted[together[:, OUT_STREAM]])
+        if parts[0][1] != parts[-1][1] or wanted is None:
             places = places[np.argsort(together[places, OUT_ORDER], kind="stable")]
-        return Rows(self.decoder, together[places], floats[places], lists, stage[places])
+            return self._chosen(together, floats, lists, stage, places)
+        if len(places) < len(together):
+            return self._chosen(together, floats, lists, stage, places)
+        return Rows(self.decoder, together, floats, lists, stage, self.encoder.objects)
+
+    def _chosen(self, ints: Ints, floats: Floats, lists: Ints, stages: Ints, places: Ints) -> Rows:
+        """The rows at these places."""
+        ints, floats, stages = ints[places], floats[places], stages[places]
+        return Rows(self.decoder, ints, floats, lists, stages, self.encoder.objects)
 
     def no_rows(self) -> OutputRows:
         ints, floats = row_widths(self.rules.plan)
@@ -316,7 +487,7 @@ class Run:
             np.empty((0, ints), np.int64), np.empty((0, floats)), np.empty(0, np.int64)
         )
 
-    def is_complex(self, streams: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def is_complex(self, streams: Ints) -> NDArray[np.bool_]:
         """Which stream ids are those of complex events."""
         return self._complex[streams]
 

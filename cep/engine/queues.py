@@ -23,24 +23,31 @@ class Queued:
     binds: tuple[int, ...]
 
 
-def queue(run: Run, engine: str) -> list[Queued]:
-    """What is queued in an engine now, over all keys, in order of entry."""
+def queue(run: Run, engine: str, key_row: int | None = None) -> list[Queued]:
+    """What is queued in an engine now, in order of entry.
+
+    It is what all keys have, or one, where each key has a queue of its own and `key_row` is given.
+    """
     stage = run.stages[run.rules.stages.engine(engine)]
     column = stage.compiled.tables.queues[engine]
     keyed = run.rules.stages.by.is_engine_keyed(engine)
     home = stage.state.ki if keyed else stage.state.gi
-    rows = range(stage.keys + 1) if keyed else range(1)
+    every = range(stage.keys + 1) if key_row is None else (key_row,)
+    rows = every if keyed else range(1)
     number = stage.compiled.stage
-    entries: list[Event | Chained] = [
-        *run.rules.stages.events(number),
-        *run.rules.stages.chained(number),
-    ]
+    entries = definitions(run, number)
     found = [
         _queued(run, stage.state, at, entries)
         for row in rows
         for at in _alive(stage.state, home[row, column : column + col.QUEUE_COLUMNS].tolist())
     ]
     return sorted(found, key=lambda queued: queued.seq)
+
+
+def definitions(run: Run, stage: int) -> list[Event | Chained]:
+    """What enters the queues of a stage, by the numbers that its kernels have for it."""
+    stages = run.rules.stages
+    return [*stages.events(stage), *stages.chained(stage)]
 
 
 def _alive(state: State, header: list[int]) -> Iterator[int]:
@@ -61,7 +68,7 @@ def _queued(run: Run, state: State, at: int, entries: list[Event | Chained]) -> 
         seq=cells[col.ENTRY_SEQ],
         number=entry.number + slot * run.rules.plan.number_stride,
         event=entry.name if isinstance(entry, Event) else entry.complex,
-        key=run.strings.text(run.decoder.key_codes[key_row]),
+        key=run.strings.text(int(state.ki[key_row, 0])),
         time_msc=cells[col.ENTRY_TIME],
         binds=tuple(_binds(state, cells[col.ENTRY_BINDS])),
     )

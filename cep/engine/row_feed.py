@@ -38,7 +38,7 @@ class RowFeed:
         self._ints: memoryview[int] = self._row.ints.data.cast("B").cast("q")
         self._floats: memoryview[float] = self._row.floats.data.cast("B").cast("d")
         self._known: dict[str | None, tuple[int, int]] = {}
-        self._stream, self._names = stream, source.schema.names
+        self._stream, self.names = stream, source.schema.names
         attributes = zip(source.schema.attributes, row_cells(source.schema), strict=True)
         self._puts = tuple(self._put(attribute, cell.column) for attribute, cell in attributes)
 
@@ -61,14 +61,16 @@ class RowFeed:
 
     def _explained(self, values: tuple[Any, ...], problem: Exception) -> InputError:
         if len(values) != len(self._puts):
-            wanted = ", ".join(self._names)
+            wanted = ", ".join(self.names)
             return InputError(f"{self._stream}: {len(values)} values; give {wanted}")
-        return InputError(f"{self._stream}: {values!r} do not fit {self._names!r}: {problem}")
+        return InputError(f"{self._stream}: {values!r} do not fit {self.names!r}: {problem}")
 
     def _put(self, attribute: Attribute, column: int) -> Put:
         """What writes a value of this attribute into its cell."""
         if attribute.type is Type.STRING:
             return self._put_key(column) if self._is_key(attribute) else self._put_text(column)
+        if attribute.type is Type.OBJECT:
+            return self._put_object(column)
         if attribute.type in LARGEST:
             return self._put_whole(column, LARGEST[attribute.type])
         return self._put_float(column, attribute.type is Type.FLOAT)
@@ -97,6 +99,14 @@ class RowFeed:
                 ints[column] = value
             else:
                 raise ValueError(f"{value} is beyond {largest}")
+
+        return put
+
+    def _put_object(self, column: int) -> Put:
+        ints, encoder = self._ints, self.run.encoder
+
+        def put(value: Any) -> None:
+            ints[column] = encoder.object(value)
 
         return put
 

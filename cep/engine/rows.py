@@ -6,7 +6,7 @@ runs that split the work by key and merge it again give the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,13 +35,17 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Output rows in order; `lists` holds arrangement and events of complex events."""
+    """Output rows in order; `lists` holds arrangement and events of complex events.
+
+    Cells of objects hold places in `objects`.
+    """
 
     decoder: Decoder
     ints: Ints
     floats: Floats
     lists: Ints
     stages: Ints
+    objects: Sequence[Any] = ()
 
     def __len__(self) -> int:
         return len(self.ints)
@@ -76,17 +80,24 @@ class Decoder:
         self.signals = {signal.name: signal for signal in plan.signals}
 
     def dicts(self, rows: Rows) -> list[Row]:
-        found: list[Row] = [{}] * len(rows)
+        """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
+        names = [self.names[id_] for id_ in rows.ints[:, OUT_STREAM].tolist()]
+        times = rows.ints[:, OUT_TIME].tolist()
+        return [
+            {"stream": name, "time_msc": time, "kind": "current"}
+            | dict(zip(self.streams[name].schema.names, values, strict=True))
+            for name, time, values in zip(names, times, self.values(rows), strict=True)
+        ]
+
+    def values(self, rows: Rows) -> list[tuple[Any, ...]]:
+        """The attributes of each row."""
+        found: list[tuple[Any, ...]] = [()] * len(rows)
         for stream_id in np.unique(rows.ints[:, OUT_STREAM]):
             places = np.flatnonzero(rows.ints[:, OUT_STREAM] == stream_id)
             stream = self.streams[self.names[int(stream_id)]]
-            times = rows.ints[places, OUT_TIME].tolist()
             columns = self._columns(stream, rows, places)
-            names = stream.schema.names
-            for place, time, *values in zip(places.tolist(), times, *columns, strict=True):
-                row = {"stream": stream.name, "time_msc": time, "kind": "current"}
-                row.update(zip(names, values, strict=True))
-                found[place] = row
+            for place, values in zip(places.tolist(), zip(*columns, strict=True), strict=True):
+                found[place] = values
         return found
 
     def _columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
@@ -105,17 +116,20 @@ class Decoder:
             self._values(
                 attribute.type,
                 (rows.floats if cell.is_float else rows.ints)[places, cell.column],
+                rows.objects,
             )
             for attribute, cell in zip(
                 stream.schema.attributes, row_cells(stream.schema), strict=True
             )
         ]
 
-    def _values(self, type_: Type, column: NDArray[Any]) -> list[Any]:
+    def _values(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
         if is_float(type_):
             return [value if np.isfinite(value) else None for value in column.tolist()]
         if type_ is Type.STRING:
             return [self.strings.text(code) for code in column.tolist()]
+        if type_ in (Type.OBJECT, Type.LIST):
+            return [objects[place] for place in column.tolist()]
         if type_ is Type.BOOL:
             return [None if value == NULL else bool(value) for value in column.tolist()]
         return [None if value == NULL else value for value in column.tolist()]

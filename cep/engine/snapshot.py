@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from cep.engine.kernels import state as state_module
 from cep.engine.kernels.state import State
 from cep.engine.memory import SCRATCH, with_limits
-from cep.engine.native import Compiled, Run
+from cep.engine.native import Compiled, Run, Seed
+from cep.interpreter.snapshot import SnapshotError
 
-FORMAT = 2
+__all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
+
+FORMAT = 4
 DIGEST_BYTES = 16
 KERNELS = Path(state_module.__file__).parent
-
-
-class SnapshotError(ValueError):
-    """A snapshot of other rules, another version, or damaged."""
 
 
 class Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -42,14 +41,20 @@ class Saved(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """What is saved; `fingerprint` says for which rules and which kernels."""
+    """What is saved; `fingerprint` says for which rules and which kernels.
+
+    The first `seed_strings` and `seed_keys` are the seed of the rules.
+    """
 
     format: int
     fingerprint: str
+    seed_strings: int
+    seed_keys: int
     next_order: int
     strings: list[str]
     key_codes: list[int]
     arrays: dict[str, Saved]
+    interpreted: bytes | None
 
 
 @cache
@@ -67,6 +72,8 @@ def take(run: Run) -> bytes:
     snapshot = Snapshot(
         FORMAT,
         run.rules.fingerprint + kernels_digest(),
+        len(run.rules.seed.strings),
+        len(run.rules.seed.keys),
         run.next_order,
         run.strings.values,
         run.decoder.key_codes,
@@ -75,6 +82,7 @@ def take(run: Run) -> bytes:
             for number, state in states.items()
             for name in _kept()
         },
+        None if run.interpreted is None else run.interpreted.snapshot(),
     )
     data = msgspec.msgpack.encode(snapshot)
     return _digest(data) + data
@@ -90,6 +98,28 @@ def _digest(data: bytes | memoryview) -> bytes:
 
 def restore(rules: Compiled, data: bytes) -> Run:
     """A run that goes on where the snapshot was taken. SnapshotError when it does not fit."""
+    snapshot = _decoded(data)
+    if snapshot.fingerprint != rules.fingerprint + kernels_digest():
+        raise SnapshotError("the snapshot was taken with other rules or another version")
+    run = rules.start()
+    run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
+    for number, stage in run.stages.items():
+        own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}
+        stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
+    if run.interpreted is not None and snapshot.interpreted is not None:
+        run.interpreted.restore(snapshot.interpreted)
+    return run
+
+
+def seed_of(data: bytes) -> Seed:
+    """With what seed the rules must be compiled that the snapshot fits. SnapshotError: damaged."""
+    snapshot = _decoded(data)
+    codes = snapshot.key_codes[1 : 1 + snapshot.seed_keys]
+    strings = snapshot.strings
+    return Seed(tuple(strings[: snapshot.seed_strings]), tuple(strings[code] for code in codes))
+
+
+def _decoded(data: bytes) -> Snapshot:
     body = memoryview(data)[DIGEST_BYTES:]
     if _digest(body) != data[:DIGEST_BYTES]:
         raise SnapshotError("the snapshot is damaged")
@@ -99,11 +129,4 @@ def restore(rules: Compiled, data: bytes) -> Run:
         raise SnapshotError(f"a snapshot of another version: {problem}") from problem
     if snapshot.format != FORMAT:
         raise SnapshotError(f"snapshot format {snapshot.format}, this program reads {FORMAT}")
-    if snapshot.fingerprint != rules.fingerprint + kernels_digest():
-        raise SnapshotError("the snapshot was taken with other rules or another version")
-    run = rules.start()
-    run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
-    for number, stage in run.stages.items():
-        own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}
-        stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
-    return run
+    return snapshot

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import os
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from types import ModuleType
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +12,8 @@ from numpy.typing import NDArray
 from cep.engine.bounds import Flow
 from cep.engine.codegen.module import ModuleSource
 from cep.engine.encode import InputRows
-from cep.engine.jit import cache_folder, plain
+from cep.engine.generated import load_module
+from cep.engine.jit import Around, plain
 from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import (
     KEYS,
@@ -29,12 +26,15 @@ from cep.engine.kernels.state import (
     State,
 )
 from cep.engine.layout import Layout, StreamIds, row_widths
-from cep.engine.memory import Needs, make_room, new_state, with_keys
+from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
+from cep.engine.single import FULL, Entry
 from cep.engine.stages import Stages
 from cep.engine.tables import TableBuilder, Tables
-from cep.plan.nodes import Origin
 
 Run = Callable[[int, int, Ints, Floats, State], int]
+
+
+NO_LISTS: Ints = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,10 @@ class OutputRows:
 
 @dataclass(frozen=True, slots=True)
 class CompiledStage:
-    """The immutable half of a stage: what is generated from the plan. Shareable."""
+    """The immutable half of a stage: what is generated from the plan. Shareable.
+
+    `run` is the `kernel` as it shall run: compiled or not.
+    """
 
     stages: Stages
     stage: int
@@ -56,6 +59,7 @@ class CompiledStage:
     tables: Tables
     layout: Layout
     source: str
+    kernel: Run
     run: Run
     needs: Needs
 
@@ -71,51 +75,28 @@ def compile_stage(
     """Generate and load the module of a stage; compiled on first call unless cached on disk."""
     layout = Layout()
     tables = TableBuilder(stages, stage, ids, layout).build()
-    flow = Flow(stages, stage, tables)
+    flow = Flow(stages, stage, tables, FIRST_MATCHES)
     module = ModuleSource(stages, stage, ids, tables, layout, flow, written, code_of)
     source = module.text()
-    run = load_run(source) if module.queries or _watches(stages, stage) else feed_rows
-    bound = flow.bounds()
-    needs = Needs(bound, len(stages.engines(stage)), layout.groups + bound.keys)
-    return CompiledStage(
-        stages, stage, ids, tables, layout, source, run if jit else uncompiled(run), needs
-    )
+    run = load_module(source).run if module.is_needed else feed_rows
+    bounds = cache(lambda longest, held: Flow(stages, stage, tables, longest, held).bounds())
+    needs = Needs(bounds, layout, len(stages.engines(stage)))
+    chosen = run if jit else uncompiled(run)
+    return CompiledStage(stages, stage, ids, tables, layout, source, run, chosen, needs)
 
 
-def _watches(stages: Stages, stage: int) -> bool:
-    """Whether the stage watches any event's condition."""
-    return any(stages.operator(event) == stage for event in stages.plan.events)
+def uncompiled(run: Run, around: Mapping[str, Around] | None = None) -> Run:
+    """The same kernel as plain Python, where NumPy shall not warn of what Numba does silently.
 
-
-def uncompiled(run: Run) -> Run:
-    """The same kernel as plain Python, where NumPy shall not warn of what Numba does silently."""
-    python = plain(run)
+    `around` wraps kernels by name.
+    """
+    python = plain(run, around)
 
     def quiet(start: int, stop: int, ints: Ints, floats: Floats, state: State) -> int:
         with np.errstate(all="ignore"):
             return python(start, stop, ints, floats, state)
 
     return quiet
-
-
-def load_run(source: str) -> Run:
-    """Import generated source from the cache folder, where Numba keeps its machine code too."""
-    name = f"mt5cep_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
-    if name in sys.modules:
-        return sys.modules[name].run
-    folder = cache_folder() / "plans"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.py"
-    if not path.exists() or path.read_text() != source:
-        draft = path.with_suffix(f".{os.getpid()}.tmp")
-        draft.write_text(source)
-        draft.replace(path)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module: ModuleType = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module.run
 
 
 class StageRun:
@@ -125,6 +106,11 @@ class StageRun:
         self.compiled = compiled
         widths = row_widths(compiled.stages.plan)
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
+        self._entry: Entry | None = None
+
+    def watch(self, around: Mapping[str, Around]) -> None:
+        """Run uncompiled from now on, with kernels wrapped by name."""
+        self.compiled = replace(self.compiled, run=uncompiled(self.compiled.kernel, around))
 
     @property
     def keys(self) -> int:
@@ -135,28 +121,45 @@ class StageRun:
         """Open rows for the keys with these string codes."""
         self.state = with_keys(self.state, codes, strings, self.compiled.needs)
 
+    def enter(self, row: InputRows) -> int:
+        """Run the stage over one row, whose arrays are always the same: FULL or DONE, or OUTPUT.
+
+        What there is no room for has not been begun: `feed` it.
+        """
+        if self.compiled.run is not self.compiled.kernel:
+            return FULL
+        if self._entry is None:
+            self._entry = Entry(self.compiled.kernel, row, self.state)
+        return self._entry(row, self.state)
+
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Run the stage over input rows; output goes to `taken`, in order."""
         start, stop = 0, len(rows)
         run = self.compiled.run
         while True:
             start = run(start, stop, rows.ints, rows.floats, self.state)
-            full = start < stop
-            if self.state.gi[0, ROWS]:
-                taken.append(self._take())
-                full = full and self.state.gi[0, STATUS] != ROWS_FULL
-            if full:
+            if start < stop and not self._must_empty():
                 self.state = make_room(self.state, self.compiled.needs)
+            elif self.state.gi[0, ROWS]:
+                taken.append(self.take())
             if start >= stop:
                 return
 
-    def _take(self) -> OutputRows:
+    def _must_empty(self) -> bool:
+        """Whether the kernel stopped because the output is full and as large as it may be."""
+        state = self.state
+        return state.gi[0, STATUS] == ROWS_FULL and bool(
+            state.gi[0, ROWS] and len(state.oi) >= OUTPUT_MAX
+        )
+
+    def take(self) -> OutputRows:
         """Copy the output out of the state and empty it."""
         header = self.state.gi[0]
         rows, lists = int(header[ROWS]), int(header[LISTS])
         header[ROWS] = header[LISTS] = 0
         state = self.state
-        return OutputRows(state.oi[:rows].copy(), state.of[:rows].copy(), state.ol[:lists].copy())
+        found = state.ol[:lists].copy() if lists else NO_LISTS
+        return OutputRows(state.oi[:rows].copy(), state.of[:rows].copy(), found)
 
     def counters(self, engine: str) -> dict[str, int]:
         """What an engine's queue has counted so far."""
@@ -166,13 +169,12 @@ class StageRun:
         return dict(zip(names, map(int, values), strict=True))
 
 
-def crossing_streams(stages: Stages, ids: StreamIds) -> NDArray[np.bool_]:
-    """By stream id: whether rows that stage 1 makes on it go on to stage 2."""
+def passed_on(stages: Stages, ids: StreamIds, stage: int) -> NDArray[np.bool_]:
+    """By stream id: whether rows that earlier stages make on it go to a stage."""
     wanted = np.zeros(len(ids), np.bool_)
-    for stream in stages.plan.streams:
-        wanted[ids.of(stream.name)] = stream.origin is not Origin.SOURCE and stages.crosses(
-            stream.name
-        )
+    put_in_order = {s.name for s in stages.plan.streams if s.reorder is not None}
+    for name in stages.taken(stage) & (stages.plan.made | put_in_order):
+        wanted[ids.of(name)] = True
     for event in stages.plan.events:
-        wanted[ids.raised(event)] = True
+        wanted[ids.raised(event)] = stages.engine(event.engine) == stage
     return wanted

@@ -1,4 +1,4 @@
-"""Which operators run in which stage: first what is keyed, then what crosses keys."""
+"""Which operators run in which stage; see `cep.engine.placement`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from cep.plan.nodes import Chained, Complex, Engine, Event, Operator, Plan, Query, Signal
+from cep.engine.coverage import Coverage
+from cep.engine.placement import (
+    BEHIND,
+    CROSSING,
+    INTERPRETED,
+    KEYED,
+    Placement,
+    place,
+    read,
+)
+from cep.plan.nodes import Chained, Complex, Engine, Event, Operator, Plan, Signal
+from cep.plan.query import Query
 from cep.plan.separable import Separability, separability
 
-KEYED, CROSSING = 1, 2
+__all__ = ["BEHIND", "CROSSING", "INTERPRETED", "KEYED", "Stages"]
 
+ASKED = "it was asked for"
+"""Why a query is interpreted though it could be compiled."""
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -24,34 +37,56 @@ class Stages:
     """
 
     plan: Plan
-    by: Separability
+    placement: Placement
     _readers: Mapping[tuple[str, int], tuple[Query | Event, ...]]
     _signals: Mapping[str, tuple[Signal, ...]]
     _chained: Mapping[str, tuple[Chained, ...]]
 
     @classmethod
-    def of(cls, plan: Plan) -> Stages:
-        by = separability(plan)
-        reading = [operator for operator in plan.operators if isinstance(operator, Query | Event)]
+    def of(cls, plan: Plan, interpreted: Iterable[str] = ()) -> Stages:
+        """`interpreted` are queries that shall not be compiled though they could be."""
+        chosen, by = frozenset(interpreted), separability(plan)
+        coverage = Coverage(plan, by)
+
+        def why_not(query: Query) -> str | None:
+            return ASKED if query.name in chosen else coverage.why_not_native(query)
+
+        placement = place(plan, by, why_not)
+        reading = [
+            (operator, stream)
+            for operator in plan.operators
+            if isinstance(operator, Query | Event)
+            for stream in dict.fromkeys(read(operator))
+        ]
+        readers: defaultdict[tuple[str, int], list[Query | Event]] = defaultdict(list)
+        for operator, stream in reading:
+            readers[stream, placement.operators[operator.name]].append(operator)
         return cls(
             plan,
-            by,
-            _grouped(reading, lambda operator: (operator.source, _stage(by, operator))),
+            placement,
+            {key: tuple(group) for key, group in readers.items()},
             _grouped(plan.signals, lambda signal: signal.complex),
             _grouped(plan.chained, lambda chained: chained.complex),
         )
 
+    @property
+    def by(self) -> Separability:
+        """By what compiled operators are keyed."""
+        return self.placement.by
+
     def operator(self, operator: Operator) -> int:
         """Stage in which a query runs, an event's condition is watched or a signal is made."""
-        return _stage(self.by, operator)
+        return self.placement.operators[operator.name]
 
     def engine(self, name: str) -> int:
-        return KEYED if self.by.is_engine_keyed(name) else CROSSING
+        return self.placement.engines[name]
 
     def used(self) -> tuple[int, ...]:
         """The stages that have anything to do, in order."""
         found = {self.operator(operator) for operator in self.plan.operators}
         found |= {self.engine(operator.engine) for operator in self.plan.events}
+        if self.has_interpreter:
+            found.add(INTERPRETED)
         return tuple(sorted(found)) or (KEYED,)
 
     def engines(self, stage: int) -> tuple[Engine, ...]:
@@ -79,15 +114,27 @@ class Stages:
     def signals(self, found: Complex) -> tuple[Signal, ...]:
         return self._signals.get(found.name, ())
 
-    def crosses(self, stream: str) -> bool:
-        """Whether rows of a stream made in stage 1 are needed in stage 2."""
-        if self.readers(stream, CROSSING):
+    def leads_to(self, stream: str, stage: int) -> bool:
+        """Whether rows of a stream are needed in a stage."""
+        if self.readers(stream, stage):
             return True
-        return any(self.engine(c.engine) == CROSSING for c in self._chained.get(stream, ()))
+        return any(self.engine(c.engine) == stage for c in self._chained.get(stream, ()))
 
+    @property
+    def has_interpreter(self) -> bool:
+        """Whether anything is left to the interpreter: queries, or what only it can hold."""
+        plan = self.plan
+        held = (plan.tables, plan.windows, plan.triggers, plan.aggregations)
+        return bool(self.placement.reasons or any(held) or any(s.reorder for s in plan.streams))
 
-def _stage(by: Separability, operator: Operator) -> int:
-    return KEYED if by.is_keyed(operator) else CROSSING
+    def taken(self, stage: int) -> frozenset[str]:
+        """The streams whose rows a stage takes from outside: sources, or made in earlier stages."""
+        names = {stream for stream, reader in self._readers if reader == stage}
+        if stage == INTERPRETED:
+            names |= {aggregation.input.stream for aggregation in self.plan.aggregations}
+            names |= {stream.name for stream in self.plan.streams if stream.reorder is not None}
+        names |= {name for name in self._chained if self.leads_to(name, stage)}
+        return frozenset(names)
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]]:

@@ -21,6 +21,7 @@ REPEATS = {Repeat.REJECT: col.REJECT, Repeat.REFRESH: col.REFRESH, Repeat.ALLOW:
 class Tables:
     """The flat table and what the state needs to be sized by.
 
+    `bits` are words and bits, by complex event and definition, of what is bound; 0: it is listed.
     Per definition, the complex events that can `end` in it, and whether each for every key at once;
     per complex event, how many events it has at most and how many signals.
     """
@@ -31,6 +32,7 @@ class Tables:
     queues: dict[str, int]
     lasts: dict[str, int]
     words: int
+    bits: dict[tuple[str, int], tuple[int, int]]
     depth: int
     candidates: int
     absents: int
@@ -89,6 +91,7 @@ class TableBuilder:
             queues=queues,
             lasts=self.lasts,
             words=max(self.words_used.values(), default=0) // BITS_A_WORD + 1,
+            bits=self.bits,
             depth=max((len(shape.leaves) for shape in shapes), default=0) + 3,
             candidates=max((shape.candidates for shape in shapes), default=0) + 2,
             absents=max((len(shape.absents) for shape in shapes), default=0) + 1,

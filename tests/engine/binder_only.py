@@ -85,7 +85,8 @@ class BinderOnly:
         second: list[Any] = []
         if (direct or following) and CROSSING in self.run.stages:
             self.run.stages[CROSSING].feed(InputRows.merge(direct + following), second)
-        rows = self.run._rows(first, second)
+        made = [(part, KEYED) for part in first] + [(part, CROSSING) for part in second]
+        rows = self.run._rows(made)
         return [row for row in rows.dicts() if row["stream"] in self.streams]
 
     def _row(self, event: Event, key: str | None, time_msc: int) -> InputRows:

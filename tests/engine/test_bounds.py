@@ -32,7 +32,7 @@ def test_rows_that_double_on_their_way(jit: bool) -> None:
     plan = compile_rules(DOUBLING + EVENTS)
     compiled = Compiled(plan, jit=jit)
     (stage,) = compiled.compiled.values()
-    bound = stage.needs.bound
+    bound = stage.needs.bounds(0, 0)
     run = compiled.start()
     expected = reference(plan, [("S", 1000 + i, {"n": i % 3, "symbol": "A"}) for i in range(4)])
     found = []

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
+from pathlib import Path
 
 import pytest
 
+from cep.engine import codegen
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 
@@ -32,3 +35,15 @@ def test_the_source_says_what_it_does() -> None:
     source = Compiled(compile_rules(RULES.format(app="demo", name="price")), jit=False).source
     assert "Stage 1 of the rules demo: generated, do not edit." in source
     assert "# query1: from S into T price" in source
+
+
+def test_no_two_kernels_of_one_name_meet_in_a_module() -> None:
+    """A stage may hold anything that is compiled, and its imports share one namespace."""
+    taken: dict[str, set[str]] = {}
+    for path in Path(codegen.__file__).parent.glob("*.py"):
+        pattern = r"from cep\.engine\.kernels\.(\w+) import (?:\(([^)]*)\)|([^\n]*))"
+        for module, several, one in re.findall(pattern, path.read_text()):
+            for name in re.findall(r"\w+", several or one):
+                taken.setdefault(name, set()).add(module)
+    assert {"enter_key", "link"} <= taken.keys()
+    assert {name: modules for name, modules in taken.items() if len(modules) > 1} == {}

@@ -115,3 +115,16 @@ def test_thousands_of_rules_load_and_take_little_memory() -> None:
         f"C{i}" for i in range(499)
     ]
     assert sum(array.nbytes for array in state) < 64 << 20
+
+
+def test_the_first_row_may_open_more_rings_than_the_first_arena_holds() -> None:
+    """Without a look at the first blocks, too, they would be written behind the arena's end."""
+    queries = [
+        f"from S[x != {i}.5]#window.length({i + 2}) select min(x) as a, max(y) as b, sum(x) as c"
+        f" {'group by symbol ' if i % 2 else ''}insert into T{i};"
+        for i in range(200)
+    ]
+    rules = "define stream S (symbol string, x double, y double);\n" + "\n".join(queries)
+    run = Compiled(compile_rules(rules), jit=False).start()
+    rows = run.push("S", {"symbol": ["A"], "x": [1.0], "y": [2.0]}, [1_000]).dicts()
+    assert [(row["a"], row["b"], row["c"]) for row in rows] == [(1.0, 2.0, 1.0)] * 200

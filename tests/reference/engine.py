@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from cep.plan.nodes import Chained, Complex, Event, Plan, Query, Signal
+from cep.plan.nodes import Chained, Complex, Event, Plan, Signal
+from cep.plan.query import Query
 from cep.plan.separable import separability
 from tests.reference.binder import Arrival, Binder, Found, Queued
 from tests.reference.expressions import Context, Value, cast, holds

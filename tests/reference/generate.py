@@ -7,9 +7,16 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from cep.plan.expressions import Aggregated, Column, Comparison, Constant, Expression, Logical
-from cep.plan.nodes import (
+from cep.plan.expressions import (
     Aggregate,
+    Aggregated,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Logical,
+)
+from cep.plan.nodes import (
     Both,
     Chained,
     Complex,
@@ -17,41 +24,28 @@ from cep.plan.nodes import (
     Engine,
     Event,
     Leaf,
-    LengthWindow,
     Operator,
     Origin,
     Pattern,
     Plan,
-    Query,
     Ref,
     Repeat,
     Sequence,
     Signal,
     Stream,
-    TimeWindow,
     leaves,
 )
+from cep.plan.query import Query
 from cep.plan.types import Schema, Type
-from tests.reference.plans import SOURCE, SYMBOL, N, plan
+from tests.reference.plans import SOURCE, SYMBOL, N, length, plan, query, time
 
 MIDDLE = Stream("T", Schema.of(n=Type.INT, symbol=Type.STRING, rows=Type.LONG), Origin.QUERY)
-COUNTED = Query(
-    name="counted",
-    source="S",
-    filters=(),
-    window=None,
-    window_filters=(),
-    aggregates=(Aggregate("count", None, Type.LONG),),
-    group_by=(),
-    projection=(("n", N), ("symbol", SYMBOL), ("rows", Aggregated(0, Type.LONG))),
-    having=None,
-    target="T",
-)
+COUNT = Aggregate("count", (), Type.LONG)
+COUNTED = (("n", N), ("symbol", SYMBOL), ("rows", Aggregated(0, Type.LONG)))
 ROWS = Column(2, "rows", Type.LONG)
 KEY = Column(0, "key", Type.STRING)
 NUMBER = Column(1, "number", Type.LONG)
 SEEN_STREAM = Stream("Seen", Schema.of(key=Type.STRING, number=Type.LONG), Origin.QUERY)
-SEEN = Query("seen", "", (), None, (), (), (), (("key", KEY), ("number", NUMBER)), None, "Seen")
 KEYS = ("A", "B")
 LEAVES_MAX = 5
 EVENTS_MAX = 12
@@ -214,7 +208,7 @@ def _finished(draw: st.DrawFn, engines: list[Engine], operators: list[Operator])
     first_reader = next((i for i, e in enumerate(events) if e.source == "T"), 0)
     numbered.insert(draw(st.integers(0, first_reader)), draw(_middles()))
     read = draw(st.sampled_from(named))
-    numbered.append(replace(SEEN, source=read.name))
+    numbered.append(query("seen", read.name, "Seen", (("key", KEY), ("number", NUMBER))))
     chained = [
         Chained(op.name, 0, engine.name, engine.repeat)
         for engine in engines
@@ -228,7 +222,9 @@ def _finished(draw: st.DrawFn, engines: list[Engine], operators: list[Operator])
 def _middles() -> st.SearchStrategy[Query]:
     """From `S` to `T`: rows counted over all keys, or per symbol, which keeps them keyed."""
     return st.builds(
-        lambda window, group_by: replace(COUNTED, window=window, group_by=group_by),
-        st.sampled_from([TimeWindow(10), None, LengthWindow(3)]),
+        lambda window, group_by: query(
+            "counted", "S", "T", COUNTED, window=window, group_by=group_by, aggregates=(COUNT,)
+        ),
+        st.sampled_from([time(10), None, length(3)]),
         st.sampled_from([(SYMBOL,), (SYMBOL,), ()]),
     )

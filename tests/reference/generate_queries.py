@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from cep.plan.expressions import (
+    Aggregate,
     Aggregated,
     Arithmetic,
     Call,
@@ -18,18 +19,12 @@ from cep.plan.expressions import (
     Not,
     Output,
 )
-from cep.plan.nodes import (
-    Aggregate,
-    LengthWindow,
-    Origin,
-    Plan,
-    Query,
-    Stream,
-    TimeWindow,
-)
+from cep.plan.nodes import Origin, Plan, Stream
+from cep.plan.query import Query
 from cep.plan.types import Attribute, Schema, Type, widest
 from tests.reference.expressions import Value
 from tests.reference.generate_rows import SourceRow, timed_rows
+from tests.reference.plans import length, query, time
 
 SOURCE = Stream(
     "S",
@@ -60,11 +55,11 @@ def query_plans(draw: st.DrawFn) -> Plan:
     """One to three queries, each on the source or on the target of an earlier one."""
     streams, queries = [SOURCE], []
     for index in range(draw(st.integers(1, 3))):
-        query = draw(_queries(f"q{index}", draw(st.sampled_from(streams))))
-        queries.append(query)
-        attributes = tuple(Attribute(name, one.type) for name, one in query.projection)
-        streams.append(Stream(query.target, Schema(attributes), Origin.QUERY))
-    return Plan("generated", tuple(streams), (), tuple(queries))
+        made = draw(_queries(f"q{index}", draw(st.sampled_from(streams))))
+        queries.append(made)
+        attributes = tuple(Attribute(name, one.type) for name, one in made.projection)
+        streams.append(Stream(str(made.target), Schema(attributes), Origin.QUERY))
+    return Plan("generated", tuple(streams), tuple(queries))
 
 
 @st.composite
@@ -76,22 +71,19 @@ def _queries(draw: st.DrawFn, name: str, source: Stream) -> Query:
     outputs: list[Expression] = [
         Output(index, output, one.type) for index, (output, one) in enumerate(projection)
     ]
-    return Query(
+    windows = [None, length(1), length(3), *map(time, (1, 3, 10, 40))]
+    return query(
         name,
         source.name,
-        draw(st.just(()) | filters),
-        draw(st.none() | st.sampled_from([LengthWindow(1), LengthWindow(3)]) | _time_windows()),
-        draw(st.just(()) | filters),
-        aggregates,
-        draw(_groupings(columns)) if aggregates else (),
-        projection,
-        draw(st.none() | st.none() | conditions(outputs)),
         f"T{name}",
+        projection,
+        filters=draw(st.just(()) | filters),
+        window=draw(st.sampled_from(windows)),
+        window_filters=draw(st.just(()) | filters),
+        aggregates=aggregates,
+        group_by=draw(_groupings(columns)) if aggregates else (),
+        having=draw(st.none() | st.none() | conditions(outputs)),
     )
-
-
-def _time_windows() -> st.SearchStrategy[TimeWindow]:
-    return st.sampled_from([1, 3, 10, 40]).map(TimeWindow)
 
 
 def _columns(stream: Stream) -> list[Expression]:
@@ -115,11 +107,11 @@ def _aggregates(draw: st.DrawFn, columns: list[Expression]) -> Aggregate:
     function = draw(st.sampled_from(FUNCTIONS))
     argument = draw(numbers(columns))
     if function == "count":
-        return Aggregate("count", draw(st.sampled_from([None, argument])), Type.LONG)
+        return Aggregate("count", draw(st.sampled_from([(), (argument,)])), Type.LONG)
     if function in ("min", "max"):
-        return Aggregate(function, argument, argument.type)
+        return Aggregate(function, (argument,), argument.type)
     is_long = function == "sum" and argument.type.is_integer
-    return Aggregate(function, argument, Type.LONG if is_long else Type.DOUBLE)
+    return Aggregate(function, (argument,), Type.LONG if is_long else Type.DOUBLE)
 
 
 @st.composite

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from cep.plan.expressions import Column, Comparison, Constant
+from cep.plan.expressions import Column, Comparison, Constant, Expression
 from cep.plan.nodes import (
     COMPLEX_SCHEMA,
     EVENT_SCHEMA,
@@ -22,14 +22,14 @@ from cep.plan.nodes import (
     Origin,
     Pattern,
     Plan,
-    Query,
     Ref,
     Repeat,
     Sequence,
     Signal,
     Stream,
 )
-from cep.plan.types import Schema, Type
+from cep.plan.query import Filter, Insert, Query, StreamInput, Window
+from cep.plan.types import Attribute, Schema, Type
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
 
@@ -40,6 +40,7 @@ STRIDE = 100
 
 Part = Pattern | Ref | int
 """A pattern, an event of it, or an event by its number alone."""
+Projection = tuple[tuple[str, Expression], ...]
 
 
 def simple(number: int, **changes: Any) -> Event:
@@ -91,11 +92,11 @@ def plan(
     return Plan(
         "by hand",
         (*streams, *made),
-        tuple(engines),
         operators,
-        tuple(chained),
-        STRIDE,
-        constant_keys(operators),
+        tuple(engines),
+        chained=tuple(chained),
+        number_stride=STRIDE,
+        keys=constant_keys(operators),
     )
 
 
@@ -112,8 +113,37 @@ def stream_of(operator: Operator) -> Stream | None:
 
 def pass_on(name: str, source: str, target: str) -> Query:
     """A query that copies `S`."""
-    projection = (("n", N), ("symbol", SYMBOL))
-    return Query(name, source, (), None, (), (), (), projection, None, target)
+    return query(name, source, target, (("n", N), ("symbol", SYMBOL)))
+
+
+def query(
+    name: str,
+    source: str,
+    target: str,
+    projection: Projection,
+    *,
+    filters: Iterable[Expression] = (),
+    window: Window | None = None,
+    window_filters: Iterable[Expression] = (),
+    **clauses: Any,
+) -> Query:
+    """`from source[filters]window[window_filters] select projection insert into target`.
+
+    `clauses` are further fields of the query. The input's schema is left empty: nobody who runs a
+    plan looks at it.
+    """
+    before, after = (tuple(map(Filter, conditions)) for conditions in (filters, window_filters))
+    rows = StreamInput(source, Schema(()), before, window, after)
+    schema = Schema(tuple(Attribute(key, value.type) for key, value in projection))
+    return Query(name, rows, projection, Insert(target, "current"), schema=schema, **clauses)
+
+
+def length(rows: int) -> Window:
+    return Window("length", (Constant(rows, Type.INT),))
+
+
+def time(span_ms: int) -> Window:
+    return Window("time", (Constant(span_ms, Type.LONG),))
 
 
 def constant_keys(operators: Iterable[Operator]) -> tuple[str, ...]:

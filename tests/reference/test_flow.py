@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cep.plan.expressions import Aggregated, Column, Comparison, Constant
+from cep.plan.expressions import Aggregate, Aggregated, Column, Comparison, Constant
 from cep.plan.nodes import (
-    Aggregate,
     Chained,
     Engine,
     Leaf,
-    LengthWindow,
     Origin,
-    Query,
     Ref,
     Repeat,
     Signal,
     Stream,
 )
+from cep.plan.query import Query
 from cep.plan.types import Schema, Type
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
@@ -27,9 +25,11 @@ from tests.reference.plans import (
     compound,
     feed,
     followed_by,
+    length,
     pass_on,
     per_symbol,
     plan,
+    query,
     ref,
     simple,
 )
@@ -232,7 +232,6 @@ def _counted(name: str) -> Stream:
 
 def _count(name: str, source: str) -> Query:
     """A count over all keys, which is what makes it stage 2."""
-    count = Aggregate("count", None, Type.LONG)
+    count = Aggregate("count", (), Type.LONG)
     projection = (("rows", Aggregated(0, Type.LONG)),)
-    window = LengthWindow(10)
-    return Query(name, source, (), window, (), (count,), (), projection, None, name)
+    return query(name, source, name, projection, window=length(10), aggregates=(count,))

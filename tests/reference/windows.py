@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from cep.plan.nodes import LengthWindow, Query, TimeWindow
+from cep.plan.query import Query
 from tests.reference.aggregates import aggregate
 from tests.reference.expressions import Context, Value, evaluate, holds
 
@@ -38,7 +38,7 @@ class RunningQuery:
     def arrive(self, row: tuple[Value, ...], time_msc: int) -> tuple[Value, ...] | None:
         """The row emitted for this one, if any."""
         arriving = Context(row, time_msc)
-        if not all(holds(condition, arriving) for condition in self.query.filters):
+        if not all(holds(condition, arriving) for condition in self.query.stream_input.filters):
             return None
         aggregates: tuple[Value, ...] = ()
         if self.query.aggregates:
@@ -51,7 +51,7 @@ class RunningQuery:
         return self._select(Context(row, time_msc, aggregates))
 
     def _is_selected(self, row: Context) -> bool:
-        return all(holds(condition, row) for condition in self.query.window_filters)
+        return all(holds(condition, row) for condition in self.query.stream_input.window_filters)
 
     def _held(self, row: Context) -> Held:
         group = [evaluate(column, row) for column in self.query.group_by]
@@ -63,12 +63,12 @@ class RunningQuery:
 
     def _enter(self, window: Window, arriving: Held) -> None:
         window.clock_msc = max(arriving.time_msc, window.clock_msc)
-        match self.query.window:
-            case TimeWindow(span_ms):
-                while window.rows and window.rows[0].time_msc + span_ms <= window.clock_msc:
-                    window.rows.pop(0)
-            case LengthWindow(length):
-                del window.rows[: max(0, len(window.rows) + 1 - length)]
+        kind = self.query.stream_input.window
+        if kind is not None and kind.name == "time":
+            while window.rows and window.rows[0].time_msc + kind.constant(0) <= window.clock_msc:
+                window.rows.pop(0)
+        elif kind is not None:
+            del window.rows[: max(0, len(window.rows) + 1 - kind.constant(0))]
         window.rows.append(arriving)
 
     def _aggregates(self, window: Window) -> tuple[Value, ...]:

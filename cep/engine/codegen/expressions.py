@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cep.engine.codegen.functions import WRITERS
 from cep.engine.layout import is_float
 from cep.plan.expressions import (
     Aggregated,
@@ -30,6 +31,8 @@ FUNCTIONS = {
     ("minimum", False): "smaller",
     ("coalesce", True): "coalesce_float",
     ("coalesce", False): "coalesce",
+    ("default", True): "coalesce_float",
+    ("default", False): "coalesce",
 }
 
 
@@ -129,11 +132,21 @@ class Scope:
             test, yes, no = node.arguments
             yes_source, no_source = self.as_type(yes, node.type), self.as_type(no, node.type)
             return f"({yes_source} if {self.condition(test)} else {no_source})"
+        if node.function in WRITERS:
+            return self._written(node)
         name = FUNCTIONS[node.function, is_float(node.type)]
         source = self.as_type(node.arguments[0], node.type)
         for argument in node.arguments[1:]:
             source = f"{name}({source}, {self.as_type(argument, node.type)})"
         return source
+
+    def _written(self, node: Call) -> str:
+        values = [self.value(argument) for argument in node.arguments]
+        doubles = [
+            self.as_type(argument, Type.DOUBLE) if argument.type.is_numeric else ""
+            for argument in node.arguments
+        ]
+        return WRITERS[node.function](node, values, doubles)
 
 
 def _is_nonzero(expression: Expression) -> bool:

@@ -7,17 +7,24 @@ from contextlib import ExitStack, contextmanager
 
 from cep.engine.bounds import Flow
 from cep.engine.codegen.expressions import Scope
+from cep.engine.codegen.families import Families
+from cep.engine.codegen.imports import imports
+from cep.engine.codegen.matches import Matches
 from cep.engine.codegen.queries import QuerySource
-from cep.engine.codegen.writer import Writer, label
+from cep.engine.codegen.writer import Writer, guarded, label
+from cep.engine.kernels import functions, indicators
 from cep.engine.kernels.state import OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
-from cep.engine.stages import CROSSING, Stages
+from cep.engine.stages import KEYED, Stages
 from cep.engine.tables import Tables
-from cep.plan.nodes import Event, Origin, Plan, Query, Stream
+from cep.plan.nodes import Event, Origin, Plan, Stream
+from cep.plan.query import Match, Query
 
 HEADER = '''\
 """Stage {stage} of the rules {name}: generated, do not edit."""
 from math import isnan, nan
+
+import numpy as np
 
 from cep.engine.jit import inner, kernel
 from cep.engine.kernels.arrive import arrive, drain, feed, hand_over, write_row
@@ -76,17 +83,27 @@ class ModuleSource:
         self.code_of = code_of
         self.streams = {stream.name: stream for stream in self.plan.streams}
         self.drained = self._drained()
+        self.families = Families(stages, stage, layout, flow, code_of, self._id_of)
         self.queries = {
             query.name: self._query(index, query)
             for index, query in enumerate(self.plan.queries)
             if stages.operator(query) == stage
+            and not isinstance(query.input, Match)
+            and query not in self.families
         }
+        self.matches = Matches(stages, stage, layout, flow)
         self.edges = {
-            event.name: layout.int_columns("key" if self._edge_keyed(event) else "global", 1)
+            event.name: self._edge(event)
             for event in self.plan.events
             if stages.operator(event) == stage and not event.every
         }
         self.shared = {stream.name for stream in self.plan.streams if self._is_shared(stream)}
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the stage has anything of its own to do beside keeping queues."""
+        watched = (self.stages.operator(event) == self.stage for event in self.plan.events)
+        return bool(self.queries or self.matches or self.families) or any(watched)
 
     def _query(self, index: int, query: Query) -> QuerySource:
         keyed = self.stages.by.is_keyed(query)
@@ -94,10 +111,17 @@ class ModuleSource:
             query.source, query.group_by[0]
         )
         times = self.flow.rows(query.source)
-        return QuerySource(query, index, keyed, is_key, self.layout, times)
+        self.layout.kinds[index] = (("query", query.name),)
+        with self.layout.owned(("query", query.name), form="query"):
+            return QuerySource(query, index, keyed, is_key, self.layout, times)
 
-    def _edge_keyed(self, event: Event) -> bool:
-        return event.key is not None
+    def _id_of(self, stream: str) -> int:
+        """The id of a stream, -1 when its rows do not go to the output."""
+        return self.ids.of(stream) if stream in self.written else -1
+
+    def _edge(self, event: Event) -> int:
+        with self.layout.owned(("event", event.name), form="edge"):
+            return self.layout.int_columns("global" if event.key is None else "key", 1)
 
     def _readers(self, stream: str) -> tuple[Query | Event, ...]:
         return self.stages.readers(stream, self.stage)
@@ -105,11 +129,16 @@ class ModuleSource:
     def _is_shared(self, stream: Stream) -> bool:
         """Whether several queries write a stream that has readers: then they share a function."""
         writers = [q for q in self.queries.values() if q.query.target == stream.name]
-        return len(writers) > 1 and bool(self._readers(stream.name))
+        together = self.matches.targets + self.families.targets
+        count = len(writers) + together.count(stream.name)
+        return count > 1 and bool(self._readers(stream.name))
 
     def text(self) -> str:
         w = Writer()
         w.lines.append(HEADER.format(stage=self.stage, name=label(self.plan.name)))
+        w.lines += [imports(functions), imports(indicators)]
+        self.matches.write_tables(w)
+        self.families.write_tables(w)
         for stream in reversed(self.plan.streams):
             if stream.name in self.shared:
                 self._write_shared(w, stream)
@@ -178,7 +207,7 @@ class ModuleSource:
                     w("return i")
                 w("order = ri[i, 0]", "stream = ri[i, 1]", "t = ri[i, 2]", "k = ri[i, 3]")
                 self._write_inputs(w)
-                if self.stage == CROSSING:
+                if self.stage != KEYED and self.stages.engines(self.stage):
                     w("r = gi[0, ROWS]", "feed(s, ri, i)", self._drain("r"))
             w("return stop")
 
@@ -191,18 +220,20 @@ class ModuleSource:
     def inputs(self) -> list[Stream]:
         """Streams whose rows come from outside the stage and that something in it reads."""
         made_here = {query.query.target for query in self.queries.values()}
+        made_here.update(self.matches.targets, self.families.targets)
         drained = {stream.name for stream in self.drained}
         return [
             stream
             for stream in self.plan.streams
             if self._readers(stream.name)
             and stream.name not in drained
-            and not (stream.name in made_here and self.stage != CROSSING)
             and not (stream.name in made_here and not self._made_before(stream.name))
         ]
 
     def _made_before(self, stream: str) -> bool:
-        """Whether an earlier stage writes rows of the stream, too."""
+        """Whether the stream is fed from outside, or an earlier stage writes rows of it, too."""
+        if self.streams[stream].origin is Origin.SOURCE:
+            return True
         return any(
             query.target == stream and self.stages.operator(query) < self.stage
             for query in self.plan.queries
@@ -245,13 +276,24 @@ class ModuleSource:
     def _write_readers(self, w: Writer, stream: str, scope: Scope, key: str) -> None:
         for reader in self._readers(stream):
             if isinstance(reader, Query):
-                self._write_query(w, reader, scope, key)
+                if self.matches.is_written_with_another(reader):
+                    continue
+                alone = reader.partition is not None
+                with guarded(w, [f"{key} > 0" if alone else ""]):
+                    self._write_query(w, reader, stream, scope, key)
             else:
                 self._write_event(w, reader, scope, key)
 
-    def _write_query(self, w: Writer, query: Query, scope: Scope, key: str) -> None:
+    def _write_query(self, w: Writer, query: Query, stream: str, scope: Scope, key: str) -> None:
+        if isinstance(query.input, Match):
+            self._write_match(w, query, stream, scope, key)
+            return
+        if query in self.families:
+            emit_to, row_of = self._write_emission, self._write_row
+            self.families.write(w, query, stream, scope, key, emit_to, row_of)
+            return
         source = self.queries[query.name]
-        w(f"# {label(query.name)}: from {label(query.source)} into {label(query.target)}")
+        w(f"# {label(query.name)}: from {label(query.source)} into {label(query.into)}")
         with ExitStack() as blocks:
             _guard(w, blocks, source.filters(scope))
             counted = source.counted(scope)
@@ -263,23 +305,38 @@ class ModuleSource:
             outputs = source.write(w, scope, key)
             if windowed:
                 _guard(w, blocks, "counted")
+            _guard(w, blocks, source.full(key))
             _guard(w, blocks, source.having(scope, outputs))
-            self._write_emission(w, query.target, outputs, scope, key)
+            self._write_emission(w, query.into, outputs, scope, key)
+
+    def _write_match(self, w: Writer, query: Query, stream: str, scope: Scope, key: str) -> None:
+        target = query.target
+        assert target is not None
+
+        def emit(w: Writer, outputs: tuple[str, ...], scope: Scope, key: str) -> None:
+            self._write_emission(w, target, outputs, scope, key)
+
+        self.matches.write(w, query, stream, scope, key, emit)
 
     def _write_emission(
         self, w: Writer, target: str, outputs: tuple[str, ...], scope: Scope, key: str
     ) -> None:
-        stream = self.streams[target]
         if target in self.written:
-            row = w.let("row", f"write_row(gi, oi, order, {self.ids.of(target)}, t, {key})")
-            for cell, output in zip(row_cells(stream.schema), outputs, strict=True):
-                array = "of" if cell.is_float else "oi"
-                w(f"{array}[{row}, {cell.column}] = {output}")
+            self._write_row(w, target, str(self.ids.of(target)), outputs, key)
         if target in self.shared:
             arguments = ", ".join((*outputs, "t", key, "order", "s"))
             w(f"on_{self.ids.of(target)}({arguments})")
         else:
             self._write_readers(w, target, Scope(outputs, "t", self.code_of), key)
+
+    def _write_row(
+        self, w: Writer, stream: str, stream_id: str, outputs: tuple[str, ...], key: str
+    ) -> None:
+        """An output row on the stream of that id, which has the schema of `stream`."""
+        row = w.let("row", f"write_row(gi, oi, order, {stream_id}, t, {key})")
+        for cell, output in zip(row_cells(self.streams[stream].schema), outputs, strict=True):
+            array = "of" if cell.is_float else "oi"
+            w(f"{array}[{row}, {cell.column}] = {output}")
 
     def _write_event(self, w: Writer, event: Event, scope: Scope, key: str) -> None:
         w(f"# event {label(event.name)}")

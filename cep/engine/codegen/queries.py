@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from cep.engine.codegen.aggregates import Aggregates
 from cep.engine.codegen.expressions import Scope
-from cep.engine.codegen.writer import Writer
+from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.state import RING_CLOCK, RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, is_float
-from cep.plan.nodes import LengthWindow, Query, TimeWindow
+from cep.plan.expressions import Constant
+from cep.plan.query import Query, Window
 
 ARRAYS: dict[Home, tuple[str, str]] = {
     "key": ("ki", "kf"),
     "global": ("gi", "gf"),
     "group": ("ai", "af"),
 }
+
+
+SLIDING = ("time", "length", "externalTime")
+"""Windows whose rows leave one by one."""
+SIZES = {"time": 0, "length": 0, "externalTime": 1, "lengthBatch": 0}
+"""Which argument says how long or how many, by window."""
 
 
 class QuerySource:
@@ -34,17 +41,33 @@ class QuerySource:
         self.window_home: Home = "key" if keyed else "global"
         self.home = self._group_home(keyed, group_is_key)
         self.hashed = self.home == "group"
+        self.source = query.stream_input
+        self.window = self.source.window
+        name = self.window.name if self.window is not None else ""
+        self.windowed = name in SLIDING and bool(query.aggregates)
+        self.batched = name == "lengthBatch"
+        self.timed = name in ("time", "externalTime")
+        self.size = str(self.window.constant(SIZES[name])) if self.window is not None else "0"
+        self.filtered = bool(self.source.window_filters)
+        self._take_columns(layout, times)
+        self._assign_cells()
+        layout.ring_cells = max(layout.ring_cells, self.ints, self.floats)
+
+    def _take_columns(self, layout: Layout, times: int) -> None:
         rings = layout.rings
-        self.aggregates = Aggregates(query, self.home, layout)
-        self.windowed = query.window is not None and bool(query.aggregates)
-        self.filtered = bool(query.window_filters)
+        self.aggregates = Aggregates(self.query, self.home, layout, self.windowed)
+        self.filled = layout.int_columns(self.home, 1) if self.batched else -1
         self.ring = layout.int_columns(self.window_home, RING_COLUMNS) if self.windowed else -1
         layout.rings = rings + times * (layout.rings - rings + int(self.windowed))
-        layout.groups += times * len(query.group_by) if self.hashed else 0
-        self._assign_cells()
+        self._take_groups(layout, times)
+
+    def _take_groups(self, layout: Layout, times: int) -> None:
+        parts = len(self.query.group_by) + (self.query.partition is not None)
+        layout.groups += times * parts if self.hashed else 0
 
     def _group_home(self, keyed: bool, group_is_key: bool) -> Home:
-        if keyed and group_is_key:
+        alone = keyed and self.query.partition is not None and not self.query.group_by
+        if keyed and (group_is_key or alone):
             return "key"
         return "group" if self.query.group_by and self.query.aggregates else "global"
 
@@ -57,6 +80,8 @@ class QuerySource:
         if self.filtered:
             self.counted_cell, ints = ints, ints + 1
         for argument in self.aggregates.arguments:
+            if not argument.is_kept:
+                continue
             if argument.as_float:
                 argument.cell, floats = floats, floats + 1
             else:
@@ -73,13 +98,23 @@ class QuerySource:
             w.let(name, inner.value(expression)) for name, expression in self.query.projection
         )
 
+    def _is(self, name: str) -> bool:
+        return self.window is not None and self.window.name == name
+
     def filters(self, scope: Scope) -> str:
         """Source of the condition in front of the window; empty when there is none."""
-        return " and ".join(scope.condition(f) for f in self.query.filters)
+        return " and ".join(scope.condition(f) for f in self.source.filters)
+
+    def full(self, key: str) -> str:
+        """Source of whether the batch is full; empty where each row goes on at once."""
+        if self.window is None or not self.batched or streams_current(self.window):
+            return ""
+        row = key if self.home == "key" else "0"
+        return f"{ARRAYS[self.home][0]}[{row}, {self.filled}] == {self.size}"
 
     def counted(self, scope: Scope) -> str:
         """Source of the condition behind the window; empty when there is none."""
-        return " and ".join(scope.condition(f) for f in self.query.window_filters)
+        return " and ".join(scope.condition(f) for f in self.source.window_filters)
 
     def having(self, scope: Scope, outputs: tuple[str, ...]) -> str:
         """Source of the `having` condition; empty when there is none."""
@@ -89,25 +124,37 @@ class QuerySource:
         return inner.condition(self.query.having)
 
     def _write_aggregates(self, w: Writer, scope: Scope, key: str) -> tuple[str, ...]:
+        values = self._arguments(w, scope)
+        row = self._group_row(w, scope, key)
+        i, f = ARRAYS[self.home]
+        head = position = "0"
+        if self.windowed:
+            head, position = self._write_window(w, scope, key, row, values)
+        enter = self.aggregates.enter(i, f, row, values, position)
+        if self.batched:
+            self._write_turn(w, i, f, row)
+        with guarded(w, ["counted" if self.filtered and self.windowed else ""]):
+            w(*enter)
+        self._write_rebase(w, key, row, head)
+        results = tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
+        if self.batched:
+            w(f"{i}[{row}, {self.filled}] += 1")
+        return results
+
+    def _write_turn(self, w: Writer, i: str, f: str, row: str) -> None:
+        """Start again in front of the row behind a full batch."""
+        with w.block(f"if {i}[{row}, {self.filled}] == {self.size}:"):
+            w(f"{i}[{row}, {self.filled}] = 0", *self.aggregates.reset(i, f, row))
+
+    def _arguments(self, w: Writer, scope: Scope) -> list[str]:
+        """Locals of what is aggregated."""
         values = []
         for argument in self.aggregates.arguments:
             source = scope.value(argument.expression)
             if argument.as_float and not is_float(argument.expression.type):
                 source = f"to_float({source})"
             values.append(w.let("x", source))
-        row = self._group_row(w, scope, key)
-        i, f = ARRAYS[self.home]
-        position = "0"
-        if self.windowed:
-            position = self._write_window(w, scope, key, row, values)
-        enter = self.aggregates.enter(i, f, row, values, position)
-        if self.filtered and self.windowed:
-            with w.block("if counted:"):
-                w(*enter)
-        else:
-            w(*enter)
-        self._write_rebase(w, key, row)
-        return tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
+        return values
 
     def _group_row(self, w: Writer, scope: Scope, key: str) -> str:
         if self.home == "key":
@@ -115,6 +162,9 @@ class QuerySource:
         if self.home == "global":
             return "0"
         kind = str(self.index)
+        if self.query.partition is not None:
+            row = w.let("group", f"group_row(s, {kind}, {key})")
+            kind = f"({row} + 1) * 65536 + {self.index}"
         for column in self.query.group_by:
             value = scope.value(column)
             if is_float(column.type):
@@ -123,36 +173,62 @@ class QuerySource:
             kind = f"({row} + 1) * 65536 + {self.index}"
         return row
 
-    def _write_window(self, w: Writer, scope: Scope, key: str, row: str, values: list[str]) -> str:
-        """Let rows leave and the arriving row enter; the local of its position."""
-        home, _ = ARRAYS[self.window_home]
-        at = key if self.window_home == "key" else "0"
+    def _write_window(
+        self, w: Writer, scope: Scope, key: str, row: str, values: list[str]
+    ) -> tuple[str, str]:
+        """Let rows leave and the arriving row enter; the places of the oldest row and of this."""
+        home, at = self._window_row(key)
         head = w.let("head", f"{home}[{at}, {self.ring + RING_HEAD}]")
         tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
-        clock = ""
-        if isinstance(self.query.window, TimeWindow):
-            clock = w.let("clock", scope.time)
-            with w.block(f"if {tail} > 0:"):
-                w(f"{clock} = max({clock}, {home}[{at}, {self.ring + RING_CLOCK}])")
-            w(f"{home}[{at}, {self.ring + RING_CLOCK}] = {clock}")
+        clock = self._write_clock(w, scope, home, at, tail)
+        self._write_leaving(w, home, at, (head, tail), clock, row)
+        w(f"{home}[{at}, {self.ring + RING_HEAD}] = {head}")
+        self._write_entry(w, scope, home, at, tail, row, values)
+        return head, tail
+
+    def _window_row(self, key: str) -> tuple[str, str]:
+        """The array that holds the window's ring, and the row in it."""
+        return ARRAYS[self.window_home][0], key if self.window_home == "key" else "0"
+
+    def _write_clock(self, w: Writer, scope: Scope, home: str, at: str, tail: str) -> str:
+        """The local of the latest time that has come; empty where time does not matter."""
+        if self._is("externalTime"):
+            return w.let("clock", self._time(scope))
+        if not self.timed:
+            return ""
+        clock = w.let("clock", scope.time)
+        with w.block(f"if {tail} > 0:"):
+            w(f"{clock} = max({clock}, {home}[{at}, {self.ring + RING_CLOCK}])")
+        w(f"{home}[{at}, {self.ring + RING_CLOCK}] = {clock}")
+        return clock
+
+    def _write_leaving(
+        self, w: Writer, home: str, at: str, ends: tuple[str, str], clock: str, row: str
+    ) -> None:
+        """Let rows leave; `ends` are the locals of the first row's place and of the arriving's."""
+        head, tail = ends
         with w.block(self._leaving(head, tail)):
             cell = w.let("cell", f"int_cell({home}, {at}, {self.ring}, {head}, {self.ints})")
-            if isinstance(self.query.window, TimeWindow):
-                with w.block(f"if wi[{cell}] + {self.query.window.span_ms} > {clock}:"):
+            if clock:
+                with w.block(f"if wi[{cell}] + {self.size} > {clock}:"):
                     w("break")
             self._write_leave(w, home, at, head, cell, row)
             w(f"{head} += 1")
-        w(f"{home}[{at}, {self.ring + RING_HEAD}] = {head}")
-        self._write_entry(w, scope, home, at, tail, row, values)
-        return tail
+
+    def _time(self, scope: Scope) -> str:
+        """Source of the time by which the row leaves."""
+        if self.window is not None and self._is("externalTime"):
+            return scope.value(self.window.arguments[0])
+        return scope.time
 
     def _leaving(self, head: str, tail: str) -> str:
-        if isinstance(self.query.window, LengthWindow):
-            return f"while {tail} - {head} >= {self.query.window.rows}:"
+        if self._is("length"):
+            return f"while {tail} - {head} >= {self.size}:"
         return f"while {head} < {tail}:"
 
     def _write_leave(self, w: Writer, home: str, at: str, head: str, cell: str, row: str) -> None:
         i, f = ARRAYS[self.home]
+        at_float = ""
         if self.floats:
             at_float = w.let(
                 "fcell", f"float_cell({home}, {at}, {self.ring}, {head}, {self.floats})"
@@ -165,10 +241,8 @@ class QuerySource:
         ]
         leaver = w.let("leaver", f"wi[{cell} + {self.group_cell}]") if self.hashed else row
         lines = self.aggregates.leave(i, f, leaver, cells, head)
-        if self.filtered:
-            with w.block(f"if wi[{cell} + {self.counted_cell}] != 0:"):
-                w(*lines)
-        else:
+        counted = f"wi[{cell} + {self.counted_cell}] != 0" if self.filtered else ""
+        with guarded(w, [counted]):
             w(*lines)
 
     def _write_entry(
@@ -178,7 +252,7 @@ class QuerySource:
         with w.block(f"if {tail} - {home}[{at}, {self.ring + RING_HEAD}] == {room}:"):
             w(f"reserve(s, {home}, {at}, {self.ring}, {self.ints}, {self.floats})")
         cell = w.let("cell", f"int_cell({home}, {at}, {self.ring}, {tail}, {self.ints})")
-        w(f"wi[{cell}] = {scope.time}")
+        w(f"wi[{cell}] = {self._time(scope)}")
         if self.hashed:
             w(f"wi[{cell} + {self.group_cell}] = {row}")
         if self.filtered:
@@ -187,22 +261,28 @@ class QuerySource:
             fcell = w.let("fcell", f"float_cell({home}, {at}, {self.ring}, {tail}, {self.floats})")
         for argument, value in zip(self.aggregates.arguments, values, strict=True):
             target = f"wf[{fcell}" if argument.as_float else f"wi[{cell}"
-            w(f"{target} + {argument.cell}] = {value}")
+            if argument.is_kept:
+                w(f"{target} + {argument.cell}] = {value}")
         w(f"{home}[{at}, {self.ring + RING_TAIL}] = {tail} + 1")
 
-    def _write_rebase(self, w: Writer, key: str, row: str) -> None:
+    def _write_rebase(self, w: Writer, key: str, row: str, head: str) -> None:
         """Keep the reference of stdDev near the window (see `kernels/moments.py`)."""
         if not self.windowed:
             return
-        home, _ = ARRAYS[self.window_home]
-        at = key if self.window_home == "key" else "0"
+        home, at = self._window_row(key)
         i, f = ARRAYS[self.home]
         for argument in self.aggregates.arguments:
             if argument.squares:
-                ci, cf = argument.moments
+                ci, cf = self.aggregates.moments(argument)
                 with w.block(f"if moments_far({i}, {f}, {row}, {ci}, {cf}):"):
                     w(
-                        f"rebase(s, {home}, {at}, {self.ring}, {self.ints}, {self.floats}, "
+                        f"rebase(s, {home}, {at}, {self.ring}, {head}, {self.ints}, {self.floats}, "
                         f"{argument.cell}, {i}, {f}, {row}, {ci}, {cf}, "
                         f"{self.group_cell}, {self.counted_cell})"
                     )
+
+
+def streams_current(window: Window) -> bool:
+    """Whether rows of a batch go on as they come."""
+    argument = window.arguments[1]
+    return isinstance(argument, Constant) and argument.value is True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 
 
 def label(text: str) -> str:
@@ -50,3 +50,12 @@ class Writer:
 
     def text(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+
+@contextmanager
+def guarded(w: Writer, tests: Iterable[str]) -> Iterator[None]:
+    """An `if` around what follows, when any of the conditions is not empty."""
+    with ExitStack() as blocks:
+        if wanted := " and ".join(test for test in tests if test):
+            blocks.enter_context(w.block(f"if {wanted}:"))
+        yield

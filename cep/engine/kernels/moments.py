@@ -15,7 +15,7 @@ from cep.engine.jit import inline, inner
 from cep.engine.kernels.exact import add_pair, deviation, mean, scatter, square, total, two_sum
 from cep.engine.kernels.rings import float_cell, int_cell
 from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import RING_HEAD, RING_TAIL, Floats, Ints, State
+from cep.engine.kernels.state import RING_TAIL, Floats, Ints, State
 
 CELLS = 6
 FAR = 2.0**-24
@@ -99,6 +99,7 @@ def rebase(
     home: Ints,
     row: int,
     ring: int,
+    first: int,
     ints: int,
     floats: int,
     cell: int,
@@ -110,9 +111,9 @@ def rebase(
     group_cell: int,
     counted_cell: int,
 ) -> None:
-    """Sum the group's window rows anew around the newest; the int cells are -1 when absent."""
+    """Sum the group's rows from position `first` on anew; the int cells are -1 when absent."""
     i[group, ci] = 0
-    for position in range(home[row, ring + RING_TAIL] - 1, home[row, ring + RING_HEAD] - 1, -1):
+    for position in range(home[row, ring + RING_TAIL] - 1, first - 1, -1):
         at = int_cell(home, row, ring, position, ints)
         if group_cell >= 0 and s.wi[at + group_cell] != group:
             continue

@@ -26,6 +26,9 @@ from cep.engine.kernels.state import (
     State,
 )
 
+FIRST_RING = 16
+"""Rows of a ring's first block."""
+
 
 @inner
 def reserve(s: State, home: Ints, row: int, ring: int, ints: int, floats: int) -> None:
@@ -35,7 +38,7 @@ def reserve(s: State, home: Ints, row: int, ring: int, ints: int, floats: int) -
     tail = home[row, ring + RING_TAIL]
     if tail - head < room:
         return
-    wider = 16 if room == 0 else 2 * room
+    wider = FIRST_RING if room == 0 else 2 * room
     to_i = s.gi[0, WI_TOP]
     to_f = s.gi[0, WF_TOP]
     from_i = home[row, ring + RING_INTS]

@@ -16,10 +16,16 @@ from cep.engine.kernels.state import (
     GROUPS,
     GROUPS_FULL,
     GROUPS_LIMIT,
+    HELD_FULL,
+    HELD_LIMIT,
+    HELD_ROOM,
     KEYS,
     KEYS_LIMIT,
     LISTS,
     LISTS_LIMIT,
+    MATCH_LIMIT,
+    MATCH_ROOM,
+    MATCHES_FULL,
     ROWS,
     ROWS_FULL,
     ROWS_LIMIT,
@@ -56,5 +62,11 @@ def has_room(gi: Ints) -> bool:
         return False
     if gi[0, GROUPS] > gi[0, GROUPS_LIMIT] or gi[0, KEYS] > gi[0, KEYS_LIMIT]:
         gi[0, STATUS] = GROUPS_FULL
+        return False
+    if gi[0, MATCH_ROOM] > gi[0, MATCH_LIMIT]:
+        gi[0, STATUS] = MATCHES_FULL
+        return False
+    if gi[0, HELD_ROOM] > gi[0, HELD_LIMIT]:
+        gi[0, STATUS] = HELD_FULL
         return False
     return True

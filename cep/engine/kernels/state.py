@@ -65,7 +65,11 @@ WI_SIZE = 20
 WF_SIZE = 21
 GROUPS_LIMIT = 22
 KEYS_LIMIT = 23
-HEADER = 24
+MATCH_ROOM = 24
+MATCH_LIMIT = 25
+HELD_ROOM = 26
+HELD_LIMIT = 27
+HEADER = 28
 
 # Values of STATUS: which array has no room.
 READY = 0
@@ -74,6 +78,8 @@ ARENA_FULL = 2
 ENTRIES_FULL = 3
 BINDS_FULL = 4
 GROUPS_FULL = 5
+MATCHES_FULL = 6
+HELD_FULL = 7
 
 # Columns of input and output rows.
 OUT_ORDER = 0

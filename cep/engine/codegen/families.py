@@ -1,0 +1,241 @@
+"""The queries of one stage that are written together: many of one shape over one stream."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import groupby
+
+from cep.engine.bounds import Flow
+from cep.engine.codegen.expressions import Scope
+from cep.engine.codegen.held_rows import IMPORTS as JOIN_IMPORTS
+from cep.engine.codegen.imports import imports
+from cep.engine.codegen.joins import JoinSource
+from cep.engine.codegen.predicates import FilterRun
+from cep.engine.codegen.shapes import Family, Tables, family_of, shape_of
+from cep.engine.codegen.shared_windows import SharedWindow
+from cep.engine.codegen.writer import Writer, guarded, label
+from cep.engine.kernels import predicates
+from cep.engine.layout import Layout, row_cells
+from cep.engine.stages import Stages
+from cep.plan.nodes import Operator
+from cep.plan.query import Filter, Join, Query, StreamInput
+
+FEW = 4
+"""Fewer queries of one shape are written one by one."""
+
+EmitTo = Callable[[Writer, str, tuple[str, ...], Scope, str], None]
+"""Writes what happens with a selected row: target, output values, scope, key."""
+WriteRow = Callable[[Writer, str, str, tuple[str, ...], str], None]
+"""Writes an output row: a stream of its schema, source of its stream's id, values, key."""
+
+
+class Families:
+    """Runs of neighbouring queries that share their source.
+
+    `id_of` tells the id of a stream, -1 when its rows do not go to the output.
+    """
+
+    def __init__(
+        self,
+        stages: Stages,
+        stage: int,
+        layout: Layout,
+        flow: Flow,
+        code_of: Callable[[str], int],
+        id_of: Callable[[str], int],
+    ) -> None:
+        self.stages = stages
+        self.stage = stage
+        self.flow = flow
+        self.layout = layout
+        self.code_of = code_of
+        self.id_of = id_of
+        plan = stages.plan
+        self.schemas = {stream.name: stream.schema for stream in plan.streams}
+        self.leaves = {s.name for s in plan.streams if not stages.readers(s.name, stage)}
+        self.runs: dict[str, FilterRun | SharedWindow | JoinSource] = {}
+        self.ids: dict[str, str] = {}
+        self.members: set[str] = set()
+        for stream in plan.streams:
+            for run in self._filter_runs(stream.name):
+                self._add_filters(run)
+            for run in self._window_runs(stream.name):
+                self._add_window(run)
+        for run in self._join_runs():
+            self._add_join(run)
+
+    def __contains__(self, query: Query) -> bool:
+        return query.name in self.members
+
+    def __bool__(self) -> bool:
+        return bool(self.members)
+
+    @property
+    def targets(self) -> list[str]:
+        """The streams that families write, once for each place in the source."""
+        return [
+            target
+            for run in self.runs.values()
+            for family in run.families
+            for target in dict.fromkeys(family.targets)
+        ]
+
+    def write_tables(self, w: Writer) -> None:
+        """Constants of the members, as constants of the module."""
+        if self.runs:
+            w.lines.append(imports(predicates))
+        if any(isinstance(run, JoinSource) for run in self.runs.values()):
+            w.lines.append(JOIN_IMPORTS)
+        for run in self.runs.values():
+            run.tables.write(w)
+
+    def write(
+        self,
+        w: Writer,
+        query: Query,
+        stream: str,
+        scope: Scope,
+        key: str,
+        emit_to: EmitTo,
+        row_of: WriteRow,
+    ) -> None:
+        """What a row of a stream does to the run of the query; nothing but for the run's first."""
+        run = self.runs.get(query.name)
+        if run is None:
+            return
+
+        def emit(
+            w: Writer, family: Family, member: str, outputs: tuple[str, ...], scope: Scope
+        ) -> None:
+            first = family.targets[0]
+            if family.name not in self.ids:
+                emit_to(w, first, outputs, scope, key)
+                return
+            target = w.let("target", f"{self.ids[family.name]}[{member}]")
+            some_are_not = any(self.id_of(one) < 0 for one in family.targets)
+            with guarded(w, [f"{target} >= 0" if some_are_not else ""]):
+                row_of(w, first, target, outputs, key)
+
+        w(f"# {len(run)} queries: {label(query.name)} and those behind it")
+        if isinstance(run, SharedWindow):
+            run.write_run(w, scope, key, emit)
+        elif isinstance(run, JoinSource):
+            run.write(w, stream, scope, key, emit)
+        else:
+            run.write(w, scope, emit)
+
+    def _add_filters(self, members: Sequence[Query]) -> None:
+        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        families = [family_of(group) for group in grouped(members, self._shape)]
+        for index, family in enumerate(families):
+            self._note_targets(family, tables, f"T{index}")
+        self.runs[members[0].name] = FilterRun(members, families, tables, self.layout)
+        self.members.update(query.name for query in members)
+
+    def _add_window(self, members: Sequence[Query]) -> None:
+        first, by = members[0], self.stages.by
+        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        family = family_of(members)
+        self._note_targets(family, tables, "T")
+        is_key = len(first.group_by) == 1 and by.holds_key(first.source, first.group_by[0])
+        self.runs[first.name] = SharedWindow(
+            family,
+            self.stages.plan.queries.index(first),
+            by.is_keyed(first),
+            is_key,
+            self.layout,
+            self.flow.rows(first.source),
+            tables,
+        )
+        self.members.update(query.name for query in members)
+
+    def _add_join(self, members: Sequence[Query]) -> None:
+        first = members[0]
+        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        family = family_of(members)
+        self._note_targets(family, tables, "T")
+        left, right = (self.flow.rows(one.stream) for one in first.inputs)
+        keyed = self.stages.by.is_keyed(first)
+        owners = [("query", query.name) for query in members]
+        with self.layout.owned(*owners, form="join", indivisible=True):
+            source = JoinSource(family, keyed, self.layout, (left, right), tables)
+        self.runs[first.name] = source
+        self.members.update(query.name for query in members)
+
+    def _note_targets(self, family: Family, tables: Tables, suffix: str) -> None:
+        """Keep the ids of the members' targets, where these are several."""
+        if len(set(family.targets)) > 1:
+            ids = [self.id_of(target) for target in family.targets]
+            self.ids[family.name] = tables.array(suffix, ids)
+
+    def _shape(self, query: Query) -> Hashable:
+        cells = row_cells(self.schemas[str(query.target)])
+        return shape_of(query, self.leaves), cells
+
+    def _filter_runs(self, stream: str) -> Iterator[list[Query]]:
+        """Neighbours among the readers of a stream that filter it in one of several shapes."""
+        readers = self.stages.readers(stream, self.stage)
+        shapes = self._shapes(readers, _filters)
+        counts = Counter(shapes.values())
+        chosen = {name for name, shape in shapes.items() if counts[shape] >= FEW}
+        yield from _neighbours(readers, lambda q: q.partition if q.name in chosen else NO_RUN)
+
+    def _window_runs(self, stream: str) -> Iterator[list[Query]]:
+        """Neighbours among the readers of a stream that aggregate it over windows of one shape."""
+        readers = self.stages.readers(stream, self.stage)
+        shapes = self._shapes(readers, _aggregates_a_window)
+        for run in _neighbours(readers, lambda q: shapes.get(q.name, NO_RUN)):
+            if len(run) >= FEW:
+                yield run
+
+    def _join_runs(self) -> Iterator[list[Query]]:
+        """Neighbours among the joins of the stage that are of one shape."""
+        operators = [o for o in self.stages.plan.operators if self.stages.operator(o) == self.stage]
+        shapes = self._shapes(operators, lambda query: isinstance(query.input, Join))
+        yield from _neighbours(operators, lambda q: shapes.get(q.name, NO_RUN))
+
+    def _shapes(
+        self, readers: Sequence[Operator], is_meant: Callable[[Query], bool]
+    ) -> dict[str, Hashable]:
+        return {q.name: self._shape(q) for q in readers if isinstance(q, Query) and is_meant(q)}
+
+
+NO_RUN = object()
+
+
+def _neighbours(
+    readers: Sequence[Operator], key: Callable[[Query], Hashable]
+) -> Iterator[list[Query]]:
+    """Longest runs of queries of equal key; NO_RUN is none."""
+    for found, run in groupby(readers, lambda q: key(q) if isinstance(q, Query) else NO_RUN):
+        if found != NO_RUN:
+            yield [query for query in run if isinstance(query, Query)]
+
+
+def grouped(queries: Sequence[Query], key: Callable[[Query], Hashable]) -> list[list[Query]]:
+    """The queries of equal key together, in order of first appearance."""
+    groups: dict[Hashable, list[Query]] = {}
+    for query in queries:
+        groups.setdefault(key(query), []).append(query)
+    return list(groups.values())
+
+
+def _filters(query: Query) -> bool:
+    """Whether a query does nothing but to filter and select."""
+    source = query.input
+    return (
+        isinstance(source, StreamInput)
+        and source.window is None
+        and bool(source.before)
+        and not source.after
+        and all(isinstance(handler, Filter) for handler in source.before)
+        and not query.aggregates
+    )
+
+
+def _aggregates_a_window(query: Query) -> bool:
+    source = query.input
+    if not isinstance(source, StreamInput) or source.window is None:
+        return False
+    return source.window.name in ("time", "length") and bool(query.aggregates)

@@ -1,0 +1,230 @@
+"""One side of a family of joins as source: the ring of rows its windows hold, and indexes on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from cep.engine.codegen.expressions import Scope
+from cep.engine.codegen.match_scope import TIME, Place
+from cep.engine.codegen.shapes import Family, Tables
+from cep.engine.codegen.writer import Writer
+from cep.engine.kernels.held import FIRST_ROOM
+from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
+from cep.engine.layout import Home, Layout
+from cep.plan.expressions import Expression
+from cep.plan.types import Type
+
+IMPORTS = """\
+from math import inf
+
+from cep.engine.kernels.held import (
+    advance_cursors, enter_key, enter_zone, found_cell, next_in_band, reserve_held, search,
+)
+from cep.engine.kernels.state import HELD_ROOM
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows of one slot: of the member `q`, which cursor (time) or how many rows (length)."""
+
+    counts_rows: bool
+    member: str
+
+
+@dataclass(slots=True)
+class HeldRows:
+    """A ring, its windows' cursors, and where each attribute of a row lies in it.
+
+    `slots`: the sides of the join that hold the same rows. `spans`: of the cursors, in ms.
+    """
+
+    slots: tuple[int, ...]
+    home: Home
+    layout: Layout
+    times: int
+    cells: dict[int, tuple[bool, int]] = field(default_factory=dict)
+    keys: list[tuple[Expression, bool]] = field(default_factory=list)
+    bands: list[Expression] = field(default_factory=list)
+    spans: list[int] = field(default_factory=list)
+    longest: int = 0
+    windows: dict[int, Windows] = field(default_factory=dict)
+    ints: int = 1
+    floats: int = 0
+    keys_at: int = 0
+    ring: int = -1
+    cursors: int = -1
+    span_table: str = ""
+
+    def hold(self, position: int, as_float: bool) -> None:
+        """Keep an attribute."""
+        if position == TIME:
+            self.cells[TIME] = (False, 0)
+        elif position not in self.cells and as_float:
+            self.cells[position] = (True, self.floats)
+            self.floats += 1
+        elif position not in self.cells:
+            self.cells[position] = (False, self.ints)
+            self.ints += 1
+
+    def index(self, key: Expression, as_float: bool) -> int:
+        """The number of the index on a value of the rows, which it gets on first sight."""
+        if (key, as_float) not in self.keys:
+            self.keys.append((key, as_float))
+        return self.keys.index((key, as_float))
+
+    def zone(self, key: Expression) -> int:
+        """The number of a value by whose range zones of the ring are left out."""
+        if key not in self.bands:
+            self.bands.append(key)
+        return self.bands.index(key)
+
+    def add_windows(self, family: Family, slot: int, tables: Tables) -> None:
+        """Cursors of the members' windows on a slot."""
+        window = family.windows[0][slot]
+        assert window is not None
+        sizes = family.sizes(slot)
+        numbers: Sequence[int] = sizes
+        counts_rows = window.name == "length"
+        if counts_rows:
+            self.longest = max(self.longest, *sizes)
+        else:
+            self.spans += [size for size in dict.fromkeys(sizes) if size not in self.spans]
+            numbers = [self.spans.index(size) for size in sizes]
+        member = str(numbers[0])
+        if len(set(numbers)) > 1:
+            member = tables.array(f"W{slot}", numbers) + "[{}]"
+        self.windows[slot] = Windows(counts_rows, member)
+
+    def place(self, tables: Tables) -> None:
+        """Take columns and room, once everything that is held is known."""
+        layout = self.layout
+        self.keys_at = self.ints
+        self.ints += 2 * len(self.keys)
+        self.floats += len(self.bands)
+        self.ring = layout.int_columns(self.home, RING_COLUMNS)
+        self.cursors = layout.int_columns(self.home, len(self.spans))
+        self.span_table = tables.array(f"S{self.slots[0]}", self.spans)
+        layout.rings += 1
+        layout.row_ints += self.first_room * (self.ints + 2 * len(self.keys) + 1)
+        layout.row_floats += self.first_room * (self.floats + 2 * len(self.bands))
+
+    @property
+    def first_room(self) -> int:
+        """So many rows that one input row never makes the ring grow twice."""
+        return max(FIRST_ROOM, 1 << (self.times - 1).bit_length())
+
+    def column(self, at: str, which: int) -> str:
+        """Source of a column of the ring."""
+        array = "ki" if self.home == "key" else "gi"
+        return f"{array}[{at}, {self.ring + which}]"
+
+    def _arguments(self, at: str) -> str:
+        return f"{'ki' if self.home == 'key' else 'gi'}, {at}, {self.ring}, {self.ints}"
+
+    def _zones(self, at: str) -> str:
+        array = "ki" if self.home == "key" else "gi"
+        return f"wf, {array}, {at}, {self.ring}, {self.floats}, {len(self.bands)}"
+
+    def _cell(self, w: Writer, at: str, position: str, as_float: bool = False) -> str:
+        name, width = ("float_cell", self.floats) if as_float else ("int_cell", self.ints)
+        array = "ki" if self.home == "key" else "gi"
+        return w.let("cell", f"{name}({array}, {at}, {self.ring}, {position}, {width})")
+
+    def write_advance(self, w: Writer, at: str, clock: str) -> None:
+        """Let rows leave the windows."""
+        w(
+            f"advance_cursors(wi, {self._arguments(at)}, {self.cursors}, {self.span_table}, "
+            f"{self.longest}, {clock})"
+        )
+
+    def write_entry(self, w: Writer, at: str, scope: Scope) -> None:
+        """The arriving row enters the ring and its indexes."""
+        tail = w.let("tail", self.column(at, RING_TAIL))
+        head = self.column(at, RING_HEAD)
+        indexes, bands = len(self.keys), len(self.bands)
+        with w.block(f"if {tail} - {head} == {self.column(at, RING_ROOM)}:"):
+            w(
+                f"reserve_held(s, {self._arguments(at)}, {self.floats}, {self.keys_at}, "
+                f"{indexes}, {bands}, {self.first_room})"
+            )
+        cell = self._cell(w, at, tail)
+        float_cell = self._cell(w, at, tail, as_float=True) if self.floats else ""
+        w(f"wi[{cell}] = {scope.time}")
+        for position, (as_float, number) in self.cells.items():
+            array, first = ("wf", float_cell) if as_float else ("wi", cell)
+            if position != TIME:
+                w(f"{array}[{first} + {number}] = {scope.columns[position]}")
+        for index, (key, as_float) in enumerate(self.keys):
+            w(f"wi[{cell} + {self.keys_at + 2 * index}] = {key_source(w, scope, key, as_float)}")
+            w(f"enter_key(wi, {self._arguments(at)}, {self.keys_at}, {index}, {tail})")
+        for band, key in enumerate(self.bands):
+            value = scope.as_type(key, Type.DOUBLE)
+            w(f"wf[{float_cell} + {self.floats - bands + band}] = {value}")
+            w(f"enter_zone({self._zones(at)}, {band}, {tail})")
+        w(f"{self.column(at, RING_TAIL)} = {tail} + 1")
+        w(f"gi[0, HELD_ROOM] = max(gi[0, HELD_ROOM], {tail} - {head} + {1 + self.times})")
+
+    def low(self, at: str, slot: int, past: str, member: str) -> str:
+        """Source of the oldest position in a member's window on a slot."""
+        windows = self.windows[slot]
+        number = windows.member.format(member)
+        if windows.counts_rows:
+            return f"max({past} - {number}, 0)"
+        return f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.cursors} + {number}]"
+
+    def write_search(
+        self, w: Writer, at: str, index: int, key: str, ends: tuple[str, str]
+    ) -> tuple[str, str]:
+        """Look rows up; the locals of how many there are and where their positions are noted."""
+        arguments, indexes = self._arguments(at), len(self.keys)
+        count = w.let(
+            "count",
+            f"search(wi, {arguments}, {self.keys_at}, {index}, {indexes}, {key}, "
+            f"{ends[0]}, {ends[1]})",
+        )
+        return count, w.let("notes", f"found_cell({arguments}, {indexes})")
+
+    @contextmanager
+    def walk(
+        self, w: Writer, at: str, band: int, ends: tuple[str, str], bounds: tuple[str, str]
+    ) -> Iterator[str]:
+        """A loop over the rows whose value lies within the bounds; the local of a position."""
+        (low, past), (least, most) = ends, bounds
+        position = w.let("position", f"{low} - 1")
+        with w.block("while True:"):
+            w(
+                f"{position} = next_in_band({self._zones(at)}, {band}, {position} + 1, {past}, "
+                f"{least}, {most})"
+            )
+            with w.block(f"if {position} >= {past}:"):
+                w("break")
+            yield position
+
+    def write_cells(
+        self, w: Writer, at: str, position: str, wanted: Mapping[int, object]
+    ) -> dict[int, str]:
+        """Locals with attributes of a held row, by position."""
+        kinds = {self.cells[one][0] for one in wanted}
+        first = {kind: self._cell(w, at, position, kind) for kind in sorted(kinds)}
+        return {
+            one: w.let("held", f"{'wf' if kind else 'wi'}[{first[kind]} + {number}]")
+            for one in wanted
+            for kind, number in (self.cells[one],)
+        }
+
+
+def key_source(w: Writer, scope: Scope, key: Expression, as_float: bool) -> str:
+    """Source of a value rows are looked up by, as a whole number; null is NULL."""
+    if not as_float:
+        return scope.value(key)
+    value = w.let("key", scope.as_type(key, Type.DOUBLE))
+    return f"(NULL if isnan({value}) else float_bits({value}))"
+
+
+def arriving(scope: Scope, slot: int) -> dict[Place, str]:
+    """The places of the arriving row, seen in a slot."""
+    cells: dict[Place, str] = {(slot, index): name for index, name in enumerate(scope.columns)}
+    return {**cells, (slot, TIME): scope.time}

@@ -1,0 +1,213 @@
+"""Queries of one shape: equal but for constants, the sizes of their windows, and perhaps targets.
+
+A thousand filters with a thousand thresholds are one piece of source over a table of constants: the
+source, and with it the time to compile it, grows with the number of shapes, not of queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cep.engine.codegen.match_shapes import PARAMETER
+from cep.engine.codegen.writer import Writer
+from cep.engine.layout import is_float
+from cep.plan.expressions import Call, Column, Constant, Expression
+from cep.plan.query import Filter, Insert, Join, Query, StreamInput, Window
+from cep.plan.rewrite.expressions import map_children
+from cep.plan.types import Type
+
+Value = str | int | float
+ANY_TARGET = ""
+"""The target of a shape whose queries may write different streams."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """`query` stands for all members: constants that differ are columns of slot PARAMETER.
+
+    `constants` has a row per member, a column per parameter; `types` are theirs. `windows` has a
+    row per member, a window per input.
+    """
+
+    members: tuple[Query, ...]
+    query: Query
+    constants: tuple[tuple[Value, ...], ...]
+    types: tuple[Type, ...]
+    windows: tuple[tuple[Window | None, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def name(self) -> str:
+        """The first member's name: the family is written in its place."""
+        return self.members[0].name
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The stream each member writes."""
+        return tuple(target for query in self.members if (target := query.target) is not None)
+
+    def sizes(self, slot: int) -> tuple[int, ...]:
+        """The size of each member's window on an input; 0 without a window."""
+        return tuple(
+            0 if (window := windows[slot]) is None else window.constant(0)
+            for windows in self.windows
+        )
+
+
+def shape_of(query: Query, leaves: Collection[str]) -> Query:
+    """What is equal for queries of one shape; `leaves` are targets that nothing reads."""
+    return _rewritten(_bare(query, leaves), _blank)
+
+
+def family_of(members: Sequence[Query]) -> Family:
+    """The family of queries of one shape."""
+    values = [_constants(query) for query in members]
+    differing = [
+        place for place, found in enumerate(zip(*values, strict=True)) if len(set(found)) > 1
+    ]
+    return Family(
+        tuple(members),
+        _rewritten(members[0], _Parameters(differing)),
+        tuple(tuple(found[place][0] for place in differing) for found in values),
+        tuple(values[0][place][1] for place in differing),
+        tuple(tuple(one.window for one in query.inputs) for query in members),
+    )
+
+
+def is_parameter(expression: Expression) -> bool:
+    """Whether this is a constant in which members differ."""
+    return isinstance(expression, Column) and expression.slot == PARAMETER
+
+
+def _bare(query: Query, leaves: Collection[str]) -> Query:
+    """The query without what tells it from others of its shape, but for constants."""
+    output = query.output
+    if isinstance(output, Insert) and output.target in leaves:
+        output = replace(output, target=ANY_TARGET)
+    match query.input:
+        case StreamInput() as source:
+            bare: StreamInput | Join = _without_size(source)
+        case Join() as join:
+            left, right = _without_size(join.left), _without_size(join.right)
+            bare = replace(join, left=left, right=right)
+        case _:
+            raise TypeError(f"{query.name} is a match")
+    names = tuple(("", value) for _, value in query.projection)
+    return replace(query, name="", input=bare, output=output, projection=names)
+
+
+def _without_size(source: StreamInput) -> StreamInput:
+    window = None if source.window is None else Window(source.window.name)
+    return replace(source, window=window)
+
+
+def _blank(constant: Constant) -> Expression:
+    return replace(constant, value="" if isinstance(constant.value, str) else 0)
+
+
+def _constants(query: Query) -> list[tuple[Value, Type]]:
+    """The constants in a query, in the order in which it is rewritten."""
+    found: list[tuple[Value, Type]] = []
+
+    def take(constant: Constant) -> Expression:
+        found.append((_as_stored(constant), constant.type))
+        return constant
+
+    _rewritten(query, take)
+    return found
+
+
+def _as_stored(constant: Constant) -> Value:
+    value = constant.value
+    assert isinstance(value, str | int | float)
+    if isinstance(value, str):
+        return value
+    if not is_float(constant.type):
+        return int(value)
+    return float(np.float32(value)) if constant.type is Type.FLOAT else float(value)
+
+
+class _Parameters:
+    """Replaces the constants at some places by parameters, counting them as they come."""
+
+    def __init__(self, places: list[int]) -> None:
+        self.numbers = {place: number for number, place in enumerate(places)}
+        self.next = 0
+
+    def __call__(self, constant: Constant) -> Expression:
+        number = self.numbers.get(self.next)
+        self.next += 1
+        if number is None:
+            return constant
+        return Column(number, "", constant.type, PARAMETER)
+
+
+def _rewritten(query: Query, change: Callable[[Constant], Expression]) -> Query:
+    """The query with the constants in which members may differ changed.
+
+    What feeds a window is left alone, for members share its rows; so are aggregates, and constant
+    arguments of functions, which may decide what is called.
+    """
+
+    def rewrite(expression: Expression) -> Expression:
+        match expression:
+            case Constant(value) if value is not None and expression.type is not Type.BOOL:
+                return change(expression)
+            case Call():
+                arguments = tuple(
+                    one if isinstance(one, Constant) else rewrite(one)
+                    for one in expression.arguments
+                )
+                return replace(expression, arguments=arguments)
+            case _:
+                return map_children(expression, rewrite)
+
+    source = query.input
+    if isinstance(source, Join) and source.on is not None:
+        source = replace(source, on=rewrite(source.on))
+    elif isinstance(source, StreamInput) and source.window is None:
+        before = tuple(
+            Filter(rewrite(one.condition)) if isinstance(one, Filter) else one
+            for one in source.before
+        )
+        source = replace(source, before=before)
+    projection = tuple((name, rewrite(value)) for name, value in query.projection)
+    having = None if query.having is None else rewrite(query.having)
+    return replace(query, input=source, projection=projection, having=having)
+
+
+class Tables:
+    """Constants of a family as arrays of the module, one of whole numbers and one of floats."""
+
+    def __init__(self, stem: str, code_of: Callable[[str], int]) -> None:
+        self.stem = stem
+        self.code_of = code_of
+        self._arrays: dict[str, tuple[list[object], bool]] = {}
+
+    def array(self, suffix: str, values: Sequence[object], as_float: bool = False) -> str:
+        """Keep numbers (or rows of numbers) as an array; its name in the source."""
+        name = f"{self.stem}{suffix}"
+        self._arrays[name] = ([self._stored(value) for value in values], as_float)
+        return name
+
+    def parameters(self, family: Family, row: str, suffix: str = "") -> dict[tuple[int, int], str]:
+        """The source of each parameter of the member number `row`."""
+        cells = {}
+        for index, type_ in enumerate(family.types):
+            values = [constants[index] for constants in family.constants]
+            name = self.array(f"C{suffix}{index}", values, is_float(type_))
+            cells[PARAMETER, index] = f"{name}[{row}]"
+        return cells
+
+    def _stored(self, value: object) -> object:
+        return self.code_of(value) if isinstance(value, str) else value
+
+    def write(self, w: Writer) -> None:
+        """The arrays as constants of the module."""
+        for name, (values, as_float) in self._arrays.items():
+            w(f"{name} = np.array({values}, np.{'float64' if as_float else 'int64'})")

@@ -1,0 +1,122 @@
+"""The same aggregates over windows of many sizes: one ring of rows, in which each has its head."""
+
+from __future__ import annotations
+
+from cep.engine.codegen.aggregates import Aggregates
+from cep.engine.codegen.expressions import Scope
+from cep.engine.codegen.predicates import Emission, slot_scope
+from cep.engine.codegen.queries import ARRAYS, QuerySource
+from cep.engine.codegen.shapes import Family, Tables
+from cep.engine.codegen.writer import Writer, guarded
+from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_TAIL
+from cep.engine.layout import Layout, Start
+
+
+class SharedWindow(QuerySource):
+    """A family of queries over one window of several sizes.
+
+    The ring keeps what the largest window holds. A member has its own columns for its head and its
+    aggregates, one block behind the other.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        index: int,
+        keyed: bool,
+        group_is_key: bool,
+        layout: Layout,
+        times: int,
+        tables: Tables,
+    ) -> None:
+        self.family = family
+        self.tables = tables
+        self.families = [family]
+        super().__init__(family.query, index, keyed, group_is_key, layout, times)
+        self.sizes = tables.array("W", family.sizes(0))
+        self.cells = tables.parameters(family, "{}")
+
+    def __len__(self) -> int:
+        return len(self.family)
+
+    def _take_columns(self, layout: Layout, times: int) -> None:
+        """A block per member in the home of aggregates, ring and heads in that of the window."""
+        owners = [("query", query.name) for query in self.family.members]
+        form = "shared window"
+        block = Layout({"key": 0, "global": 0, "group": 0}, {"key": 0, "global": 0, "group": 0})
+        self.aggregates = Aggregates(self.query, self.home, block, True)
+        self.widths = (block.ints[self.home], block.floats[self.home])
+        self.blocks = (
+            layout.each(owners, form, lambda: layout.int_columns(self.home, self.widths[0])),
+            layout.each(owners, form, lambda: layout.float_columns(self.home, self.widths[1])),
+        )
+        with layout.owned(*owners, form=form):
+            self.ring = layout.int_columns(self.window_home, RING_COLUMNS)
+        self.heads = layout.each(owners, form, lambda: layout.int_columns(self.window_home, 1))
+        tail = self.ring + RING_TAIL
+        for number, owner in enumerate(owners):
+            layout.starts.append(Start(owner, self.window_home, self.heads + number, tail))
+        layout.kinds[self.index] = tuple(owners)
+        layout.rings += times * (block.rings * len(owners) + 1)
+        self._take_groups(layout, times)
+
+    def write_run(self, w: Writer, scope: Scope, key: str, emit: Emission) -> None:
+        """What a row does to all members, in their order."""
+        with guarded(w, [self.filters(scope)]):
+            counted = self.counted(scope)
+            if counted:
+                w(f"counted = {counted}")
+            values = self._arguments(w, scope)
+            row = self._group_row(w, scope, key)
+            home, at = self._window_row(key)
+            tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
+            clock = self._write_clock(w, scope, home, at, tail)
+            self._write_entry(w, scope, home, at, tail, row, values)
+            oldest = w.let("oldest", tail)
+            member = w.name("member")
+            with w.block(f"for {member} in range({len(self.family)}):"):
+                head = w.let("head", f"{home}[{at}, {self.heads} + {member}]")
+                results = self._write_member(w, key, (head, tail), clock, row, member, values)
+                w(f"{home}[{at}, {self.heads} + {member}] = {head}")
+                w(f"{oldest} = min({oldest}, {head})")
+                self._write_selection(w, scope, member, results, emit)
+            w(f"{home}[{at}, {self.ring + RING_HEAD}] = {oldest}")
+
+    def _write_member(
+        self,
+        w: Writer,
+        key: str,
+        ends: tuple[str, str],
+        clock: str,
+        row: str,
+        member: str,
+        values: list[str],
+    ) -> tuple[str, ...]:
+        """The member's window moves on; the locals of its aggregates."""
+        home, at = self._window_row(key)
+        i, f = ARRAYS[self.home]
+        ints, floats = (
+            f"{w.let('block', f'{block} + {member} * {width}')} + " if width else ""
+            for block, width in zip(self.blocks, self.widths, strict=True)
+        )
+        self.aggregates.bases = (ints, floats)
+        self.size = w.let("size", f"{self.sizes}[{member}]")
+        self._write_leaving(w, home, at, ends, clock, row)
+        with guarded(w, ["counted" if self.filtered else ""]):
+            w(*self.aggregates.enter(i, f, row, values, ends[1]))
+        self._write_rebase(w, key, row, ends[0])
+        return tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
+
+    def _write_selection(
+        self, w: Writer, scope: Scope, member: str, results: tuple[str, ...], emit: Emission
+    ) -> None:
+        cells = {place: source.format(member) for place, source in self.cells.items()}
+        with guarded(w, ["counted" if self.filtered else ""]):
+            inner = slot_scope(scope, cells, results)
+            outputs = tuple(w.let(name, inner.value(one)) for name, one in self.query.projection)
+            having = ""
+            if self.query.having is not None:
+                selected = slot_scope(scope, cells, outputs=outputs)
+                having = selected.condition(self.query.having)
+            with guarded(w, [having]):
+                emit(w, self.family, member, outputs, scope)

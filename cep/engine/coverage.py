@@ -1,0 +1,166 @@
+"""What the native engine compiles: the reason why a query is left to the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cep.engine.codegen.expressions import FUNCTIONS
+from cep.engine.codegen.functions import WRITERS
+from cep.engine.codegen.functions import why_not as why_not_written
+from cep.engine.codegen.indicators import INDICATORS, LAG_MAX, constant
+from cep.engine.codegen.queries import SIZES, streams_current
+from cep.engine.joinable import readers
+from cep.engine.joinable import why_not_native as join_reason
+from cep.engine.layout import is_float
+from cep.engine.linear import matched_streams, may_follow
+from cep.engine.linear import why_not_native as match_reason
+from cep.plan.expressions import (
+    Aggregate,
+    Call,
+    Collected,
+    Column,
+    Constant,
+    Expression,
+    InTable,
+    Missing,
+    walk,
+)
+from cep.plan.nodes import Plan
+from cep.plan.query import Filter, Holder, Insert, Join, Match, Query, StreamInput, Window
+from cep.plan.separable import Separability
+from cep.plan.types import Type
+
+AGGREGATES = INDICATORS | {"avg", "sum", "count", "min", "max", "stdDev"}
+NUMERIC_ONLY = frozenset({"avg", "sum", "min", "max", "stdDev"})
+
+
+class Coverage:
+    """Which queries of a plan are compiled."""
+
+    def __init__(self, plan: Plan, by: Separability) -> None:
+        self.plan = plan
+        self.by = by
+        self._matched = matched_streams(plan)
+        self._readers = readers(plan.queries)
+
+    def why_not_native(self, query: Query) -> str | None:
+        """Why a query is not compiled; None when it is. Whether what it reads is, is not asked."""
+        return next(self._reasons(query), None)
+
+    def _reasons(self, query: Query) -> Iterator[str]:
+        if query.partition is not None:
+            yield from self._partition_reasons(query)
+        if not may_follow(query) and any(one.stream in self._matched for one in query.inputs):
+            yield "a match or join, which can put out any number of rows, writes what it reads"
+        if isinstance(query.input, Match):
+            reason = match_reason(query, self.plan.compat)
+            yield from [reason] if reason else []
+        if isinstance(query.input, Join):
+            reason = join_reason(query, self.plan.compat, self._readers)
+            yield from [reason] if reason else []
+        yield from _reasons(query)
+
+    def _partition_reasons(self, query: Query) -> Iterator[str]:
+        partition = next(one for one in self.plan.partitions if one.name == query.partition)
+        if partition.idle_ms is not None:
+            yield "its partition forgets keys (`@purge`)"
+        if not self.by.is_keyed(query):
+            reasons = dict(self.by.reasons)
+            yield reasons.get(query.name, "its partition is not by the plan's key")
+
+
+def _reasons(query: Query) -> Iterator[str]:
+    yield from _source_reasons(query)
+    if not isinstance(query.output, Insert) or query.output.holder is not Holder.STREAM:
+        yield "it does not insert into a stream"
+    elif query.output.events != "current":
+        yield f"it puts out {query.output.events} events"
+    if query.rate is not None:
+        yield "its output is rate limited"
+    if query.order_by or query.limit is not None or query.offset is not None:
+        yield "it orders or limits its output"
+    yield from _aggregate_reasons(query.aggregates)
+    for expression in _expressions(query):
+        yield from _expression_reasons(expression)
+
+
+def _source_reasons(query: Query) -> Iterator[str]:
+    if not isinstance(query.input, StreamInput):
+        return
+    source = query.input
+    if source.holder is not Holder.STREAM:
+        yield f"it reads a {source.holder}"
+    if not all(isinstance(handler, Filter) for handler in (*source.before, *source.after)):
+        yield "it uses a stream function"
+    if source.window is not None:
+        yield from _window_reasons(query, source.window)
+
+
+def _window_reasons(query: Query, window: Window) -> Iterator[str]:
+    name = window.name
+    if name not in SIZES:
+        yield f"window `{name}` is not compiled"
+    elif not isinstance(window.arguments[SIZES[name]], Constant):
+        yield f"the size of window `{name}` is no constant"
+    elif window.constant(SIZES[name]) == 0:
+        yield f"window `{name}` holds no row"
+    elif name == "lengthBatch":
+        yield from _batch_reasons(query, streams_current(window))
+    elif name == "externalTime" and not isinstance(window.arguments[0], Column):
+        yield "the time of window `externalTime` is no attribute"
+
+
+def _batch_reasons(query: Query, at_once: bool) -> Iterator[str]:
+    """A batch is compiled where one row comes of it, its last, or (`at_once`) each as it comes."""
+    if not query.aggregates:
+        yield "all rows of a batch go out together"
+    if query.group_by:
+        yield "a row per group goes out of a batch"
+    if query.stream_input.after or (query.having is not None and not at_once):
+        yield "a batch's last row that passes a condition goes out"
+
+
+def _aggregate_reasons(aggregates: tuple[Aggregate, ...]) -> Iterator[str]:
+    for aggregate in aggregates:
+        argument = aggregate.argument
+        if aggregate.function not in AGGREGATES:
+            yield f"aggregator `{aggregate.function}` is not compiled"
+        elif aggregate.function == "lag" and constant(aggregate) > LAG_MAX:
+            yield f"`lag` of more than {LAG_MAX} rows is not compiled"
+        elif aggregate.function not in NUMERIC_ONLY or argument is None:
+            continue
+        elif not argument.type.is_numeric:
+            yield f"`{aggregate.function}` of {argument.type} is not compiled"
+
+
+def _expressions(query: Query) -> Iterator[Expression]:
+    for one in query.inputs:
+        yield from (*one.filters, *one.window_filters)
+    if isinstance(query.input, Join) and query.input.on is not None:
+        yield query.input.on
+    for aggregate in query.aggregates:
+        yield from aggregate.arguments
+    yield from (expression for _, expression in query.projection)
+    if query.having is not None:
+        yield query.having
+
+
+def _expression_reasons(expression: Expression) -> Iterator[str]:
+    for node in walk(expression):
+        match node:
+            case InTable():
+                yield "it looks into a table"
+            case Collected() | Missing():
+                yield "it asks for a collection of events"
+            case Call() if not _is_compiled(node):
+                yield f"function `{node.function}` is not compiled"
+            case Call() if (reason := why_not_written(node)) is not None:
+                yield reason
+        if node.type in (Type.OBJECT, Type.LIST):
+            yield "it works on objects"
+
+
+def _is_compiled(call: Call) -> bool:
+    name = call.function
+    is_known = name == "ifThenElse" or name in WRITERS
+    return is_known or (name, is_float(call.type)) in FUNCTIONS

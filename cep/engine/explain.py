@@ -1,0 +1,75 @@
+"""What of a plan is compiled, what is interpreted, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cep.engine.codegen.join_keys import SIDES, band, equality
+from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, Stages
+from cep.plan.expressions import Expression
+from cep.plan.nodes import Aggregation, NamedWindow, Plan, Table, Trigger
+from cep.plan.query import Join
+from cep.plan.rewrite.conjunctions import conjuncts
+from cep.plan.text import expression_text
+
+KINDS = {
+    Table: "a table",
+    NamedWindow: "a named window",
+    Trigger: "a trigger",
+    Aggregation: "an aggregation",
+}
+"""Definitions that only the interpreter holds."""
+
+
+def how_it_runs(plan: Plan) -> str:
+    """A section of `explain`: operators by stage, and the reasons of interpreted queries."""
+    stages = Stages.of(plan)
+    titles = {
+        KEYED: f"compiled, per {stages.by.key}",
+        CROSSING: "compiled, on one clock",
+        BEHIND: "compiled, behind the interpreter",
+    }
+    lines = ["how it runs"]
+    for stage, title in titles.items():
+        names = [op.name for op in plan.operators if stages.operator(op) == stage]
+        if names:
+            lines.append(f"  {title}: {', '.join(names)}")
+    lines += _lookups(plan, stages)
+    if INTERPRETED in stages.used():
+        lines.append("  interpreted:")
+        lines += [f"    {name}: {why}" for name, why in stages.placement.reasons.items()]
+        lines += [f"    {one.name}: {KINDS[type(one)]}" for one in _held(plan)]
+    return "\n".join(lines)
+
+
+def _lookups(plan: Plan, stages: Stages) -> Iterator[str]:
+    """By what compiled joins find the rows that their windows hold."""
+    for query in plan.queries:
+        if isinstance(query.input, Join) and stages.operator(query) != INTERPRETED:
+            yield f"  join {query.name} {_way(query.input.on)}"
+
+
+def _way(on: Expression | None) -> str:
+    """How the condition of a join leads to the rows on which it is true."""
+    conditions = [] if on is None else conjuncts(on)
+    equal = equality(conditions)
+    if equal is not None:
+        keys = " and ".join(_side_text(key) for key in equal.keys if key is not None)
+        return f"looks rows up by {keys}"
+    bands = [_side_text(found.key) for slot in SIDES if (found := band(conditions, slot))]
+    if bands:
+        return f"looks for bands of {' and '.join(bands)}"
+    return "looks at every row of its windows"
+
+
+def _side_text(key: Expression) -> str:
+    return expression_text(key, slots=("left", "right"))
+
+
+def interpreted(plan: Plan) -> frozenset[str]:
+    """The names of all that is not compiled."""
+    return Stages.of(plan).placement.interpreted | {one.name for one in _held(plan)}
+
+
+def _held(plan: Plan) -> list[Table | NamedWindow | Trigger | Aggregation]:
+    return [*plan.tables, *plan.windows, *plan.triggers, *plan.aggregations]

@@ -1,0 +1,31 @@
+"""Generated modules on disk: imported from the cache folder, where Numba keeps its code, too."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+from types import ModuleType
+
+from cep.engine.jit import cache_folder
+
+
+def load_module(source: str) -> ModuleType:
+    """The module of this source, written where it is not yet."""
+    name = f"mt5cep_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    folder = cache_folder() / "plans"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.py"
+    if not path.exists() or path.read_text() != source:
+        draft = path.with_suffix(f".{os.getpid()}.tmp")
+        draft.write_text(source)
+        draft.replace(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,217 @@
+"""The stage of what is not compiled: rows out of the arrays, through the interpreter, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
+from cep.engine.layout import StreamIds, row_cells, row_widths
+from cep.engine.rows import Decoder, Row, Rows
+from cep.engine.stage_run import OutputRows
+from cep.engine.stages import INTERPRETED, Stages
+from cep.engine.strings import Strings
+from cep.interpreter.change import go_on
+from cep.interpreter.interpreter import Interpreter
+from cep.interpreter.rows import Chunk
+from cep.plan.change import Change
+from cep.plan.nodes import Plan
+from cep.plan.query import OnDemandQuery
+from cep.plan.types import Schema, Type
+
+QueryCallback = Callable[[int, list[Row] | None, list[Row] | None], None]
+"""Told (time of the last row, current rows, expired rows); None where there are none of a kind."""
+
+
+def rest(stages: Stages) -> Plan:
+    """The part of a plan that is left to the interpreter."""
+    plan = stages.plan
+    operators = [op for op in plan.operators if stages.operator(op) == INTERPRETED]
+    return replace(plan, operators=tuple(operators), engines=(), chained=())
+
+
+class InterpretedStage:
+    """Feeds the interpreter in the order of the records and collects what comes out.
+
+    The clock follows every record, also those that nothing here reads, so that timers fire as if
+    the whole rules were interpreted.
+    """
+
+    def __init__(
+        self, stages: Stages, ids: StreamIds, made: frozenset[str], decoder: Decoder
+    ) -> None:
+        """`made` are the streams whose rows are put out."""
+        self.plan = stages.plan
+        self.ids = ids
+        self.decoder = decoder
+        self.interpreter = Interpreter(rest(stages))
+        self._widths = row_widths(self.plan)
+        self._names = ids.names()
+        self._order = 0
+        self._in_order = {s.name for s in self.plan.streams if s.reorder is not None}
+        self._given = ""
+        self._taken: dict[str, list[tuple[int, int, list[Any]]]] = {}
+        self._sequence: list[str] = []
+        for name in sorted(made):
+            self._taken[name] = []
+            self.interpreter.on_stream(name, partial(self._take, name))
+
+    def _take(self, stream: str, chunk: Chunk) -> None:
+        if stream == self._given:
+            return  # it was compiled, and has been put out
+        for row in chunk:
+            self._taken[stream].append((self._order, row.time, row.values))
+            self._sequence.append(stream)
+
+    def feed(self, rows: Rows, orders: Ints, times: Ints, objects: list[Any]) -> OutputRows:
+        """Take rows; `orders` and `times` (ms UTC) are those of all records so far unseen.
+
+        Values that are objects are appended to `objects`; their cells hold the place.
+        """
+        clock = np.maximum.accumulate(times) if len(times) else times
+        passed = 0
+        values_of = self.decoder.values(rows)
+        places = np.searchsorted(orders, rows.ints[:, OUT_ORDER])
+        for stream, time, order, place, values in zip(
+            rows.ints[:, OUT_STREAM].tolist(),
+            rows.ints[:, OUT_TIME].tolist(),
+            rows.ints[:, OUT_ORDER].tolist(),
+            places.tolist(),
+            values_of,
+            strict=True,
+        ):
+            if place >= passed and place < len(clock):
+                self._pass(orders[passed : place + 1], clock[passed : place + 1])
+                passed = place + 1
+            self._order = order
+            self._send(self._names[stream], time, values)
+        self._pass(orders[passed:], clock[passed:])
+        return self._output(objects)
+
+    def _send(self, stream: str, time: int, values: Sequence[Any]) -> None:
+        self._given = "" if stream in self._in_order else stream
+        self.interpreter.send(stream, [(time, values)])
+        self._given = ""
+
+    def _pass(self, orders: Ints, clock: Ints) -> None:
+        """Let time pass over records, stopping at those that make something due."""
+        at = 0
+        while at < len(clock):
+            due = self.interpreter.next_due_ms
+            if due is not None and due > int(clock[at]):
+                at = int(np.searchsorted(clock, due))
+            if due is None or at >= len(clock):
+                at = len(clock) - 1
+            self._order = int(orders[at])
+            self.interpreter.advance(int(clock[at]))
+            at += 1
+
+    def advance(self, time_ms: int, order: int, objects: list[Any]) -> OutputRows:
+        """Let time pass without a record; what that makes due has this place in the order."""
+        self._order = order
+        self.interpreter.advance(time_ms)
+        return self._output(objects)
+
+    def wall(self, time_ms: int, order: int, objects: list[Any]) -> OutputRows:
+        """Say what the wall's clock shows; see `Interpreter.wall`."""
+        self._order = order
+        self.interpreter.wall(time_ms)
+        return self._output(objects)
+
+    def on_query(self, name: str, callback: QueryCallback) -> None:
+        """Call back with a query's rows as dictionaries. KeyError: it is not interpreted."""
+        query = next(q for q in self.plan.queries if q.name == name)
+        names = tuple(query.schema.names)
+
+        def dicts(chunk: Chunk | None, kind: str) -> list[Row] | None:
+            if chunk is None:
+                return None
+            head = {"stream": query.target or query.name}
+            return [
+                {
+                    **head,
+                    "time_msc": row.time,
+                    "kind": kind,
+                    **dict(zip(names, row.values, strict=True)),
+                }
+                for row in chunk
+            ]
+
+        def call(time_ms: int, current: Chunk | None, expired: Chunk | None) -> None:
+            callback(time_ms, dicts(current, "current"), dicts(expired, "expired"))
+
+        self.interpreter.on_query(name, call)
+
+    def snapshot(self) -> bytes:
+        """The interpreter's state."""
+        return self.interpreter.snapshot()
+
+    def restore(self, data: bytes) -> None:
+        """Take the state of a snapshot; SnapshotError when it does not fit."""
+        self.interpreter.restore(data)
+
+    def go_on(self, old: InterpretedStage, change: Change, order: int) -> None:
+        """Go on from the state of other rules; what begins now has this place in the order."""
+        self._order = order
+        go_on(old.interpreter, self.interpreter, change)
+
+    def ask(self, query: OnDemandQuery) -> list[Row]:
+        """The answer of an on-demand query as dictionaries."""
+        found = self.interpreter.ask(query)
+        return [dict(zip(query.schema.names, values, strict=True)) for values in found or []]
+
+    def _output(self, objects: list[Any]) -> OutputRows:
+        """What was taken, as raw rows in the order it came."""
+        n = len(self._sequence)
+        ints = np.zeros((n, self._widths[0]), np.int64)
+        floats = np.zeros((n, self._widths[1]))
+        sequence = np.array([self.ids.of(name) for name in self._sequence], np.int64)
+        for name, taken in self._taken.items():
+            if not taken:
+                continue
+            places = np.flatnonzero(sequence == self.ids.of(name))
+            ints[places, OUT_ORDER] = [order for order, _, _ in taken]
+            ints[places, OUT_STREAM] = self.ids.of(name)
+            ints[places, OUT_TIME] = [time for _, time, _ in taken]
+            schema = self.plan.stream(name).schema
+            values = list(zip(*(row for _, _, row in taken), strict=True))
+            _write(schema, values, places, ints, floats, self.decoder.strings, objects)
+            taken.clear()
+        self._sequence.clear()
+        return OutputRows(ints, floats, np.empty(0, np.int64))
+
+
+def _number(value: Any, null: float) -> float:
+    """A value's cell; null too for what `cast` only says is a number."""
+    return value if isinstance(value, int | float) else null
+
+
+def _write(
+    schema: Schema,
+    columns: Sequence[Sequence[Any]],
+    places: Ints,
+    ints: Ints,
+    floats: NDArray[np.float64],
+    strings: Strings,
+    objects: list[Any],
+) -> None:
+    """Put the values of rows of one stream into their cells."""
+    for attribute, cell, column in zip(schema.attributes, row_cells(schema), columns, strict=True):
+        if cell.is_float:
+            floats[places, cell.column] = [_number(value, np.nan) for value in column]
+        elif attribute.type is Type.STRING:
+            ints[places, cell.column] = [
+                strings.code(value if isinstance(value, str) else None) for value in column
+            ]
+        elif attribute.type in (Type.OBJECT, Type.LIST):
+            first = len(objects)
+            objects.extend(column)
+            ints[places, cell.column] = np.arange(first, len(objects))
+        else:
+            ints[places, cell.column] = [_number(value, NULL) for value in column]

@@ -1,0 +1,58 @@
+"""Rows fed one by one enter the compiled stage by address: the same rows come out as in a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cep.engine.kernels.state import STATUS
+from cep.engine.native import Compiled
+from cep.engine.row_feed import RowFeed
+from cep.engine.single import DONE, FULL
+from cep.plan import compile_rules
+
+RULES = """
+define stream S (symbol string, mid double);
+from S#window.length(3000) select symbol, avg(mid) as a, max(mid) as m, count() as n
+group by symbol insert into Out;
+"""
+COUNT = 4000
+
+
+@pytest.mark.parametrize("jit", [True, False])
+def test_single_rows_outgrow_every_array(jit: bool) -> None:
+    rules = Compiled(compile_rules(RULES), jit=jit)
+    mid = np.random.default_rng(5).integers(0, 100, COUNT).astype(float)
+    symbols = [f"K{number % 300}" for number in range(COUNT)]
+    times = np.arange(COUNT)
+    expected = rules.start().push("S", {"symbol": symbols, "mid": mid}, times).dicts()
+    run = rules.start()
+    feed = RowFeed(run, "S")
+    found = [
+        row
+        for time, symbol, value in zip(times.tolist(), symbols, mid.tolist(), strict=True)
+        for row in feed.push(time, symbol, value).dicts()
+    ]
+    assert found == expected
+
+
+def test_a_row_without_room_is_not_begun() -> None:
+    run = Compiled(compile_rules(RULES)).start()
+    feed = RowFeed(run, "S")
+    feed.push(0, "K0", 1.0)
+    (stage,) = run.stages.values()
+    while stage.enter(feed._row) & DONE:
+        stage.take()
+    before = [array.copy() for array in stage.state]
+    assert stage.enter(feed._row) == FULL
+    pairs = zip(stage.state._fields, before, stage.state, strict=True)
+    assert [name for name, old, new in pairs if not np.array_equal(old, new)] in ([], ["gi"])
+    before[4][0, STATUS] = stage.state.gi[0, STATUS]
+    assert np.array_equal(before[4], stage.state.gi)
+
+
+def test_uncompiled_stages_are_not_entered() -> None:
+    run = Compiled(compile_rules(RULES), jit=False).start()
+    feed = RowFeed(run, "S")
+    (stage,) = run.stages.values()
+    assert stage.enter(feed._row) == FULL
