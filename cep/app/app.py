@@ -1,0 +1,254 @@
+"""`App`: rules in a Python program, without files, daemon or Spark."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from cep.app import frames
+from cep.engine.change import changed, compiled_for
+from cep.engine.encode import Column, InputError
+from cep.engine.native import Compiled, Run, Seed
+from cep.engine.row_feed import RowFeed
+from cep.engine.rows import Row, Rows
+from cep.engine.snapshot import restore, seed_of, take
+from cep.engine.stages import Stages
+from cep.plan import Plan, compile_rules
+from cep.plan.change import Report
+from cep.plan.on_demand import build_on_demand
+
+StreamCallback = Callable[[list[Row]], None]
+QueryCallback = Callable[[int, list[Row] | None, list[Row] | None], None]
+
+
+class App:
+    """Rules at work: feed it rows, it calls back and returns what they cause.
+
+    Rows are dictionaries: `stream`, `time_msc` (ms UTC), `kind`, then the attributes. Time is that
+    of the rows; `advance` lets time pass without any. An App is not thread-safe.
+    """
+
+    def __init__(
+        self,
+        rules: str | Path | Plan,
+        *,
+        outputs: Sequence[str] | None = None,
+        jit: bool = True,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """Load a rule text, file or plan; RuleError tells what is wrong with it and where.
+
+        `outputs` are the streams whose rows `send` and `push` return (default: every derived
+        one). With `jit=False` nothing is compiled to machine code: slower, starts at once.
+        `variables` are the values of `${name}` in the text.
+        """
+        self.plan = _plan(rules, variables or {})
+        self._outputs = outputs
+        self._jit = jit
+        self._on_stream: defaultdict[str, list[StreamCallback]] = defaultdict(list)
+        self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
+        self._told: list[tuple[str, str, Any]] = []
+        self._run: Run | None = None
+        self._feeds: dict[str, RowFeed] = {}
+
+    def __enter__(self) -> App:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def on_stream(self, stream: str, callback: StreamCallback) -> None:
+        """Call back with the rows of a derived stream, those of one event at a time.
+
+        KeyError when the rules make no such stream.
+        """
+        if stream not in self.plan.made:
+            known = ", ".join(sorted(self.plan.made))
+            raise KeyError(f"no derived stream {stream!r}; there are {known}")
+        self._before_start()
+        self._tell("stream", stream, callback)
+
+    def on_query(self, query: str, callback: QueryCallback) -> None:
+        """Call back with a query's time, current rows and expired rows (None: there are none).
+
+        KeyError when there is no such query.
+        """
+        if query not in {known.name for known in self.plan.queries}:
+            known = ", ".join(known.name for known in self.plan.queries)
+            raise KeyError(f"no query {query!r}; there are {known}")
+        self._before_start()
+        self._tell("query", query, callback)
+
+    def _tell(self, kind: str, name: str, callback: Any) -> None:
+        """Tell a callback from now on what comes out of a stream or query of the plan."""
+        self._told.append((kind, name, callback))
+        stream = name if kind == "stream" else sole_stream(self.plan, name)
+        if stream is None:
+            self._on_query[name].append(callback)
+        elif kind == "stream":
+            self._on_stream[stream].append(callback)
+        else:
+            self._on_stream[stream].append(lambda rows: callback(rows[-1]["time_msc"], rows, None))
+
+    def _before_start(self) -> None:
+        if self._run is not None:
+            raise RuntimeError("register callbacks before the first row: they decide what compiles")
+
+    def start(self, time_msc: int | None = None) -> None:
+        """Begin now rather than at the first row; timers count from `time_msc` (ms UTC)."""
+        if self._run is None:
+            self._run = self._load(Seed()).start()
+            self._listen(self._run)
+        if time_msc is not None:
+            self._deliver(self._run.advance(time_msc))
+
+    def _listen(self, run: Run) -> None:
+        for query, callbacks in self._on_query.items():
+            for callback in callbacks:
+                run.on_query(query, callback)
+
+    def _load(self, seed: Seed) -> Compiled:
+        interpreted = self._on_query.keys()
+        return Compiled(
+            self.plan, outputs=self._returned(), jit=self._jit, interpreted=interpreted, seed=seed
+        )
+
+    def _returned(self) -> set[str] | None:
+        return None if self._outputs is None else {*self._outputs, *self._on_stream}
+
+    def change(
+        self, rules: str | Path | Plan, *, variables: Mapping[str, str] | None = None
+    ) -> Report:
+        """Go on with other rules: what did not change in them keeps its state.
+
+        Returns what was kept, reset, is new and gone. RuleError, and nothing changed, when the
+        new rules are wrong. Callbacks stay where their stream or query still exists.
+        """
+        plan, run = _plan(rules, variables or {}), self.run
+        before = self.plan, self._told, self._on_stream, self._on_query
+        self._begin_telling(plan)
+        try:
+            following = compiled_for(
+                run, plan, outputs=self._returned(), interpreted=self._on_query.keys()
+            )
+            self._run, report = changed(run, following)
+        except Exception:
+            self.plan, self._told, self._on_stream, self._on_query = before
+            raise
+        self._feeds.clear()
+        self._listen(self._run)
+        return report
+
+    def _begin_telling(self, plan: Plan) -> None:
+        """Take over a plan, and the callbacks for what it has."""
+        told, self.plan, self._told = self._told, plan, []
+        self._on_stream, self._on_query = defaultdict(list), defaultdict(list)
+        known = {("query", query.name) for query in plan.queries}
+        known |= {("stream", stream) for stream in plan.made}
+        for kind, name, callback in told:
+            if (kind, name) in known:
+                self._tell(kind, name, callback)
+
+    @property
+    def run(self) -> Run:
+        """The run behind this App, started."""
+        self.start()
+        assert self._run is not None
+        return self._run
+
+    def send(
+        self, stream: str, row: Mapping[str, Any] | Sequence[Any], time_msc: int | None = None
+    ) -> list[Row]:
+        """Feed one row, as a dictionary or as values in the order of the stream's attributes.
+
+        `time_msc` is its time in ms UTC; a dictionary may hold it under that name. Returns what
+        the row causes. InputError, and nothing fed, when it does not fit.
+        """
+        feed = self._feed(stream)
+        values = frames.values(row, feed.names)
+        if time_msc is None and isinstance(row, Mapping):
+            time_msc = row.get(frames.TIME)
+        if time_msc is None:
+            raise InputError(f"{stream}: a row without `time_msc`, its time in ms UTC")
+        return self._deliver(feed.push(time_msc, *values))
+
+    def _feed(self, stream: str) -> RowFeed:
+        if stream not in self._feeds:
+            self._feeds[stream] = RowFeed(self.run, stream)
+        return self._feeds[stream]
+
+    def push(
+        self, stream: str, frame: frames.Frame, time_msc: Column | str | None = None
+    ) -> list[Row]:
+        """Feed rows as columns: a dictionary of columns, an Arrow table or a pandas frame.
+
+        `time_msc` is a column, or the name of one (default: `time_msc`). The result is that of
+        sending the rows one by one. InputError, and nothing fed, when a column does not fit.
+        """
+        columns = frames.columns(frame)
+        return self._deliver(self.run.push(stream, columns, frames.times(columns, time_msc)))
+
+    def advance(self, time_msc: int) -> list[Row]:
+        """Let time pass: what is due fires. Returns what that causes."""
+        return self._deliver(self.run.advance(time_msc))
+
+    def wall(self, time_msc: int) -> list[Row]:
+        """Say what the wall's clock shows, ms UTC: for `@app:playback(idle.time=.., ..)` alone."""
+        return self._deliver(self.run.wall(time_msc))
+
+    def ask(self, query: str) -> list[Row]:
+        """Answer an on-demand query on tables, named windows or aggregations."""
+        return self.run.ask(build_on_demand(query, self.plan))
+
+    def snapshot(self) -> bytes:
+        """The state between two rows."""
+        return take(self.run)
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on where a snapshot of the same rules was taken; SnapshotError for another's."""
+        self._before_start()
+        self._run = restore(self._load(seed_of(snapshot)), snapshot)
+        self._listen(self._run)
+
+    def close(self) -> None:
+        """Let go of everything; the App cannot be used any more."""
+        self._run = None
+
+    def _deliver(self, rows: Rows) -> list[Row]:
+        """Call back, the rows of one event and stream at a time."""
+        made = rows.dicts()
+        if self._on_stream:
+            keys = zip(rows.orders.tolist(), (row["stream"] for row in made), strict=True)
+            for (_, stream), group in groupby(zip(keys, made, strict=True), lambda pair: pair[0]):
+                together = [row for _, row in group]
+                for callback in self._on_stream.get(stream, ()):
+                    callback(together)
+        if self._outputs is None:
+            return made
+        return [row for row in made if row["stream"] in self._outputs]
+
+
+def sole_stream(plan: Plan, name: str) -> str | None:
+    """The stream that a compiled query alone writes, and that shows all it puts out."""
+    query = next(query for query in plan.queries if query.name == name)
+    writers = [one for one in plan.queries if one.target == query.target]
+    is_compiled = name not in Stages.of(plan).placement.interpreted
+    return query.target if is_compiled and len(writers) == 1 else None
+
+
+def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
+    if isinstance(rules, Plan):
+        return rules
+    if isinstance(rules, Path):
+        return compile_rules(rules.read_text(encoding="utf-8"), str(rules), variables=variables)
+    return compile_rules(rules, variables=variables)

@@ -1,0 +1,226 @@
+"""Rules in a Python program: feeding, callbacks, questions, own functions, going on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from cep.app import App, function
+from cep.app.frames import columns, times
+from cep.engine.encode import InputError
+from cep.engine.snapshot import SnapshotError
+from cep.lang.errors import RuleError
+from cep.plan.functions import unregister
+
+RULES = """
+define stream Tick (symbol string, bid double);
+define table Last (symbol string, bid double);
+@info(name='n') from Tick#window.length(2) select symbol, sum(bid) as total insert into Total;
+@info(name='all') from Tick#window.length(1) select symbol, bid insert all events into Moved;
+from Tick select symbol, bid update or insert into Last on Last.symbol == symbol;
+"""
+TICKS = [(1_000, "A", 1.0), (2_000, "B", 2.0), (3_000, "A", 4.0)]
+
+
+def app(**options: Any) -> App:
+    return App(RULES, jit=False, **options)
+
+
+def send_all(to: App, ticks: list[tuple[int, str, float]] = TICKS) -> list[dict[str, Any]]:
+    return [row for time, *values in ticks for row in to.send("Tick", values, time)]
+
+
+def test_rows_are_returned_in_order() -> None:
+    rows = send_all(app(outputs=["Total"]))
+    assert [(row["time_msc"], row["symbol"], row["total"]) for row in rows] == [
+        (1_000, "A", 1.0),
+        (2_000, "B", 3.0),
+        (3_000, "A", 6.0),
+    ]
+
+
+FRAME = {"time_msc": [1_000, 2_000, 3_000], "symbol": ["A", "B", "A"], "bid": [1.0, 2.0, 4.0]}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        FRAME,
+        {name: np.array(values) for name, values in FRAME.items()},
+        pa.table(FRAME),
+        pa.RecordBatch.from_pydict(FRAME),
+        pd.DataFrame(FRAME),
+    ],
+    ids=["dict", "numpy", "table", "batch", "pandas"],
+)
+def test_rows_pushed_as_columns_are_rows_sent_one_by_one(frame: Any) -> None:
+    assert app().push("Tick", frame) == send_all(app())
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_may_be_timestamps(unit: str) -> None:
+    stamps = np.array([1, 2], "datetime64[s]").astype(f"datetime64[{unit}]")
+    for given in (stamps, pa.array(stamps), pd.DataFrame({"t": stamps})):
+        found = times(columns(given), "t") if isinstance(given, pd.DataFrame) else times({}, given)
+        assert found.tolist() == [1_000, 2_000]
+
+
+def test_callbacks_of_streams_hear_the_rows_of_one_event_together() -> None:
+    heard: list[list[str]] = []
+    own = app()
+    own.on_stream("Moved", lambda rows: heard.append([row["symbol"] for row in rows]))
+    send_all(own)
+    assert heard == [["A"], ["A", "B"], ["B", "A"]]
+
+
+def test_callbacks_do_not_add_to_what_is_returned() -> None:
+    heard: list[Any] = []
+    own = app(outputs=["Total"])
+    own.on_stream("Moved", heard.extend)
+    assert {row["stream"] for row in send_all(own)} == {"Total"} and heard
+
+
+def test_callbacks_of_queries_hear_current_and_expired_rows() -> None:
+    heard: list[tuple[int, Any, Any]] = []
+    own = app()
+    own.on_query("all", lambda *told: heard.append(told))
+    send_all(own, TICKS[:2])
+    (_, first, nothing), (time_msc, current, expired) = heard
+    assert nothing is None and [row["bid"] for row in first] == [1.0]
+    assert time_msc == 2_000
+    assert [(row["kind"], row["symbol"]) for row in current + expired] == [
+        ("current", "B"),
+        ("expired", "A"),
+    ]
+
+
+def test_callbacks_come_before_the_first_row() -> None:
+    own = app()
+    send_all(own, TICKS[:1])
+    with pytest.raises(RuntimeError, match="before the first row"):
+        own.on_stream("Moved", print)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(KeyError, match="no query 'x'; there are n, all"):
+        app().on_query("x", print)
+    with pytest.raises(KeyError, match="no derived stream 'x'; there are Moved, Total"):
+        app().on_stream("x", print)
+    with pytest.raises(InputError, match="no source stream 'x'"):
+        app().send("x", (1,), 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "time_msc", "message"),
+    [
+        ({"symbol": "A", "price": 1.0}, 1, "no attribute 'price'; there are symbol, bid"),
+        ({"symbol": "A", "bid": 1.0}, None, "a row without `time_msc`"),
+        (("A",), 1, "1 values; give symbol, bid"),
+        (("A", "high"), 1, "do not fit"),
+        (("A", 1.0), -5, "before 1970"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_refused_and_changes_nothing(
+    row: Any, time_msc: int | None, message: str
+) -> None:
+    own = app(outputs=["Total"])
+    send_all(own, TICKS[:1])
+    with pytest.raises(InputError, match=message):
+        own.send("Tick", row, time_msc)
+    assert send_all(own, TICKS[1:])[0]["total"] == 3.0
+
+
+def test_frames_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="no column 'time_msc'"):
+        app().push("Tick", {"symbol": ["A"], "bid": [1.0]})
+    with pytest.raises(InputError, match="give a dictionary of columns, an Arrow table"):
+        app().push("Tick", [("A", 1.0)], [1])
+    with pytest.raises(InputError, match=r"Tick\.bid: the input has no such column"):
+        app().push("Tick", {"time_msc": [1], "symbol": ["A"]})
+
+
+def test_tables_can_be_asked() -> None:
+    own = app()
+    send_all(own)
+    found = own.ask("from Last on bid > 1.5 select symbol, bid order by symbol")
+    assert found == [{"symbol": "A", "bid": 4.0}, {"symbol": "B", "bid": 2.0}]
+    with pytest.raises(RuleError, match="unknown"):
+        own.ask("from Lost select symbol")
+
+
+def test_time_can_pass_without_rows() -> None:
+    rules = """
+    define stream Tick (symbol string);
+    from not Tick[symbol == 'A'] for 5 sec select 'silent' as what insert into Silence;
+    """
+    own = App(rules, jit=False)
+    own.start(1_000)
+    assert own.advance(5_999) == []
+    assert [row["what"] for row in own.advance(6_000)] == ["silent"]
+
+
+def test_a_snapshot_goes_on_in_another_app() -> None:
+    first = app()
+    send_all(first, TICKS[:2])
+    second = app()
+    second.restore(first.snapshot())
+    assert send_all(second, TICKS[2:]) == send_all(first, TICKS[2:])
+    assert second.ask("from Last select symbol, bid") == first.ask("from Last select symbol, bid")
+
+
+def test_a_snapshot_of_other_rules_is_refused() -> None:
+    other = App(RULES.replace("length(2)", "length(3)"), jit=False)
+    with pytest.raises(SnapshotError, match="other rules"):
+        other.restore(app().snapshot())
+
+
+def test_rules_may_be_a_file_with_variables(tmp_path: Path) -> None:
+    path = tmp_path / "rules.cep"
+    path.write_text("define stream S (x int); from S[x > ${least}] select x insert into T;")
+    with App(path, jit=False, variables={"least": "2"}) as own:
+        assert [row["x"] for row in own.push("S", {"time_msc": [1, 2], "x": [2, 3]})] == [3]
+    with pytest.raises(RuleError, match="least"):
+        App(path)
+
+
+@pytest.fixture
+def pips() -> Any:
+    @function(name="trader:pips")
+    def pips(bid: float, ask: float | None) -> float | None:
+        return None if ask is None else round((ask - bid) * 10_000, 1)
+
+    yield pips
+    unregister("trader:pips")
+
+
+def test_own_functions_take_part_in_rules(pips: Any) -> None:
+    rules = """
+    define stream S (bid double, ask double);
+    from S select trader:pips(bid, ask) as spread insert into Spread;
+    """
+    own = App(rules, jit=False)
+    assert [own.send("S", row, 1)[0]["spread"] for row in ((1.0, 1.0002), (1.0, None))] == [
+        2.0,
+        None,
+    ]
+    with pytest.raises(RuleError, match="pips"):
+        App(rules.replace("bid, ask)", "bid)"))
+
+
+def test_functions_need_annotations_that_rules_have() -> None:
+    with pytest.raises(ValueError, match="`f`: annotate its argument `x` with one of float, int"):
+
+        @function
+        def f(x) -> float:  # type: ignore[no-untyped-def]
+            return 1.0
+
+    with pytest.raises(ValueError, match="annotate its result"):
+
+        @function
+        def g(x: float) -> list[float]:
+            return [x]
