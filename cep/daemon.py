@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import deque
 from contextlib import ExitStack
 from threading import Event, Thread
 
@@ -15,19 +16,24 @@ from loguru import logger
 
 from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.callbacks import Delivery, load_callback
-from cep.engine.native import Compiled
+from cep.engine.change import changed, compiled_for
+from cep.engine.native import Compiled, Run, Seed
 from cep.live.checkpoints import Checkpoints, Restored
 from cep.live.config import Config, ConfigError
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
-from cep.live.pipeline import Caused, Pipeline
+from cep.live.pipeline import Ahead, Caused, Pipeline
+from cep.live.reload import Ready, Reload
+from cep.live.rules_file import RulesFile
+from cep.live.rules_log import RulesLog, Since, noted
 from cep.live.silence import Silence
 from cep.market import check_market
 from cep.plan import compile_rules
+from cep.plan.change import Report
 from cep.plan.nodes import Plan
 from mt5bridge import clock
 from mt5bridge.server import Batch, Outcome, Server, Sink
-from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
+from mt5bridge.spool import CommitThread, Durable, Kind, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
 from mt5bridge.wire import Signal
 
@@ -37,10 +43,12 @@ SWITCH_S = 0.0001
 """How long another thread may keep a signal waiting."""
 
 
-def load_plan(config: Config) -> Plan:
-    """The plan of the configured rule file, fit for ticks and deals."""
+def load_plan(config: Config, text: str | None = None) -> Plan:
+    """The plan of the configured rule file, or of a `text` of it, fit for ticks and deals."""
     path = config.rules.file
-    plan = compile_rules(path.read_text(encoding="utf-8"), str(path))
+    if text is None:
+        text = path.read_text(encoding="utf-8")
+    plan = compile_rules(text, str(path))
     check_market(plan)
     derived = {stream.name for stream in plan.streams} - {stream.name for stream in plan.sources}
     for name in config.rules.streams or ():
@@ -56,6 +64,10 @@ def load_delivery(config: Config, plan: Plan) -> Delivery | None:
     return Delivery(plan, load_callback(path), live=True) if path else None
 
 
+def _signals(plan: Plan) -> set[str]:
+    return {signal.name for signal in plan.signals}
+
+
 def be_quick() -> None:
     """Keep Python from making the server's thread wait for the disk's, or for old garbage."""
     sys.setswitchinterval(SWITCH_S)
@@ -68,23 +80,29 @@ class Daemon:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.plan = load_plan(config)
-        self.signals = {signal.name for signal in self.plan.signals}
+        self.text = config.rules.file.read_text(encoding="utf-8")
+        self.plan = load_plan(config, self.text)
         self.delivery = load_delivery(config, self.plan)
-        self.rules = Compiled(self.plan, outputs=self._outputs(), jit=config.rules.numba)
+        self.rules = self._compiled(self.plan, Seed())
         self.sink = Sink()
         self.server: Server | None = None
+        self._held: deque[tuple[int, Signal]] = deque()
 
-    def _outputs(self) -> list[str] | None:
+    def _compiled(self, plan: Plan, seed: Seed) -> Compiled:
+        jit = self.config.rules.numba
+        return Compiled(plan, outputs=self._outputs(plan), jit=jit, seed=seed)
+
+    def _outputs(self, plan: Plan) -> list[str] | None:
         streams = self.config.rules.streams
-        return None if streams is None else [*streams, *self.signals]
+        return None if streams is None else [*streams, *_signals(plan)]
 
     def run(self, stop: Event, ready: Event | None = None) -> None:
         """Serve until `stop` is set; `ready` is set once terminals can connect."""
         with ExitStack() as stack:
             self.spool = self._open_spool(stack)
             self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
-            self._catch_up(stack, self.checkpoints.load(self.rules, self.spool.durable_ingest))
+            self.log = RulesLog(self.config.state.folder / f"{self.spool.recovered.spool}.rules")
+            self._catch_up(stack, self._restored())
             self.pipeline.run.warm_up()
             be_quick()
             self._serve(stop, ready)
@@ -114,16 +132,84 @@ class Daemon:
         found = restored or self._begin()
         self.journal = Journal(state.journal, found.journal_bytes)
         stack.callback(self.journal.close)
-        deliver = self.delivery.deliver if self.delivery else None
-        self.effects = Effects(self.signals, self.config.signals, self.journal, deliver)
+        self.effects = Effects((), self.config.signals, self.journal, None)
         self.pipeline = Pipeline(self.spool, found.run, self._on_rows)
-        records, newest_msc = self.pipeline.catch_up(
-            read_spool(self.spool.directory, found.ingest + 1),
-            self.effects.act_again if restored else self.effects.note,
-        )
+        self._act_for(found.run.rules.plan)
+        act = self.effects.act_again if restored else self.effects.note
+        groups = Ahead(read_spool(self.spool.directory, found.ingest + 1))
+        parts = []
+        for since in self.log.after(found.ingest):
+            parts.append(self.pipeline.catch_up(groups.until(since.ingest), act))
+            rules = self._following(load_plan(self.config, since.text))
+            self._take_over(changed(self.pipeline.run, rules), since)
+        parts.append(self.pipeline.catch_up(groups, act))
+        records = sum(count for count, _ in parts)
+        newest_msc = max(newest for _, newest in parts)
         self._snapshot_at = self.spool.next_ingest + state.snapshot_records
         self.unsettled = [s for s in self.effects.found_again if s.valid_until_msc >= newest_msc]
         logger.info("{} stored records; {} run again", self.spool.durable_ingest, records)
+
+    def _restored(self) -> Restored | None:
+        """The newest state of the rules in the file, or of rules that became these meanwhile."""
+        durable = self.spool.durable_ingest
+        if not self._is_the_same(self.log.newest):
+            return self.checkpoints.load(self.rules, durable)
+        self.log.cut(durable)
+        return self.checkpoints.load(self._rules_at, durable)
+
+    def _is_the_same(self, since: Since | None) -> bool:
+        """Whether rules mean the same as those in the file."""
+        try:
+            return since is not None and load_plan(self.config, since.text) == self.plan
+        except ValueError as problem:
+            logger.warning("the rules of the last run are none today: {}", problem)
+            return False
+
+    def _rules_at(self, ingest: int, seed: Seed) -> Compiled:
+        """The rules that record `ingest` led to."""
+        since = self.log.at(ingest)
+        plan = self.plan if since is None else load_plan(self.config, since.text)
+        is_known = plan == self.plan and seed == self.rules.seed
+        return self.rules if is_known else self._compiled(plan, seed)
+
+    def _following(self, plan: Plan) -> Compiled:
+        """Other rules, compiled so that the run can go on with them."""
+        return compiled_for(self.pipeline.run, plan, outputs=self._outputs(plan))
+
+    def _take_over(self, following: tuple[Run, Report], since: Since) -> None:
+        """Go on with a run of other rules; the journal says so."""
+        run, report = following
+        self.pipeline.go_on(run)
+        self._act_for(run.rules.plan)
+        self.journal.add([noted(report, since)])
+        logger.info("new rules from record {} on\n{}", since.ingest + 1, report)
+
+    def _act_for(self, plan: Plan) -> None:
+        """Send the signals of these rules, and deliver their rows."""
+        if self.delivery is not None:
+            self.delivery = Delivery(plan, self.delivery.callback, live=True)
+        deliver = self.delivery.deliver if self.delivery else None
+        self.effects.go_on(_signals(plan), deliver)
+
+    def _compiled_text(self, text: str) -> Compiled | None:
+        """New rules from their text; None when they mean the same as those that run."""
+        plan = load_plan(self.config, text)
+        if plan == self.plan:
+            return None
+        return self._following(plan)
+
+    def _change(self, ready: Ready) -> None:
+        """Take over new rules between two records, for good."""
+        try:
+            following = changed(self.pipeline.run, ready.rules)
+        except Exception as problem:  # noqa: BLE001 -- whatever is wrong, the old rules go on
+            logger.error("the new rules cannot take over, the old ones go on: {}", problem)
+            return
+        since = Since(self.spool.next_ingest - 1, ready.text)
+        self.log.add(since.ingest, since.text)
+        self._take_over(following, since)
+        self.text, self.plan = ready.text, load_plan(self.config, ready.text)
+        self._snapshot()
 
     def _begin(self) -> Restored:
         """A run from the first record of the spool on, and a journal of its own."""
@@ -134,6 +220,7 @@ class Daemon:
         if aside is not None:
             logger.warning("the journal of other rules or another spool is now {}", aside)
         fresh = Restored(self.rules.start(), first.ingest - 1 if first else 0, 0)
+        self.log.begin(fresh.ingest, self.text)
         self.checkpoints.take(fresh.run, fresh.ingest, 0)
         self.checkpoints.save(fresh.ingest, lambda: None)
         return fresh
@@ -142,18 +229,27 @@ class Daemon:
         with ExitStack() as stack:
             commits = CommitThread(self.spool, clock.monotonic_ms)
             server = self._listen(stack)
+            stack.callback(self._send_held)
             commits.start()
             stack.callback(commits.stop)
             archiving = self._start_archiving(stop)
             logger.info("listening on {}", server.address)
             if ready is not None:
                 ready.set()
-            silence = Silence(self.spool, self.config.state.clock_every_ms)
+            silence = Silence(self.pipeline, self.config.state.clock_every_ms)
+            file = RulesFile(self.config.rules.file, self.text, self.config.rules.watch_ms)
+            reload, ready_rules = Reload(file, self._compiled_text), None
             while not stop.is_set() and commits.failure is None:
                 if not server.poll_once(POLL_MS):
                     self._write_journal()
                 self.pipeline.store_gaps()
-                silence.look(clock.now())
+                now = clock.now()
+                silence.look(now)
+                self._send_held()
+                ready_rules = ready_rules or reload.look(now.ms)
+                if ready_rules is not None and not self._held:
+                    self._change(ready_rules)
+                    ready_rules = None
             if archiving is not None:
                 archiving.join()
 
@@ -185,7 +281,7 @@ class Daemon:
 
     def _on_batch(self, batch: Batch) -> bool:
         taken = self.pipeline.on_batch(batch)
-        if taken and self.spool.next_ingest >= self._snapshot_at:
+        if taken and self.spool.next_ingest >= self._snapshot_at and not self._held:
             self._snapshot()
         return taken
 
@@ -198,7 +294,20 @@ class Daemon:
         self.checkpoints.save(self.spool.durable_ingest, self.journal.sync)
 
     def _on_rows(self, caused: Caused) -> None:
-        self.effects.act(caused, self._send)
+        by_clock = caused.group.kind is Kind.CLOCK
+        self.effects.act(caused, self._hold if by_clock else self._send)
+
+    def _hold(self, signal: Signal) -> None:
+        """Keep a signal that a clock record has caused until that record is on disk.
+
+        A tick that a crash undoes is sent again, and its signal has the same id; a clock record is
+        gone for ever, and another one would give the signal another id.
+        """
+        self._held.append((self.spool.next_ingest - 1, signal))
+
+    def _send_held(self) -> None:
+        while self._held and self._held[0][0] <= self.spool.durable_ingest:
+            self._send(self._held.popleft()[1])
 
     def _send(self, signal: Signal) -> None:
         if self.server is not None:

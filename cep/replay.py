@@ -106,18 +106,26 @@ def replay(
     sources: list[Source],
     advance: Callable[[int], None] = lambda n: None,
     delivery: Delivery | None = None,
+    until_msc: int | None = None,
 ) -> Iterator[Rows]:
     """Run the rules over the sources; yields output in order, told how many rows were done.
 
-    With a callback that sends rows, those are fed after the batch at hand.
+    With a callback that sends rows, those are fed after the batch at hand. At the end time passes
+    `until_msc`, UTC.
     """
     run = rules.start()
     for batch in batches(run, sources):
-        rows = run.feed(batch)
-        yield rows
-        if delivery is not None:
-            yield from _handed(run, delivery, rows)
+        yield from _delivered(run, delivery, run.feed(batch))
         advance(len(batch))
+    if until_msc is not None:
+        yield from _delivered(run, delivery, run.advance(until_msc))
+
+
+def _delivered(run: Run, delivery: Delivery | None, rows: Rows) -> Iterator[Rows]:
+    """The rows, and with a callback what it makes of them."""
+    yield rows
+    if delivery is not None:
+        yield from _handed(run, delivery, rows)
 
 
 def _handed(run: Run, delivery: Delivery, rows: Rows) -> Iterator[Rows]:

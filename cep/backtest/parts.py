@@ -121,6 +121,8 @@ def unpacked(data: bytes) -> bytes:
 def why_sequential(rules: Compiled) -> str | None:
     """None when symbols can be run apart; otherwise the reason why not."""
     stages = rules.stages
+    if stages.has_interpreter:
+        return is_distributable(rules)
     if stages.by.key not in (None, SYMBOL):
         return f"the rules work per {stages.by.key}, the archive is kept by symbol"
     for event in rules.plan.events:

@@ -1,7 +1,8 @@
 """Archived records as the rules' input rows, streamed in the one order.
 
-The order of records is (ingest, ticks before deals, symbol). `order` carries the first two in one
-number, `2 * ingest` and 1 more for a deal; the third decides where two symbols share a number.
+The order of records is (ingest, ticks before deals before the clock, symbol). `order` carries the
+ingest number and what is a tick in one number, `2 * ingest` and 1 more for other records; the rest
+decides where records share a number.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +18,10 @@ import pyarrow as pa
 from cep.archive.archive import ALWAYS
 from cep.archive.merge import BATCH_ROWS, merged
 from cep.archive.parts import int64, within
+from cep.archive.schema import CLOCK
 from cep.backtest.selection import Selection
 from cep.engine.encode import InputRows
-from cep.engine.kernels.state import Ints
+from cep.engine.kernels.state import OUT_ORDER, Ints
 from cep.engine.native import Run
 from cep.market import (
     DEAL_ATTRIBUTES,
@@ -42,9 +45,16 @@ HEAD_ROWS = 1 << 19
 SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision")}
 
 
+class Moment(NamedTuple):
+    """A record of the clock: its place in the total order, and the time in ms UTC."""
+
+    order: int
+    time_msc: int
+
+
 def order_of(ingest: Ints, stream: str) -> Ints:
-    """The place in the total order of records of a source stream."""
-    return 2 * ingest + (stream == DEAL_STREAM)
+    """The place in the total order of records of a source stream, or of the clock."""
+    return 2 * ingest + (stream != TICK_STREAM)
 
 
 def ingest_of(order: Ints) -> Ints:
@@ -69,9 +79,22 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
             yield kept
 
 
-def read(selection: Selection, plan: Plan) -> Iterator[dict[str, pa.Table]]:
-    """Tables by source stream, cut so that all records of a step precede those of the next."""
-    rest: dict[str, Iterator[pa.Table]] = {}
+def clock_tables(selection: Selection) -> Iterator[pa.Table]:
+    """Records of the clock."""
+    for table in merged(Path(selection.directory), selection.clock, ALWAYS):
+        kept = within(table, selection.from_msc, selection.to_msc)
+        if kept.num_rows:
+            yield kept
+
+
+def read(
+    selection: Selection, plan: Plan, *, with_clock: bool = False
+) -> Iterator[dict[str, pa.Table]]:
+    """Tables by source stream, cut so that all records of a step precede those of the next.
+
+    `with_clock` adds the records of the clock under `CLOCK`.
+    """
+    rest: dict[str, Iterator[pa.Table]] = {CLOCK: clock_tables(selection)} if with_clock else {}
     for stream in plan.sources:
         fields = {FIELDS[stream.name][n] for n in stream.schema.names if n != "symbol"}
         rest[stream.name] = shown_tables(selection, stream.name, fields)
@@ -89,15 +112,37 @@ def read(selection: Selection, plan: Plan) -> Iterator[dict[str, pa.Table]]:
 
 def encoded(selection: Selection, run: Run) -> Iterator[InputRows]:
     """The records as input rows of a run, in order; their order numbers are `order_of` ingest."""
-    plan = run.rules.plan
-    for step in read(selection, plan):
-        yield InputRows.merge(
-            [
-                _rows(run, stream, step[stream.name])
-                for stream in plan.sources
-                if stream.name in step
-            ]
-        )
+    for step in read(selection, run.rules.plan):
+        yield _merged(run, step)
+
+
+def lived(selection: Selection, run: Run) -> Iterator[InputRows | Moment]:
+    """As `encoded`, with the records of the clock between them where rules mind the time."""
+    for step in read(selection, run.rules.plan, with_clock=run.interpreted is not None):
+        clock = step.pop(CLOCK, None)
+        rows = _merged(run, step) if step else None
+        yield from ([] if rows is None else [rows]) if clock is None else _timed(rows, clock)
+
+
+def _timed(rows: InputRows | None, clock: pa.Table) -> Iterator[InputRows | Moment]:
+    """Rows cut at the records of the clock, and these."""
+    orders, times = order_of(int64(clock, "ingest"), CLOCK), int64(clock, "time_msc")
+    places = [0] * len(orders)
+    if rows is not None:
+        places = np.searchsorted(rows.ints[:, OUT_ORDER], orders, side="right").tolist()
+    at = 0
+    for place, *moment in zip(places, orders.tolist(), times.tolist(), strict=True):
+        if rows is not None and at < place:
+            yield InputRows(rows.ints[at:place], rows.floats[at:place])
+        at = place
+        yield Moment(*moment)
+    if rows is not None and at < len(rows):
+        yield InputRows(rows.ints[at:], rows.floats[at:])
+
+
+def _merged(run: Run, step: dict[str, pa.Table]) -> InputRows:
+    sources = run.rules.plan.sources
+    return InputRows.merge([_rows(run, s, step[s.name]) for s in sources if s.name in step])
 
 
 def _rows(run: Run, stream: Stream, table: pa.Table) -> InputRows:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import msgspec
 
 from cep.archive import Archive, File
-from cep.archive.schema import DEALS, TICKS
+from cep.archive.schema import CLOCK, DEALS, TICKS
 from cep.backtest.errors import BacktestError
 from cep.market import DEAL_STREAM, TICK_STREAM
 from cep.plan.nodes import Plan
@@ -20,13 +20,15 @@ STORED = {TICK_STREAM: TICKS, DEAL_STREAM: DEALS}
 class Selection(msgspec.Struct, frozen=True):
     """Files and the times wanted of them, `from_msc` <= time_msc < `to_msc`.
 
-    The files are those of one manifest, so that all tasks of a run read the same.
+    The files are those of one manifest, so that all tasks of a run read the same. `clock` are
+    those that say how time passed without records.
     """
 
     directory: str
     files: tuple[File, ...]
     from_msc: int | None = None
     to_msc: int | None = None
+    clock: tuple[File, ...] = ()
 
     @property
     def symbols(self) -> list[str]:
@@ -41,8 +43,9 @@ class Selection(msgspec.Struct, frozen=True):
     @property
     def interval_msc(self) -> tuple[int, int]:
         """First and last time of the files, cut to the range."""
-        first = min((file.first_msc for file in self.files), default=0)
-        last = max((file.last_msc for file in self.files), default=0)
+        files = self.files or self.clock
+        first = min((file.first_msc for file in files), default=0)
+        last = max((file.last_msc for file in files), default=0)
         low = first if self.from_msc is None else max(first, self.from_msc)
         return low, last if self.to_msc is None else min(last, self.to_msc - 1)
 
@@ -56,7 +59,7 @@ class Selection(msgspec.Struct, frozen=True):
         return self._with(file for file in self.files if file.stream == STORED[name])
 
     def by_symbol(self) -> dict[str, Selection]:
-        """One selection a symbol, in the order of their names."""
+        """One selection a symbol, in the order of their names; none has a clock."""
         found: dict[str, list[File]] = {symbol: [] for symbol in self.symbols}
         for file in self.files:
             found[file.symbol].append(file)
@@ -67,7 +70,7 @@ class Selection(msgspec.Struct, frozen=True):
         return self._with(file for file in self.files if file.last_ingest > ingest)
 
     def _with(self, files: Iterable[File]) -> Selection:
-        return msgspec.structs.replace(self, files=tuple(files))
+        return msgspec.structs.replace(self, files=tuple(files), clock=())
 
 
 def select(
@@ -91,10 +94,11 @@ def select(
         for stream in plan.sources
         for file in archive.files(STORED[stream.name], symbols, from_msc, to_msc)
     ]
-    if not files:
+    clock = tuple(archive.files(CLOCK, None, from_msc, to_msc))
+    if not files and (plan.sources or not clock):
         raise BacktestError(f"no records{_range_text(archive, plan)}", "see `mt5cep archive ls`")
     files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
-    return Selection(str(archive.directory.resolve()), tuple(files), from_msc, to_msc)
+    return Selection(str(archive.directory.resolve()), tuple(files), from_msc, to_msc, clock)
 
 
 def _similar(symbol: str, known: list[str]) -> str:

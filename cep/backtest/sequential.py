@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from cep.backtest.records import encoded
+from cep.backtest.records import Moment, lived
 from cep.backtest.selection import Selection
+from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER
-from cep.engine.native import Compiled
+from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 
 
@@ -18,13 +19,24 @@ def sequential(
 ) -> Iterator[Rows]:
     """Output rows in order, `Rows.orders` being `order_of` ingest."""
     run = rules.start()
+    # counted on, so that records of two symbols that share a number stay two records
     done = 0
-    for batch in encoded(selection, run):
-        orders = batch.ints[:, OUT_ORDER].copy()
-        # counted on, so that records of two symbols that share a number stay two records
-        batch.ints[:, OUT_ORDER] = np.arange(done, done + len(batch))
-        rows = run.feed(batch)
-        rows.ints[:, OUT_ORDER] = orders[rows.ints[:, OUT_ORDER] - done]
-        done += len(batch)
-        advance(len(batch))
+    for record in lived(selection, run):
+        if isinstance(record, Moment):
+            rows = run.tell_time(record.time_msc, done)
+            rows.ints[:, OUT_ORDER] = record.order
+            done += 1
+        else:
+            rows = _fed(run, record, done)
+            done += len(record)
+            advance(len(record))
         yield rows
+
+
+def _fed(run: Run, batch: InputRows, first: int) -> Rows:
+    """What a batch leads to when it is fed with orders from `first` on."""
+    orders = batch.ints[:, OUT_ORDER].copy()
+    batch.ints[:, OUT_ORDER] = np.arange(first, first + len(batch))
+    rows = run.feed(batch)
+    rows.ints[:, OUT_ORDER] = orders[rows.ints[:, OUT_ORDER] - first]
+    return rows

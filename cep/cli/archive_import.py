@@ -11,11 +11,10 @@ import click
 
 from cep.archive import Archive, import_history
 from cep.cli.errors import UserError
+from cep.cli.moments import MOMENT
 from cep.cli.progress import progress
 from cep.cli.text import counted
 from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
-
-MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 
 
 @click.command("import")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import click
 
 from cep.cli.archive import existing
 from cep.cli.errors import UserError
+from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.progress import progress
 from cep.cli.replay import output, wanted
 from cep.cli.rules import RULES, read_rules
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 NO_SPARK = "none"
 
 
@@ -280,10 +280,6 @@ def names(text: str | None) -> list[str] | None:
     if not found:
         raise UserError("--symbols: names no symbol", "for example --symbols EURUSD,XAUUSD")
     return found
-
-
-def utc_msc(moment: datetime | None) -> int | None:
-    return None if moment is None else round(moment.replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def _point(text: str) -> tuple[str, float]:

@@ -11,6 +11,7 @@ from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
+from cep.plan.query import Query
 
 
 @click.command()
@@ -32,6 +33,7 @@ def checked(path: Path) -> bool:
     try:
         text, name = read_rules(path)
         plan = compile_rules(text, name)
+        check_stages(plan)
     except Exception as error:
         message, exit_code = explain_error(error)
         if exit_code != BAD_INPUT:
@@ -40,6 +42,18 @@ def checked(path: Path) -> bool:
         return False
     click.echo(f"{name}: ok, {counts(plan)}")
     return True
+
+
+def check_stages(plan: Plan) -> None:
+    """PlacementError when no order of stages can run the rules.
+
+    That takes a query that reads events. All other rules need not wait for the engine to load.
+    """
+    made = {operator.name for operator in plan.operators if not isinstance(operator, Query)}
+    if any(one.stream in made for query in plan.queries for one in query.inputs):
+        from cep.engine.stages import Stages
+
+        Stages.of(plan)
 
 
 def counts(plan: Plan) -> str:

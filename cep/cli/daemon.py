@@ -10,6 +10,8 @@ from types import FrameType
 
 import click
 
+from cep.cli.check import check_stages
+
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -27,6 +29,7 @@ def command(config: Path, check: bool) -> None:
     settings = read_config(config)
     if check:
         plan = load_plan(settings)
+        check_stages(plan)
         load_delivery(settings, plan)
         click.echo(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
         return

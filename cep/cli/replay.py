@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -12,6 +13,7 @@ from typing import BinaryIO
 import click
 
 from cep.cli.errors import UserError
+from cep.cli.moments import EXACT_MOMENT, utc_msc
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
@@ -29,32 +31,57 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     "--backend", type=click.Choice(["native", "database", "spark"]), default="native",
     show_default=True, help="What runs the rules; spark runs keys in parallel.",
 )  # fmt: skip
+@click.option(
+    "--until", type=EXACT_MOMENT,
+    help="At the end let time pass to this moment, UTC: what is due by then happens.",
+)  # fmt: skip
 @click.option("--out", type=FILE, help="Write JSON lines here instead of to standard output.")
 @click.option("--streams", metavar="A,B", help="Only rows of these streams (default: all).")
 @click.option("--callback", type=FILE, help="A Python file with an EventsCallback subclass.")
 @click.option(
     "--plain", is_flag=True, help="Run the generated Python without Numba, for debugging."
 )
+@click.option(
+    "--trace", metavar="KEY",
+    help="Print why rules did or did not fire for this key (- for rules without a key) instead.",
+)  # fmt: skip
+@click.option(
+    "--rule", "names", multiple=True, metavar="NAME",
+    help="With --trace: only this rule (default: all). Repeat it.",
+)  # fmt: skip
 def command(
     rules: Path,
     inputs: tuple[str, ...],
     backend: str,
+    until: datetime | None,
     out: Path | None,
     streams: str | None,
     callback: Path | None,
     plain: bool,
+    trace: str | None,
+    names: tuple[str, ...],
 ) -> None:
-    """Run RULES over recorded rows and print one JSON object per output row."""
+    """Run RULES over recorded rows and print one JSON object per output row.
+
+    With --trace print instead, for each input row that touches a rule, what the rule made of it:
+    which condition failed, what was queued, missing, too old, bound or forbidden.
+    """
+    if names and trace is None:
+        raise UserError("--rule says what --trace is about", "add --trace KEY")
+    if trace is not None:
+        _check_trace(backend, streams, callback)
     if backend == "database":
         raise UserError("--backend database: rules do not run in a database", "use native or spark")
     if backend == "spark" and callback:
         raise UserError("--callback needs --backend native", "leave one of them out")
     plan = compile_rules(*read_rules(rules))
     files, outputs = [_input(text) for text in inputs], wanted(plan, streams)
-    if backend == "spark":
-        run_on_spark(plan, files, out, outputs, plain)
+    if trace is not None:
+        run_trace(plan, files, out, trace, names, utc_msc(until))
+    elif backend == "spark":
+        run_on_spark(plan, files, out, outputs, plain, utc_msc(until))
     else:
-        run_replay(plan, files, out, outputs, callback, plain)
+        run_replay(plan, files, out, outputs, callback, plain, utc_msc(until))
 
 
 def run_replay(
@@ -64,6 +91,7 @@ def run_replay(
     outputs: list[str] | None,
     callback: Path | None,
     plain: bool,
+    until_msc: int | None,
 ) -> None:
     """Read, run, write."""
     # Imported here: Numba costs a second that `--help` need not wait.
@@ -76,10 +104,40 @@ def run_replay(
     compiled = Compiled(plan, outputs=outputs, jit=not plain)
     total = sum(len(source.order) for source in sources)
     with output(out) as sink, progress("replay", total) as bar:
-        for rows in replay(compiled, sources, bar.advance, delivery):
+        for rows in replay(compiled, sources, bar.advance, delivery, until_msc):
             sink.writelines(line + b"\n" for line in rows.json_lines())
     if delivery is not None and delivery.failures:
         raise UserError(f"EventsCallback failed on {delivery.failures} rows", "see the log above")
+
+
+def run_trace(
+    plan: Plan,
+    files: list[tuple[str, Path]],
+    out: Path | None,
+    key: str,
+    names: tuple[str, ...],
+    until_msc: int | None,
+) -> None:
+    """Explain a run, row by row, for one key."""
+    # Imported here: Numba costs a second that `--help` need not wait.
+    from cep.replay import read_sources
+    from cep.trace import Scope, traced
+
+    scope, sources = Scope(plan, key, names), read_sources(plan, files)
+    total = sum(len(source.order) for source in sources)
+    with output(out) as sink, progress("trace", total) as bar:
+        for line in traced(plan, scope, sources, bar.advance, until_msc):
+            sink.write(f"{line}\n".encode())
+
+
+def _check_trace(backend: str, streams: str | None, callback: Path | None) -> None:
+    """UserError for options that a trace cannot go with."""
+    if backend != "native":
+        raise UserError(f"--trace needs --backend native, not {backend}", "leave --backend out")
+    if callback is not None:
+        raise UserError("--trace runs no --callback", "leave one of them out")
+    if streams is not None:
+        raise UserError("--trace prints no rows, so --streams means nothing", "name rules: --rule")
 
 
 def run_on_spark(
@@ -88,6 +146,7 @@ def run_on_spark(
     out: Path | None,
     outputs: list[str] | None,
     plain: bool,
+    until_msc: int | None,
 ) -> None:
     """The same on a local Spark, a key at a time."""
     # Imported here: Spark is an extra, and takes seconds to start.
@@ -99,7 +158,7 @@ def run_on_spark(
     sources = read_sources(plan, files)
     compiled = Compiled(plan, outputs=outputs, jit=not plain)
     with session() as spark, TemporaryDirectory() as folder, output(out) as sink:
-        for rows in replay_on_spark(spark, compiled, sources, Path(folder)):
+        for rows in replay_on_spark(spark, compiled, sources, Path(folder), until_msc):
             sink.writelines(line + b"\n" for line in rows.json_lines())
 
 
@@ -107,7 +166,7 @@ def wanted(plan: Plan, streams: str | None) -> list[str] | None:
     """The streams named by `--streams`; UserError for one the rules do not make."""
     if streams is None:
         return None
-    derived = [stream.name for stream in plan.streams if stream not in plan.sources]
+    derived = [stream.name for stream in plan.streams if stream.name in plan.derived]
     names = [name.strip() for name in streams.split(",") if name.strip()]
     for name in names:
         if name not in derived:

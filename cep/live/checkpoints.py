@@ -14,11 +14,15 @@ from pathlib import Path
 
 from loguru import logger
 
-from cep.engine.native import Compiled, Run
-from cep.engine.snapshot import SnapshotError, restore, take
+from cep.engine.native import Compiled, Run, Seed
+from cep.engine.snapshot import restore, seed_of, take
 
 KEPT = 3
 """An older one is used when the newest is damaged."""
+
+
+RulesAt = Callable[[int, Seed], Compiled]
+"""The rules that ran at a record, compiled with a seed; ValueError when they are wrong today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,12 @@ class Checkpoints:
         for _, _, old in list(self._files())[KEPT:]:
             old.unlink(missing_ok=True)
 
-    def load(self, rules: Compiled, durable_ingest: int) -> Restored | None:
-        """The newest state of these rules that the stored records reach; None without any."""
+    def load(self, rules: Compiled | RulesAt, durable_ingest: int) -> Restored | None:
+        """The newest state that the stored records reach; None without any.
+
+        It must be one of these rules, or of those that ran at its record.
+        """
+        rules_at = (lambda _ingest, _seed: rules) if isinstance(rules, Compiled) else rules
         for ingest, journal_bytes, path in self._files():
             if ingest > durable_ingest:
                 # Its records are gone and their numbers will be given to others.
@@ -76,8 +84,10 @@ class Checkpoints:
                 path.unlink()
                 continue
             try:
-                return Restored(restore(rules, path.read_bytes()), ingest, journal_bytes)
-            except (OSError, SnapshotError) as problem:
+                data = path.read_bytes()
+                run = restore(rules_at(ingest, seed_of(data)), data)
+                return Restored(run, ingest, journal_bytes)
+            except (OSError, ValueError) as problem:
                 logger.warning("{}: {}; trying an older one", path, problem)
         return None
 

@@ -48,6 +48,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     callback: Path | None = None
     streams: list[str] | None = None
     numba: bool = True
+    watch_ms: NotNegative = 1_000
 
 
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

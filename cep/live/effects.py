@@ -35,6 +35,11 @@ class Effects:
         self.deliver = deliver
         self.found_again: list[Signal] = []
 
+    def go_on(self, signals: Collection[str], deliver: Deliver | None) -> None:
+        """Act on the rows of other rules from now on."""
+        self.signals = signals if self.trading.send else ()
+        self.deliver = deliver
+
     def act(self, caused: Caused, send: Send) -> None:
         """Rows found for the first time."""
         rows = caused.rows.dicts()

@@ -1,4 +1,4 @@
-"""A terminal's batch fed to the engine, without a detour over Arrow for ticks."""
+"""Stored groups fed to the engine, without a detour over Arrow for ticks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TickFeed:
 
 
 class MarketFeed:
-    """Feeds batches of ticks and deals to the source streams a plan has."""
+    """Feeds batches of ticks and deals to the source streams a plan has, and tells the time."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -83,7 +83,13 @@ class MarketFeed:
             return self._feed_ticks(group)
         if group.kind is Kind.DEALS:
             return self._feed_deals(group)
+        if group.kind is Kind.CLOCK:
+            return self._tell_time(group)
         return None
+
+    def _tell_time(self, group: Group) -> Rows:
+        (time_msc,) = group.utc_msc.tolist()
+        return self.run.tell_time(time_msc, group.ingest)
 
     def _feed_ticks(self, group: Group) -> Rows | None:
         if self._ticks is None:

@@ -7,7 +7,7 @@ it, but nobody waits for the disk: acknowledgements follow the commit, signals d
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from cep.engine.native import Run
@@ -32,15 +32,43 @@ class Caused:
 OnRows = Callable[[Caused], None]
 
 
+class Ahead:
+    """Groups in order, which can be taken up to a record."""
+
+    def __init__(self, groups: Iterable[Group]) -> None:
+        self._groups = iter(groups)
+        self._next = next(self._groups, None)
+
+    def __iter__(self) -> Iterator[Group]:
+        while self._next is not None:
+            found, self._next = self._next, next(self._groups, None)
+            yield found
+
+    def until(self, ingest: int) -> Iterator[Group]:
+        """The groups that begin with this record or an earlier one."""
+        while self._next is not None and self._next.ingest <= ingest:
+            found, self._next = self._next, next(self._groups, None)
+            yield found
+
+
 class Pipeline:
-    """Stores batches and feeds the rules; `on_rows` gets what they cause, batch by batch."""
+    """Stores batches and feeds the rules; `on_rows` gets what they cause, batch by batch.
+
+    `heard` counts the groups of ticks and deals in which there was something for the rules.
+    """
 
     def __init__(self, spool: Spool, run: Run, on_rows: OnRows) -> None:
         self.spool = spool
         self.run = run
         self.on_rows = on_rows
         self.feed = MarketFeed(run)
+        self.heard = 0
         self._gaps: deque[Gap] = deque()
+
+    def go_on(self, run: Run) -> None:
+        """Run other rules from the next record on."""
+        self.run = run
+        self.feed = MarketFeed(run)
 
     def on_batch(self, batch: Batch) -> bool:
         """Store a batch and run the rules on it; False when the spool is full and took nothing."""
@@ -56,6 +84,13 @@ class Pipeline:
             utc_offset_ms=batch.utc_offset_ms,
             quality=batch.quality,
         )
+        if not self.spool.append(group):
+            return False
+        self._process(group, self.on_rows)
+        return True
+
+    def on_clock(self, group: Group) -> bool:
+        """Store a clock record and let the rules see time pass; False when the spool is full."""
         if not self.spool.append(group):
             return False
         self._process(group, self.on_rows)
@@ -90,5 +125,6 @@ class Pipeline:
     def _process(self, group: Group, on_rows: OnRows) -> None:
         """Run the rules on a stored group."""
         found = self.feed.feed(group)
+        self.heard += found is not None and group.kind is not Kind.CLOCK
         if found:
             on_rows(Caused(found, group))

@@ -23,14 +23,19 @@ PARTS = "place long, part binary"
 
 
 def replay_on_spark(
-    spark: SparkSession, rules: Compiled, sources: list[Source], folder: Path
+    spark: SparkSession,
+    rules: Compiled,
+    sources: list[Source],
+    folder: Path,
+    until_msc: int | None = None,
 ) -> Iterator[Rows]:
     """Output rows of `cep.replay.replay`; `folder` takes the rows of each key meanwhile.
 
-    Rules that cannot be run a key at a time run in this process, in sequence.
+    Rules that cannot be run a key at a time run in this process, in sequence: all that mind the
+    time that passes `until_msc` are among them.
     """
     if is_distributable(rules) is not None:
-        yield from replay(rules, sources)
+        yield from replay(rules, sources, until_msc=until_msc)
         return
     key = rules.stages.by.key
     assert key is not None

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from cep.cli import main
 from tests.backtest.archives import exported, recorded
 from tests.backtest.rules import ACROSS, CHAINED, KEYED
+from tests.cli.test_rules_commands import CIRCLE
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +167,27 @@ def test_spark_that_is_not_installed_is_named(
         monkeypatch.setitem(sys.modules, name, None)
     result = run(folder, master="local")
     assert result.exit_code == 2 and "or give --master none" in result.stderr
+
+
+TIMED = """\
+define stream Tick (symbol string, bid double, ask double);
+from Tick select symbol, bid output last every 1 hour insert into Sampled;
+from Tick select symbol, bid insert into Copied;
+"""
+
+
+def test_rules_that_mind_the_time_run_in_this_process(folder: Path) -> None:
+    (folder / "timed.cep").write_text(TIMED)
+    result, out = fresh(folder, rules="timed", master="local[2]")
+    assert result.exit_code == 0, result.output
+    assert "note: in this process, without Spark: " in result.stderr
+    assert "is not compiled" in result.stderr
+    assert b'"stream":"Sampled"' in out.read_bytes()
+
+
+def test_rules_that_no_order_can_run_are_refused(folder: Path) -> None:
+    (folder / "circle.cep").write_text(CIRCLE)
+    result = run(folder, rules="circle")
+    assert result.exit_code == 2
+    assert "Up depends on a query that is not compiled" in result.stderr
+    assert "help: write last as a query that compiles" in result.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,82 @@ def test_explain_shows_the_generated_code(good: Path) -> None:
     assert result.exit_code == 0, result.stderr
     names = {node.name for node in ast.walk(ast.parse(result.stdout)) if hasattr(node, "name")}
     assert names, "the engine's code defines functions"
+
+
+CIRCLE = """\
+define stream Tick (symbol string, bid double);
+@info(name='some') from Tick select symbol, bid output last every 3 events insert into Some;
+define event Up for each symbol as Some[bid > 1.0];
+@info(name='last') from Up select key output last every 3 events insert into Last;
+"""
+
+
+@pytest.fixture
+def circle(tmp_path: Path) -> Path:
+    """Rules that can be read but that no order of stages can run."""
+    path = tmp_path / "circle.cep"
+    path.write_text(CIRCLE, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["check"], ["explain"], ["explain", "--code"], ["replay", "--input=Tick=ticks.csv"]],
+    ids=" ".join,
+)
+def test_rules_that_no_order_can_run_are_refused_by_every_command(
+    command: list[str], circle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ticks.csv").write_text("time_msc,symbol,bid\n1000,A,1.5\n")
+    result = run(*command, circle)
+    assert result.exit_code == 2, result.output
+    assert "Up depends on a query that is not compiled (some: " in result.stderr
+    assert "leads to another that is not compiled (last: " in result.stderr
+    assert "help: write last as a query that compiles" in result.stderr
+
+
+@pytest.mark.parametrize("check", [["--check"], []], ids=["check", "run"])
+def test_rules_that_no_order_can_run_start_no_daemon(
+    check: list[str], circle: Path, tmp_path: Path
+) -> None:
+    settings = tmp_path / "daemon.toml"
+    settings.write_text(f"[rules]\nfile = '{circle.name}'\n")
+    result = run("daemon", "--config", settings, *check)
+    assert result.exit_code == 2, result.output
+    assert "Up depends on a query that is not compiled" in result.stderr
+    assert not (tmp_path / "spool").exists()
+
+
+def test_checking_rules_without_events_behind_queries_loads_no_engine(good: Path) -> None:
+    code = "import sys; from cep.cli.check import checked; from pathlib import Path;"
+    code += f"assert checked(Path({str(good)!r})); assert 'numba' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+TIMED = """\
+define stream Tick (symbol string, bid double);
+from t=Tick -> not Tick for 5 sec select t.symbol as symbol, t.bid as bid insert into Silent;
+"""
+
+
+@pytest.mark.parametrize(
+    ("until", "found"), [(None, 0), ("2023-11-14T22:13:25.999", 0), ("2023-11-14T22:13:26", 1)]
+)
+@pytest.mark.parametrize("trace", [False, True], ids=["rows", "trace"])
+def test_replay_lets_time_pass_at_the_end(
+    tmp_path: Path, until: str | None, found: int, trace: bool
+) -> None:
+    rules, ticks = tmp_path / "timed.cep", tmp_path / "ticks.csv"
+    rules.write_text(TIMED)
+    ticks.write_text("time_msc,symbol,bid\n1700000001000,A,1.5\n")
+    options = [f"--until={until}"] if until else []
+    result = run("replay", rules, f"--input=Tick={ticks}", "--plain", *options,
+                 *(["--trace", "-"] if trace else []))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    if trace:
+        assert result.stdout.count("time passes") == found
+    else:
+        silent = '{"stream":"Silent","time_msc":1700000006000,"kind":"current",'
+        assert result.stdout == (silent + '"symbol":"A","bid":1.5}\n') * found

@@ -16,7 +16,9 @@ from cep.live.config import Config, ConfigError, read_config
 from tests.live.service import write_settings
 
 ALL: dict[str, dict[str, Any]] = {
-    "rules": {"file": "r.cep", "callback": "c.py", "streams": ["A"], "numba": False},
+    "rules": {
+        "file": "r.cep", "callback": "c.py", "streams": ["A"], "numba": False, "watch_ms": 500,
+    },
     "server": {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
         "users": {"a": "b"}, "allow_insecure": True,

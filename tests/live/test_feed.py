@@ -115,11 +115,9 @@ def test_live_records_lead_to_what_archived_ones_lead_to(
         ingest += len(records)
 
 
-def test_time_and_other_streams_are_not_fed() -> None:
+def test_streams_that_no_rule_defines_are_not_fed() -> None:
     run = Compiled(compile_rules("define stream Tick (bid double);", "t"), jit=False).start()
-    clock = Group(1, Kind.CLOCK, "daemon", ("clock",), 1, np.zeros(1, CLOCK))
-    deal = as_group(1, "", np.zeros(1, DEAL))
-    assert [MarketFeed(run).feed(group) for group in (clock, deal)] == [None, None]
+    assert MarketFeed(run).feed(as_group(1, "", np.zeros(1, DEAL))) is None
     only_deals = Compiled(compile_rules("define stream Deal (lots double);", "d"), jit=False)
     tick = as_group(1, "A", np.zeros(1, TICK))
     assert MarketFeed(only_deals.start()).feed(tick) is None
@@ -138,3 +136,16 @@ def test_arrays_are_reused_for_few_ticks_only_within_a_call() -> None:
     for symbol, ingest in product("AB", (3, 5)):
         feed.feed(as_group(ingest, symbol, made))
     assert list(first.json_lines()) == before
+
+
+def test_the_recorded_time_is_told_with_its_place() -> None:
+    rules, start_msc = "define trigger Beat at every 3 sec;", 1_700_000_000_000
+    feed = MarketFeed(Compiled(compile_rules(rules, "b"), jit=False).start())
+    found = []
+    for ingest, moment in ((5, 0), (6, 2_999), (9, 6_500)):
+        records = np.array([(start_msc + moment,)], CLOCK)
+        rows = feed.feed(Group(ingest, Kind.CLOCK, "daemon", ("clock",), ingest, records))
+        assert rows is not None
+        times = [row["triggered_time"] - start_msc for row in rows.dicts()]
+        found += list(zip(rows.orders.tolist(), times, strict=True))
+    assert found == [(9, 3_000), (9, 6_000)]

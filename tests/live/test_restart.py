@@ -202,17 +202,15 @@ class Passing:
     def __init__(self, folder: Path, every_ms: int) -> None:
         self.spool = Spool(folder)
         self.spool.recover()
-        self.silence = Silence(self.spool, every_ms)
+        rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
+        self.pipeline = Pipeline(self.spool, rules.start(), lambda _caused: None)
+        self.silence = Silence(self.pipeline, every_ms)
         self.ticks = deque(walks("A", 100)["A"])
         self.sequence = 0
 
     def tick(self) -> None:
         self.sequence += 1
-        records = np.array([self.ticks.popleft()])
-        group = Group(
-            self.spool.next_ingest, Kind.TICKS, "demo", ("ticks", "A"), self.sequence, records
-        )
-        assert self.spool.append(group)
+        assert self.pipeline.on_batch(batch(np.array([self.ticks.popleft()]), self.sequence))
 
     def at(self, ms: int) -> None:
         self.silence.look(Now(ms, 1_000_000 + ms))

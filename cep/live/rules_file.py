@@ -1,0 +1,53 @@
+"""The rule file while the daemon runs: noticed when it has changed and is at rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loguru import logger
+
+Mark = tuple[int, int]
+"""Time of the last change in ns, and size."""
+
+
+class RulesFile:
+    """Looks at a file every `every_ms` (0: never); `text` is what was taken last.
+
+    A file is taken when it looks the same twice: an editor may be writing it.
+    """
+
+    def __init__(self, path: Path, text: str, every_ms: int) -> None:
+        self._path = path
+        self._text = text
+        self._every_ms = every_ms
+        self._next_ms = 0
+        self._mark: Mark | None = None
+        self._is_moving = True
+
+    def look(self, now_ms: int) -> str | None:
+        """The file's text if it is another than before; to be called often, with any clock."""
+        if not self._every_ms or now_ms < self._next_ms:
+            return None
+        self._next_ms = now_ms + self._every_ms
+        try:
+            return self._changed()
+        except (OSError, UnicodeDecodeError) as problem:
+            if self._is_moving:
+                logger.warning("{}: {}; the rules stay as they are", self._path, problem)
+            self._is_moving = False
+            return None
+
+    def _changed(self) -> str | None:
+        stat = self._path.stat()
+        mark = (stat.st_mtime_ns, stat.st_size)
+        if mark != self._mark:
+            self._mark, self._is_moving = mark, True
+            return None
+        if not self._is_moving:
+            return None
+        self._is_moving = False
+        text = self._path.read_text(encoding="utf-8")
+        if text == self._text:
+            return None
+        self._text = text
+        return text

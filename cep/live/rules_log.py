@@ -1,0 +1,77 @@
+"""Which rules ran from which record on: what a restart needs to come to the same state."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from cep.engine.rows import Row
+from cep.plan.change import Report
+
+
+class Since(msgspec.Struct, frozen=True):
+    """Rules that run after record `ingest`."""
+
+    ingest: int
+    text: str
+
+
+class RulesLog:
+    """A small file of JSON lines, oldest first; it is replaced whole, so never half written."""
+
+    def __init__(self, path: Path) -> None:
+        """msgspec.MsgspecError when the file is no such log."""
+        self._path = path
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        self.entries = [msgspec.json.decode(line, type=Since) for line in lines]
+
+    def begin(self, ingest: int, text: str) -> None:
+        """These are the rules from here on, and there were none before."""
+        self._write([Since(ingest, text)])
+
+    def add(self, ingest: int, text: str) -> None:
+        """The rules changed after record `ingest`; on disk when this returns."""
+        self._write([*self.entries, Since(ingest, text)])
+
+    def cut(self, last_ingest: int) -> None:
+        """Changes after records that a crash has undone come after the last one there is."""
+        if any(entry.ingest > last_ingest for entry in self.entries):
+            self._write([Since(min(e.ingest, last_ingest), e.text) for e in self.entries])
+
+    def at(self, ingest: int) -> Since | None:
+        """The rules that record `ingest` leads to; None when it is before all that is known."""
+        return next((e for e in reversed(self.entries) if e.ingest <= ingest), None)
+
+    def after(self, ingest: int) -> list[Since]:
+        """The changes after that record, in order."""
+        return [entry for entry in self.entries if entry.ingest > ingest]
+
+    @property
+    def newest(self) -> Since | None:
+        return self.entries[-1] if self.entries else None
+
+    def _write(self, entries: list[Since]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._path.with_suffix(".part")
+        with draft.open("wb") as file:
+            file.writelines(msgspec.json.encode(entry) + b"\n" for entry in entries)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._path)
+        self.entries = entries
+
+
+def noted(report: Report, since: Since) -> Row:
+    """A change of rules as a line of the journal."""
+    return {
+        "note": "new rules",
+        "after_ingest": since.ingest,
+        "rules_sha256": hashlib.sha256(since.text.encode()).hexdigest(),
+        "kept": [str(fate) for fate in report.kept],
+        "reset": [str(fate) for fate in report.reset],
+        "new": [str(fate) for fate in report.new],
+        "dropped": [str(fate) for fate in report.dropped],
+    }
