@@ -4,7 +4,7 @@ VENV   ?= .venv
 EXTRAS ?= spark,dev
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-BENCHES := n3 n10 compile_time spool wire archive w1 kill s1
+BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')

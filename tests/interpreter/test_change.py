@@ -174,3 +174,24 @@ def test_the_old_rules_are_gone() -> None:
     gone = [str(fate) for fate in report.dropped]
     assert gone == ["trigger Tick", "engine E", "query x"] and not report.kept
     assert interpreter.plan.queries == ()
+
+
+def test_triggers_on_the_walls_clock_go_on_or_begin_now() -> None:
+    text = (
+        "@app:compat('siddhi') @app:playback(idle.time='1 hour', increment='1 sec') "
+        "define stream S (v long); define trigger Old at every 100 milliseconds; "
+    )
+    first = Interpreter(compile_rules(text))
+    first.send("S", [(5, [1])])
+    first.wall(1000)
+    first.wall(1060)
+    second, _ = changed(
+        first, compile_rules(text + "define trigger New at every 100 milliseconds;")
+    )
+    fired: list[str] = []
+    for name in ("Old", "New"):
+        second.on_stream(name, lambda _, name=name: fired.append(name))  # type: ignore[misc]
+    second.wall(1100)
+    assert fired == ["Old"]
+    second.wall(1160)
+    assert fired == ["Old", "New"]

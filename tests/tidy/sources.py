@@ -10,8 +10,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("cep", "mt5bridge")
-FOLDERS = (*PACKAGES, "tests", "benchmarks", "strategies", "config", "docs", "mql5", ".ci")
-CACHES = {"__pycache__", ".hypothesis", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
+FOLDERS = (
+    *PACKAGES,
+    "tests",
+    "benchmarks",
+    "strategies",
+    "config",
+    "docs",
+    "editor",
+    "mql5",
+    ".ci",
+)
+CACHES = {"target", "__pycache__", ".hypothesis", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
