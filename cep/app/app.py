@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -181,6 +181,15 @@ class App:
         if time_msc is None:
             raise InputError(f"{stream}: a row without `time_msc`, its time in ms UTC")
         return self._deliver(feed.push(time_msc, *values))
+
+    def send_all(self, stream: str, rows: Iterable[tuple[Any, ...]]) -> list[Row]:
+        """Feed rows that are made already: tuples of the time in ms UTC, then the values in order.
+
+        The engine takes them one by one; only the way into it is shared, which makes it some ten
+        times faster than as many calls of `send`. InputError, and nothing fed, when one does not
+        fit.
+        """
+        return self._deliver(self.run.push_rows(stream, rows))
 
     def _feed(self, stream: str) -> RowFeed:
         if stream not in self._feeds:

@@ -115,6 +115,8 @@ class InterpretedStage:
     def advance(self, time_ms: int, order: int, objects: list[Any]) -> OutputRows:
         """Let time pass without a record; what that makes due has this place in the order."""
         self._order = order
+        if self.interpreter.now_ms is None:
+            self.interpreter.start(time_ms)  # told before the first row, it is the beginning
         self.interpreter.advance(time_ms)
         return self._output(objects)
 

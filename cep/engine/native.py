@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cep.engine.encode import Column, Encoder, InputRows
+from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.kernels.state import (
     OUT_ATTRIBUTES,
     OUT_KEY,
@@ -249,6 +249,26 @@ class Run:
     def push_row(self, stream: str, time_msc: int, row: Mapping[str, Any]) -> Rows:
         """Feed one row given as a dictionary."""
         return self.push(stream, {name: [value] for name, value in row.items()}, [time_msc])
+
+    def push_rows(self, stream: str, rows: Iterable[tuple[Any, ...]]) -> Rows:
+        """Feed rows of one source stream: tuples of the time in ms UTC, then the values in order.
+
+        InputError, and nothing fed, when one does not fit.
+        """
+        names = self.encoder.source(stream).schema.names
+        try:
+            columns = list(zip(*rows, strict=True))
+        except ValueError as problem:
+            raise InputError(
+                f"{stream}: rows of unequal length; give a time and {names}"
+            ) from problem
+        if not columns:
+            return self._nothing
+        if len(columns) != 1 + len(names):
+            wanted = ", ".join(names)
+            raise InputError(f"{stream}: rows of {len(columns)} values; give a time, then {wanted}")
+        times, *values = columns
+        return self.push(stream, dict(zip(names, values, strict=True)), np.array(times, np.int64))
 
     def feed(self, rows: InputRows) -> Rows:
         """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""

@@ -62,6 +62,24 @@ def test_rows_pushed_as_columns_are_rows_sent_one_by_one(frame: Any) -> None:
     assert app().push("Tick", frame) == send_all(app())
 
 
+def test_rows_sent_together_are_rows_sent_one_by_one() -> None:
+    assert app().send_all("Tick", TICKS) == send_all(app())
+    assert app().send_all("Tick", []) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([(1, "A")], "rows of 2 values; give a time, then symbol, bid"),
+        ([(1, "A", 1.0), (2, "A")], "rows of unequal length"),
+        ([(1, "A", "high")], r"Tick\.bid: not double"),
+    ],
+)
+def test_rows_sent_together_that_do_not_fit_are_refused(rows: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        app().send_all("Tick", rows)
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_times_may_be_timestamps(unit: str) -> None:
     stamps = np.array([1, 2], "datetime64[s]").astype(f"datetime64[{unit}]")
