@@ -15,7 +15,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Run everything at once on this machine and compare live with backtest.",
     ),
     "check": ("cep.cli.check", "Validate rule files."),
-    "explain": ("cep.cli.explain", "Show numbers, arrangements and the plan of a rule file."),
+    "explain": (
+        "cep.cli.explain",
+        "Show numbers, arrangements and the plan of a rule file, and how it runs.",
+    ),
     "fmt": ("cep.cli.fmt", "Format rule files."),
     "simulate": ("cep.cli.simulate", "Play ticks to a daemon like a terminal would."),
     "replay": (

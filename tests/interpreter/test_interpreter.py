@@ -46,6 +46,9 @@ class App:
         return out
 
 
+DAY_MS = 86_400_000
+
+
 S = "define stream S (k string, v long); "
 
 
@@ -127,11 +130,11 @@ def test_triggers_follow_the_clock_of_the_rows() -> None:
         + "define trigger Minute at '0 * * * * ?';",
         "Begin", "Tick", "Minute",
     )  # fmt: skip
-    app.send("S", (58_500, "x", 1))
-    assert app.taken() == [("Begin", [(58_500, 58_500)])]
-    app.send("S", (60_500, "x", 1))
+    app.send("S", (DAY_MS + 58_500, "x", 1))
+    assert app.taken() == [("Begin", [(DAY_MS + 58_500, DAY_MS + 58_500)])]
+    app.send("S", (DAY_MS + 60_500, "x", 1))
     assert app.taken() == [
-        ("Tick", [(59_500, 59_500)]), ("Minute", [(60_000, 60_000)]), ("Tick", [(60_500, 60_500)]),
+        ("Tick", [(DAY_MS + 59_500, DAY_MS + 59_500)]), ("Minute", [(DAY_MS + 60_000, DAY_MS + 60_000)]), ("Tick", [(DAY_MS + 60_500, DAY_MS + 60_500)]),
     ]  # fmt: skip
 
 
