@@ -122,7 +122,7 @@ def line(known: Workload, without: str) -> list[str]:
     ours = measure_ours(known)
     theirs: dict[str, Figure] = {}
     if not without:
-        for engine in ENGINES:
+        for engine in ENGINES if known.esper else ENGINES[:1]:
             with tempfile.TemporaryDirectory() as folder:
                 theirs[engine] = peers.measure(engine, known, RUNS, Path(folder))
     figures = (ours.batched, ours.rows, ours.single)
