@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from cep.engine.codegen.match_scope import slots
-from cep.engine.codegen.match_shapes import PARAMETER
+from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.layout import is_float
 from cep.plan.expressions import Arithmetic, Comparison, Constant, Expression
 from cep.plan.types import Type

@@ -15,7 +15,7 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.held_rows import HeldRows, arriving, key_source
 from cep.engine.codegen.join_keys import SIDES, band, equality
 from cep.engine.codegen.match_scope import Place, SlotScope, places
-from cep.engine.codegen.match_shapes import PARAMETER
+from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.codegen.predicates import Emission
 from cep.engine.codegen.shapes import Family, Tables
 from cep.engine.codegen.writer import Writer, guarded

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cep.engine.codegen.match_scope import slots
-from cep.engine.codegen.match_shapes import PARAMETER
+from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.kernels.partials import BY_EQUALITY, BY_THRESHOLD
 from cep.engine.layout import is_float
 from cep.plan.expressions import Arithmetic, Comparison, Expression

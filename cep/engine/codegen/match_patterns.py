@@ -22,7 +22,8 @@ from cep.engine.codegen.match_scope import (
     slots,
     tables_of,
 )
-from cep.engine.codegen.match_shapes import PARAMETER, MatchGroup
+from cep.engine.codegen.match_shapes import MatchGroup
+from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.partials import (
     BY_EQUALITY,

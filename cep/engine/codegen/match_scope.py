@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
-from cep.engine.codegen.match_shapes import PARAMETER, MatchGroup
+from cep.engine.codegen.match_shapes import MatchGroup
+from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.codegen.writer import Writer
 from cep.engine.layout import is_float
 from cep.plan.expressions import Column, EventTime, Expression, walk

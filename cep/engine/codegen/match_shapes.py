@@ -9,20 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from cep.engine.layout import is_float
+from cep.engine.codegen.parameters import Value, parametrised
 from cep.engine.linear import Linear, linear
-from cep.plan.expressions import Column, Constant, Expression
+from cep.plan.expressions import Constant, Expression
 from cep.plan.nodes import Plan
 from cep.plan.query import Match, Query
 from cep.plan.rewrite.expressions import map_children, map_plan
 from cep.plan.types import Type
-
-PARAMETER = -7
-"""The slot of a constant in which the queries of a group differ."""
-
-Number = int | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +29,7 @@ class MatchGroup:
     query: Query
     linear: Linear
     within_ms: tuple[int | None, ...]
-    constants: tuple[tuple[Number, ...], ...]
+    constants: tuple[tuple[Value, ...], ...]
     types: tuple[Type, ...]
 
     def __len__(self) -> int:
@@ -62,11 +55,8 @@ def grouped(queries: Sequence[Query]) -> list[MatchGroup]:
 
 
 def _group(queries: list[Query]) -> MatchGroup:
-    numbers = [_numbers(query) for query in queries]
-    differing = [
-        place for place, values in enumerate(zip(*numbers, strict=True)) if len(set(values)) > 1
-    ]
-    query = _rewritten(_bare(queries[0]), _Parameters(differing))
+    shared = parametrised([_bare(query) for query in queries], _rewritten)
+    query = shared.query
     matches = [query.input for query in queries if isinstance(query.input, Match)]
     chain = linear(matches[0])
     assert isinstance(query.input, Match)
@@ -75,8 +65,8 @@ def _group(queries: list[Query]) -> MatchGroup:
         query,
         replace(chain, states=query.input.states),
         tuple(match.within_ms for match in matches),
-        tuple(tuple(values[place][0] for place in differing) for values in numbers),
-        tuple(numbers[0][place][1] for place in differing),
+        shared.constants,
+        shared.types,
     )
 
 
@@ -95,41 +85,6 @@ def _shape(query: Query) -> tuple[Query, int]:
     assert isinstance(query.input, Match)
     blank = _rewritten(_bare(query), lambda constant: Constant(0, constant.type))
     return blank, linear(query.input).every
-
-
-def _numbers(query: Query) -> list[tuple[Number, Type]]:
-    """The numbers in a query, in the order in which it is rewritten."""
-    found: list[tuple[Number, Type]] = []
-
-    def take(constant: Constant) -> Expression:
-        found.append((_as_stored(constant), constant.type))
-        return constant
-
-    _rewritten(_bare(query), take)
-    return found
-
-
-def _as_stored(constant: Constant) -> Number:
-    value = constant.value
-    assert isinstance(value, int | float)
-    if not is_float(constant.type):
-        return int(value)
-    return float(np.float32(value)) if constant.type is Type.FLOAT else float(value)
-
-
-class _Parameters:
-    """Replaces the constants at some places by parameters, counting them as they come."""
-
-    def __init__(self, places: list[int]) -> None:
-        self.numbers = {place: number for number, place in enumerate(places)}
-        self.next = 0
-
-    def __call__(self, constant: Constant) -> Expression:
-        number = self.numbers.get(self.next)
-        self.next += 1
-        if number is None:
-            return constant
-        return Column(number, "", constant.type, PARAMETER)
 
 
 def _rewritten(query: Query, change: Callable[[Constant], Expression]) -> Query:

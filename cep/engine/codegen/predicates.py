@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_scope import Place, SlotScope
-from cep.engine.codegen.match_shapes import PARAMETER
-from cep.engine.codegen.shapes import Family, Tables, Value, is_parameter
+from cep.engine.codegen.parameters import PARAMETER, Value
+from cep.engine.codegen.shapes import Family, Tables, is_parameter
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.jit import plain
 from cep.engine.kernels.groups import bucket_of, float_bits

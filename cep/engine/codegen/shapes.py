@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from cep.engine.codegen.match_shapes import PARAMETER
+from cep.engine.codegen.parameters import PARAMETER, Value, parametrised
 from cep.engine.codegen.writer import Writer
 from cep.engine.layout import is_float
 from cep.plan.expressions import Call, Column, Constant, Expression
@@ -19,7 +17,6 @@ from cep.plan.query import Filter, Insert, Join, Query, StreamInput, Window
 from cep.plan.rewrite.expressions import map_children
 from cep.plan.types import Type
 
-Value = str | int | float
 ANY_TARGET = ""
 """The target of a shape whose queries may write different streams."""
 
@@ -66,15 +63,12 @@ def shape_of(query: Query, leaves: Collection[str]) -> Query:
 
 def family_of(members: Sequence[Query]) -> Family:
     """The family of queries of one shape."""
-    values = [_constants(query) for query in members]
-    differing = [
-        place for place, found in enumerate(zip(*values, strict=True)) if len(set(found)) > 1
-    ]
+    shared = parametrised(members, _rewritten)
     return Family(
         tuple(members),
-        _rewritten(members[0], _Parameters(differing)),
-        tuple(tuple(found[place][0] for place in differing) for found in values),
-        tuple(values[0][place][1] for place in differing),
+        shared.query,
+        shared.constants,
+        shared.types,
         tuple(tuple(one.window for one in query.inputs) for query in members),
     )
 
@@ -108,43 +102,6 @@ def _without_size(source: StreamInput) -> StreamInput:
 
 def _blank(constant: Constant) -> Expression:
     return replace(constant, value="" if isinstance(constant.value, str) else 0)
-
-
-def _constants(query: Query) -> list[tuple[Value, Type]]:
-    """The constants in a query, in the order in which it is rewritten."""
-    found: list[tuple[Value, Type]] = []
-
-    def take(constant: Constant) -> Expression:
-        found.append((_as_stored(constant), constant.type))
-        return constant
-
-    _rewritten(query, take)
-    return found
-
-
-def _as_stored(constant: Constant) -> Value:
-    value = constant.value
-    assert isinstance(value, str | int | float)
-    if isinstance(value, str):
-        return value
-    if not is_float(constant.type):
-        return int(value)
-    return float(np.float32(value)) if constant.type is Type.FLOAT else float(value)
-
-
-class _Parameters:
-    """Replaces the constants at some places by parameters, counting them as they come."""
-
-    def __init__(self, places: list[int]) -> None:
-        self.numbers = {place: number for number, place in enumerate(places)}
-        self.next = 0
-
-    def __call__(self, constant: Constant) -> Expression:
-        number = self.numbers.get(self.next)
-        self.next += 1
-        if number is None:
-            return constant
-        return Column(number, "", constant.type, PARAMETER)
 
 
 def _rewritten(query: Query, change: Callable[[Constant], Expression]) -> Query:
