@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cep.interpreter.functions.convert import as_text
+from cep.plan.types import Type
+
 DELIMITER = ":-:"
 SLOTS_MIN = 16
 
@@ -40,35 +43,5 @@ def joined_key(values: Iterable[object]) -> str:
 
 
 def java_text(value: object) -> str:
-    """A value as Java writes it."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case float():
-            return _java_float(value)
-        case _:
-            return str(value)
-
-
-def _java_float(value: float) -> str:
-    if value != value or value in (float("inf"), float("-inf")):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(value)]
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        text = repr(value)
-        return text if "e" not in text else f"{value:f}"
-    mantissa, exponent = _scientific(value)
-    return f"{mantissa}E{exponent}"
-
-
-def _scientific(value: float) -> tuple[str, int]:
-    """The shortest digits of a number as `d.ddd` and its power of ten."""
-    digits, _, exponent = repr(value).partition("e")
-    sign = "-" if digits.startswith("-") else ""
-    whole, _, fraction = digits.lstrip("-").partition(".")
-    significant = (whole + fraction).lstrip("0")
-    leading = len(whole + fraction) - len(significant)
-    power = int(exponent or 0) + len(whole) - 1 - leading
-    significant = significant.rstrip("0") or "0"
-    return f"{sign}{significant[0]}.{significant[1:] or '0'}", power
+    """A value as Java writes it; numbers with a point are doubles."""
+    return "null" if value is None else as_text(value, Type.DOUBLE)

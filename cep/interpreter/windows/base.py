@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -73,6 +74,23 @@ class WindowPart(ABC):
     @abstractmethod
     def restore(self, state: Any) -> None:
         """Take over what `state` gave."""
+
+
+class QueueWindow(WindowPart):
+    """A window that is a queue of rows and nothing else: the oldest leaves first."""
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self._rows: deque[Row] = deque()
+
+    def held(self) -> Iterable[Row]:
+        return self._rows
+
+    def state(self) -> Any:
+        return list(self._rows)
+
+    def restore(self, state: Any) -> None:
+        self._rows.extend(state)
 
 
 def expired(rows: Iterable[Row], time_ms: int) -> Chunk:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
-
-from cep.interpreter.rows import Chunk, Kind, Row
-from cep.interpreter.windows.base import Setting, WindowPart
+from cep.interpreter.rows import Chunk, Kind
+from cep.interpreter.windows.base import QueueWindow, Setting
 
 
-class ExternalTimeWindow(WindowPart):
+class ExternalTimeWindow(QueueWindow):
     """Each row first drives out those that are t older; they carry its attribute as their time."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._attribute = setting.column(0)
         self._time_ms: int = setting.constant(1)
-        self._rows: deque[Row] = deque()
 
     def process(self, chunk: Chunk) -> None:
         out: Chunk = []
@@ -33,12 +28,3 @@ class ExternalTimeWindow(WindowPart):
         while self._rows and self._rows[0].values[self._attribute] + self._time_ms <= now:
             out.append(self._rows.popleft().copy(Kind.EXPIRED, now))
         return out
-
-    def held(self) -> Iterable[Row]:
-        return self._rows
-
-    def state(self) -> Any:
-        return list(self._rows)
-
-    def restore(self, state: Any) -> None:
-        self._rows.extend(state)

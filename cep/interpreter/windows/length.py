@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
-
 from cep.interpreter.rows import Chunk, Kind, Row
-from cep.interpreter.windows.base import Setting, WindowPart
+from cep.interpreter.windows.base import QueueWindow, Setting
 
 
-class LengthWindow(WindowPart):
+class LengthWindow(QueueWindow):
     """A new row displaces the oldest, which goes before it, at the time of the new one."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._length: int = setting.constant(0)
-        self._rows: deque[Row] = deque()
 
     def process(self, chunk: Chunk) -> None:
         now = self.setting.now_ms
@@ -28,15 +23,6 @@ class LengthWindow(WindowPart):
         if len(self._rows) <= self._length:
             return [row]
         return [self._rows.popleft().copy(Kind.EXPIRED, now), row]
-
-    def held(self) -> Iterable[Row]:
-        return self._rows
-
-    def state(self) -> Any:
-        return list(self._rows)
-
-    def restore(self, state: Any) -> None:
-        self._rows.extend(state)
 
 
 def _pass_through(row: Row, now: int) -> Chunk:

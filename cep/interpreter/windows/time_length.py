@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
-
 from cep.interpreter.rows import Chunk, Kind, Row
-from cep.interpreter.windows.base import Setting, WindowPart
+from cep.interpreter.windows.base import QueueWindow, Setting
 
 
-class TimeLengthWindow(WindowPart):
+class TimeLengthWindow(QueueWindow):
     """Rows leave when they are t old, or when there are more than n."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._time_ms: int = setting.constant(0)
         self._length: int = setting.constant(1)
-        self._rows: deque[Row] = deque()
         self._timer = setting.context.timer("window", self._due)
 
     def process(self, chunk: Chunk) -> None:
@@ -46,12 +41,3 @@ class TimeLengthWindow(WindowPart):
 
     def _due(self, due_ms: int) -> None:
         self.setting.emit(self._leaving(self.setting.now_ms))
-
-    def held(self) -> Iterable[Row]:
-        return self._rows
-
-    def state(self) -> Any:
-        return list(self._rows)
-
-    def restore(self, state: Any) -> None:
-        self._rows.extend(state)
