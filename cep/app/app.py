@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -52,6 +52,7 @@ class App:
         self._on_stream: defaultdict[str, list[StreamCallback]] = defaultdict(list)
         self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
         self._told: list[tuple[str, str, Any]] = []
+        self._sole: dict[str, str] | None = None
         self._run: Run | None = None
         self._feeds: dict[str, RowFeed] = {}
 
@@ -92,13 +93,19 @@ class App:
     def _tell(self, kind: str, name: str, callback: Any) -> None:
         """Tell a callback from now on what comes out of a stream or query of the plan."""
         self._told.append((kind, name, callback))
-        stream = name if kind == "stream" else sole_stream(self.plan, name)
+        stream = name if kind == "stream" else self._shown().get(name)
         if stream is None:
             self._on_query[name].append(callback)
         elif kind == "stream":
             self._on_stream[stream].append(callback)
         else:
             self._on_stream[stream].append(lambda rows: callback(rows[-1]["time_msc"], rows, None))
+
+    def _shown(self) -> dict[str, str]:
+        """`sole_streams` of the plan, found once: it takes a look at all of it."""
+        if self._sole is None:
+            self._sole = sole_streams(self.plan)
+        return self._sole
 
     def _before_start(self) -> None:
         if self._run is not None:
@@ -144,6 +151,7 @@ class App:
             self._run, report = changed(run, following)
         except Exception:
             self.plan, self._told, self._on_stream, self._on_query = before
+            self._sole = None
             raise
         self._feeds.clear()
         self._listen(self._run)
@@ -151,7 +159,7 @@ class App:
 
     def _begin_telling(self, plan: Plan) -> None:
         """Take over a plan, and the callbacks for what it has."""
-        told, self.plan, self._told = self._told, plan, []
+        told, self.plan, self._told, self._sole = self._told, plan, [], None
         self._on_stream, self._on_query = defaultdict(list), defaultdict(list)
         known = {("query", query.name) for query in plan.queries}
         known |= {("stream", stream) for stream in plan.made}
@@ -247,12 +255,15 @@ class App:
         return [row for row in made if row["stream"] in self._outputs]
 
 
-def sole_stream(plan: Plan, name: str) -> str | None:
-    """The stream that a compiled query alone writes, and that shows all it puts out."""
-    query = next(query for query in plan.queries if query.name == name)
-    writers = [one for one in plan.queries if one.target == query.target]
-    is_compiled = name not in Stages.of(plan).placement.interpreted
-    return query.target if is_compiled and len(writers) == 1 else None
+def sole_streams(plan: Plan) -> dict[str, str]:
+    """By compiled query the stream that it alone writes, which shows all it puts out."""
+    interpreted = Stages.of(plan).placement.interpreted
+    writers = Counter(query.target for query in plan.queries)
+    return {
+        query.name: query.target
+        for query in plan.queries
+        if query.name not in interpreted and query.target and writers[query.target] == 1
+    }
 
 
 def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:

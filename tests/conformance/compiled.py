@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from cep.app.app import sole_stream
+from cep.app.app import sole_streams
 from cep.engine.kernels.state import OUT_STREAM, OUT_TIME
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
@@ -67,6 +67,7 @@ class CompiledDriver:
     def __init__(self, text: str, jit: bool) -> None:
         self.plan = compile_rules(text)
         self._jit = jit
+        self._sole = sole_streams(self.plan)
         self._by_stream: list[tuple[str, Told]] = []
         self._by_query: list[tuple[str, Told]] = []
         self._held: list[tuple[str, Told]] = []
@@ -75,7 +76,7 @@ class CompiledDriver:
 
     def on(self, kind: str, target: str, told: Told) -> None:
         if kind == "query":
-            stream = sole_stream(self.plan, target)
+            stream = self._sole.get(target)
             wanted = self._by_query if stream is None else self._by_stream
             wanted.append((stream or target, told))
         elif target in {stream.name for stream in self.plan.streams}:
