@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
+from typing import TypeAlias
 
 from mt5bridge.client.outbox import Outbox
 from mt5bridge.clock import Now
@@ -11,12 +12,17 @@ from mt5bridge.position import START, Position
 from mt5bridge.records import DEAL, Records
 from mt5bridge.wire import (
     DEALS_STREAM,
+    Account,
     Ack,
+    Ask,
     Error,
     ErrorCode,
     Frame,
+    Halt,
     Heartbeat,
     Hello,
+    Order,
+    Recount,
     Resend,
     Signal,
     SignalResult,
@@ -26,6 +32,9 @@ from mt5bridge.wire import (
 )
 
 _BATCH_RECORDS = 1_000
+_ROUND_TRIP_US_MAX = 2**32 - 1
+
+Request: TypeAlias = Signal | Order | Ask
 _TIMEOUT_MS = 5_000  # until WELCOME names another
 
 
@@ -48,7 +57,8 @@ class Client:
         self.deals = Outbox(DEALS_STREAM, DEAL)
         self.symbols: dict[str, Symbol] = {}
         self.ticks: dict[str, Outbox] = {}
-        self.signals: list[Signal] = []  # received, for the owner to take
+        self.requests: list[Request] = []  # received, for the owner to take, in order
+        self.halt: Halt | None = None  # the newest one received
         self.round_trip_ms: int | None = None
         self.utc_offset_ms = hello.utc_offset_ms
         self._hello = hello
@@ -104,6 +114,11 @@ class Client:
         if self.state is State.LIVE:
             self._urgent.append(result)
 
+    def tell(self, state: Account | Recount) -> None:
+        """Tell how the account stands, or what an interval holds; left out when offline."""
+        if self.state is State.LIVE:
+            self._urgent.append(state)
+
     def resume(self, symbol: str) -> Position:
         """Where the daemon's disk stands in a symbol's ticks, from its last WELCOME."""
         return self._resumes.get(symbol, START)
@@ -121,8 +136,10 @@ class Client:
                     outbox.rewind(frame.first)
             case Heartbeat():
                 self._heard(frame, now)
-            case Signal():
-                self.signals.append(frame)
+            case Signal() | Order() | Ask():
+                self.requests.append(frame)
+            case Halt():
+                self.halt = frame
             case Error():
                 self._refused(frame, now)
             case _:
@@ -179,7 +196,10 @@ class Client:
         self._token += 1
         self._beats = {self._token: now.ms}
         marks = tuple(box.mark() for box in [self.deals, *self.ticks.values()])
-        self._urgent.append(Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, marks))
+        round_trip_us = min(1_000 * (self.round_trip_ms or 0), _ROUND_TRIP_US_MAX)
+        self._urgent.append(
+            Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, round_trip_us, marks)
+        )
 
     def _welcomed(self, welcome: Welcome, now: Now) -> None:
         first = self.welcome is None

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from mt5bridge.server.batch import DEALS, Batch, Gap, Outcome, StreamKey, ticks_of
+from mt5bridge.server.batch import (
+    DEALS,
+    Batch,
+    Funds,
+    Gap,
+    Outcome,
+    StreamKey,
+    Trader,
+    owner_of,
+    ticks_of,
+)
+from mt5bridge.server.requests import Request
 from mt5bridge.server.server import Server
 from mt5bridge.server.settings import BindError, Settings, UnsafeBindError
 from mt5bridge.server.sink import Sink
@@ -11,12 +22,16 @@ __all__ = [
     "DEALS",
     "Batch",
     "BindError",
+    "Funds",
     "Gap",
     "Outcome",
+    "Request",
     "Server",
     "Settings",
     "Sink",
     "StreamKey",
+    "Trader",
     "UnsafeBindError",
+    "owner_of",
     "ticks_of",
 ]

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from mt5bridge.records import Records
 from mt5bridge.validate import QualityArray
-from mt5bridge.wire import LostReason, SignalResult
+from mt5bridge.wire import Account, Hello, LostReason, SignalResult, TradeMode
 
 StreamKey: TypeAlias = tuple[str, ...]
 """("ticks", symbol) or ("deals",)."""
@@ -62,7 +62,31 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a terminal reported about a signal."""
+    """What a terminal reported about a signal or an order."""
 
     identity: str
     result: SignalResult
+
+
+@dataclass(frozen=True, slots=True)
+class Trader:
+    """A terminal that trades, and the symbols it may trade."""
+
+    identity: str
+    owner: str  # names its account
+    trades: TradeMode
+    symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Funds:
+    """How the account of a terminal stands."""
+
+    identity: str
+    owner: str
+    account: Account
+
+
+def owner_of(hello: Hello) -> str:
+    """Names the account behind a terminal; two programs of one account have the same."""
+    return f"{hello.account}@{hello.server}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from threading import Event
 from types import TracebackType
@@ -14,12 +14,15 @@ import zmq
 from mt5bridge import clock as clocks
 from mt5bridge.clock import Clock
 from mt5bridge.server.authentication import plain
-from mt5bridge.server.batch import StreamKey
+from mt5bridge.server.batch import StreamKey, Trader
+from mt5bridge.server.requests import Request
 from mt5bridge.server.settings import BindError, Settings
 from mt5bridge.server.sink import Sink
+from mt5bridge.server.status import Status
+from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Outgoing, Resumes, Terminals
 from mt5bridge.waker import Waker
-from mt5bridge.wire import FRAME_BYTES_MAX, Signal, encode
+from mt5bridge.wire import FRAME_BYTES_MAX, Halt, encode
 
 _FRAMES_A_POLL = 64  # then reminders get their turn
 _REMIND_MS = 50
@@ -30,9 +33,10 @@ Command: TypeAlias = Callable[[Terminals], object]
 class Server:
     """Binds on creation; one thread calls `run` or `poll_once`, which call the sink.
 
-    `resumes` says what of each (identity, stream) is on disk.
+    `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
-    `acknowledge`, `send_signal` and `counters` may be called from any thread.
+    `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
+    `halt` and `status` belong to the server's thread, in which the sink is called.
     """
 
     def __init__(
@@ -41,11 +45,14 @@ class Server:
         sink: Sink,
         resumes: Resumes | None = None,
         clock: Clock = clocks.now,
+        traders: Iterable[Trader] = (),
     ) -> None:
         settings.check()
-        self.terminals = Terminals(settings, sink, resumes or {})
-        self._sink = sink
+        self.settings = settings
+        self.terminals = Terminals(settings, sink, resumes or {}, traders)
+        self.sink = sink
         self._clock = clock
+        self.since_msc = clock().utc_msc
         self._commands: deque[Command] = deque()
         self._remind_ms = 0
         with ExitStack() as stack:
@@ -71,18 +78,40 @@ class Server:
         """A stream is on disk up to `sequence`."""
         self._command(lambda terminals: terminals.acknowledge(identity, stream, sequence))
 
-    def send_signal(self, identity: str | None, signal: Signal) -> None:
-        """Send to one terminal, or with None to every connected one that publishes its symbol."""
-        self._command(lambda terminals: terminals.send(identity, signal))
+    def traders(self, symbol: str, identity: str | None = None) -> tuple[str, ...]:
+        """Who trades a symbol (empty: anything), connected now or not; only `identity` if given."""
+        return self.terminals.traders(symbol, identity)
 
-    def send_signal_now(self, identity: str | None, signal: Signal) -> None:
-        """The same without delay, for the sink's callbacks, which run in the server's thread."""
-        self.terminals.send(identity, signal)
+    def owner(self, identity: str) -> str:
+        """Names the account behind a terminal, as far as it has said so."""
+        return self.terminals.owner(identity)
+
+    def send(self, identity: str, request: Request) -> None:
+        """Send a signal or order to a terminal, at once or when it is back."""
+        self._command(lambda terminals: terminals.send(identity, request))
+
+    def send_now(self, identity: str, request: Request) -> bool:
+        """The same without delay; False when the terminal has too many without a result."""
+        is_taken = self.terminals.send(identity, request)
         self._send(self.terminals.outgoing())
+        return is_taken
+
+    def ask(self, identity: str, ids: Iterable[int]) -> None:
+        """Ask a terminal what became of requests, which are never sent again."""
+        self.terminals.ask(identity, ids)
+
+    def halt(self, halted: bool, reason: str) -> None:
+        """Turn the kill switch of all terminals that trade."""
+        self.terminals.set_halt(Halt(int(halted), reason))
+        self._send(self.terminals.outgoing())
+
+    def status(self) -> Status:
+        """How this server and its terminals stand."""
+        return survey(self, self._clock())
 
     def counters(self) -> dict[str, int]:
         """A copy of the counters."""
-        return dict(self._sink.counters)
+        return dict(self.sink.counters)
 
     def run(self, stop: Event) -> None:
         """Poll until `stop` is set; `wake` makes it look."""
@@ -149,9 +178,8 @@ class Server:
             try:
                 self._socket.send_multipart([route, encode(frame)], zmq.NOBLOCK)
             except zmq.Again:
-                self._sink.count("unsent")
-                if isinstance(frame, Signal):
-                    self.terminals.unsent(route, frame)
+                self.sink.count("unsent")
+                self.terminals.unsent(route, frame)
             except zmq.ZMQError as error:
                 if error.errno != zmq.EHOSTUNREACH:
                     raise

@@ -9,25 +9,43 @@ import numpy as np
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.records import Records
-from mt5bridge.server.batch import DEALS, Batch, Gap, Outcome, StreamKey, ticks_of, wire_name
+from mt5bridge.server.batch import (
+    DEALS,
+    Batch,
+    Funds,
+    Gap,
+    Outcome,
+    StreamKey,
+    Trader,
+    owner_of,
+    ticks_of,
+    wire_name,
+)
+from mt5bridge.server.figures import Figures
+from mt5bridge.server.recount import Agreement, Checked
+from mt5bridge.server.requests import Request, RequestQueue
 from mt5bridge.server.settings import Settings
-from mt5bridge.server.signals import SignalQueue
 from mt5bridge.server.sink import Sink
 from mt5bridge.server.stream import Stream, Verdict
 from mt5bridge.validate import QualityArray, quality_counts, tick_quality
 from mt5bridge.wire import (
     DEALS_STREAM,
+    Account,
     Ack,
+    Ask,
     Bye,
     Deals,
     Durable,
     Error,
     ErrorCode,
     Frame,
+    Halt,
     Heartbeat,
     Hello,
     Lost,
     Mark,
+    Order,
+    Recount,
     Resend,
     Resume,
     Signal,
@@ -35,6 +53,7 @@ from mt5bridge.wire import (
     Symbol,
     Symbols,
     Ticks,
+    TradeMode,
     Welcome,
 )
 
@@ -48,6 +67,7 @@ class Session:
         settings: Settings,
         sink: Sink,
         resume: Mapping[StreamKey, Position] | None = None,
+        trader: Trader | None = None,
     ) -> None:
         self.identity = identity
         self.settings = settings
@@ -56,28 +76,37 @@ class Session:
             key: Stream.resumed(key, position) for key, position in (resume or {}).items()
         }
         self.streams.setdefault(DEALS, Stream(DEALS))
-        self.symbols: dict[str, Symbol] = {}
+        self.trades = trader.trades if trader else TradeMode.NONE
+        self.symbols: dict[str, Symbol | None] = dict.fromkeys(trader.symbols if trader else ())
+        self.told = trader  # what the sink knows of it as a trader
+        self.is_renamed = False  # another program will tell its symbols anew
         self.keys: dict[int, StreamKey] = {}  # by stream number, on this connection
         self.ids: dict[StreamKey, int] = {}
         self.behind: set[int] = set()  # stream numbers that may miss something
         self.hello: Hello | None = None
         self.connected = False
         self.heard_ms = 0
-        self.signals = SignalQueue()
+        self.figures = Figures()
+        self.requests = RequestQueue()
+        self.halt: Halt | None = None  # to be told on this connection
         self.acked: set[StreamKey] = set()  # streams whose ACK is to be sent
 
     def connect(self, hello: Hello, session: int, now: Now) -> Welcome:
         """Begin a connection; what the last one agreed on ids is void."""
+        self.is_renamed |= self.hello is None or self.hello.instance != hello.instance
         self.hello = hello
+        self.trades = hello.trades
+        self.figures.greeted(hello, now)
         self.connected = True
         self.heard_ms = now.ms
         self.keys = {DEALS_STREAM: DEALS}
         self.ids = {DEALS: DEALS_STREAM}
         self.acked.clear()
         self.behind.clear()
-        self.signals.reconnected()
+        self.requests.reconnected()
         for stream in self.streams.values():
             stream.reconnected()
+        self._tell_trader()
         return Welcome(
             session=session,
             time_msc=now.utc_msc,
@@ -89,7 +118,7 @@ class Session:
         )
 
     def disconnect(self) -> None:
-        """The connection is gone; positions and signals stay."""
+        """The connection is gone; positions and requests stay."""
         self.connected = False
 
     def silent(self, now: Now) -> bool:
@@ -110,6 +139,10 @@ class Session:
                 return self._receive_lost(frame, now)
             case SignalResult():
                 self._receive_result(frame)
+            case Recount():
+                return self._receive_recount(frame)
+            case Account():
+                self._receive_account(frame)
             case Bye():
                 self.disconnect()
             case Error():
@@ -124,22 +157,55 @@ class Session:
         if found is not None and found.acknowledge(sequence):
             self.acked.add(stream)
 
-    def send(self, signal: Signal) -> bool:
-        """Queue a signal; False when too many are without a result."""
-        if len(self.signals) >= self.settings.signals_max:
+    def send(self, request: Request) -> bool:
+        """Queue a signal or order; False when too many are without a result."""
+        if len(self.requests) >= self.settings.signals_max:
             self.sink.complain("signals_refused", f"{self.identity}: too many without a result")
             return False
-        self.signals.add(signal)
+        self.requests.add(request)
         return True
 
     def outgoing(self) -> list[Frame]:
-        """What is due without having been asked: signals and acknowledgements."""
+        """What is due without having been asked: requests and acknowledgements."""
         if not self.connected:
             return []
-        frames: list[Frame] = [*self.signals.due()]
+        frames: list[Frame] = []
+        if self.trades is not TradeMode.NONE:
+            frames += self._due_halt()
+            frames += self.requests.due()
         if self.acked:
             frames += self._ack()
         return frames
+
+    def unsent(self, frame: Frame) -> None:
+        """The socket had no room for a frame; the terminal asks again for records only."""
+        match frame:
+            case Halt():
+                self.halt = frame
+            case Signal() | Order() | Ask():
+                self.requests.unsent(frame)
+
+    @property
+    def owner(self) -> str:
+        """Names the account, as far as the terminal has ever said so."""
+        if self.hello is not None:
+            return owner_of(self.hello)
+        return self.told.owner if self.told else self.identity
+
+    def may_trade(self, symbol: str) -> bool:
+        """Whether this terminal trades, and this symbol; empty: anything."""
+        return self.trades is not TradeMode.NONE and (not symbol or symbol in self.symbols)
+
+    def _due_halt(self) -> list[Frame]:
+        due, self.halt = self.halt, None
+        return [due] if due else []
+
+    def _tell_trader(self) -> None:
+        trader = Trader(self.identity, self.owner, self.trades, tuple(sorted(self.symbols)))
+        was_trading = self.told is not None and self.told.trades is not TradeMode.NONE
+        if trader != self.told and (was_trading or self.trades is not TradeMode.NONE):
+            self.told = trader
+            self.sink.on_trader(trader)
 
     def remind(self, now: Now) -> list[Frame]:
         """Requests for what is still missing."""
@@ -191,6 +257,7 @@ class Session:
         stream.take(records, now.ms)
         stream.latest_msc = latest_msc
         self._count_batch(batch)
+        self._compare(stream)
 
     def _count_batch(self, batch: Batch) -> None:
         self.sink.count("deals" if batch.stream == DEALS else "ticks", len(batch.records))
@@ -198,6 +265,7 @@ class Session:
             self.sink.count(f"quality_{mark}", number)
 
     def _receive_heartbeat(self, beat: Heartbeat, now: Now) -> list[Frame]:
+        self.figures.beaten(beat, now)
         frames: list[Frame] = []
         for mark in beat.marks:
             stream = self._stream(mark.stream)
@@ -208,13 +276,16 @@ class Session:
                 stream.seen = max(stream.seen, mark.passed)
                 frames += self._ask(mark.stream, stream, now)
         marks = tuple(self._mark(stream_id) for stream_id in self.keys)
-        return [Heartbeat(beat.token, now.utc_msc, 0, marks), *frames]
+        return [Heartbeat(beat.token, now.utc_msc, 0, 0, marks), *frames]
 
     def _mark(self, stream_id: int) -> Mark:
         stream = self.streams[self.keys[stream_id]]
         return Mark(stream_id, stream.expected - 1, stream.durable.sequence)
 
     def _receive_symbols(self, frame: Symbols) -> list[Frame]:
+        if self.is_renamed:
+            self.is_renamed = False
+            self.symbols.clear()
         for symbol in frame.symbols:
             if refusal := self._refuse_symbol(symbol):
                 return [refusal]
@@ -225,6 +296,7 @@ class Session:
             stream = self.streams.setdefault(key, Stream(key))
             if stream.durable.sequence:
                 self.acked.add(key)  # the disk may have gone on since WELCOME
+        self._tell_trader()
         return []
 
     def _refuse_symbol(self, symbol: Symbol) -> Error | None:
@@ -265,9 +337,33 @@ class Session:
         self.sink.count("lost", gap.last - gap.first + 1)
         self.sink.on_gap(gap)
         stream.skip_to(lost.last, now.ms)
+        self._compare(stream)
+
+    def _receive_recount(self, recount: Recount) -> list[Frame]:
+        stream = self._stream(recount.stream)
+        if stream is None:
+            return [self._unknown(recount.stream)]
+        stream.ledger.recounted(recount)
+        self._compare(stream)
+        return []
+
+    def _compare(self, stream: Stream) -> None:
+        """7.7, 7.8: what recounts show that can be checked now."""
+        for found in stream.ledger.checked():
+            stream.recounts[found.agreement] += 1
+            if found.agreement is Agreement.DIFFERING:
+                stream.last_difference = _difference(found)
+                place = f"{self.identity} {wire_name(stream.key)}"
+                self.sink.complain("recounts_differing", f"{place}: {stream.last_difference}")
+            else:
+                self.sink.count(f"recounts_{found.agreement.name.lower()}")
+
+    def _receive_account(self, account: Account) -> None:
+        self.figures.account = account
+        self.sink.on_funds(Funds(self.identity, self.owner, account))
 
     def _receive_result(self, result: SignalResult) -> None:
-        self.signals.settle(result)
+        self.requests.settle(result)
         self.sink.count("signal_results")
         self.sink.on_outcome(Outcome(self.identity, result))
 
@@ -293,6 +389,12 @@ class Session:
 def _resume(stream: Stream) -> Resume:
     durable = stream.durable
     return Resume(durable.sequence, durable.time_msc, durable.count_at_msc, wire_name(stream.key))
+
+
+def _difference(found: Checked) -> str:
+    recount = found.recount
+    interval = f"{recount.from_msc}..{recount.to_msc} ms of server time"
+    return f"{interval}: {recount.count} ticks in the tick base, {found.received} received"
 
 
 def _quality(frame: Ticks | Deals, records: Records, latest_msc: int) -> tuple[QualityArray, int]:

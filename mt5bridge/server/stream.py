@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from mt5bridge.position import START, Position
 from mt5bridge.records import TICK, Records
-from mt5bridge.server.batch import StreamKey
+from mt5bridge.server.batch import DEALS, StreamKey
+from mt5bridge.server.recount import Agreement, Ledger
 
 _NOTHING = np.empty(0, TICK)
 
@@ -34,12 +35,24 @@ class Stream:
     seen: int = 0  # the highest sequence known to exist
     asked_ms: int | None = None  # when the missing interval was last asked for
     pending: deque[tuple[int, Records]] = field(default_factory=deque)
+    gaps: int = 0
+    lost: int = 0
+    ledger: Ledger = field(default_factory=lambda: Ledger(START))
+    recounts: Counter[Agreement] = field(default_factory=Counter)
+    last_difference: str = ""
 
     @classmethod
     def resumed(cls, key: StreamKey, durable: Position) -> Stream:
         """A stream that goes on behind what is on disk."""
         after = durable.sequence
-        return cls(key, durable, expected=after + 1, latest_msc=durable.time_msc, seen=after)
+        return cls(
+            key,
+            durable,
+            expected=after + 1,
+            latest_msc=durable.time_msc,
+            seen=after,
+            ledger=Ledger(durable),
+        )
 
     def judge(self, first: int, last: int) -> Verdict:
         """Whether an interval holds the expected sequence, only older or only later ones."""
@@ -52,10 +65,15 @@ class Stream:
         """`records`, the first of which was expected, have been handed on."""
         self.expected += len(records)
         self.pending.append((self.expected - 1, records))
+        if self.key != DEALS:
+            self.ledger.take(records["time_msc"])
         self._moved(now_ms)
 
     def skip_to(self, last: int, now_ms: int) -> None:
         """Everything up to `last` is lost."""
+        self.gaps += 1
+        self.lost += last + 1 - self.expected
+        self.ledger.skip_to(last)
         self.expected = last + 1
         self._moved(now_ms)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from loguru import logger
 
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
-from mt5bridge.server.batch import StreamKey, ticks_of
+from mt5bridge.server.batch import StreamKey, Trader
+from mt5bridge.server.requests import Request
 from mt5bridge.server.session import Session
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
@@ -18,10 +19,10 @@ from mt5bridge.wire import (
     Error,
     ErrorCode,
     Frame,
+    Halt,
     Heartbeat,
     Hello,
     Reason,
-    Signal,
     WireError,
     decode,
 )
@@ -36,12 +37,20 @@ _STRANGERS_MAX = 4_096
 class Terminals:
     """Sessions by identity and by route, without sockets."""
 
-    def __init__(self, settings: Settings, sink: Sink, resumes: Resumes) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        sink: Sink,
+        resumes: Resumes,
+        traders: Iterable[Trader] = (),
+    ) -> None:
         self.settings = settings
         self.sink = sink
+        self.halt: Halt | None = None  # None: it was never on
+        streams, known = _by_identity(resumes), {trader.identity: trader for trader in traders}
         self.sessions = {
-            identity: Session(identity, settings, sink, streams)
-            for identity, streams in _by_identity(resumes).items()
+            identity: Session(identity, settings, sink, streams.get(identity), known.get(identity))
+            for identity in sorted(streams.keys() | known.keys())
         }
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
@@ -66,7 +75,7 @@ class Terminals:
         return [(route, reply) for reply in replies]
 
     def outgoing(self) -> Outgoing:
-        """Signals and acknowledgements that are due."""
+        """Requests and acknowledgements that are due."""
         return [
             (route, frame)
             for route, session in self._by_route.items()
@@ -88,37 +97,51 @@ class Terminals:
         if session := self.sessions.get(identity):
             session.acknowledge(stream, sequence)
 
-    def send(self, identity: str | None, signal: Signal) -> int:
-        """Queue a signal for one terminal, or for all known to publish its symbol; how many.
+    def traders(self, symbol: str, identity: str | None = None) -> tuple[str, ...]:
+        """Who trades a symbol (empty: anything), connected now or not; only `identity` if given."""
+        return tuple(
+            name
+            for name, session in self.sessions.items()
+            if identity in (None, name) and session.may_trade(symbol)
+        )
+
+    def send(self, identity: str, request: Request) -> bool:
+        """Queue a signal or order for a terminal; False when it has too many, or is unknown.
 
         One that is not connected now gets it when it is back, and judges whether it has expired.
         """
-        sent = sum(session.send(signal) for session in self._addressed(identity, signal))
-        if not sent:
-            self.sink.complain(
-                "signals_undeliverable", f"{signal.name} {signal.symbol}: no terminal for it"
-            )
-        return sent
+        session = self.sessions.get(identity)
+        return session is not None and session.send(request)
+
+    def ask(self, identity: str, ids: Iterable[int]) -> None:
+        """Ask a terminal what became of these requests, which are never sent again."""
+        if session := self.sessions.get(identity):
+            session.requests.ask(ids)
+
+    def set_halt(self, halt: Halt) -> None:
+        """The kill switch: told to all that trade, now and whenever they connect."""
+        self.halt = halt
+        for session in self.sessions.values():
+            session.halt = halt
+
+    def owner(self, identity: str) -> str:
+        """Names the account behind a terminal, as far as it has said so."""
+        session = self.sessions.get(identity)
+        return session.owner if session else identity
 
     def gone(self, route: Route) -> None:
         """The socket does not know this connection any more."""
         if session := self._by_route.get(route):
             self._drop(session, "connection is gone")
 
-    def unsent(self, route: Route, signal: Signal) -> None:
-        """The socket had no room for a signal."""
+    def unsent(self, route: Route, frame: Frame) -> None:
+        """The socket had no room for a frame."""
         if session := self._by_route.get(route):
-            session.signals.unsent(signal)
+            session.unsent(frame)
 
     def connected(self) -> tuple[str, ...]:
         """The identities now connected."""
         return tuple(self._routes)
-
-    def _addressed(self, identity: str | None, signal: Signal) -> list[Session]:
-        if identity is not None:
-            return [session for name, session in self.sessions.items() if name == identity]
-        key = ticks_of(signal.symbol)
-        return [session for session in self.sessions.values() if key in session.streams]
 
     def _hello(self, route: Route, hello: Hello, now: Now) -> Outgoing:
         session = self.sessions.get(hello.identity)
@@ -131,7 +154,7 @@ class Terminals:
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"
             # If the older connection is dead, the socket tells so when it cannot send this.
-            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, ()))
+            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, ()))
             return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
         return self._bind(route, session, hello, now)
 
@@ -158,6 +181,7 @@ class Terminals:
         self._connections += 1
         self.sink.count("connections")
         logger.info("{} connected: {!r} {!r}", session.identity, hello.broker, hello.program)
+        session.halt = self.halt
         return [*replies, (route, session.connect(hello, self._connections, now))]
 
     def _drop(self, session: Session, why: str) -> None:

@@ -1,8 +1,8 @@
-"""A trading account that executes signals at once, each of them at most once."""
+"""A trading account that executes signals and orders at once, each of them at most once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,21 @@ from mt5bridge.records import (
     Records,
     fixed_text,
 )
-from mt5bridge.wire import Side, Signal, SignalResult, SignalStatus, Symbol
+from mt5bridge.simulator.wish import Wish, wish_of
+from mt5bridge.wire import (
+    Halt,
+    Order,
+    Signal,
+    SignalResult,
+    SignalStatus,
+    Symbol,
+    TradeMode,
+)
 
 _COMMENT_CHARACTERS = 31  # brokers keep no more
 _DONE, _DONE_PARTIAL, _REJECT, _INVALID_EXPIRATION = 10_009, 10_010, 10_006, 10_022
 _REASON_EXPERT = 3
-_LOTS_DEFAULT = 0.1
+_DEPOSIT = 10_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,7 @@ class _Net:
     lots: float = 0.0  # negative: short
     price: float = 0.0
     position_id: int = 0
+    contract_size: float = 1.0
 
 
 class Account:
@@ -54,43 +64,107 @@ class Account:
         self._nets: dict[tuple[str, int], _Net] = {}
 
     def execute(
-        self, signal: Signal, symbol: Symbol | None, quote: Quote | None
+        self,
+        request: Signal | Order,
+        symbol: Symbol | None,
+        quote: Quote | None,
+        mode: TradeMode = TradeMode.LIVE,
+        halt: Halt | None = None,
     ) -> list[SignalResult]:
         """Trade, or tell what came of it when it was asked before; new deals are in `deals`."""
-        if signal.id not in self.executed:
-            self.executed[signal.id] = self._first(signal, symbol, quote)
-        return self.executed[signal.id]
+        if request.id not in self.executed:
+            self.executed[request.id] = self._first(request, symbol, quote, mode, halt)
+        return self.executed[request.id]
+
+    def answer(self, identifier: int) -> SignalResult:
+        """What became of a request; nothing is executed."""
+        if identifier in self.executed:
+            return self.executed[identifier][-1]
+        text = "never seen here"
+        return SignalResult(identifier, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.UNKNOWN, text)
+
+    def symbol_of(self, ticket: int) -> str:
+        """The symbol of a position; empty when there is none with this ticket."""
+        found = (
+            key[0] for key, net in self._nets.items() if net.lots and net.position_id == ticket
+        )
+        return next(found, "")
+
+    @property
+    def positions(self) -> int:
+        """How many positions are open."""
+        return sum(net.lots != 0 for net in self._nets.values())
+
+    @property
+    def balance(self) -> float:
+        """The deposit, and what closed positions have brought."""
+        return _DEPOSIT + float(self.deals["profit"].sum())
+
+    def floating(self, price_of: Callable[[str, bool], float]) -> float:
+        """What open positions would bring; `price_of` gives a symbol's price to sell or buy at."""
+        return sum(
+            net.lots * (price_of(name, net.lots > 0) - net.price) * net.contract_size
+            for (name, _), net in self._nets.items()
+            if net.lots
+        )
 
     def _first(
-        self, signal: Signal, symbol: Symbol | None, quote: Quote | None
+        self,
+        request: Signal | Order,
+        symbol: Symbol | None,
+        quote: Quote | None,
+        mode: TradeMode,
+        halt: Halt | None,
     ) -> list[SignalResult]:
+        wish = wish_of(request)
+        if isinstance(wish, str):
+            return [_refusal(request, SignalStatus.REJECTED, _REJECT, wish)]
         if symbol is None or quote is None:
-            return [_refusal(signal, SignalStatus.REJECTED, _REJECT, "no price for this symbol")]
+            return [_refusal(request, SignalStatus.REJECTED, _REJECT, "no price for this symbol")]
         utc_msc = quote.time_msc - quote.utc_offset_ms
-        if signal.valid_until_msc and utc_msc > signal.valid_until_msc:
-            return [_refusal(signal, SignalStatus.EXPIRED, _INVALID_EXPIRATION, "came too late")]
-        lots = self._lots(signal)
-        if lots == 0:
-            return [_refusal(signal, SignalStatus.REJECTED, _REJECT, "no position to close")]
-        order, self._ticket = self._ticket, self._ticket + 1
-        parts = _parts(abs(lots), self._fills, symbol.volume_step)
-        return [
-            self._fill(signal, symbol, quote, order, part if lots > 0 else -part, left)
-            for part, left in parts
-        ]
+        if request.valid_until_msc and utc_msc > request.valid_until_msc:
+            return [_refusal(request, SignalStatus.EXPIRED, _INVALID_EXPIRATION, "came too late")]
+        if halt is not None and halt.halted and wish.direction:
+            return [_refusal(request, SignalStatus.REJECTED, 0, f"halted: {halt.reason}")]
+        if mode is TradeMode.DRY_RUN:
+            return [_refusal(request, SignalStatus.DRY_RUN, 0, f"would {wish.text}")]
+        return self._trade(wish, symbol, quote)
 
-    def _lots(self, signal: Signal) -> float:
-        wanted = signal.lots or _LOTS_DEFAULT
-        if signal.side is Side.CLOSE:
-            return -self._net(signal).lots
-        return wanted if signal.side is Side.BUY else -wanted
+    def _trade(self, wish: Wish, symbol: Symbol, quote: Quote) -> list[SignalResult]:
+        trades = self._sizes(wish, symbol.name)
+        if not trades:
+            return [_refusal(wish, SignalStatus.REJECTED, _REJECT, "no position to close")]
+        results: list[SignalResult] = []
+        for number, (key, lots) in enumerate(trades, 1):
+            order, self._ticket = self._ticket, self._ticket + 1
+            parts = _parts(abs(lots), self._fills, symbol.volume_step)
+            results += [
+                self._fill(
+                    wish, key, symbol, quote, order, part if lots > 0 else -part,
+                    left or number < len(trades),
+                )
+                for part, left in parts
+            ]  # fmt: skip
+        return results
 
-    def _net(self, signal: Signal) -> _Net:
-        return self._nets.setdefault((signal.symbol, signal.magic), _Net())
+    def _sizes(self, wish: Wish, symbol: str) -> list[tuple[tuple[str, int], float]]:
+        """What to trade, by symbol and magic number; lots to sell are negative."""
+        if wish.direction:
+            return [((symbol, wish.magic), wish.direction * wish.lots)]
+        found = []
+        for key, net in self._nets.items():
+            is_meant = (
+                net.position_id == wish.ticket if wish.ticket else key == (symbol, wish.magic)
+            )
+            if is_meant and net.lots:
+                size = min(abs(net.lots), wish.lots or abs(net.lots))
+                found.append((key, -size if net.lots > 0 else size))
+        return found
 
     def _fill(
         self,
-        signal: Signal,
+        wish: Wish,
+        key: tuple[str, int],
         symbol: Symbol,
         quote: Quote,
         order: int,
@@ -98,26 +172,26 @@ class Account:
         left: bool,
     ) -> SignalResult:
         price = quote.ask if lots > 0 else quote.bid
-        net = self._net(signal)
+        net = self._nets.setdefault(key, _Net(contract_size=symbol.contract_size))
         deal = np.zeros(1, DEAL)
         deal["ticket"], deal["order"], deal["time_msc"] = self._ticket, order, quote.time_msc
         deal["volume"], deal["price"] = abs(lots), price
         deal["type"] = DealType.BUY if lots > 0 else DealType.SELL
         deal["entry"] = _entry(net.lots, lots)
         deal["profit"] = _profit(net, lots, price) * symbol.contract_size
-        deal["magic"], deal["reason"], deal["kind"] = signal.magic, _REASON_EXPERT, DealKind.ADD
-        deal["sl"], deal["tp"] = _levels(signal, lots, price, symbol.point)
-        deal["symbol"], deal["comment"] = signal.symbol.encode(), comment(signal)
+        deal["magic"], deal["reason"], deal["kind"] = key[1], _REASON_EXPERT, DealKind.ADD
+        deal["sl"], deal["tp"] = wish.levels(price, symbol.point)
+        deal["symbol"], deal["comment"] = key[0].encode(), comment(wish)
         _trade(net, lots, price, order)
         deal["position_id"] = net.position_id
         self.deals = np.concatenate([self.deals, deal])
         self._ticket += 1
-        return _result(signal, deal[0], left)
+        return _result(wish.id, deal[0], left)
 
 
-def comment(signal: Signal) -> bytes:
-    """A deal's comment: the signal's id in 16 hexadecimal digits, and as much name as fits."""
-    text = f"{signal.id:016x} {signal.name}"[:_COMMENT_CHARACTERS]
+def comment(wish: Wish) -> bytes:
+    """A deal's comment: the request's id in 16 hexadecimal digits, and as much name as fits."""
+    text = f"{wish.id:016x} {wish.name}"[:_COMMENT_CHARACTERS]
     return fixed_text(text, COMMENT_BYTES)
 
 
@@ -145,15 +219,6 @@ def _profit(net: _Net, lots: float, price: float) -> float:
     return closed * (price - net.price) * (1 if net.lots > 0 else -1)
 
 
-def _levels(signal: Signal, lots: float, price: float, point: float) -> tuple[float, float]:
-    if signal.side is Side.CLOSE:
-        return 0.0, 0.0
-    direction = 1 if lots > 0 else -1
-    stop = price - direction * signal.stop_points * point if signal.stop_points else 0.0
-    target = price + direction * signal.target_points * point if signal.target_points else 0.0
-    return stop, target
-
-
 def _trade(net: _Net, lots: float, price: float, order: int) -> None:
     after = round(net.lots + lots, 8)
     if net.lots * lots >= 0:
@@ -164,9 +229,9 @@ def _trade(net: _Net, lots: float, price: float, order: int) -> None:
     net.lots = after
 
 
-def _result(signal: Signal, deal: np.void, left: bool) -> SignalResult:
+def _result(identifier: int, deal: np.void, left: bool) -> SignalResult:
     return SignalResult(
-        id=signal.id,
+        id=identifier,
         deal=int(deal["ticket"]),
         order=int(deal["order"]),
         time_msc=int(deal["time_msc"]),
@@ -178,5 +243,7 @@ def _result(signal: Signal, deal: np.void, left: bool) -> SignalResult:
     )
 
 
-def _refusal(signal: Signal, status: SignalStatus, retcode: int, text: str) -> SignalResult:
-    return SignalResult(signal.id, 0, 0, 0, 0.0, 0.0, retcode, status, text)
+def _refusal(
+    request: Signal | Order | Wish, status: SignalStatus, retcode: int, text: str
+) -> SignalResult:
+    return SignalResult(request.id, 0, 0, 0, 0.0, 0.0, retcode, status, text)

@@ -45,6 +45,10 @@ class Tape:
         taken = self._taken.get(symbol, 0)
         return self.ticks[symbol][taken - 1] if taken else None
 
+    def released(self, symbol: str) -> Records:
+        """All ticks of a symbol that have come so far."""
+        return self.ticks[symbol][: self._taken[symbol]]
+
     def seek(self, symbol: str, position: Position) -> None:
         """Skip what was taken up to a position: by time and count, as CopyTicks is asked.
 

@@ -9,18 +9,35 @@ from mt5bridge.clock import Now
 from mt5bridge.records import Records
 from mt5bridge.simulator.account import Account, Quote
 from mt5bridge.simulator.faults import Faults, Sending
+from mt5bridge.simulator.recounts import Recounts
 from mt5bridge.simulator.script import Script
 from mt5bridge.simulator.tape import Tape
 from mt5bridge.simulator.ticks import crowd, delay
-from mt5bridge.wire import AccountMode, Deals, Frame, Hello, LostReason, Signal, Symbol, Ticks
+from mt5bridge.wire import (
+    Account as AccountFrame,
+)
+from mt5bridge.wire import (
+    AccountMode,
+    Ask,
+    Deals,
+    Frame,
+    Hello,
+    LostReason,
+    Order,
+    Signal,
+    Symbol,
+    Ticks,
+    TradeMode,
+)
 
 POINT = 0.00001  # the usual price step
 _RELEASE_MAX = 4_096  # ticks a step
+_ALLOWED = 31  # everything that Allowed has
 _HELD_WINDOWS = 2  # ticks kept unacknowledged at full speed, in windows
 
 
 class Terminal:
-    """Publishes a tape's ticks and the account's deals; executes the signals it is sent.
+    """Publishes a tape's ticks and the account's deals; executes what it is sent, if it trades.
 
     `speed` is simulated over real time; None is as fast as the daemon acknowledges.
     """
@@ -39,10 +56,13 @@ class Terminal:
         self.account = account
         self.faults = Faults(script or Script())
         self.signals: list[Signal] = []  # every signal received, repeated ones too
+        self.orders: list[Order] = []
+        self._trades = hello.trades
         self._speed = speed
         self._began_ms: int | None = None
         self._deals_taken = 0
         self._quiet_until_ms = 0
+        self._recounts = Recounts(tape)
         for name in tape.ticks:
             self.client.add_symbol(symbols[name])
 
@@ -52,13 +72,15 @@ class Terminal:
 
     def receive(self, frame: Frame, now: Now) -> None:
         """Take one frame of the daemon."""
+        was_live = self.client.state is State.LIVE
         self.client.receive(frame, self._simulated(now))
         if self._began_ms is None and self.client.state is State.LIVE:
             self._begin(now)
-        signals, self.client.signals = self.client.signals, []
-        for signal in signals:
-            self.signals.append(signal)
-            self._execute(signal)
+        if self.client.state is State.LIVE and not was_live:
+            self._tell_account()
+        requests, self.client.requests = self.client.requests, []
+        for request in requests:
+            self._handle(request)
 
     def step(self, now: Now) -> Sending:
         """Let time pass; what to send."""
@@ -96,6 +118,8 @@ class Terminal:
             return
         for name, ticks in self.tape.release(_RELEASE_MAX, until_msc).items():
             self.client.take_ticks(name, ticks)
+            for recount in self._recounts.due(name, self.client.ticks[name]):
+                self.client.tell(recount)
 
     def _held_max(self) -> int:
         welcome = self.client.welcome
@@ -106,17 +130,46 @@ class Terminal:
         if outbox := self.client.outbox(frame.stream):
             outbox.lose(frame.first, last, LostReason.OTHER, "as scripted")
 
-    def _execute(self, signal: Signal) -> None:
-        symbol = self.client.symbols.get(signal.symbol)
-        for result in self.account.execute(signal, symbol, self._quote(signal.symbol)):
+    def _handle(self, request: Signal | Order | Ask) -> None:
+        if isinstance(request, Ask):
+            for asked in request.ids:
+                self.client.report(self.account.answer(asked.id))
+            return
+        if isinstance(request, Signal):
+            self.signals.append(request)
+        else:
+            self.orders.append(request)
+        name = request.symbol
+        if isinstance(request, Order) and request.ticket and not name:
+            name = self.account.symbol_of(request.ticket)
+        symbol, quote = self.client.symbols.get(name), self._quote(name)
+        results = self.account.execute(request, symbol, quote, self._trades, self.client.halt)
+        for result in results:
             self.client.report(result)
         self._take_deals()
+
+    def _tell_account(self) -> None:
+        account = self.account
+        profit = account.floating(self._price)
+        equity = account.balance + profit
+        self.client.tell(
+            AccountFrame(
+                self.tape.now_msc - self.client.utc_offset_ms,
+                account.balance, 0.0, profit, equity, 0.0, equity, account.positions, 0, _ALLOWED,
+            )
+        )  # fmt: skip
+
+    def _price(self, symbol: str, to_sell: bool) -> float:
+        quote = self._quote(symbol)
+        assert quote is not None, "a position without a price"
+        return quote.bid if to_sell else quote.ask
 
     def _take_deals(self) -> None:
         deals: Records = self.account.deals[self._deals_taken :]
         if len(deals):
             self._deals_taken = len(self.account.deals)
             self.client.take_deals(deals)
+            self._tell_account()
 
     def _quote(self, symbol: str) -> Quote | None:
         tick = self.tape.last_tick(symbol)
@@ -136,6 +189,7 @@ def simulated_terminal(
     account: Account | None = None,
     speed: float | None = None,
     points: Mapping[str, float] | None = None,
+    trades: TradeMode = TradeMode.LIVE,
 ) -> Terminal:
     """A terminal that publishes recorded ticks, TICK by symbol, with a script's oddities.
 
@@ -145,7 +199,7 @@ def simulated_terminal(
     """
     script = script or Script()
     return Terminal(
-        simulated_hello(identity, instance, utc_offset_ms),
+        simulated_hello(identity, instance, utc_offset_ms, trades),
         {name: simulated_symbol(name, (points or {}).get(name, POINT)) for name in ticks},
         prepare(ticks, script),
         account or Account(script.fills),
@@ -163,7 +217,12 @@ def prepare(ticks: Mapping[str, Records], script: Script) -> Tape:
     return Tape(odd)
 
 
-def simulated_hello(identity: str, instance: int, utc_offset_ms: int = 0) -> Hello:
+def simulated_hello(
+    identity: str,
+    instance: int,
+    utc_offset_ms: int = 0,
+    trades: TradeMode = TradeMode.LIVE,
+) -> Hello:
     """A demo account's HELLO."""
     return Hello(
         instance=instance,
@@ -173,6 +232,7 @@ def simulated_hello(identity: str, instance: int, utc_offset_ms: int = 0) -> Hel
         leverage=100,
         account_mode=AccountMode.NETTING,
         demo=1,
+        trades=trades,
         identity=identity,
         broker="Simulated Markets",
         server="Simulated-Demo",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 
 
 class FrameType(IntEnum):
@@ -21,6 +21,11 @@ class FrameType(IntEnum):
     SIGNAL_RESULT = 11
     ERROR = 12
     BYE = 13
+    ACCOUNT = 14
+    ORDER = 15
+    ASK = 16
+    HALT = 17
+    RECOUNT = 18
 
 
 class AccountMode(IntEnum):
@@ -29,6 +34,24 @@ class AccountMode(IntEnum):
     NETTING = 0
     EXCHANGE = 1
     HEDGING = 2
+
+
+class TradeMode(IntEnum):
+    """What a terminal does with the signals and orders it is sent."""
+
+    NONE = 0  # it publishes only
+    LIVE = 1
+    DRY_RUN = 2  # it says what it would do
+
+
+class Allowed(IntFlag):
+    """What lets a terminal trade; all five bits are needed."""
+
+    CONNECTED = 1  # to its trade server
+    TERMINAL = 2  # algo trading is on in the terminal
+    PROGRAM = 4  # and for this program
+    ACCOUNT = 8  # the account may trade
+    EXPERTS = 16  # and may trade by program
 
 
 class LostReason(IntEnum):
@@ -48,8 +71,27 @@ class Side(IntEnum):
     CLOSE = 2
 
 
+class OrderKind(IntEnum):
+    """What an order does."""
+
+    MARKET = 0
+    LIMIT = 1
+    STOP = 2
+    MODIFY = 3  # of a position or a pending order
+    CANCEL = 4  # of a pending order
+    CLOSE = 5  # of a position, or of all with one symbol and magic number
+
+
+class OrderSide(IntEnum):
+    """Which way an order goes."""
+
+    BUY = 0
+    SELL = 1
+    NONE = 2
+
+
 class SignalStatus(IntEnum):
-    """What became of a signal; all but RECEIVED and PARTIAL are final."""
+    """What became of a signal or an order."""
 
     RECEIVED = 0
     PARTIAL = 1
@@ -57,11 +99,22 @@ class SignalStatus(IntEnum):
     REJECTED = 3
     EXPIRED = 4
     DRY_RUN = 5
+    PLACED = 6  # a pending order stands at the broker
+    CANCELLED = 7
+    UNKNOWN = 8  # answers an ASK: this id was never seen, nothing was done for it
 
     @property
     def final(self) -> bool:
-        """Whether no further result follows for this signal."""
-        return self not in (SignalStatus.RECEIVED, SignalStatus.PARTIAL)
+        """Whether no further result follows for this id; UNKNOWN ends only what was asked."""
+        return self not in _OPEN
+
+
+_OPEN = (
+    SignalStatus.RECEIVED,
+    SignalStatus.PARTIAL,
+    SignalStatus.PLACED,
+    SignalStatus.UNKNOWN,
+)
 
 
 class ErrorCode(IntEnum):

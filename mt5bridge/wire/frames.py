@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, TypeAlias
 
@@ -12,8 +13,11 @@ from mt5bridge.wire.codes import (
     ErrorCode,
     FrameType,
     LostReason,
+    OrderKind,
+    OrderSide,
     Side,
     SignalStatus,
+    TradeMode,
 )
 from mt5bridge.wire.errors import Reason, WireError
 from mt5bridge.wire.layout import (
@@ -35,6 +39,12 @@ UTC_OFFSET_MS_MAX = 86_400_000
 TICKS_MAX = 16_384
 DEALS_MAX = 4_096
 IDENTITY_BYTES_MAX = 128
+ASKED_MAX = 1_024
+# A fixed list (PROTOCOL.md 1.5), so that both sides agree whatever Unicode each of them knows.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\xa0\xad\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ue000-\uf8ff"
+    "\ufeff\ufff9-\ufffb]"
+)
 
 
 def _require(condition: bool, detail: str) -> None:
@@ -45,7 +55,7 @@ def _require(condition: bool, detail: str) -> None:
 def _check_name(name: str, what: str, bytes_max: int) -> None:
     size = len(name.encode())
     _require(1 <= size <= bytes_max, f"{what} has {size} bytes, 1 to {bytes_max} allowed")
-    _require(name.isprintable(), f"{what} {name!r} is not printable")
+    _require(not _UNPRINTABLE.search(name), f"{what} {name!r} is not printable")
 
 
 def _check_interval(first: int, last: int) -> None:
@@ -54,6 +64,11 @@ def _check_interval(first: int, last: int) -> None:
 
 def _check_offset(utc_offset_ms: int) -> None:
     _require(abs(utc_offset_ms) <= UTC_OFFSET_MS_MAX, f"offset {utc_offset_ms} ms is above a day")
+
+
+def _check_sizes(*numbers: float) -> None:
+    for number in numbers:
+        _require(math.isfinite(number) and number >= 0, f"{number} is no size")
 
 
 def _check_batch(first: int, utc_offset_ms: int, records: Records, records_max: int) -> None:
@@ -75,6 +90,7 @@ class Hello:
     leverage: U4
     account_mode: Annotated[AccountMode, "B"]
     demo: U1
+    trades: Annotated[TradeMode, "B"]
     identity: Text
     broker: Text
     server: Text
@@ -186,12 +202,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """Both: I live. The daemon answers each of the terminal's at once, with its `token`."""
+    """Both: I live. The daemon answers each of the terminal's at once, with its `token`.
+
+    `round_trip_us` is the last round trip that the sender has measured, 0 when unknown.
+    """
 
     TYPE: ClassVar = FrameType.HEARTBEAT
     token: U8
     time_msc: I8
     utc_offset_ms: I4
+    round_trip_us: U4
     marks: tuple[Mark, ...]
 
     def __post_init__(self) -> None:
@@ -259,13 +279,12 @@ class Signal:
     symbol: Text
 
     def __post_init__(self) -> None:
-        for number in (self.lots, self.stop_points, self.target_points):
-            _require(math.isfinite(number) and number >= 0, f"{number} is no size")
+        _check_sizes(self.lots, self.stop_points, self.target_points)
 
 
 @dataclass(frozen=True, slots=True)
 class SignalResult:
-    """Terminal: what became of a signal; `lots` and `price` are those of this fill."""
+    """Terminal: what became of a signal or order; `lots` and `price` are those of this fill."""
 
     TYPE: ClassVar = FrameType.SIGNAL_RESULT
     id: U8
@@ -301,6 +320,118 @@ class Bye:
     text: Text
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Terminal: the account's state, in its currency; `allowed` has the bits of `Allowed`."""
+
+    TYPE: ClassVar = FrameType.ACCOUNT
+    time_msc: I8
+    balance: F8
+    credit: F8
+    profit: F8
+    equity: F8
+    margin: F8
+    margin_free: F8
+    positions: U4
+    orders: U4
+    allowed: U1
+
+    def __post_init__(self) -> None:
+        money = (self.balance, self.credit, self.profit, self.equity, self.margin, self.margin_free)
+        _require(all(map(math.isfinite, money)), f"{money} is no money")
+
+
+_OPENING = (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Daemon: please do this; `id` makes it idempotent. Zero prices and times mean "not given".
+
+    `ticket` is the position or the pending order meant; `lots` 0 in a CLOSE means all.
+    """
+
+    TYPE: ClassVar = FrameType.ORDER
+    id: U8
+    time_msc: I8
+    valid_until_msc: I8
+    magic: I8
+    ticket: U8
+    lots: F8
+    price: F8
+    sl: F8
+    tp: F8
+    deviation_points: U4
+    kind: Annotated[OrderKind, "B"]
+    side: Annotated[OrderSide, "B"]
+    name: Text
+    symbol: Text
+
+    def __post_init__(self) -> None:
+        _check_sizes(self.lots, self.price, self.sl, self.tp)
+        kind = self.kind
+        if kind in _OPENING:
+            _require(self.side is not OrderSide.NONE, f"{kind.name} needs a side")
+            _require(self.lots > 0, f"{kind.name} needs lots")
+        if kind in (OrderKind.LIMIT, OrderKind.STOP):
+            _require(self.price > 0, f"{kind.name} needs a price")
+        if kind in (OrderKind.MODIFY, OrderKind.CANCEL):
+            _require(self.ticket > 0, f"{kind.name} needs a ticket")
+        if kind is OrderKind.CLOSE:
+            _require(bool(self.ticket or self.symbol), "CLOSE needs a ticket or a symbol")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The id of a signal or order."""
+
+    id: U8
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Daemon: what became of these? Asking executes nothing."""
+
+    TYPE: ClassVar = FrameType.ASK
+    ids: tuple[Asked, ...]
+
+    def __post_init__(self) -> None:
+        count = len(self.ids)
+        _require(1 <= count <= ASKED_MAX, f"{count} ids, 1 to {ASKED_MAX} allowed")
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Daemon: the kill switch, on with `halted` 1."""
+
+    TYPE: ClassVar = FrameType.HALT
+    halted: U1
+    reason: Text
+
+    def __post_init__(self) -> None:
+        _require(self.halted in (0, 1), f"halted {self.halted} is neither 0 nor 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """Terminal: the tick base holds `count` ticks with from_msc <= time_msc < to_msc.
+
+    All of them have numbers up to `sequence`.
+    """
+
+    TYPE: ClassVar = FrameType.RECOUNT
+    stream: U4
+    sequence: U8
+    from_msc: I8
+    to_msc: I8
+    count: U4
+
+    def __post_init__(self) -> None:
+        _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
+        _require(self.sequence <= SEQUENCE_MAX, f"sequence {self.sequence} is too large")
+        _require(self.from_msc < self.to_msc, f"{self.from_msc}..{self.to_msc} is no interval")
+
+
 Frame: TypeAlias = (
     Hello
     | Welcome
@@ -315,6 +446,11 @@ Frame: TypeAlias = (
     | SignalResult
     | Error
     | Bye
+    | Account
+    | Order
+    | Ask
+    | Halt
+    | Recount
 )
 
 FRAMES: tuple[type[Frame], ...] = (
@@ -331,4 +467,9 @@ FRAMES: tuple[type[Frame], ...] = (
     SignalResult,
     Error,
     Bye,
+    Account,
+    Order,
+    Ask,
+    Halt,
+    Recount,
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mt5bridge.clock import Now
-from mt5bridge.server import Batch, Gap, Outcome, Settings, Sink
+from mt5bridge.server import Batch, Funds, Gap, Outcome, Settings, Sink, Trader
 from mt5bridge.server.terminals import Resumes, Terminals
 from mt5bridge.simulator import simulated_hello, simulated_symbol
 from mt5bridge.wire import Frame, Symbol, Symbols, Ticks, encode
@@ -15,14 +17,27 @@ SETTINGS = Settings(heartbeat_ms=100, timeout_ms=1_000, resend_after_ms=50)
 class Dialog:
     """Sends frames from routes at set times and keeps what came out."""
 
-    def __init__(self, settings: Settings = SETTINGS, resumes: Resumes | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings = SETTINGS,
+        resumes: Resumes | None = None,
+        traders: Iterable[Trader] = (),
+    ) -> None:
         self.batches: list[Batch] = []
         self.gaps: list[Gap] = []
         self.outcomes: list[Outcome] = []
+        self.traders: list[Trader] = []
+        self.funds: list[Funds] = []
         self.room = True
         self.ms = 10_000
-        self.sink = Sink(self._take, self.gaps.append, self.outcomes.append)
-        self.terminals = Terminals(settings, self.sink, resumes or {})
+        self.sink = Sink(
+            self._take,
+            self.gaps.append,
+            self.outcomes.append,
+            self.traders.append,
+            self.funds.append,
+        )
+        self.terminals = Terminals(settings, self.sink, resumes or {}, traders)
 
     @property
     def now(self) -> Now:

@@ -12,7 +12,7 @@ from mt5bridge.records import DEAL, TICK, fixed_text, text_of, utc_msc
 
 
 def test_tick_is_mql_tick() -> None:
-    """4.14: the layout of MetaTrader5.copy_ticks_range."""
+    """4.19: the layout of MetaTrader5.copy_ticks_range."""
     metatrader = [
         ("time", "<i8"),
         ("bid", "<f8"),
@@ -28,7 +28,7 @@ def test_tick_is_mql_tick() -> None:
 
 
 def test_deal_is_packed() -> None:
-    """4.15"""
+    """4.20"""
     assert DEAL.itemsize == 252
     assert sum(DEAL[name].itemsize for name in DEAL.names or ()) == 252
 

@@ -179,7 +179,7 @@ def test_signals_come_back_as_deals() -> None:
             if batch.stream == ticks_of("A") and len(sent) < 20:
                 sent.append(len(sent) + 1)
                 signal = replace(_SIGNAL, id=sent[-1], symbol="A", valid_until_msc=0)
-                daemon.server.send_signal(None, signal)
+                daemon.server.send("demo", signal)
 
         daemon.on_batch = signal_at_every_batch
         with Connection(daemon.server.address) as connection, running(Runner(terminal, connection)):
@@ -209,7 +209,7 @@ def test_latency_is_measured() -> None:
             if batch.stream == ticks_of("A"):
                 time_msc = int(batch.records["time_msc"][-1])
                 signal = replace(_SIGNAL, id=batch.last, symbol="A", time_msc=time_msc)
-                daemon.server.send_signal("demo", signal)
+                daemon.server.send("demo", signal)
 
         daemon.on_batch = answer
         with (

@@ -33,7 +33,7 @@ class Daemon:
         if batch.stream != DEALS:
             symbol = batch.stream[1]
             if not self.ticks:
-                self.server.send_signal(None, sell(symbol, int(batch.records["time_msc"][-1])))
+                self.server.send(batch.identity, sell(symbol, int(batch.records["time_msc"][-1])))
             self.ticks.setdefault(symbol, []).append(batch.records.copy())
         self.server.acknowledge(batch.identity, batch.stream, batch.last)
         return True

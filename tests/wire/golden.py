@@ -10,10 +10,10 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from mt5bridge.wire import Frame, Reason, encode
 from mt5bridge.wire.layout import Code, Entries, Numbers, RecordArray, TextPart, parts
+from tests.wire.broken import broken_frames
 from tests.wire.samples import FRAMES
 
 FOLDER = Path(__file__).parent / "golden"
@@ -33,53 +33,6 @@ def read(path: Path) -> Golden:
     title = lines[0].removeprefix("# ")
     (expect,) = (line.split(": ")[1] for line in lines if line.startswith("# expect: "))
     return Golden(title, expect, bytes.fromhex("".join(line.partition("#")[0] for line in lines)))
-
-
-def broken_frames() -> dict[str, tuple[Reason, str, bytes]]:
-    """Frames that must be refused, by file name."""
-    bye = encode(FRAMES["bye"][1])
-    resend = encode(FRAMES["resend"][1])
-    return {
-        "bad_magic": (Reason.BAD_MAGIC, "another protocol's first bytes", b"GET " + bye[4:]),
-        "bad_version": (Reason.WRONG_VERSION, "version 2", bye[:4] + b"\2" + bye[5:]),
-        "bad_short_header": (Reason.TRUNCATED, "15 bytes", bye[:15]),
-        "bad_short_body": (Reason.TRUNCATED, "the last byte is missing", bye[:-1]),
-        "bad_long_body": (Reason.TRAILING_BYTES, "one byte too many", bye + b"\0"),
-        "bad_length": (
-            Reason.OVERSIZED,
-            "body length 1,048,577",
-            bye[:8] + struct.pack("<I", 1_048_577) + bye[12:],
-        ),
-        "bad_checksum": (
-            Reason.BAD_CHECKSUM,
-            "one bit of the body is flipped",
-            bye[:-1] + bytes([bye[-1] ^ 1]),
-        ),
-        "bad_flags": (Reason.BAD_FLAGS, "flags 1", sealed(bye, {6: 1})),
-        "bad_type": (Reason.UNKNOWN_TYPE, "type 99", sealed(bye, {5: 99})),
-        "bad_text": (Reason.BAD_TEXT, "a text that is not UTF-8", sealed(bye, {18: 0xFF})),
-        "bad_zero_in_text": (Reason.BAD_TEXT, "a zero byte in a text", sealed(bye, {18: 0})),
-        "bad_interval": (Reason.BAD_VALUE, "RESEND of 43 to 0", sealed(resend, {28: 0})),
-        "bad_text_length": (
-            Reason.TRUNCATED,
-            "a text longer than the body",
-            sealed(bye, {16: 200}),
-        ),
-        "bad_body_end": (
-            Reason.TRAILING_BYTES,
-            "a body longer than its fields",
-            sealed(bye, {16: 3}),
-        ),
-    }
-
-
-def sealed(data: bytes, changes: dict[int, int]) -> bytes:
-    """A frame with some bytes changed and a checksum that fits."""
-    changed = bytearray(data)
-    for at, byte in changes.items():
-        changed[at] = byte
-    changed[12:16] = struct.pack("<I", crc32(changed[16:], crc32(changed[:12])))
-    return bytes(changed)
 
 
 def render(frame: Frame, title: str) -> str:

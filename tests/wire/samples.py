@@ -6,19 +6,27 @@ import numpy as np
 
 from mt5bridge.records import DEAL, TICK, Records
 from mt5bridge.wire import (
+    Account,
     AccountMode,
     Ack,
+    Ask,
+    Asked,
     Bye,
     Deals,
     Durable,
     Error,
     ErrorCode,
     Frame,
+    Halt,
     Heartbeat,
     Hello,
     Lost,
     LostReason,
     Mark,
+    Order,
+    OrderKind,
+    OrderSide,
+    Recount,
     Resend,
     Resume,
     Side,
@@ -28,6 +36,7 @@ from mt5bridge.wire import (
     Symbol,
     Symbols,
     Ticks,
+    TradeMode,
     Welcome,
 )
 
@@ -75,7 +84,7 @@ _EURUSD = Symbol(1, 5, 3, 0.00001, 0.00001, 100_000.0, 0.01, 500.0, 0.01, "EURUS
 
 FRAMES: dict[str, tuple[str, Frame]] = {
     "hello": (
-        "a hedging demo account, server two hours ahead of UTC",
+        "a hedging demo account that trades, server two hours ahead of UTC",
         Hello(
             0x0123456789ABCDEF,
             10_000_001,
@@ -84,6 +93,7 @@ FRAMES: dict[str, tuple[str, Frame]] = {
             100,
             AccountMode.HEDGING,
             1,
+            TradeMode.LIVE,
             "10000001@Broker-Demo",
             "Broker Ltd",
             "Broker-Demo",
@@ -110,8 +120,8 @@ FRAMES: dict[str, tuple[str, Frame]] = {
         Deals(0, OFFSET_MS, 3, some_deals()),
     ),
     "heartbeat": (
-        "42 ticks taken and 41 sent, 3 deals taken and sent",
-        Heartbeat(7, TIME_MSC, OFFSET_MS, (Mark(0, 3, 3), Mark(1, 42, 41))),
+        "42 ticks taken and 41 sent, 3 deals taken and sent, round trip 850 microseconds",
+        Heartbeat(7, TIME_MSC, OFFSET_MS, 850, (Mark(0, 3, 3), Mark(1, 42, 41))),
     ),
     "ack": (
         "deals to 3 and stream 1 to 42 are on disk",
@@ -156,4 +166,36 @@ FRAMES: dict[str, tuple[str, Frame]] = {
         Error(ErrorCode.IDENTITY_IN_USE, "10000001@Broker-Demo is connected already"),
     ),
     "bye": ("an orderly end, with a text that is not ASCII", Bye("tschüß €")),
+    "account": (
+        "two positions and a pending order; everything allows trading",
+        Account(TIME_MSC, 10_000.0, 0.0, -12.5, 9_987.5, 220.0, 9_767.5, 2, 1, 31),
+    ),
+    "order": (
+        "a buy limit of 0.3 lots of EURUSD at 1.25, stop 1.2, target 1.3, valid for a minute",
+        Order(
+            0x7EDCBA9876543210,
+            TIME_MSC,
+            TIME_MSC + 60_000,
+            42,
+            0,
+            0.3,
+            1.25,
+            1.2,
+            1.3,
+            20,
+            OrderKind.LIMIT,
+            OrderSide.BUY,
+            "by hand",
+            "EURUSD",
+        ),
+    ),
+    "ask": (
+        "were these two executed?",
+        Ask((Asked(0x7EDCBA9876543210), Asked(0xFEDCBA9876543210))),
+    ),
+    "halt": ("the kill switch is on", Halt(1, "news at noon")),
+    "recount": (
+        "a minute of stream 1 holds 42 ticks in the tick base, none behind sequence 42",
+        Recount(1, 42, 1_699_999_980_000, 1_700_000_040_000, 42),
+    ),
 }

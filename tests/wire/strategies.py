@@ -8,7 +8,21 @@ import numpy as np
 from hypothesis import strategies as st
 
 from mt5bridge.records import Records
-from mt5bridge.wire import FRAMES, Deals, Frame, Symbol, Ticks
+from mt5bridge.wire import (
+    FRAMES,
+    Account,
+    Ask,
+    Asked,
+    Deals,
+    Frame,
+    Halt,
+    Order,
+    OrderKind,
+    OrderSide,
+    Recount,
+    Symbol,
+    Ticks,
+)
 from mt5bridge.wire.layout import Code, Entries, Numbers, RecordArray, parts
 
 _RANGES = {
@@ -30,6 +44,28 @@ _NAMED: dict[str, st.SearchStrategy[Any]] = {
     "lots": _SIZE,
     "stop_points": _SIZE,
     "target_points": _SIZE,
+    "price": _SIZE,
+    "sl": _SIZE,
+    "tp": _SIZE,
+}
+
+
+_MONEY = st.floats(allow_nan=False, allow_infinity=False)
+_OF_CLASS: dict[type, dict[str, st.SearchStrategy[Any]]] = {
+    Account: dict.fromkeys(
+        ("balance", "credit", "profit", "equity", "margin", "margin_free"), _MONEY
+    ),
+    Ask: {
+        "ids": st.lists(st.builds(Asked, st.integers(0, 2**64 - 1)), min_size=1, max_size=3).map(
+            tuple
+        )
+    },
+    Halt: {"halted": st.integers(0, 1)},
+    Recount: {
+        "sequence": st.integers(0, 2**63 - 1),
+        "from_msc": st.integers(-(2**63), 0),
+        "to_msc": st.integers(1, 2**63 - 1),
+    },
 }
 
 
@@ -39,13 +75,38 @@ def bodies(cls: type) -> st.SearchStrategy[Any]:
     for part in parts(cls):
         arguments.update(_strategies(part))
     arguments.update({name: made for name, made in _NAMED.items() if name in arguments})
-    if cls in (Ticks, Symbol):
+    if cls in (Ticks, Symbol, Recount):
         arguments["stream"] = st.integers(1, 2**32 - 1)
     if cls is Deals:
         arguments["stream"] = st.just(0)
     if cls is Symbol:
         arguments["name"] = _NAME
+    arguments.update(_OF_CLASS.get(cls, {}))
+    if cls is Order:
+        return orders(arguments)
     return st.builds(cls, **arguments)
+
+
+def orders(arguments: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Order]:
+    """Orders of all kinds; each has at least what its kind needs."""
+    some = {name: arguments[name] for name in ("side", "lots", "price", "ticket", "symbol")}
+    sized = {"side": st.sampled_from([OrderSide.BUY, OrderSide.SELL]), "lots": st.floats(0.01, 50)}
+    priced = {**sized, "price": st.floats(0.1, 1e6)}
+    ticketed = {"ticket": st.integers(1, 2**64 - 1)}
+    needed = {
+        OrderKind.MARKET: sized,
+        OrderKind.LIMIT: priced,
+        OrderKind.STOP: priced,
+        OrderKind.MODIFY: ticketed,
+        OrderKind.CANCEL: ticketed,
+        OrderKind.CLOSE: {"symbol": _NAME},
+    }
+    return st.one_of(
+        [
+            st.builds(Order, **{**arguments, **some, "kind": st.just(kind), **what})
+            for kind, what in needed.items()
+        ]
+    )
 
 
 def frames() -> st.SearchStrategy[Frame]:

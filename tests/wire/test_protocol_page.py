@@ -22,6 +22,14 @@ from tests.wire import protocol_page
 from tests.wire.strategies import frames
 
 _DTYPES = {"tick": TICK, "deal": DEAL}
+_LISTED = (
+    wire_codes.LostReason,
+    wire_codes.OrderKind,
+    wire_codes.OrderSide,
+    wire_codes.Side,
+    wire_codes.SignalStatus,
+    wire_codes.TradeMode,
+)
 _FORMATS = {"u4": "<u4", "u8": "<u8", "i8": "<i8", "f8": "<f8"}
 
 
@@ -42,7 +50,7 @@ def test_tables_read_what_the_codec_writes(frame: Frame) -> None:
 
 @pytest.mark.parametrize("name", ["tick", "deal"])
 def test_record_tables(name: str) -> None:
-    """4.14, 4.15: names, types and order of a record's fields."""
+    """4.19, 4.20: names, types and order of a record's fields."""
     size, table = protocol_page.record_tables()[name]
     types = [(field, _FORMATS.get(kind) or f"S{kind.split()[0]}") for kind, field in _bare(table)]
     assert np.dtype(types) == _DTYPES[name]
@@ -53,7 +61,7 @@ def test_codes_are_those_of_the_page() -> None:
     """9.1 and the lists in section 4."""
     for code in wire_codes.ErrorCode:
         assert f"{code.value} `{code.name.lower()}`" in protocol_page.PAGE
-    for kind in (wire_codes.LostReason, wire_codes.Side, wire_codes.SignalStatus):
+    for kind in _LISTED:
         listed = ", ".join(f"{code.value} {code.name.lower().replace('_', ' ')}" for code in kind)
         assert f"({listed})" in protocol_page.PAGE
     assert f"{BODY_BYTES_MAX:,}" in protocol_page.PAGE
@@ -89,7 +97,7 @@ def test_quoted_clauses_exist() -> None:
     quoted = {
         number
         for path in Path(__file__).parent.parent.glob("*/test_*.py")
-        if path.parent.name in ("wire", "bridge")
+        if path.parent.name in ("wire", "bridge", "orders", "mql5")
         for line in re.findall(r'^    """(\d+\.\d+[^"]*)', path.read_text("utf-8"), re.MULTILINE)
         for number in re.findall(r"\b\d{1,2}\.\d{1,2}\b", line)
     }

@@ -1,0 +1,117 @@
+"""What a running daemon tells of itself and its terminals: the content of `status.json`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+SCHEMA = 1
+
+
+class RecountStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Intervals of a stream that the terminal has recounted in its tick base."""
+
+    agreed: int = 0
+    differing: int = 0
+    not_checked: int = 0
+    last_difference: str = ""  # names the newest interval that differs, and both counts
+
+
+class StreamStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One sequence. The terminal's figures are those of its last heartbeat."""
+
+    symbol: str  # empty: the deals
+    taken: int  # last number that the terminal has taken from its source
+    sent: int  # last number that it has sent
+    received: int  # last number that has come, everything before it included
+    durable: int  # last number on the daemon's disk
+    newest_msc: int  # newest server time of what has come; 0 before the first
+    gaps: int = 0  # intervals declared lost, since the daemon's start
+    lost: int = 0  # records in them
+    recounts: RecountStatus = RecountStatus()
+
+
+class AccountStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest ACCOUNT frame; `allowed` has the bits of `mt5bridge.wire.Allowed`."""
+
+    time_msc: int
+    balance: float
+    credit: float
+    profit: float
+    equity: float
+    margin: float
+    margin_free: float
+    positions: int
+    orders: int
+    allowed: int
+
+
+class TerminalStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One identity; what HELLO says is empty or 0 for one not seen since the daemon's start."""
+
+    identity: str
+    connected: bool
+    since_msc: int = 0  # when it last connected, UTC
+    heard_ms_ago: int | None = None
+    program: str = ""
+    broker: str = ""
+    server: str = ""
+    account: int = 0
+    currency: str = ""
+    leverage: int = 0
+    account_mode: str = ""  # netting, exchange, hedging
+    demo: bool = False
+    trades: str = "none"  # none, live, dry_run
+    utc_offset_ms: int = 0
+    round_trip_us: int = 0  # as the terminal measured it, 0 unknown
+    clock_difference_ms: int | None = None  # the terminal's UTC minus the daemon's
+    account_state: AccountStatus | None = None
+    symbols: list[str] = []
+    streams: list[StreamStatus] = []
+    unanswered: int = 0  # signals and orders without a final result
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """A daemon at one moment; times are UTC milliseconds."""
+
+    schema: int = SCHEMA
+    program: str
+    version: str
+    pid: int
+    bind: str
+    since_msc: int
+    written_msc: int
+    terminals: list[TerminalStatus] = []
+    halted: bool = False
+    halt_reason: str = ""
+    sends_signals: bool = False
+    sends_orders: bool = False
+    dry_run: bool = False
+    counters: dict[str, int] = {}
+    complaints: list[str] = []  # the newest ones, oldest first
+
+
+def write_status(path: Path, status: Status) -> None:
+    """Replace the file whole, so that nobody reads half of it."""
+    draft = path.with_suffix(".part")
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(status)) + b"\n")
+    draft.replace(path)
+
+
+STALE_MS = 10_000
+"""A status so old was left behind by a daemon that is gone."""
+
+
+def running_status(path: Path, now_msc: int) -> Status | None:
+    """The status of a daemon that runs; None when none does, or none whose status can be read."""
+    try:
+        status = read_status(path)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return status if abs(now_msc - status.written_msc) <= STALE_MS else None
+
+
+def read_status(path: Path) -> Status:
+    """The status in a file; OSError without one, msgspec.MsgspecError when it is none."""
+    return msgspec.json.decode(path.read_bytes(), type=Status)

@@ -1,0 +1,147 @@
+"""Frames that must be refused, each for one reason."""
+
+from __future__ import annotations
+
+import struct
+from typing import TypeAlias
+from zlib import crc32
+
+from mt5bridge.wire import Reason, encode
+from tests.wire.samples import FRAMES
+
+Broken: TypeAlias = tuple[Reason, str, bytes]
+
+_TRADES_AT = 16 + 8 + 8 + 8 + 4 + 4 + 1 + 1  # places of fields in a frame
+_STATUS_AT = 16 + 8 + 8 + 8 + 8 + 8 + 8 + 4
+_LOTS_AT = 16 + 5 * 8
+_KIND_AT = _LOTS_AT + 4 * 8 + 4
+
+
+def broken_frames() -> dict[str, Broken]:
+    """Frames that must be refused, by file name."""
+    return {**broken_shapes(), **broken_trading(), **broken_orders()}
+
+
+def broken_shapes() -> dict[str, Broken]:
+    """Headers, lengths, checksums and texts that are wrong."""
+    bye = encode(FRAMES["bye"][1])
+    resend = encode(FRAMES["resend"][1])
+    return {
+        "bad_magic": (Reason.BAD_MAGIC, "another protocol's first bytes", b"GET " + bye[4:]),
+        "bad_version": (Reason.WRONG_VERSION, "version 2", bye[:4] + b"\2" + bye[5:]),
+        "bad_short_header": (Reason.TRUNCATED, "15 bytes", bye[:15]),
+        "bad_short_body": (Reason.TRUNCATED, "the last byte is missing", bye[:-1]),
+        "bad_long_body": (Reason.TRAILING_BYTES, "one byte too many", bye + b"\0"),
+        "bad_length": (
+            Reason.OVERSIZED,
+            "body length 1,048,577",
+            bye[:8] + struct.pack("<I", 1_048_577) + bye[12:],
+        ),
+        "bad_checksum": (
+            Reason.BAD_CHECKSUM,
+            "one bit of the body is flipped",
+            bye[:-1] + bytes([bye[-1] ^ 1]),
+        ),
+        "bad_flags": (Reason.BAD_FLAGS, "flags 1", sealed(bye, {6: 1})),
+        "bad_type": (Reason.UNKNOWN_TYPE, "type 99", sealed(bye, {5: 99})),
+        "bad_text": (Reason.BAD_TEXT, "a text that is not UTF-8", sealed(bye, {18: 0xFF})),
+        "bad_zero_in_text": (Reason.BAD_TEXT, "a zero byte in a text", sealed(bye, {18: 0})),
+        "bad_interval": (Reason.BAD_VALUE, "RESEND of 43 to 0", sealed(resend, {28: 0})),
+        "bad_text_length": (
+            Reason.TRUNCATED,
+            "a text longer than the body",
+            sealed(bye, {16: 200}),
+        ),
+        "bad_body_end": (
+            Reason.TRAILING_BYTES,
+            "a body longer than its fields",
+            sealed(bye, {16: 3}),
+        ),
+    }
+
+
+def broken_trading() -> dict[str, Broken]:
+    """Values that cannot be, in frames about trading and recounts."""
+    account = encode(FRAMES["account"][1])
+    recount = encode(FRAMES["recount"][1])
+    return {
+        "bad_trades": (
+            Reason.BAD_VALUE,
+            "HELLO with trades 3",
+            sealed(encode(FRAMES["hello"][1]), {_TRADES_AT: 3}),
+        ),
+        "bad_status": (
+            Reason.BAD_VALUE,
+            "SIGNAL_RESULT with status 9",
+            sealed(encode(FRAMES["signal_result"][1]), {_STATUS_AT: 9}),
+        ),
+        "bad_account": (
+            Reason.BAD_VALUE,
+            "ACCOUNT whose balance is infinite",
+            sealed(account, dict(zip(range(24, 32), struct.pack("<d", float("inf")), strict=True))),
+        ),
+        "bad_ask": (Reason.BAD_VALUE, "ASK for nothing", sealed(empty_ask(), {})),
+        "bad_halt": (
+            Reason.BAD_VALUE,
+            "HALT with halted 2",
+            sealed(encode(FRAMES["halt"][1]), {16: 2}),
+        ),
+        "bad_recount": (
+            Reason.BAD_VALUE,
+            "RECOUNT of an interval that ends before it begins",
+            sealed(recount, {43: 0x80}),
+        ),
+        "bad_recount_stream": (
+            Reason.BAD_VALUE,
+            "RECOUNT of the deals",
+            sealed(recount, {16: 0}),
+        ),
+    }
+
+
+def broken_orders() -> dict[str, Broken]:
+    """Orders that lack what their kind needs."""
+    order = encode(FRAMES["order"][1])
+    return {
+        "bad_order_kind": (Reason.BAD_VALUE, "ORDER of kind 6", sealed(order, {_KIND_AT: 6})),
+        "bad_order_side": (
+            Reason.BAD_VALUE,
+            "ORDER: a buy limit without a side",
+            sealed(order, {_KIND_AT + 1: 2}),
+        ),
+        "bad_order_lots": (
+            Reason.BAD_VALUE,
+            "ORDER: a buy limit of no lots",
+            sealed(order, dict.fromkeys(range(_LOTS_AT, _LOTS_AT + 8), 0)),
+        ),
+        "bad_order_price": (
+            Reason.BAD_VALUE,
+            "ORDER: a buy limit without a price",
+            sealed(order, dict.fromkeys(range(_LOTS_AT + 8, _LOTS_AT + 16), 0)),
+        ),
+        "bad_order_stop": (
+            Reason.BAD_VALUE,
+            "ORDER with a negative sl",
+            sealed(order, {_LOTS_AT + 23: order[_LOTS_AT + 23] | 0x80}),
+        ),
+        "bad_order_cancel": (
+            Reason.BAD_VALUE,
+            "ORDER: cancel without a ticket",
+            sealed(order, {_KIND_AT: 4}),
+        ),
+    }
+
+
+def empty_ask() -> bytes:
+    """An ASK that lists no id, which cannot be made as a frame."""
+    head = encode(FRAMES["ask"][1])[:8] + struct.pack("<I", 4)
+    return head + bytes(4) + bytes(4)
+
+
+def sealed(data: bytes, changes: dict[int, int]) -> bytes:
+    """A frame with some bytes changed and a checksum that fits."""
+    changed = bytearray(data)
+    for at, byte in changes.items():
+        changed[at] = byte
+    changed[12:16] = struct.pack("<I", crc32(changed[16:], crc32(changed[:12])))
+    return bytes(changed)
