@@ -7,13 +7,15 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from loguru import logger
 
 from cep.plan.nodes import Origin, Plan
+from mt5bridge.orders import Defaults, OrderRequest, as_order
 
 Row = Mapping[str, Any]
+Kind = Literal["market", "limit", "stop", "modify", "cancel", "close"]
 Send = Callable[[str, int, Row], None]
 
 
@@ -30,6 +32,7 @@ class EventsCallback:
 
     def __init__(self) -> None:
         self._outbox: list[tuple[str, int, Row]] = []
+        self._orders: list[OrderRequest] = []
 
     def on_event(self, row: Row) -> None:
         """A simple event entered its queue."""
@@ -42,6 +45,55 @@ class EventsCallback:
 
     def on_row(self, row: Row) -> None:
         """A query put a row on a derived stream."""
+
+    def on_result(self, row: Row) -> None:
+        """What became of a signal or order: a terminal's report, or the daemon's refusal.
+
+        The row has `id`, `client_id` (of orders), `name`, `symbol`, `state`, `terminal`, `lots`,
+        `price`, `deal`, `order`, `retcode`, `text`, `time_msc` and `is_final`.
+        """
+
+    def order(
+        self,
+        *,
+        client_id: str,
+        symbol: str = "",
+        side: Literal["buy", "sell", ""] = "",
+        lots: float = 0.0,
+        kind: Kind = "market",
+        price: float = 0.0,
+        sl: float = 0.0,
+        tp: float = 0.0,
+        ticket: int = 0,
+        terminal: str | None = None,
+        magic: int | None = None,
+        valid_seconds: int | None = None,
+        deviation_points: int | None = None,
+    ) -> None:
+        """Ask a terminal to trade; OrderError when something is missing.
+
+        Prices are absolute, 0 is "not given", None takes the daemon's setting. `client_id` makes
+        it happen once: asked again, also after a crash, nothing happens again. It is sent when it
+        is on disk, and `on_result` tells what became of it. In a replay there is no terminal:
+        orders are checked and left out.
+        """
+        request = OrderRequest(
+            client_id=client_id, symbol=symbol, side=side, lots=lots, kind=kind, price=price,
+            sl=sl, tp=tp, ticket=ticket, terminal=terminal, magic=magic,
+            valid_seconds=valid_seconds, deviation_points=deviation_points,
+        )  # fmt: skip
+        as_order(request, Defaults(), 0)
+        if self.live:
+            self._orders.append(request)
+
+    def cancel(self, *, client_id: str, ticket: int, terminal: str | None = None) -> None:
+        """Ask a terminal to cancel a pending order; `client_id` is this request's own."""
+        self.order(client_id=client_id, kind="cancel", ticket=ticket, terminal=terminal)
+
+    def take_orders(self) -> list[OrderRequest]:
+        """What was ordered since the last call."""
+        orders, self._orders = self._orders, []
+        return orders
 
     def send(self, stream: str, time_msc: int, row: Row) -> None:
         """Queue a row for a source stream; CallbackError in a daemon.
@@ -89,6 +141,14 @@ class Delivery:
             for stream in self.plan.streams
             if stream.origin in by_origin
         }
+
+    def deliver_result(self, row: Row) -> None:
+        """Call the callback with what became of a signal or order."""
+        try:
+            self.callback.on_result(row)
+        except Exception:  # noqa: BLE001 -- the user's code may raise anything
+            self.failures += 1
+            logger.exception("EventsCallback failed on {}", dict(row))
 
     def deliver(self, rows: Iterable[Row]) -> None:
         """Call the callback with each row, in order."""

@@ -1,7 +1,8 @@
 """The live service: the only place that wires stages together and owns threads.
 
-Server thread (the caller's): sockets, total order, rules, signals. Commit thread: the disk, and
-after it the acknowledgements. Archive thread: sealed segments to Parquet.
+Server thread (the caller's): sockets, total order, rules, signals and orders. Commit thread: the
+disk, and after it the acknowledgements. Order thread: the order journal's disk. Archive thread:
+sealed segments to Parquet.
 """
 
 from __future__ import annotations
@@ -15,24 +16,27 @@ from threading import Event, Thread
 from loguru import logger
 
 from cep.archive import Archive, ArchiveError, ingest_spool
-from cep.callbacks import Delivery, load_callback
+from cep.callbacks import Delivery, Row, load_callback
 from cep.engine.change import changed, compiled_for
 from cep.engine.native import Compiled, Run, Seed
 from cep.live.checkpoints import Checkpoints, Restored
 from cep.live.config import Config, ConfigError
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
+from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Ahead, Caused, Pipeline
 from cep.live.reload import Ready, Reload
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since, noted
 from cep.live.silence import Silence
+from cep.live.standing import Standing
 from cep.market import check_market
 from cep.plan import compile_rules
 from cep.plan.change import Report
 from cep.plan.nodes import Plan
 from mt5bridge import clock
-from mt5bridge.server import Batch, Outcome, Server, Sink
+from mt5bridge.orders import OrderRequest
+from mt5bridge.server import DEALS, Batch, Server, Sink
 from mt5bridge.spool import CommitThread, Durable, Kind, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
 from mt5bridge.wire import Signal
@@ -101,6 +105,7 @@ class Daemon:
         with ExitStack() as stack:
             self.spool = self._open_spool(stack)
             self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
+            self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered)
             self.log = RulesLog(self.config.state.folder / f"{self.spool.recovered.spool}.rules")
             self._catch_up(stack, self._restored())
             self.pipeline.run.warm_up()
@@ -144,9 +149,8 @@ class Daemon:
             self._take_over(changed(self.pipeline.run, rules), since)
         parts.append(self.pipeline.catch_up(groups, act))
         records = sum(count for count, _ in parts)
-        newest_msc = max(newest for _, newest in parts)
+        self.market_msc = max(newest for _, newest in parts)
         self._snapshot_at = self.spool.next_ingest + state.snapshot_records
-        self.unsettled = [s for s in self.effects.found_again if s.valid_until_msc >= newest_msc]
         logger.info("{} stored records; {} run again", self.spool.durable_ingest, records)
 
     def _restored(self) -> Restored | None:
@@ -229,6 +233,8 @@ class Daemon:
         with ExitStack() as stack:
             commits = CommitThread(self.spool, clock.monotonic_ms)
             server = self._listen(stack)
+            standing = Standing(self.config, server)
+            stack.callback(standing.end)
             stack.callback(self._send_held)
             commits.start()
             stack.callback(commits.stop)
@@ -246,6 +252,8 @@ class Daemon:
                 now = clock.now()
                 silence.look(now)
                 self._send_held()
+                self.outgoing.look(now)
+                standing.look(now)
                 ready_rules = ready_rules or reload.look(now.ms)
                 if ready_rules is not None and not self._held:
                     self._change(ready_rules)
@@ -256,18 +264,19 @@ class Daemon:
     def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch
         self.sink.on_gap = self.pipeline.on_gap
-        self.sink.on_outcome = self._on_outcome
+        self.outgoing.listen(self.sink)
         streams = self.spool.recovered.streams
         resumes = {key: state.position for key, state in streams.items()}
-        self.server = Server(self.config.server.settings(), self.sink, resumes)
+        traders = self.outgoing.desk.traders
+        self.server = Server(self.config.server.settings(), self.sink, resumes, traders=traders)
         stack.callback(self.server.close)
-        for signal in self.unsettled:
-            self._send(signal)
+        self.outgoing.begin(stack, self.server, self.effects.found_again, self.market_msc)
         return self.server
 
     def _on_durable(self, durable: Durable) -> None:
         """Acknowledge what a commit made safe; called in the commit thread."""
         if self.server is not None:
+            self.outgoing.before_acknowledging()
             for (identity, stream), sequence in durable.sequences.items():
                 self.server.acknowledge(identity, stream, sequence)
         self._write_journal()
@@ -280,6 +289,8 @@ class Daemon:
             logger.error("{}: {}", self.config.state.journal, problem)
 
     def _on_batch(self, batch: Batch) -> bool:
+        if batch.stream == DEALS:
+            self.outgoing.before_deals(batch)
         taken = self.pipeline.on_batch(batch)
         if taken and self.spool.next_ingest >= self._snapshot_at and not self._held:
             self._snapshot()
@@ -291,7 +302,12 @@ class Daemon:
         self._snapshot_at = ingest + self.config.state.snapshot_records
 
     def _save_snapshots(self) -> None:
-        self.checkpoints.save(self.spool.durable_ingest, self.journal.sync)
+        self.checkpoints.save(self.spool.durable_ingest, self._sync_journals)
+
+    def _sync_journals(self) -> None:
+        """What a snapshot makes nobody find again has to be on disk."""
+        self.journal.sync()
+        self.outgoing.journal.sync()
 
     def _on_rows(self, caused: Caused) -> None:
         by_clock = caused.group.kind is Kind.CLOCK
@@ -310,16 +326,14 @@ class Daemon:
             self._send(self._held.popleft()[1])
 
     def _send(self, signal: Signal) -> None:
-        if self.server is not None:
-            self.server.send_signal_now(self.config.signals.terminal, signal)
+        self.outgoing.signal(signal)
 
-    def _on_outcome(self, outcome: Outcome) -> None:
-        result = outcome.result
-        logger.info(
-            "{}: signal {} {}: {} lots at {} {}",
-            outcome.identity, result.id, result.status.name.lower(), result.lots, result.price,
-            result.text,
-        )  # fmt: skip
+    def _deliver_result(self, row: Row) -> None:
+        if self.delivery is not None:
+            self.delivery.deliver_result(row)
+
+    def _ordered(self) -> list[OrderRequest]:
+        return self.delivery.callback.take_orders() if self.delivery is not None else []
 
     def _start_archiving(self, stop: Event) -> Thread | None:
         folder = self.config.archive.folder

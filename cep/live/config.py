@@ -8,10 +8,13 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
+from mt5bridge.orders import Defaults, Limits
+from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
 
 AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Size: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
 Level: TypeAlias = Literal["TRACE", "DEBUG", "INFO", "WARNING", "ERROR"]
 
 
@@ -85,6 +88,52 @@ class Trading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     valid_seconds: AtLeastOne = 60
 
 
+class Ordering(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[orders]`: orders of callbacks and of `mt5cep orders send`; off by default."""
+
+    send: bool = False
+    terminal: str | None = None
+    magic: int = 78
+    valid_seconds: NotNegative = 60
+    deviation_points: NotNegative = 20
+    keep_days: AtLeastOne = 30
+
+    def defaults(self) -> Defaults:
+        return Defaults(
+            terminal=self.terminal,
+            magic=self.magic,
+            valid_seconds=self.valid_seconds,
+            deviation_points=self.deviation_points,
+        )
+
+
+class Risk(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[risk]`: what signals and orders may do at most; 0: no limit."""
+
+    lots_per_order: Size = 0.0
+    lots_per_symbol: Size = 0.0
+    lots_per_day: Size = 0.0
+    orders_per_minute: NotNegative = 0
+    symbols: list[str] = []
+    loss_per_day: Size = 0.0
+    lots_assumed: Size = 1.0
+    day_begins_minutes: Annotated[int, msgspec.Meta(ge=0, lt=MINUTES_A_DAY)] = 0
+    dry_run: bool = False
+
+    def limits(self) -> Limits:
+        return Limits(
+            lots_per_order=self.lots_per_order,
+            lots_per_symbol=self.lots_per_symbol,
+            lots_per_day=self.lots_per_day,
+            orders_per_minute=self.orders_per_minute,
+            symbols=tuple(self.symbols),
+            loss_per_day=self.loss_per_day,
+            lots_assumed=self.lots_assumed,
+            day_begins_minutes=self.day_begins_minutes,
+            dry_run=self.dry_run,
+        )
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A daemon's settings; folders and files are relative to the settings file."""
 
@@ -94,6 +143,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     archive: Archiving = Archiving()
     state: State = State()
     signals: Trading = Trading()
+    orders: Ordering = Ordering()
+    risk: Risk = Risk()
     log_level: Level = "INFO"
 
 

@@ -27,6 +27,15 @@ ALL: dict[str, dict[str, Any]] = {
     "archive": {"folder": "a", "every_seconds": 5},
     "state": {"folder": "st", "snapshot_records": 6, "clock_every_ms": 0, "journal": "j"},
     "signals": {"send": True, "terminal": "t", "magic": 8, "valid_seconds": 9},
+    "orders": {
+        "send": True, "terminal": "t", "magic": 7, "valid_seconds": 8, "deviation_points": 9,
+        "keep_days": 10,
+    },
+    "risk": {
+        "lots_per_order": 1.5, "lots_per_symbol": 2.5, "lots_per_day": 3.5,
+        "orders_per_minute": 4, "symbols": ["A"], "loss_per_day": 5.5, "lots_assumed": 0.5,
+        "day_begins_minutes": 60, "dry_run": True,
+    },
 }  # fmt: skip
 PATHS = ("file", "callback", "folder", "journal")
 
@@ -92,6 +101,8 @@ def test_a_wrong_type_is_named_with_its_key(tmp_path: Path, section: str, key: s
         ('[rules]\nfile = "r"\n[spool]\nmax_mib = 100\n', "twice segment_mib"),
         ('[rules]\nfile = "r"\n[state]\nclock_every_ms = -1\n', r">= 0.*clock_every_ms"),
         ('[rules]\nfile = "r"\n[server]\ntimeout_ms = 10\n', "twice heartbeat_ms"),
+        ('[rules]\nfile = "r"\n[risk]\nlots_per_day = -1\n', r">= 0.*risk\.lots_per_day"),
+        ('[rules]\nfile = "r"\n[risk]\nday_begins_minutes = 1440\n', "day_begins_minutes"),
         ('[rules]\nfile = "r"\n[server]\nbind = "tcp://0.0.0.0:5"\n', "no passwords are set"),
     ],
 )

@@ -1,0 +1,203 @@
+"""`mt5cep orders`: what terminals were asked, what became of it, and the kill switch."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any, Literal
+
+import click
+
+from cep.cli.errors import BAD_INPUT, UserError
+from cep.cli.orders_text import entry_json, entry_row, entry_text
+from cep.cli.text import aligned, counted
+from cep.live.config import Config, read_config
+from cep.live.outgoing import OFF, inbox_of, journal_path
+from cep.live.standing import status_path
+from mt5bridge.clock import monotonic_ms, now_msc
+from mt5bridge.orders import (
+    Book,
+    Entry,
+    OrderRequest,
+    SendOrder,
+    TurnHalt,
+    as_order,
+    order_id,
+    read_book,
+)
+from mt5bridge.server.status import running_status
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+CONFIG = click.option("--config", required=True, type=FILE, help="The daemon's settings file.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+LOOK_S = 0.1
+
+
+@click.group()
+def command() -> None:
+    """List and send orders, ask what became of them, and turn the kill switch."""
+
+
+@command.command("ls")
+@CONFIG
+@click.option("--open", "only_open", is_flag=True, help="Only those without a final result.")
+@click.option("--last", default=20, show_default=True, help="So many, the newest; 0: all.")
+@JSON
+def ls_command(config: Path, only_open: bool, last: int, as_json: bool) -> None:
+    """List signals and orders, the newest last, whether the daemon runs or not."""
+    book = read_book(journal_path(read_config(config)))
+    found = [entry for entry in book if entry.is_open or not only_open]
+    shown = found[-last:] if last else found
+    if as_json:
+        click.echo(json.dumps([entry_json(entry) for entry in shown], indent=1))
+        return
+    rows = [["asked (UTC)", "id", "name", "what", "state", "filled", "text"]]
+    click.echo("\n".join(aligned([*rows, *map(entry_row, shown)])))
+    tell_rest(book, len(found), len(shown))
+
+
+def tell_rest(book: Book, found: int, shown: int) -> None:
+    if shown < found:
+        click.echo(f"the newest {shown:,} of {counted(found, 'request')}; --last 0 shows all")
+    if book.halted is not None and book.halted.halted:
+        click.echo(f"halted: {book.halted.reason}; `mt5cep orders resume` ends it", err=True)
+
+
+@command.command("show")
+@click.argument("which", metavar="ID")
+@CONFIG
+@JSON
+def show_command(which: str, config: Path, as_json: bool) -> None:
+    """Show what became of one: ID is its number in hexadecimal digits, or its client's id."""
+    entry = found_entry(read_book(journal_path(read_config(config))), which)
+    click.echo(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
+
+
+def found_entry(book: Book, which: str) -> Entry:
+    """The entry of a client's id or of hexadecimal digits."""
+    numbers = [order_id(which)]
+    if len(which) <= 16 and all(digit in "0123456789abcdefABCDEF" for digit in which):
+        numbers.append(int(which, 16))
+    found = [entry for entry in map(book.get, numbers) if entry is not None]
+    if not found:
+        raise UserError(f"{which}: never asked for", "`mt5cep orders ls --last 0` lists all")
+    return found[0]
+
+
+@command.command("send")
+@CONFIG
+@click.option("--client-id", help="Makes it happen once, however often it is sent; else random.")
+@click.option(
+    "--kind",
+    type=click.Choice(["market", "limit", "stop", "modify", "cancel", "close"]),
+    default="market",
+    show_default=True,
+    help="What it does.",
+)
+@click.option("--symbol", default="", help="The symbol.")
+@click.option("--side", type=click.Choice(["buy", "sell"]), help="For market, limit and stop.")
+@click.option("--lots", default=0.0, help="The size; with close, 0 is all.")
+@click.option("--price", default=0.0, help="For limit and stop.")
+@click.option("--sl", default=0.0, help="Stop loss, a price.")
+@click.option("--tp", default=0.0, help="Take profit, a price.")
+@click.option("--ticket", default=0, help="The position or pending order meant.")
+@click.option("--terminal", help="The terminal's name, if several could do it.")
+@click.option("--magic", type=int, help="Magic number; else that of the settings.")
+@click.option("--valid-seconds", type=int, help="How long it is good; 0: for ever.")
+@click.option("--deviation-points", type=int, help="How far the price may have moved.")
+@click.option("--wait", default=10.0, show_default=True, help="Seconds to wait for an answer.")
+@JSON
+def send_command(
+    config: Path,
+    client_id: str | None,
+    side: Literal["buy", "sell"] | None,
+    wait: float,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Hand an order to the running daemon, and wait for what becomes of it.
+
+    The daemon's risk guard judges it; `[orders] send` must be true. The exit code is 2 when it was
+    refused, rejected or came too late.
+    """
+    settings = read_config(config)
+    request = OrderRequest(
+        client_id=client_id or f"cli-{secrets.token_hex(6)}", side=side or "", **rest
+    )
+    as_order(request, settings.orders.defaults(), now_msc())
+    check_running(settings)
+    if not settings.orders.send:
+        raise UserError(OFF)
+    asked_msc = now_msc()
+    inbox_of(settings).put(SendOrder(request, asked_msc), asked_msc)
+    entry = awaited(lambda: answered(settings, order_id(request.client_id)), wait)
+    report(entry, request.client_id, as_json)
+
+
+def check_running(config: Config) -> None:
+    """UserError when no daemon runs with these settings: an order must not wait for one."""
+    if running_status(status_path(config), now_msc()) is None:
+        raise UserError("no daemon runs with these settings", "start `mt5cep daemon` first")
+
+
+def answered(config: Config, identifier: int) -> Entry | None:
+    """The order, once there is an answer that stays."""
+    entry = read_book(journal_path(config)).get(identifier)
+    if entry is None or not entry.is_decided:
+        return None
+    is_placed = all(fate.state == "placed" for fate in entry.fates.values())
+    return entry if is_placed or not entry.is_open else None
+
+
+def awaited(look: Callable[[], Any], seconds: float) -> Any:
+    """What `look` finds, None after so many seconds."""
+    end_ms, pause = monotonic_ms() + round(1_000 * seconds), Event()
+    while (found := look()) is None and monotonic_ms() < end_ms:
+        pause.wait(LOOK_S)
+    return found
+
+
+def report(entry: Entry | None, client_id: str, as_json: bool) -> None:
+    """Print an answer; a bad one ends with exit code 2."""
+    if entry is None:
+        click.echo(f"{client_id}: handed over, no answer yet; `mt5cep orders show {client_id}`")
+        return
+    click.echo(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
+    if entry.state in ("refused", "rejected", "expired", "unknown"):
+        raise click.exceptions.Exit(BAD_INPUT)
+
+
+@command.command("halt")
+@CONFIG
+@click.option("--reason", default="by hand", show_default=True, help="Why; terminals show it.")
+@click.option("--wait", default=5.0, show_default=True, help="Seconds to wait for the daemon.")
+def halt_command(config: Path, reason: str, wait: float) -> None:
+    """Turn the kill switch on: nothing that opens or enlarges a position leaves any more.
+
+    Terminals are told too. Works also when the daemon is down: it comes up halted.
+    """
+    turn(read_config(config), True, reason, wait)
+
+
+@command.command("resume")
+@CONFIG
+@click.option("--reason", default="by hand", show_default=True, help="Why.")
+@click.option("--wait", default=5.0, show_default=True, help="Seconds to wait for the daemon.")
+def resume_command(config: Path, reason: str, wait: float) -> None:
+    """Turn the kill switch off."""
+    turn(read_config(config), False, reason, wait)
+
+
+def turn(config: Config, halted: bool, reason: str, wait: float) -> None:
+    asked_msc = now_msc()
+    path = inbox_of(config).put(TurnHalt(halted, reason), asked_msc)
+    word = "halted" if halted else "released"
+    if running_status(status_path(config), asked_msc) is None:
+        click.echo(f"no daemon runs: {word} as soon as one does")
+    elif awaited(lambda: None if path.exists() else path, wait) is None:
+        click.echo(f"handed over, not taken yet: {word} when the daemon looks")
+    else:
+        click.echo(word)

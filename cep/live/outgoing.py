@@ -1,0 +1,207 @@
+"""The daemon's desk: signals, orders of callbacks and of users, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from loguru import logger
+
+from cep.live.config import Config
+from mt5bridge import clock
+from mt5bridge.clock import Now
+from mt5bridge.orders import (
+    Desk,
+    Inbox,
+    News,
+    OrderError,
+    OrderJournal,
+    OrderRequest,
+    SendOrder,
+    Syncer,
+    TurnHalt,
+    as_order,
+)
+from mt5bridge.server import Batch, Outcome, Server, Sink
+from mt5bridge.wire import Signal, SignalResult, SignalStatus
+
+LOOK_MS = 200
+"""How often the inbox is looked at."""
+OFF = "orders are off: set [orders] send = true in the daemon's settings"
+
+Row = Mapping[str, Any]
+
+
+def journal_path(config: Config) -> Path:
+    """Where the order journal is."""
+    return config.state.folder / "orders.journal"
+
+
+def inbox_of(config: Config) -> Inbox:
+    """Where commands for the daemon are put."""
+    return Inbox(config.state.folder / "inbox")
+
+
+class Outgoing:
+    """Everything that leaves the daemon for a terminal. Belongs to the server's thread.
+
+    `deliver` gets a row for each report; `orders` gives what a callback has ordered since.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        deliver: Callable[[Row], None],
+        orders: Callable[[], Iterable[OrderRequest]],
+    ) -> None:
+        self.config = config
+        self.journal = OrderJournal(journal_path(config))
+        self.desk = Desk(self.journal, config.risk.limits(), self._tell)
+        self._deliver = deliver
+        self._orders = orders
+        self._inbox = inbox_of(config)
+        self._done: list[tuple[int, Path]] = []  # commands whose effect is to be on disk first
+        self._deals = 0  # number of the newest record of a deal
+        self._look_ms = 0
+        self._is_trading = config.signals.send or config.orders.send
+
+    def listen(self, sink: Sink) -> None:
+        """Hear what terminals report."""
+        sink.on_outcome = self._on_outcome
+        sink.on_trader = self.desk.on_trader
+        sink.on_funds = self.desk.on_funds
+
+    def begin(
+        self, stack: ExitStack, server: Server, found_again: Iterable[Signal], market_msc: int
+    ) -> None:
+        """Go on where the last run ended; `market_msc` is the newest stored time."""
+        self.server = server
+        now = clock.now()
+        stack.callback(self._close)
+        self.desk.tidy(now.utc_msc, self.config.orders.keep_days)
+        self._turn_halts(now)
+        self.desk.open(server, market_msc, now.utc_msc)
+        for signal in found_again:
+            terminal = self.config.signals.terminal
+            self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
+        syncer = Syncer(self.journal, server.wake)
+        syncer.start()
+        stack.callback(syncer.stop)
+
+    def signal(self, signal: Signal) -> None:
+        """Send a signal, unless it is too much; it does not wait for the disk."""
+        self.desk.ask(signal, clock.now_msc(), self.config.signals.terminal)
+
+    def take_orders(self) -> None:
+        """Send what the callback has ordered, when it is on disk."""
+        for request in self._orders():
+            now_msc = clock.now_msc()
+            self._order(request, now_msc, now_msc)
+
+    def look(self, now: Now) -> None:
+        """To be called often: commands of users, and what has waited for the disk."""
+        self.take_orders()
+        self.desk.release()
+        while self._done and self._done[0][0] <= self.journal.durable:
+            self._done.pop(0)[1].unlink(missing_ok=True)
+        if now.ms >= self._look_ms:
+            self._look_ms = now.ms + LOOK_MS
+            self._obey(now)
+
+    def before_deals(self, batch: Batch) -> None:
+        """Deals are about to be stored: the guard counts them."""
+        if self._is_trading:
+            self.desk.on_deals(batch, self.server.owner(batch.identity))
+            self._deals = self.journal.last
+
+    def before_acknowledging(self) -> None:
+        """What a terminal may forget must be here; called in the commit thread."""
+        if self.journal.durable < self._deals:
+            try:
+                self.journal.sync()
+            except OSError as problem:
+                logger.error("{}: {}", self.journal.path, problem)
+
+    def _turn_halts(self, now: Now) -> None:
+        """The kill switch comes before everything else."""
+        for path, command in self._inbox.take():
+            if isinstance(command, TurnHalt):
+                self._halt(path, command, now)
+
+    def _obey(self, now: Now) -> None:
+        waiting = {path for _, path in self._done}
+        for path, command in self._inbox.take():
+            if path in waiting:
+                continue
+            if isinstance(command, TurnHalt):
+                self._halt(path, command, now)
+            else:
+                self._obey_order(path, command, now)
+
+    def _halt(self, path: Path, command: TurnHalt, now: Now) -> None:
+        number = self.desk.halt(command.halted, command.reason, now.utc_msc)
+        self._done.append((number, path))
+        logger.warning("{}: {}", "halted" if command.halted else "released", command.reason)
+
+    def _obey_order(self, path: Path, command: SendOrder, now: Now) -> None:
+        try:
+            self._order(command.order, command.asked_msc, now.utc_msc)
+        except OrderError as problem:
+            logger.error("{}", problem)
+        self._done.append((self.journal.last, path))
+
+    def _order(self, request: OrderRequest, asked_msc: int, now_msc: int) -> None:
+        order = as_order(request, self.config.orders.defaults(), asked_msc)
+        problem = None if self.config.orders.send else OFF
+        if order.valid_until_msc and now_msc > order.valid_until_msc:
+            problem = f"{now_msc - order.valid_until_msc:,} ms too late, so it was not sent"
+        if problem is not None:
+            self.desk.refuse(order, problem, now_msc, request.client_id)
+            return
+        terminal = request.terminal or self.config.orders.terminal
+        self.desk.ask(order, now_msc, terminal, durable=True, client_id=request.client_id)
+
+    def _on_outcome(self, outcome: Outcome) -> None:
+        self.desk.on_outcome(outcome, clock.now_msc())
+
+    def _tell(self, news: News) -> None:
+        row = result_row(news)
+        logger.info(
+            "{name} {symbol}: {state} {lots:g} lots at {price:g} {text} ({terminal})",
+            **{**row, "terminal": row["terminal"] or "daemon"},
+        )
+        self._deliver(row)
+
+    def _close(self) -> None:
+        try:
+            self.journal.close()
+        except OSError as problem:
+            logger.error("{}: {}", self.journal.path, problem)
+
+
+_NOTHING = SignalResult(0, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.RECEIVED, "")
+
+
+def result_row(news: News) -> dict[str, Any]:
+    """A report as a row for callbacks."""
+    entry, result = news.entry, news.result
+    fate = entry.fates.get(news.terminal) if news.terminal else None
+    found = result or _NOTHING
+    return {
+        "id": entry.request.id,
+        "client_id": entry.asked.client_id,
+        "name": entry.request.name,
+        "symbol": entry.request.symbol,
+        "state": fate.state if fate else entry.state,
+        "terminal": news.terminal,
+        "lots": found.lots,
+        "price": found.price,
+        "deal": found.deal,
+        "order": found.order,
+        "retcode": found.retcode,
+        "text": result.text if result else entry.text,
+        "time_msc": result.time_msc if result else entry.changed_msc,
+        "is_final": fate.final is not None if fate else True,
+    }

@@ -1,0 +1,58 @@
+"""Writes `status.json`, about once a second."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from loguru import logger
+
+from cep.live.config import Config
+from mt5bridge import clock
+from mt5bridge.clock import Now
+from mt5bridge.server import Server
+from mt5bridge.server.status import Status, write_status
+
+EVERY_MS = 1_000
+SHARE = 100
+"""At most one part in so many of the time goes into it, however many symbols there are."""
+
+
+def status_path(config: Config) -> Path:
+    """Where a daemon tells how it stands."""
+    return config.state.folder / "status.json"
+
+
+class Standing:
+    """Belongs to the server's thread."""
+
+    def __init__(self, config: Config, server: Server) -> None:
+        self._config = config
+        self._server = server
+        self._path = status_path(config)
+        self._next_ms = 0
+
+    def look(self, now: Now) -> None:
+        """To be called often."""
+        if now.ms < self._next_ms:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_status(self._path, self.status())
+        except OSError as problem:
+            logger.error("{}: {}", self._path, problem)
+        took_ms = clock.monotonic_ms() - now.ms
+        self._next_ms = now.ms + max(EVERY_MS, SHARE * took_ms)
+
+    def status(self) -> Status:
+        """How the daemon stands now."""
+        return msgspec.structs.replace(
+            self._server.status(),
+            sends_signals=self._config.signals.send,
+            sends_orders=self._config.orders.send,
+            dry_run=self._config.risk.dry_run,
+        )
+
+    def end(self) -> None:
+        """The daemon ends: nothing stands any more."""
+        self._path.unlink(missing_ok=True)

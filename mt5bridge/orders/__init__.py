@@ -1,0 +1,42 @@
+"""Signals and orders on their way out: risk guard, durable journal, and what became of each."""
+
+from __future__ import annotations
+
+from mt5bridge.orders.book import Book, Entry, Fate, read_book
+from mt5bridge.orders.desk import Desk, News
+from mt5bridge.orders.guard import Guard
+from mt5bridge.orders.inbox import Inbox, SendOrder, TurnHalt
+from mt5bridge.orders.journal import OrderJournal, read_journal
+from mt5bridge.orders.limits import Limits
+from mt5bridge.orders.request import (
+    Defaults,
+    OrderError,
+    OrderRequest,
+    as_order,
+    described,
+    order_id,
+)
+from mt5bridge.orders.syncer import Syncer
+
+__all__ = [
+    "Book",
+    "Defaults",
+    "Desk",
+    "Entry",
+    "Fate",
+    "Guard",
+    "Inbox",
+    "Limits",
+    "News",
+    "OrderError",
+    "OrderJournal",
+    "OrderRequest",
+    "SendOrder",
+    "Syncer",
+    "TurnHalt",
+    "as_order",
+    "described",
+    "order_id",
+    "read_book",
+    "read_journal",
+]

@@ -1,0 +1,168 @@
+"""What became of every signal and order, by id: folds the journal's records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mt5bridge.orders.journal import read_journal
+from mt5bridge.orders.records import Halted, Record, Refused, Requested, Sent, Terminal, Told
+from mt5bridge.server import Request, Trader
+from mt5bridge.wire import SignalResult, SignalStatus, TradeMode
+
+
+@dataclass(slots=True)
+class Fate:
+    """What one terminal has reported about one request."""
+
+    results: list[SignalResult] = field(default_factory=list)
+    is_asked: bool = False  # it shall not execute it any more, only say what became of it
+    final: SignalResult | None = None
+
+    def take(self, result: SignalResult) -> bool:
+        """Whether this is news: a result told twice is one result, and nothing follows the last."""
+        if self.final is not None or self.knows(result):
+            return False
+        is_last = result.status.final or (self.is_asked and result.status is SignalStatus.UNKNOWN)
+        if result.status is SignalStatus.UNKNOWN and not is_last:
+            return False
+        self.results.append(result)
+        if is_last:
+            self.final = result
+        return True
+
+    def knows(self, result: SignalResult) -> bool:
+        """Whether it has been told before."""
+        return any(_is_same(result, known) for known in self.results)
+
+    @property
+    def state(self) -> str:
+        """The newest status in words; `sent` before the first."""
+        return self.results[-1].status.name.lower().replace("_", " ") if self.results else "sent"
+
+    @property
+    def lots(self) -> float:
+        """Lots executed so far."""
+        filled = (SignalStatus.PARTIAL, SignalStatus.EXECUTED)
+        return sum(result.lots for result in self.results if result.status in filled)
+
+
+@dataclass(slots=True)
+class Entry:
+    """One request: what was asked, what the daemon decided, what terminals reported."""
+
+    asked: Requested
+    refusal: Refused | None = None
+    fates: dict[str, Fate] = field(default_factory=dict)
+    changed_msc: int = 0
+
+    @property
+    def request(self) -> Request:
+        """The signal or order."""
+        return self.asked.request
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the daemon has refused or sent it."""
+        return self.refusal is not None or bool(self.fates)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to come."""
+        if self.refusal is not None:
+            return False
+        return not self.fates or any(fate.final is None for fate in self.fates.values())
+
+    @property
+    def state(self) -> str:
+        """In words: what the daemon refused, or the state at each terminal."""
+        if self.refusal is not None:
+            return "dry run" if self.refusal.is_dry else "refused"
+        return ", ".join(sorted({fate.state for fate in self.fates.values()})) or "waiting"
+
+    @property
+    def text(self) -> str:
+        """The newest explanation, if there is one."""
+        if self.refusal is not None:
+            return self.refusal.text
+        texts = [result.text for fate in self.fates.values() for result in fate.results]
+        return next((text for text in reversed(texts) if text), "")
+
+
+class Book:
+    """Entries by id, in the order in which they were asked; terminals and the kill switch too."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self._entries: dict[int, Entry] = {}
+        self.terminals: dict[str, Terminal] = {}
+        self.halted: Halted | None = None
+        for record in records:
+            self.apply(record)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def get(self, identifier: int) -> Entry | None:
+        """What is known of an id."""
+        return self._entries.get(identifier)
+
+    def apply(self, record: Record) -> bool:
+        """Take one record; whether it is news."""
+        match record:
+            case Requested():
+                is_news = record.id not in self._entries
+                self._entries.setdefault(record.id, Entry(record, changed_msc=record.time_msc))
+                return is_news
+            case Refused() | Sent():
+                return self._decide(record)
+            case Told():
+                return self._tell(record)
+            case Terminal():
+                self.terminals[record.identity] = record
+            case Halted():
+                self.halted = record
+        return True
+
+    @property
+    def traders(self) -> list[Trader]:
+        """The terminals that trade or did, for a server that has not heard them yet."""
+        return [
+            Trader(known.identity, known.owner, TradeMode(known.trades), tuple(known.symbols))
+            for known in self.terminals.values()
+        ]
+
+    def _decide(self, record: Refused | Sent) -> bool:
+        entry = self._entries.get(record.id)
+        if entry is None:
+            return False
+        entry.changed_msc = record.time_msc
+        if isinstance(record, Refused):
+            entry.refusal = record
+            return True
+        for identity in record.terminals:
+            fate = entry.fates.setdefault(identity, Fate())
+            fate.is_asked |= record.is_question
+        return True
+
+    def _tell(self, record: Told) -> bool:
+        entry = self._entries.get(record.result.id)
+        if entry is None:
+            return False
+        is_news = entry.fates.setdefault(record.terminal, Fate()).take(record.result)
+        if is_news:
+            entry.changed_msc = record.time_msc
+        return is_news
+
+
+def read_book(path: Path) -> Book:
+    """The book of a journal on disk, whether a daemon writes it or not."""
+    return Book(read_journal(path).records)
+
+
+def _is_same(one: SignalResult, other: SignalResult) -> bool:
+    """Fills are told apart by their deals, everything else by its status."""
+    return (one.status, one.deal, one.order) == (other.status, other.deal, other.order)

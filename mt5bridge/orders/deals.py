@@ -1,0 +1,46 @@
+"""Deal records as what they mean for risk."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mt5bridge.orders.records import Dealt
+from mt5bridge.records import DealEntry, DealKind, DealType, Records, text_of, utc_msc
+
+_TRADES = (DealType.BUY, DealType.SELL)
+_COSTS = (*range(7, 13), *range(15, 18))
+"""Commissions, interest, dividends and tax: deals that are no trade and still gain or lose."""
+_EXITS = (DealEntry.OUT, DealEntry.OUT_BY)
+
+
+def dealt(owner: str, deals: Records, utc_offset_ms: int) -> list[Dealt]:
+    """What deals of an account mean; deposits and the like mean nothing, deletions undo."""
+    times = utc_msc(deals, utc_offset_ms).tolist()
+    return [
+        Dealt(
+            owner=owner,
+            ticket=int(deal["ticket"]),
+            revision=int(deal["revision"]),
+            time_msc=time_msc,
+            position=int(deal["position_id"]),
+            symbol=text_of(bytes(deal["symbol"])),
+            lots=_lots(deal),
+            profit=_profit(deal),
+            is_exit=int(deal["entry"]) in _EXITS,
+        )
+        for deal, time_msc in zip(deals, times, strict=True)
+        if int(deal["type"]) in (*_TRADES, *_COSTS) or int(deal["revision"]) > 0
+    ]
+
+
+def _lots(deal: np.void) -> float:
+    is_trade = int(deal["type"]) in _TRADES and int(deal["kind"]) != DealKind.DELETE
+    sign = -1 if int(deal["type"]) == DealType.SELL else 1
+    return sign * float(deal["volume"]) if is_trade else 0.0
+
+
+def _profit(deal: np.void) -> float:
+    is_gone = int(deal["kind"]) == DealKind.DELETE
+    if is_gone or int(deal["type"]) not in (*_TRADES, *_COSTS):
+        return 0.0
+    return sum(float(deal[name]) for name in ("profit", "commission", "swap", "fee"))

@@ -1,0 +1,338 @@
+"""Everything that leaves goes guard -> journal -> terminal, and every report comes back here."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from loguru import logger
+
+from mt5bridge.orders.book import Book, Entry
+from mt5bridge.orders.deals import dealt
+from mt5bridge.orders.guard import Guard
+from mt5bridge.orders.journal import OrderJournal
+from mt5bridge.orders.limits import Limits
+from mt5bridge.orders.records import (
+    Dealt,
+    Halted,
+    Record,
+    Refused,
+    Requested,
+    Sent,
+    Terminal,
+    Told,
+    requested,
+)
+from mt5bridge.orders.request import described
+from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
+from mt5bridge.wire import Order, Signal, SignalResult
+
+_DAY_MS = 86_400_000
+_TIDY_AT = 2_000
+"""A journal with so many records more than are needed is written anew at the start."""
+
+
+class Post(Protocol):
+    """Who carries requests to terminals: the server."""
+
+    def traders(self, symbol: str, identity: str | None = None) -> Sequence[str]:
+        """Who trades a symbol, connected now or not."""
+
+    def owner(self, identity: str) -> str:
+        """Names the account behind a terminal."""
+
+    def send_now(self, identity: str, request: Request) -> bool:
+        """Send, now or when it is back; False when it has too many without a result."""
+
+    def ask(self, identity: str, ids: Iterable[int]) -> None:
+        """Ask what became of requests, which are never sent again."""
+
+    def halt(self, halted: bool, reason: str) -> None:
+        """Tell all that trade."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something new about a request: a terminal's result, or the daemon's refusal without one."""
+
+    entry: Entry
+    terminal: str | None = None
+    result: SignalResult | None = None
+
+
+class Desk:
+    """Belongs to the server's thread. Times are UTC milliseconds.
+
+    A signal does not wait for the disk: after a crash its cause leads to the same id again. An
+    order (`durable`) is sent when the journal has it on disk.
+    """
+
+    def __init__(
+        self,
+        journal: OrderJournal,
+        limits: Limits,
+        on_news: Callable[[News], None] = lambda _news: None,
+    ) -> None:
+        self.journal = journal
+        self.limits = limits
+        self.on_news = on_news
+        self.guard = Guard(limits)
+        self.book = Book()
+        self._post: Post | None = None
+        self._held: deque[tuple[int, Entry, int]] = deque()
+        for record in journal.records:
+            self._apply(record)
+
+    @property
+    def traders(self) -> list[Trader]:
+        """The terminals known to trade, for the server's start."""
+        return self.book.traders
+
+    def tidy(self, now_msc: int, keep_days: int) -> None:
+        """Forget what has ended longer ago, if that is much; before anything else is done."""
+        kept = list(self._kept(now_msc - keep_days * _DAY_MS))
+        if len(self.journal.records) > len(kept) + _TIDY_AT:
+            self.journal.rewrite(kept)
+            self.book, self.guard = Book(), Guard(self.limits)
+            for record in kept:
+                self._apply(record)
+        self.journal.records.clear()
+
+    def open(self, post: Post, market_msc: int, now_msc: int) -> None:
+        """Begin to send: first again what has no final result.
+
+        Of requests that were good until before `market_msc`, the newest stored time, it is only
+        asked what became of them.
+        """
+        self._post = post
+        halted = self.book.halted
+        if halted is not None:
+            post.halt(halted.halted, halted.reason)
+        for entry in [entry for entry in self.book if entry.is_open]:
+            if not entry.is_decided:
+                self._decide(entry, now_msc, market_msc=market_msc)
+                continue
+            for identity, fate in entry.fates.items():
+                if fate.final is not None:
+                    continue
+                if fate.is_asked or _has_expired(entry.request, market_msc):
+                    self._question(entry, [identity], now_msc)
+                else:
+                    post.send_now(identity, entry.request)
+
+    def ask(
+        self,
+        request: Request,
+        now_msc: int,
+        terminal: str | None = None,
+        *,
+        durable: bool = False,
+        client_id: str = "",
+        sent_before_msc: int | None = None,
+    ) -> Entry:
+        """Take a request; one with a known id is the same request, and nothing happens again.
+
+        With `sent_before_msc` it may have been sent before a crash whose journal has lost it, and
+        the market has come to that time since: what is not sent again is asked about.
+        """
+        known = self.book.get(request.id)
+        if known is not None:
+            if _differs(known.request, request):
+                logger.warning("{} was asked before as {}", described(request), known.request)
+            return known
+        entry = self._noted(requested(request, now_msc, terminal, client_id))
+        self._decide(entry, now_msc, durable=durable, market_msc=sent_before_msc)
+        return entry
+
+    def refuse(self, request: Request, text: str, now_msc: int, client_id: str = "") -> Entry:
+        """Note a request that is not to be sent for another reason than the guard's."""
+        known = self.book.get(request.id)
+        if known is not None:
+            return known
+        entry = self._noted(requested(request, now_msc, client_id=client_id))
+        self._refuse(entry, text, now_msc)
+        return entry
+
+    def halt(self, halted: bool, reason: str, now_msc: int) -> int:
+        """Turn the kill switch; the number of the journal's record, for who waits for the disk."""
+        self._note(Halted(now_msc, halted, reason))
+        if self._post is not None:
+            self._post.halt(halted, reason)
+        return self.journal.last
+
+    def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
+        """A terminal has reported."""
+        self._tell(outcome.identity, outcome.result, now_msc)
+
+    def on_trader(self, trader: Trader) -> None:
+        """A terminal has said that it trades, and what."""
+        record = Terminal(trader.identity, trader.owner, int(trader.trades), list(trader.symbols))
+        if self.book.terminals.get(trader.identity) != record:
+            self._note(record)
+            self._sync_terminals()
+
+    def _sync_terminals(self) -> None:
+        """Before anything is sent to a new terminal: a restart must know whom to ask."""
+        try:
+            self.journal.sync()
+        except OSError as problem:
+            logger.error("{}: {}", self.journal.path, problem)
+
+    def on_funds(self, funds: Funds) -> None:
+        """A terminal has told how its account stands."""
+        self.guard.funds(funds.owner, funds.account)
+
+    def on_deals(self, batch: Batch, owner: str) -> None:
+        """Deals have come."""
+        for deal in dealt(owner, batch.records, batch.utc_offset_ms):
+            if self._apply(deal):
+                self.journal.add(deal)
+
+    def release(self) -> None:
+        """Send what has waited for the disk and is there now."""
+        while self._held and self._held[0][0] <= self.journal.durable:
+            _, entry, now_msc = self._held.popleft()
+            self._send(entry, now_msc)
+
+    def flush(self) -> None:
+        """Wait for the disk, then send what has waited for it; for programs without a Syncer."""
+        self.journal.sync()
+        self.release()
+
+    def _decide(
+        self, entry: Entry, now_msc: int, *, durable: bool = False, market_msc: int | None = None
+    ) -> None:
+        """Refuse or send. `market_msc` given: it may have been sent before."""
+        request, post = entry.request, self._post
+        assert post is not None, "open comes first"
+        terminals = list(post.traders(request.symbol, entry.asked.terminal))
+        problem = self._problem(entry, terminals, now_msc)
+        may_be_sent = market_msc is None or not (
+            problem or self.limits.dry_run or _has_expired(request, market_msc)
+        )
+        if terminals and not may_be_sent:
+            self._question(entry, terminals, now_msc)
+        elif problem:
+            self._refuse(entry, problem, now_msc)
+        elif self.limits.dry_run:
+            text = f"would be sent to {', '.join(terminals)}: {described(request)}"
+            self._refuse(entry, text, now_msc, is_dry=True)
+        else:
+            self._note(Sent(request.id, now_msc, terminals))
+            if durable:
+                self._held.append((self.journal.last, entry, now_msc))
+            else:
+                self._send(entry, now_msc)
+
+    def _problem(self, entry: Entry, terminals: Sequence[str], now_msc: int) -> str | None:
+        request, named = entry.request, entry.asked.terminal
+        assert self._post is not None
+        owners = sorted({self._post.owner(identity) for identity in terminals})
+        refusal = self.guard.refusal(request, max(1, len(terminals)), owners, now_msc)
+        if refusal is not None:
+            return refusal
+        if not terminals:
+            whom = f"terminal {named} does not trade" if named else "no terminal trades"
+            return f"{whom} {request.symbol}".rstrip() + ", as far as it has said so"
+        if isinstance(request, Order) and len(terminals) > 1:
+            return f"{', '.join(terminals)} could do it: name one terminal"
+        return None
+
+    def _send(self, entry: Entry, now_msc: int) -> None:
+        assert self._post is not None
+        taken = [self._post.send_now(identity, entry.request) for identity in entry.fates]
+        if not any(taken):
+            self._refuse(entry, "too many requests without a result", now_msc)
+
+    def _question(self, entry: Entry, terminals: list[str], now_msc: int) -> None:
+        assert self._post is not None
+        unasked = [name for name in terminals if not self._is_asked(entry, name)]
+        if unasked:
+            self._note(Sent(entry.request.id, now_msc, unasked, is_question=True))
+        for identity in terminals:
+            self._post.ask(identity, [entry.request.id])
+
+    @staticmethod
+    def _is_asked(entry: Entry, identity: str) -> bool:
+        return identity in entry.fates and entry.fates[identity].is_asked
+
+    def _refuse(self, entry: Entry, text: str, now_msc: int, *, is_dry: bool = False) -> None:
+        self._note(Refused(entry.request.id, now_msc, text, is_dry))
+        level = "INFO" if is_dry else "WARNING"
+        logger.log(level, "{} {}: {}", entry.request.name, entry.state, text)
+        self.on_news(News(entry))
+
+    def _noted(self, record: Requested) -> Entry:
+        self._note(record)
+        entry = self.book.get(record.id)
+        assert entry is not None
+        return entry
+
+    def _tell(self, identity: str, result: SignalResult, now_msc: int) -> None:
+        record = Told(now_msc, identity, result)
+        entry = self.book.get(result.id)
+        if entry is None:
+            logger.warning("{}: a result of {:016x}, which is unknown here", identity, result.id)
+            return
+        if self._apply(record):
+            self.journal.add(record)
+            self.on_news(News(entry, identity, result))
+        elif not entry.fates[identity].knows(result):
+            logger.warning("{}: told after the final result, or unasked: {}", identity, result)
+
+    def _note(self, record: Record) -> None:
+        self._apply(record)
+        self.journal.add(record)
+
+    def _apply(self, record: Record) -> bool:
+        """Take a record into book and guard; whether it is news."""
+        is_news = self.book.apply(record)
+        match record:
+            case Sent(is_question=False):
+                entry = self.book.get(record.id)
+                if entry is not None:
+                    self.guard.sent(entry.request, record.terminals, record.time_msc)
+            case Told():
+                entry = self.book.get(record.result.id)
+                if entry is not None and is_news:
+                    fate = entry.fates[record.terminal]
+                    is_final = fate.final is not None
+                    self.guard.told(entry.request, record.terminal, record.result, is_final)
+            case Dealt():
+                return self.guard.dealt(record)
+            case Halted():
+                self.guard.turn(record)
+        return is_news
+
+    def _kept(self, since_msc: int) -> Iterator[Record]:
+        """The journal's records that are still needed."""
+        yield from self.book.terminals.values()
+        if self.book.halted is not None:
+            yield self.book.halted
+        yield from self.guard.exposure.kept(since_msc)
+        ended = {
+            entry.request.id
+            for entry in self.book
+            if not entry.is_open and entry.changed_msc < since_msc
+        }
+        for record in self.journal.records:
+            match record:
+                case Requested() | Refused() | Sent():
+                    if record.id not in ended:
+                        yield record
+                case Told():
+                    if record.result.id not in ended:
+                        yield record
+
+
+def _has_expired(request: Request, market_msc: int) -> bool:
+    return bool(request.valid_until_msc) and request.valid_until_msc < market_msc
+
+
+def _differs(one: Request, other: Request) -> bool:
+    """Whether two requests with one id want different things."""
+    if isinstance(one, Signal) or isinstance(other, Signal):
+        return one != other
+    return described(one) != described(other)

@@ -1,0 +1,106 @@
+"""Open lots by symbol and profits by day, from deals and from fills whose deal is not told yet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mt5bridge.orders.limits import Limits
+from mt5bridge.orders.records import Dealt
+
+_ROUNDING = 1e-9
+
+
+@dataclass(slots=True)
+class _Position:
+    symbol: str
+    lots: float = 0.0  # negative: sold
+
+
+class Exposure:
+    """What the accounts hold, as far as it has been seen.
+
+    Positions that were opened before the first deal seen are unknown: their closing is left out.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._deals: dict[tuple[str, int], Dealt] = {}
+        self._tickets: set[int] = set()
+        self._positions: dict[tuple[str, int], _Position] = {}
+        self._profits: defaultdict[tuple[str, int], float] = defaultdict(float)
+        self._fills: dict[int, tuple[str, float]] = {}  # by deal: symbol, lots
+        self._nets: defaultdict[str, float] = defaultdict(float)  # their sums, by symbol
+
+    def dealt(self, deal: Dealt) -> bool:
+        """A deal, or a later revision of one, which replaces the earlier; whether it is news."""
+        key = (deal.owner, deal.ticket)
+        known = self._deals.get(key)
+        if known is not None and known.revision >= deal.revision:
+            return False
+        if known is not None:
+            self._count(known, -1)
+        elif deal.is_exit and (deal.owner, deal.position) not in self._positions:
+            deal = _without_lots(deal)
+        self._deals[key] = deal
+        self._tickets.add(deal.ticket)
+        self._forget_fill(deal.ticket)
+        self._count(deal, 1)
+        return True
+
+    def filled(self, symbol: str, sign: int, lots: float, deal: int) -> None:
+        """A terminal has reported a fill; it counts until its deal comes. `sign` 0: a closing."""
+        if deal in self._tickets or not deal:
+            return
+        if sign == 0:
+            net = self._nets[symbol]
+            sign = -1 if net > 0 else 1
+            lots = min(lots, abs(net))
+        self._forget_fill(deal)
+        self._fills[deal] = (symbol, sign * lots)
+        self._nets[symbol] += sign * lots
+
+    def lots(self, symbol: str) -> float:
+        """Open lots of a symbol, both directions added up."""
+        held = sum(abs(p.lots) for p in self._positions.values() if p.symbol == symbol)
+        return held + abs(self._nets[symbol])
+
+    def profit(self, owner: str, day: int) -> float:
+        """What the deals of an account have brought on a day, costs included."""
+        return self._profits.get((owner, day), 0.0)
+
+    def kept(self, since_msc: int) -> Iterator[Dealt]:
+        """The deals that still matter: those since a moment, and those of open positions."""
+        for deal in self._deals.values():
+            position = self._positions.get((deal.owner, deal.position))
+            if deal.time_msc >= since_msc or (position and abs(position.lots) > _ROUNDING):
+                yield deal
+
+    def _forget_fill(self, deal: int) -> None:
+        if deal in self._fills:
+            symbol, lots = self._fills.pop(deal)
+            self._nets[symbol] -= lots
+
+    def _count(self, deal: Dealt, sign: int) -> None:
+        self._profits[deal.owner, self._limits.day(deal.time_msc)] += sign * deal.profit
+        key = (deal.owner, deal.position)
+        if deal.lots:
+            position = self._positions.setdefault(key, _Position(deal.symbol))
+            position.lots += sign * deal.lots
+            if abs(position.lots) <= _ROUNDING:
+                del self._positions[key]
+
+
+def _without_lots(deal: Dealt) -> Dealt:
+    return Dealt(
+        deal.owner,
+        deal.ticket,
+        deal.revision,
+        deal.time_msc,
+        deal.position,
+        deal.symbol,
+        0.0,
+        deal.profit,
+        deal.is_exit,
+    )

@@ -1,0 +1,146 @@
+"""A durable, append-only file of what was asked, sent and answered.
+
+A line is the CRC-32 of its text in 8 hexadecimal digits, a blank, and one record as JSON. Whoever
+adds does not wait for the disk; `sync` takes everything that was added so far (group commit).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable
+from io import FileIO
+from pathlib import Path
+from threading import Event, Lock
+from typing import NamedTuple
+from zlib import crc32
+
+import msgspec
+from loguru import logger
+
+from mt5bridge.orders.records import Record
+
+_encode = msgspec.json.Encoder().encode
+_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
+
+
+class Content(NamedTuple):
+    """A file's records, how many of its bytes are whole, and the bad lines before that."""
+
+    records: list[Record]
+    whole_bytes: int
+    damaged_lines: list[int]
+
+
+def read_journal(path: Path) -> Content:
+    """What a journal holds; also while a daemon writes it, and with its end torn off."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    records: list[Record] = []
+    bad: list[int] = []
+    at = whole_bytes = 0
+    for number, line in enumerate(lines, 1):
+        at += len(line)
+        record = _record(line)
+        if record is None:
+            bad.append(number)
+        else:
+            records.append(record)
+            whole_bytes, damaged = at, len(bad)
+    return Content(records, whole_bytes, bad[:damaged] if records else bad[:-1])
+
+
+def _record(line: bytes) -> Record | None:
+    text = line[9:-1]
+    if line[-1:] != b"\n" or line[:9] != b"%08x " % crc32(text):
+        return None
+    try:
+        return _decoder.decode(text)
+    except (msgspec.MsgspecError, ValueError):
+        return None
+
+
+class OrderJournal:
+    """The one writer of a journal; `records` is what it held when it was opened.
+
+    One thread adds; any thread writes and syncs. `added` is set when there is something to sync.
+    """
+
+    def __init__(self, path: Path) -> None:
+        content = read_journal(path)
+        self.path = path
+        self.records = content.records
+        self.last = self.durable = 0  # numbers of records added, and of those on disk
+        self.added = Event()
+        self._waiting: deque[bytes] = deque()
+        self._mutex = Lock()
+        self._file: FileIO | None = None
+        if content.damaged_lines:
+            self._set_aside(content.damaged_lines)
+        elif path.exists():
+            os.truncate(path, content.whole_bytes)
+
+    def add(self, *records: Record) -> int:
+        """Take records for the next `sync`; the number of the last one."""
+        self._waiting.append(b"".join(map(_line, records)))
+        self.last += len(records)
+        self.added.set()
+        return self.last
+
+    def write(self) -> None:
+        """Hand what was added to the operating system: it survives this process."""
+        with self._mutex:
+            self._write()
+
+    def sync(self) -> None:
+        """Wait until what was added is on disk: it survives the power too. OSError if not."""
+        with self._mutex:
+            last = self.last
+            self.added.clear()
+            try:
+                self._write()
+                if self._file is not None and last > self.durable:
+                    os.fsync(self._file.fileno())
+            except OSError:
+                self.added.set()
+                raise
+            self.durable = last
+
+    def rewrite(self, records: Iterable[Record]) -> None:
+        """Replace the whole file; to be called before anything was added."""
+        draft = self.path.with_suffix(".part")
+        with draft.open("wb") as file:
+            file.writelines(map(_line, records))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.path)
+
+    def close(self) -> None:
+        """Sync, and let go of the file."""
+        self.sync()
+        if self._file is not None:
+            self._file.close()
+
+    def _write(self) -> None:
+        if self._waiting and self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = FileIO(self.path, "ab")
+        while self._waiting and self._file is not None:
+            data = self._waiting[0]
+            written = self._file.write(data)
+            if written < len(data):
+                self._waiting[0] = data[written:]
+            else:
+                self._waiting.popleft()
+
+    def _set_aside(self, lines: list[int]) -> None:
+        number = 1
+        while (other := self.path.with_stem(f"{self.path.stem}-{number}")).exists():
+            number += 1
+        logger.error("{}: lines {} are damaged; the file is kept as {}", self.path, lines, other)
+        self.path.replace(other)
+        self.rewrite(self.records)
+
+
+def _line(record: Record) -> bytes:
+    text = _encode(record)
+    return b"%08x %s\n" % (crc32(text), text)

@@ -1,0 +1,105 @@
+"""What the order journal holds: facts, each complete in itself, in the order they happened."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from mt5bridge.server import Request
+from mt5bridge.wire import Order, Signal, SignalResult
+
+
+class Requested(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_defaults=True):
+    """A signal was found, or an order asked for; nothing is decided yet."""
+
+    id: int
+    time_msc: int
+    signal: Signal | None = None
+    order: Order | None = None
+    terminal: str | None = None  # only this one; else all that trade the symbol
+    client_id: str = ""
+
+    @property
+    def request(self) -> Request:
+        """The signal or the order."""
+        found = self.signal or self.order
+        assert found is not None
+        return found
+
+
+def requested(
+    request: Request, time_msc: int, terminal: str | None = None, client_id: str = ""
+) -> Requested:
+    """The record of a request."""
+    return Requested(
+        id=request.id,
+        time_msc=time_msc,
+        signal=request if isinstance(request, Signal) else None,
+        order=None if isinstance(request, Signal) else request,
+        terminal=terminal,
+        client_id=client_id,
+    )
+
+
+class Refused(msgspec.Struct, frozen=True, tag="refused"):
+    """The daemon has not sent it and never will; `is_dry` when it only says what it would do."""
+
+    id: int
+    time_msc: int
+    text: str
+    is_dry: bool = False
+
+
+class Sent(msgspec.Struct, frozen=True, tag="sent"):
+    """On its way to these terminals; `is_question` when it only asks what became of it."""
+
+    id: int
+    time_msc: int
+    terminals: list[str]
+    is_question: bool = False
+
+
+class Told(msgspec.Struct, frozen=True, tag="result"):
+    """What a terminal has reported."""
+
+    time_msc: int
+    terminal: str
+    result: SignalResult
+
+
+class Halted(msgspec.Struct, frozen=True, tag="halt"):
+    """The kill switch was turned."""
+
+    time_msc: int
+    halted: bool
+    reason: str
+
+
+class Terminal(msgspec.Struct, frozen=True, tag="terminal"):
+    """A terminal that trades, or did; the newest record of an identity counts."""
+
+    identity: str
+    owner: str
+    trades: int
+    symbols: list[str]
+
+
+class Dealt(msgspec.Struct, frozen=True, tag="deal"):
+    """A deal as far as risk is concerned; the newest revision of a ticket counts.
+
+    `lots` are negative for sells, `profit` has all costs in it, `time_msc` is UTC.
+    """
+
+    owner: str
+    ticket: int
+    revision: int
+    time_msc: int
+    position: int
+    symbol: str
+    lots: float
+    profit: float
+    is_exit: bool
+
+
+Record: TypeAlias = Requested | Refused | Sent | Told | Halted | Terminal | Dealt

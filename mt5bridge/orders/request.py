@@ -1,0 +1,114 @@
+"""Orders as people and programs ask for them, and what a request means for risk."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from mt5bridge.server import Request
+from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, WireError
+
+Kind: TypeAlias = Literal["market", "limit", "stop", "modify", "cancel", "close"]
+
+_KINDS = {kind.name.lower(): kind for kind in OrderKind}
+_SIDES = {"buy": OrderSide.BUY, "sell": OrderSide.SELL, "": OrderSide.NONE}
+_OPENING = (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
+
+
+class OrderError(ValueError):
+    """An order that cannot be asked for; the message says what is missing."""
+
+
+class OrderRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An order by its client's id; None takes the daemon's setting, 0 means "not given"."""
+
+    client_id: str
+    kind: Kind = "market"
+    symbol: str = ""
+    side: Literal["buy", "sell", ""] = ""
+    lots: float = 0.0
+    price: float = 0.0
+    sl: float = 0.0
+    tp: float = 0.0
+    ticket: int = 0
+    terminal: str | None = None
+    magic: int | None = None
+    valid_seconds: int | None = None
+    deviation_points: int | None = None
+
+
+class Defaults(msgspec.Struct, frozen=True, kw_only=True):
+    """What an order gets that does not say it."""
+
+    terminal: str | None = None
+    magic: int = 78
+    valid_seconds: int = 60
+    deviation_points: int = 20
+
+
+def order_id(client_id: str) -> int:
+    """The number of a client's id: 63 bits, never 0, the same always."""
+    digest = hashlib.blake2b(b"order\0" + client_id.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1 or 1
+
+
+def as_order(request: OrderRequest, defaults: Defaults, now_msc: int) -> Order:
+    """The wire's order; OrderError when something is missing or wrong."""
+    if not request.client_id:
+        raise OrderError("client_id is empty: it makes an order happen once only")
+    seconds = _or(request.valid_seconds, defaults.valid_seconds)
+    try:
+        return Order(
+            id=order_id(request.client_id),
+            time_msc=now_msc,
+            valid_until_msc=now_msc + 1_000 * seconds if seconds else 0,
+            magic=_or(request.magic, defaults.magic),
+            ticket=request.ticket,
+            lots=request.lots,
+            price=request.price,
+            sl=request.sl,
+            tp=request.tp,
+            deviation_points=_or(request.deviation_points, defaults.deviation_points),
+            kind=_KINDS[request.kind],
+            side=_SIDES[request.side],
+            name=request.client_id,
+            symbol=_symbol(request),
+        )
+    except WireError as problem:
+        raise OrderError(f"order {request.client_id!r}: {problem.detail}") from None
+
+
+def _symbol(request: OrderRequest) -> str:
+    if _KINDS[request.kind] in _OPENING and not request.symbol:
+        raise OrderError(f"order {request.client_id!r}: {request.kind.upper()} needs a symbol")
+    return request.symbol
+
+
+def _or(value: int | None, usual: int) -> int:
+    return usual if value is None else value
+
+
+def opens(request: Request) -> bool:
+    """Whether a request can open or enlarge a position; what cannot is never refused."""
+    if isinstance(request, Signal):
+        return request.side is not Side.CLOSE
+    return request.kind in _OPENING
+
+
+def described(request: Request) -> str:
+    """A request in words: `buy limit 0.3 lots EURUSD at 1.25`."""
+    if isinstance(request, Signal):
+        words = [request.side.name.lower(), _lots(request.lots), request.symbol]
+        return " ".join(word for word in words if word)
+    side = "" if request.side is OrderSide.NONE else request.side.name.lower()
+    kind = "" if request.kind is OrderKind.MARKET else request.kind.name.lower()
+    words = [side, kind, _lots(request.lots), request.symbol]
+    words += [f"at {request.price:.10g}"] * bool(request.price)
+    words += [f"of {request.ticket}"] * bool(request.ticket)
+    return " ".join(word for word in words if word)
+
+
+def _lots(lots: float) -> str:
+    return f"{lots:g} lots" if lots else ""

@@ -1,0 +1,180 @@
+"""`mt5cep orders`: what it prints, with a daemon and without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cep.cli import main
+from cep.live.config import read_config
+from cep.live.outgoing import inbox_of, journal_path
+from mt5bridge.orders import OrderJournal, TurnHalt, order_id
+from mt5bridge.orders.records import Halted, Record, Refused, Sent, Told, requested
+from mt5bridge.simulator import Account
+from mt5bridge.wire import SignalStatus
+from tests.live.service import Service, terminal, walks, write_settings
+from tests.live.test_orders import OPEN, connected
+from tests.orders.desk import NOON_MSC, order, result, signal
+
+RECORDS: list[Record] = [
+    requested(signal(1), NOON_MSC),
+    Sent(1, NOON_MSC, ["one"]),
+    Told(NOON_MSC, "one", result(1, SignalStatus.PARTIAL, lots=0.04, price=1.25, deal=71)),
+    Told(NOON_MSC, "one", result(1, SignalStatus.EXECUTED, lots=0.06, price=1.26, deal=72)),
+    requested(signal(2, lots=9.0), NOON_MSC),
+    Refused(2, NOON_MSC, "lots_per_order 1: asked for sell 9 lots EURUSD"),
+    requested(order(order_id("mine"), name="mine"), NOON_MSC, client_id="mine"),
+    Sent(order_id("mine"), NOON_MSC, ["one"]),
+]
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(main, ["orders", *map(str, words)])
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    """Settings with a journal that a daemon has left behind."""
+    path = write_settings(tmp_path, OPEN)
+    journal = OrderJournal(journal_path(read_config(path)))
+    journal.add(*RECORDS)
+    journal.close()
+    return path
+
+
+def test_ls(settings: Path) -> None:
+    found = run("ls", "--config", settings)
+    assert found.exit_code == 0
+    lines = [line.split("  ") for line in found.output.splitlines()]
+    assert [[cell.strip() for cell in line if cell.strip()] for line in lines] == [
+        ["asked (UTC)", "id", "name", "what", "state", "filled", "text"],
+        ["2024-01-01 12:00:00.000", f"{1:016x}", "Fade", "sell 0.1 lots EURUSD", "executed", "0.1"],
+        ["2024-01-01 12:00:00.000", f"{2:016x}", "Fade", "sell 9 lots EURUSD", "refused",
+         "lots_per_order 1: asked for sell 9 lots EURUSD"],
+        ["2024-01-01 12:00:00.000", f"{order_id('mine'):016x}", "mine",
+         "buy limit 0.3 lots EURUSD at 1.25", "sent"],
+    ]  # fmt: skip
+
+
+def test_ls_of_few_and_of_open_ones(settings: Path) -> None:
+    last = run("ls", "--config", settings, "--last", 1).output
+    assert "Fade" not in last and "the newest 1 of 3 requests; --last 0 shows all" in last
+    opened = run("ls", "--config", settings, "--open").output
+    assert "mine" in opened and "Fade" not in opened
+
+
+def test_ls_for_programs(settings: Path) -> None:
+    first, second, third = json.loads(run("ls", "--config", settings, "--json").output)
+    assert (first["state"], first["is_open"], first["request"]["lots"]) == ("executed", False, 0.1)
+    assert [found["deal"] for found in first["terminals"]["one"]["results"]] == [71, 72]
+    assert second["text"].startswith("lots_per_order 1") and second["terminals"] == {}
+    assert (third["client_id"], third["is_open"]) == ("mine", True)
+
+
+def test_without_a_journal_nothing_was_asked(tmp_path: Path) -> None:
+    found = run("ls", "--config", write_settings(tmp_path))
+    assert found.exit_code == 0 and len(found.output.splitlines()) == 1
+
+
+def test_show(settings: Path) -> None:
+    text = run("show", "1", "--config", settings).output
+    assert "sell 0.1 lots EURUSD" in text and "for ever" in text
+    assert [line.split()[1:6] for line in text.splitlines()[-2:]] == [
+        ["partial", "0.04", "1.25", "71", "10010"],
+        ["executed", "0.06", "1.26", "72", "10010"],
+    ]
+    mine = run("show", "mine", "--config", settings).output
+    assert "no answer yet of one" in mine
+    assert mine == run("show", f"{order_id('mine'):016X}", "--config", settings).output
+    assert json.loads(run("show", "mine", "--config", settings, "--json").output)["is_open"]
+
+
+def test_show_of_what_was_never_asked(settings: Path) -> None:
+    found = run("show", "other", "--config", settings)
+    assert found.exit_code == 2
+    assert "other: never asked for" in found.output and "ls --last 0" in found.output
+
+
+def test_a_halt_is_kept_while_no_daemon_runs(settings: Path) -> None:
+    found = run("halt", "--config", settings, "--reason", "news")
+    assert found.exit_code == 0 and found.output == "no daemon runs: halted as soon as one does\n"
+    found = run("resume", "--config", settings)
+    assert found.output == "no daemon runs: released as soon as one does\n"
+    commands = [command for _, command in inbox_of(read_config(settings)).take()]
+    assert commands == [TurnHalt(True, "news"), TurnHalt(False, "by hand")]
+
+
+def test_ls_says_that_all_is_halted(settings: Path) -> None:
+    journal = OrderJournal(journal_path(read_config(settings)))
+    journal.add(Halted(NOON_MSC, True, "news"))
+    journal.close()
+    assert "halted: news; `mt5cep orders resume` ends it" in run("ls", "--config", settings).output
+
+
+ORDER = ("--symbol", "A", "--side", "buy", "--lots", "0.1")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (ORDER, "no daemon runs with these settings"),
+        (("--symbol", "A", "--side", "buy"), "MARKET needs lots"),
+        ((*ORDER, "--kind", "limit"), "LIMIT needs a price"),
+        (("--kind", "cancel"), "CANCEL needs a ticket"),
+    ],
+)
+def test_an_order_that_cannot_be_sent(settings: Path, words: Any, message: str) -> None:
+    found = run("send", "--config", settings, *words)
+    assert found.exit_code == 2 and message in found.output
+    assert inbox_of(read_config(settings)).take() == []
+
+
+@contextmanager
+def daemon(settings: Path) -> Iterator[None]:
+    found = terminal(walks("A", 300), account=Account((0.5, 0.5)))
+    with Service(settings), connected(found, settings):
+        yield
+
+
+def run_beside(*words: object) -> Result:
+    """Run in another thread, as another process would."""
+    found: list[Result] = []
+    thread = Thread(target=lambda: found.append(run(*words)))
+    thread.start()
+    thread.join(60)
+    return found[0]
+
+
+def test_with_a_daemon(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {**OPEN, "risk": {"lots_per_order": 0.5}})
+    send = ("send", "--config", settings, "--wait", 30)
+    with daemon(settings):
+        done = run_beside(*send, *ORDER, "--client-id", "one")
+        again = run_beside(*send, *ORDER, "--client-id", "one", "--json")
+        much = run_beside(*send, "--symbol", "A", "--side", "buy", "--lots", "0.6")
+        rejected = run_beside(*send, "--kind", "cancel", "--ticket", 5)
+        halted = run_beside("halt", "--config", settings, "--reason", "news", "--wait", 30)
+        refused = run_beside(*send, *ORDER)
+        closed = run_beside(*send, "--kind", "close", "--symbol", "A")
+        released = run_beside("resume", "--config", settings, "--wait", 30)
+    assert done.exit_code == 0 and "executed" in done.output
+    assert json.loads(again.output)["state"] == "executed"
+    assert much.exit_code == 2 and "lots_per_order 0.5: asked for buy 0.6 lots A" in much.output
+    assert rejected.exit_code == 2 and "not cancel" in rejected.output
+    assert (halted.output, released.output) == ("halted\n", "released\n")
+    assert refused.exit_code == 2 and "halted: news" in refused.output
+    assert closed.exit_code == 0, closed.output
+
+
+def test_orders_that_are_off(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path)
+    with daemon(settings):
+        found = run_beside("send", "--config", settings, *ORDER)
+    assert found.exit_code == 2 and "set [orders] send = true" in found.output

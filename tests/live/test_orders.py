@@ -1,0 +1,278 @@
+"""The daemon's orders: callbacks, commands of users, the kill switch, the guard, and restarts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from cep.callbacks import EventsCallback
+from cep.live.config import read_config
+from cep.live.outgoing import OFF, inbox_of, journal_path
+from cep.live.standing import status_path
+from mt5bridge.client import Connection
+from mt5bridge.clock import now_msc
+from mt5bridge.orders import (
+    Book,
+    Entry,
+    OrderError,
+    OrderRequest,
+    SendOrder,
+    TurnHalt,
+    order_id,
+    read_book,
+)
+from mt5bridge.server.status import read_status, running_status
+from mt5bridge.simulator import Account, Runner, Terminal
+from mt5bridge.wire import TradeMode
+from tests.live.service import (
+    Service,
+    address,
+    play,
+    process,
+    terminal,
+    wait_until,
+    walks,
+    write_settings,
+)
+
+OPEN = {"signals": {"send": False}, "orders": {"send": True}}
+
+
+def book(settings: Path) -> Book:
+    return read_book(journal_path(read_config(settings)))
+
+
+def entry(settings: Path, client_id: str) -> Entry | None:
+    return book(settings).get(order_id(client_id))
+
+
+def put(settings: Path, client_id: str, **keys: Any) -> None:
+    usual = {"symbol": "A", "side": "buy", "lots": 0.1}
+    request = OrderRequest(client_id=client_id, **{**usual, **keys})
+    asked_msc = now_msc()
+    inbox_of(read_config(settings)).put(SendOrder(request, asked_msc), asked_msc)
+
+
+def halt(settings: Path, halted: bool) -> None:
+    inbox_of(read_config(settings)).put(TurnHalt(halted, "a test"), now_msc())
+
+
+@contextmanager
+def connected(found: Terminal, settings: Path) -> Any:
+    """A terminal that runs beside."""
+    stop = Event()
+    with Connection(address(settings)) as connection:
+        runner = Runner(found, connection)
+        thread = Thread(target=runner.run, args=(stop, lambda: False))
+        thread.start()
+        try:
+            wait_until(lambda: found.client.unacknowledged == 0 and len(found.client.symbols) > 0
+                       and found.tape.finished)  # fmt: skip
+            yield
+        finally:
+            stop.set()
+            connection.wake()
+            thread.join(30)
+
+
+def ended(settings: Path, client_id: str) -> Callable[[], bool]:
+    def look() -> bool:
+        found = entry(settings, client_id)
+        return found is not None and found.is_decided and not found.is_open
+
+    return look
+
+
+def test_an_order_of_a_user_is_executed_once(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, OPEN)
+    found = terminal(walks("A", 500), account=Account((0.5, 0.5)))
+    with Service(settings), connected(found, settings):
+        for client_id in ("one", "two", "one"):
+            put(settings, client_id)
+            wait_until(ended(settings, client_id))
+        wait_until(lambda: not inbox_of(read_config(settings)).take())
+    assert [order.name for order in found.orders] == ["one", "two"]
+    assert len(found.account.deals) == 4
+    done = entry(settings, "one")
+    assert done is not None and done.state == "executed"
+    assert [r.status.name for r in done.fates["demo"].results] == ["PARTIAL", "EXECUTED"]
+
+
+def test_orders_are_off_by_default(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"signals": {"send": False}})
+    found = terminal(walks("A", 500))
+    with Service(settings), connected(found, settings):
+        put(settings, "one")
+        wait_until(ended(settings, "one"))
+    refused = entry(settings, "one")
+    assert refused is not None and refused.text == OFF and found.orders == []
+
+
+def test_an_order_that_waited_too_long_is_not_sent(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, OPEN)
+    request = OrderRequest(client_id="late", symbol="A", side="buy", lots=0.1, valid_seconds=5)
+    asked_msc = now_msc() - 60_000
+    inbox_of(read_config(settings)).put(SendOrder(request, asked_msc), asked_msc)
+    found = terminal(walks("A", 500))
+    with Service(settings), connected(found, settings):
+        wait_until(ended(settings, "late"))
+    refused = entry(settings, "late")
+    assert refused is not None and "too late, so it was not sent" in refused.text
+    assert found.orders == []
+
+
+def test_the_kill_switch(tmp_path: Path) -> None:
+    """Kept while the daemon is down, told to the terminal, and undone."""
+    settings = write_settings(tmp_path, OPEN)
+    halt(settings, True)
+    put(settings, "early")
+    found = terminal(walks("A", 500))
+    with Service(settings), connected(found, settings):
+        wait_until(ended(settings, "early"))
+        wait_until(lambda: found.client.halt is not None)
+        assert found.client.halt is not None and found.client.halt.halted == 1
+    with Service(settings), connected(found, settings):
+        put(settings, "second")
+        wait_until(ended(settings, "second"))
+        wait_until(lambda: read_status(status_path(read_config(settings))).halted)
+        halt(settings, False)
+        wait_until(lambda: found.client.halt is not None and not found.client.halt.halted)
+        put(settings, "third")
+        wait_until(ended(settings, "third"))
+    states = {e.asked.client_id: (e.state, e.text) for e in book(settings)}
+    assert states["early"] == states["second"] == ("refused", "halted: a test")
+    assert states["third"][0] == "executed"
+
+
+CALLBACK = """
+import json
+from pathlib import Path
+from cep.callbacks import EventsCallback
+
+class Mine(EventsCallback):
+    def on_complex(self, row):
+        if row["stream"] == "Turn":
+            self.order(client_id=f"turn {row['time_msc']}", symbol="A", side="buy", lots=0.1)
+            self.order(client_id=f"turn {row['time_msc']}", symbol="A", side="buy", lots=0.1)
+            self.cancel(client_id=f"cancel {row['time_msc']}", ticket=5)
+    def on_result(self, row):
+        with (Path(__file__).parent / "results.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\\n")
+"""
+
+
+def results(settings: Path) -> list[dict[str, Any]]:
+    path = settings.parent / "results.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def test_callbacks_order_and_hear_what_came_of_it(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {**OPEN, "rules": {"callback": "mine.py"}})
+    (tmp_path / "mine.py").write_text(CALLBACK)
+    found = terminal(walks("A", 3_000))
+    with Service(settings):
+        play(found, address(settings), linger_ms=700)
+    names = Counter(order.name for order in found.orders)
+    turns = [name for name in names if name.startswith("turn")]
+    assert len(turns) > 3 and len(names) == 2 * len(turns) and set(names.values()) == {1}
+    heard = {row["client_id"]: row["state"] for row in results(settings) if row["is_final"]}
+    assert heard == {name: "rejected" if "cancel" in name else "executed" for name in names}
+    assert len(found.account.deals) == len(turns)
+
+
+def test_a_callback_that_orders_nonsense_is_told(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {**OPEN, "rules": {"callback": "mine.py"}})
+    (tmp_path / "mine.py").write_text(CALLBACK.replace("lots=0.1", "lots=0.0"))
+    found = terminal(walks("A", 3_000))
+    with Service(settings) as service:
+        play(found, address(settings))
+        delivery = service.daemon.delivery
+    assert delivery is not None and delivery.failures > 3 and found.orders == []
+
+
+def test_the_guard_refuses_signals_and_says_why(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"risk": {"lots_per_order": 0.1, "lots_per_day": 0.35}})
+    found = terminal(walks("AB", 3_000))
+    with Service(settings):
+        play(found, address(settings), linger_ms=300)
+    states = Counter(e.state for e in book(settings))
+    assert states["executed"] == 3 == len(found.account.executed) and states["refused"] > 3
+    texts = {e.text for e in book(settings) if e.refusal}
+    assert "lots_per_order 0.1: asked for buy 0.2 lots A" in texts
+    assert "lots_per_day 0.35: asked for sell 0.1 lots A after 0.3 today" in texts
+
+
+def test_a_dry_run_sends_nothing(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"risk": {"dry_run": True}})
+    found = terminal(walks("A", 3_000))
+    with Service(settings):
+        play(found, address(settings))
+    assert {e.state for e in book(settings)} == {"dry run"} and found.signals == []
+
+
+def test_a_terminal_that_only_publishes_gets_nothing(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path)
+    found = terminal(walks("A", 3_000), trades=TradeMode.NONE)
+    with Service(settings):
+        play(found, address(settings), linger_ms=200)
+    assert found.signals == []
+    assert {e.text for e in book(settings)} == {"no terminal trades A, as far as it has said so"}
+
+
+def test_kills_lose_no_order_and_no_report(tmp_path: Path) -> None:
+    """Orders, a daemon killed after each, and a terminal that goes on: each is executed once."""
+    settings = write_settings(tmp_path, OPEN)
+    found = terminal(walks("A", 500))
+    log = tmp_path / "log.txt"
+    names = [f"order {number}" for number in range(2)]
+    stop = Event()
+    with Connection(address(settings)) as connection:
+        thread = Thread(target=Runner(found, connection).run, args=(stop, lambda: False))
+        thread.start()
+        try:
+            for number, name in enumerate(names):
+                with process(settings, log):
+                    wait_until(lambda: log.read_text().count("connected:") > 0)
+                    put(settings, name, valid_seconds=600)
+                    wait_until(lambda n=number, name=name: len(found.orders) > n  # type: ignore[misc]
+                               or entry(settings, name) is not None)  # fmt: skip
+            with process(settings, log):
+                wait_until(lambda: all(ended(settings, name)() for name in names))
+        finally:
+            stop.set()
+            connection.wake()
+            thread.join(30)
+    states = {e.asked.client_id: e.state for e in book(settings)}
+    assert states == dict.fromkeys(names, "executed")
+    assert len(found.account.deals) == len(names)
+
+
+def test_the_status_is_written_while_it_runs(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"risk": {"dry_run": True}})
+    path = status_path(read_config(settings))
+    with Service(settings) as service, connected(terminal(walks("A", 500)), settings):
+        wait_until(lambda: path.exists() and bool(read_status(path).terminals))
+        first = read_status(path)
+        wait_until(lambda: read_status(path).written_msc > first.written_msc)
+        status = running_status(path, now_msc())
+        assert status is not None and status.bind == service.server.address
+    assert (status.sends_signals, status.sends_orders, status.dry_run) == (True, False, True)
+    assert [found.identity for found in status.terminals] == ["demo"]
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("with_orders", [True, False])
+def test_in_a_replay_orders_are_checked_and_left_out(tmp_path: Path, with_orders: bool) -> None:
+    callback = EventsCallback()
+    callback.live = with_orders
+    callback.order(client_id="a", symbol="A", side="buy", lots=0.1)
+    with pytest.raises(OrderError, match="MARKET needs lots"):
+        callback.order(client_id="a", symbol="A", side="buy")
+    assert len(callback.take_orders()) == int(with_orders) and callback.take_orders() == []

@@ -1,0 +1,139 @@
+"""The order journal survives torn ends, damage and restarts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from mt5bridge.orders import OrderJournal, Syncer, read_journal
+from mt5bridge.orders.records import (
+    Dealt,
+    Halted,
+    Record,
+    Refused,
+    Sent,
+    Terminal,
+    Told,
+    requested,
+)
+from mt5bridge.wire import SignalStatus
+from tests.bridge.live import wait_until
+from tests.orders.desk import NOON_MSC, order, result, signal
+
+RECORDS: list[Record] = [
+    Terminal("one", "1@Server", 1, ["EURUSD"]),
+    requested(signal(2**63 - 1, lots=0.07), NOON_MSC),
+    requested(order(5, price=1.234567890123), NOON_MSC, "one", "my id"),
+    Sent(5, NOON_MSC, ["one"]),
+    Told(NOON_MSC, "one", result(5, SignalStatus.EXECUTED, deal=2**64 - 1, text="tschüß")),
+    Refused(9, NOON_MSC, "lots_per_order 1"),
+    Halted(NOON_MSC, True, "news"),
+    Dealt("1@Server", 2**64 - 1, 0, NOON_MSC, 7, "EURUSD", -0.1, -3.25, False),
+]
+
+
+def write(path: Path, records: list[Record]) -> None:
+    journal = OrderJournal(path)
+    for record in records:
+        journal.add(record)
+    journal.close()
+
+
+def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:
+    write(tmp_path / "o.journal", RECORDS)
+    assert read_journal(tmp_path / "o.journal").records == RECORDS
+    journal = OrderJournal(tmp_path / "o.journal")
+    assert journal.records == RECORDS
+    journal.add(RECORDS[0])
+    journal.close()
+    assert read_journal(tmp_path / "o.journal").records == [*RECORDS, RECORDS[0]]
+
+
+def test_nothing_added_makes_no_file(tmp_path: Path) -> None:
+    write(tmp_path / "none" / "o.journal", [])
+    assert not (tmp_path / "none").exists()
+    assert read_journal(tmp_path / "none" / "o.journal").records == []
+
+
+def test_every_torn_end_is_cut_back_to_whole_lines(tmp_path: Path) -> None:
+    write(tmp_path / "whole", RECORDS)
+    data = (tmp_path / "whole").read_bytes()
+    ends = [at + 1 for at, byte in enumerate(data) if byte == 10]
+    path = tmp_path / "torn"
+    for size in sorted({*range(0, len(data), 11), *ends[:-1], *(end - 1 for end in ends)}):
+        path.write_bytes(data[:size])
+        whole = sum(end <= size for end in ends)
+        journal = OrderJournal(path)
+        assert journal.records == RECORDS[:whole]
+        journal.add(RECORDS[-1])
+        journal.close()
+        assert read_journal(path).records == [*RECORDS[:whole], RECORDS[-1]]
+
+
+@pytest.mark.parametrize("line", [0, 3, 6])
+def test_a_damaged_line_costs_that_line_only_and_the_file_is_kept(
+    tmp_path: Path, line: int
+) -> None:
+    path = tmp_path / "o.journal"
+    write(path, RECORDS)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[line] = lines[line].replace(b'"', b"'", 1)
+    path.write_bytes(b"".join(lines))
+    left = RECORDS[:line] + RECORDS[line + 1 :]
+    assert read_journal(path).damaged_lines == [line + 1]
+    assert OrderJournal(path).records == left
+    assert read_journal(path).records == left and not read_journal(path).damaged_lines
+    assert (tmp_path / "o-1.journal").read_bytes() == b"".join(lines)
+
+
+def test_a_line_that_fits_its_checksum_and_is_no_record_is_damage(tmp_path: Path) -> None:
+    text = b'{"type":"asked","id":"five"}'
+    (tmp_path / "o").write_bytes(b"%08x %s\n" % (crc32(text), text) * 2)
+    assert read_journal(tmp_path / "o").records == []
+
+
+def test_durable_is_what_a_sync_has_taken(tmp_path: Path) -> None:
+    journal = OrderJournal(tmp_path / "o.journal")
+    assert journal.add(RECORDS[0], RECORDS[1]) == 2 and journal.durable == 0
+    journal.write()
+    assert journal.durable == 0 and len(read_journal(journal.path).records) == 2
+    journal.sync()
+    assert journal.durable == 2
+    journal.close()
+
+
+def test_a_disk_that_fails_makes_nothing_durable_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = OrderJournal(tmp_path / "o.journal")
+    journal.add(*RECORDS[:3])
+
+    def fail(_file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", fail)
+        with pytest.raises(OSError, match="No space"):
+            journal.sync()
+    assert journal.durable == 0 and journal.added.is_set()
+    journal.sync()
+    assert journal.durable == 3
+    journal.close()
+    assert read_journal(journal.path).records == RECORDS[:3]
+
+
+def test_a_thread_syncs_whatever_is_added(tmp_path: Path) -> None:
+    journal = OrderJournal(tmp_path / "o.journal")
+    synced: list[int] = []
+    syncer = Syncer(journal, lambda: synced.append(journal.durable))
+    syncer.start()
+    for number, record in enumerate(RECORDS, 1):
+        journal.add(record)
+        wait_until(lambda number=number: journal.durable == number)  # type: ignore[misc]
+    journal.add(RECORDS[0])
+    syncer.stop()
+    journal.close()
+    assert synced[-1] == len(RECORDS) + 1
+    assert read_journal(journal.path).records == [*RECORDS, RECORDS[0]]
