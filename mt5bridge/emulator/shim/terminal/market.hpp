@@ -1,0 +1,60 @@
+// The market as the terminal knows it: symbols, their properties and their tick bases.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api.hpp"
+#include "broker/surroundings.hpp"
+#include "script.hpp"
+
+namespace mql::market {
+
+// The ticks of a symbol in the order of their time; those of one millisecond as they arrived.
+class TickBase {
+public:
+  // A tick older than the newest is put in behind those of its own millisecond.
+  void insert(const MqlTick& tick);
+
+  std::size_t size() const { return m_ticks.size(); }
+  const MqlTick& operator[](std::size_t index) const { return m_ticks[index]; }
+  const MqlTick* data() const { return m_ticks.data(); }
+
+  // Index of the first tick at or after, and of the first one after, a time.
+  std::size_t at_or_after(std::int64_t time_msc) const;
+  std::size_t after(std::int64_t time_msc) const;
+
+private:
+  std::vector<MqlTick> m_ticks;
+};
+
+struct Symbol {
+  broker::SymbolFacts facts;
+  std::string description, currency_base;
+  double tick_value = 1;
+  bool selected = true;
+  MqlTick newest{};             // by time; what SymbolInfoTick gives
+  TickBase base;                // what CopyTicks sees
+  std::deque<MqlTick> hidden;   // arrived, but not in the base yet
+  std::uint64_t arrived = 0;
+};
+
+// Make the symbols of the script's `symbol` statements.
+void load_symbols(const host::Script& script);
+
+// nullptr if there is no such symbol.
+Symbol* find(std::string_view name);
+const std::vector<std::unique_ptr<Symbol>>& symbols();
+
+// A tick arrives; it is in the base after `settle`.
+void arrive(Symbol& symbol, const MqlTick& tick);
+void settle(Symbol& symbol);
+
+// Write every symbol's tick base as raw records into <folder>/<symbol>.bin.
+void dump(const std::filesystem::path& folder);
+
+}  // namespace mql::market

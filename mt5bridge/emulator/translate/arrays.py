@@ -1,0 +1,146 @@
+"""Declarations of arrays: `T a[]`, `T a[8]`, `T &a[]`, lists of declarators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt5bridge.emulator.translate.scan import CLOSING, NOT_TYPES, OPENING, is_operator, partners
+from mt5bridge.emulator.translate.tokens import Kind, Token
+
+
+@dataclass(slots=True)
+class Declarator:
+    """One name of a declaration: its dimensions (empty text: dynamic) and the rest of it."""
+
+    name: Token
+    dimensions: list[list[Token]]
+    rest: list[Token]
+
+
+def rewrite_arrays(tokens: list[Token]) -> list[Token]:
+    """The tokens with every array's declaration as C++ has it."""
+    pairs = partners(tokens)
+    out: list[Token] = []
+    stack: list[str] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if token.kind is Kind.OPERATOR and token.text in CLOSING:
+            stack.append(token.text)
+        elif token.kind is Kind.OPERATOR and token.text in OPENING:
+            stack.pop()
+        inside = stack[-1] if stack else "{"
+        step = 0
+        if _is_type(token) and inside == "(":
+            step = _parameter(tokens, pairs, index, out)
+        elif _is_type(token) and inside == "{":
+            step = _statement(tokens, pairs, index, out)
+        if step:
+            index += step
+        else:
+            out.append(token)
+            index += 1
+    return out
+
+
+def _is_type(token: Token) -> bool:
+    return token.kind is Kind.TYPE or (token.kind is Kind.NAME and token.text not in NOT_TYPES)
+
+
+def _copy(like: Token, text: str, kind: Kind = Kind.TYPE) -> Token:
+    return Token(kind, text, like.file, like.line, like.column)
+
+
+def _source(tokens: list[Token]) -> str:
+    return " ".join(f"{token.before}{token.text}{token.after}" for token in tokens)
+
+
+def _parameter(tokens: list[Token], pairs: dict[int, int], index: int, out: list[Token]) -> int:
+    """Rewrites `T &name[]` in a parameter list; how many tokens that were."""
+    type_, by_reference = tokens[index], is_operator(tokens[index + 1], "&")
+    at = index + 1 + by_reference
+    if tokens[at].kind is not Kind.NAME or not is_operator(tokens[at + 1], "["):
+        return 0
+    if not by_reference:
+        raise tokens[at].error("an array is not passed by value", f"write &{tokens[at].text}[]")
+    dimensions, end = _dimensions(tokens, pairs, at + 1)
+    element = _nested(type_.text, dimensions[1:])
+    if out and out[-1].text == "const":
+        out.pop()
+        element = f"const {element}"
+    out += [_copy(type_, f"mql::array_ref<{element}>"), tokens[at]]
+    return end - index
+
+
+def _statement(tokens: list[Token], pairs: dict[int, int], index: int, out: list[Token]) -> int:
+    """Rewrites `T a[], b[4] = {...}, c;` if one of them is an array; how many tokens it was."""
+    if index + 2 >= len(tokens) or tokens[index + 1].kind is not Kind.NAME:
+        return 0
+    declarators, end = _declarators(tokens, pairs, index + 1)
+    if not any(declarator.dimensions for declarator in declarators):
+        return 0
+    qualifiers = _qualifiers(out)
+    for position, declarator in enumerate(declarators):
+        if position:
+            out += [_copy(token, token.text) for token in qualifiers]
+        type_ = _array_type(tokens[index].text, declarator.dimensions)
+        like = tokens[index] if not position else declarator.name
+        out += [_copy(like, type_), declarator.name, *declarator.rest]
+        out.append(_copy(declarator.name, ";", Kind.OPERATOR))
+    out[-1].comment = tokens[end].comment
+    return end + 1 - index
+
+
+def _qualifiers(out: list[Token]) -> list[Token]:
+    found: list[Token] = []
+    for token in reversed(out):
+        if token.text not in ("const", "static", "input", "sinput", "extern"):
+            break
+        found.insert(0, token)
+    return found
+
+
+def _declarators(
+    tokens: list[Token], pairs: dict[int, int], index: int
+) -> tuple[list[Declarator], int]:
+    """The declarators from `index` on and where their `;` is; none if it is no such statement."""
+    found: list[Declarator] = []
+    while index + 1 < len(tokens) and tokens[index].kind is Kind.NAME:
+        name = tokens[index]
+        dimensions, index = _dimensions(tokens, pairs, index + 1)
+        start = index
+        if not is_operator(tokens[index], ("=", ",", ";")):
+            return [], index
+        while not is_operator(tokens[index], (",", ";")):
+            index = pairs[index] + 1 if is_operator(tokens[index], CLOSING) else index + 1
+            if index >= len(tokens) or is_operator(tokens[index], OPENING):
+                return [], index
+        found.append(Declarator(name, dimensions, tokens[start:index]))
+        if is_operator(tokens[index], ";"):
+            return found, index
+        index += 1
+    return [], index
+
+
+def _dimensions(
+    tokens: list[Token], pairs: dict[int, int], index: int
+) -> tuple[list[list[Token]], int]:
+    dimensions = []
+    while is_operator(tokens[index], "["):
+        dimensions.append(tokens[index + 1 : pairs[index]])
+        index = pairs[index] + 1
+    return dimensions, index
+
+
+def _nested(element: str, dimensions: list[list[Token]]) -> str:
+    for dimension in reversed(dimensions):
+        element = f"mql::fixed<{element}, ({_source(dimension)})>"
+    return element
+
+
+def _array_type(element: str, dimensions: list[list[Token]]) -> str:
+    if not dimensions:
+        return element
+    if dimensions[0]:
+        return _nested(element, dimensions)
+    return f"mql::array<{_nested(element, dimensions[1:])}>"

@@ -1,0 +1,135 @@
+"""A program's outermost parts: types, functions, variables, inputs, defines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from mt5bridge.emulator.translate.scan import CLOSING, PLAIN_TYPES, is_operator, partners
+from mt5bridge.emulator.translate.tokens import Kind, Token
+
+
+class Part(Enum):
+    """What an item is."""
+
+    DEFINE = "define"
+    TYPE = "type"
+    FUNCTION = "function"
+    METHOD = "method"
+    PROTOTYPE = "prototype"
+    CONSTANT = "constant"
+    VARIABLE = "variable"
+    INPUT = "input"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One outermost part and its tokens."""
+
+    part: Part
+    tokens: list[Token]
+
+    @property
+    def first(self) -> Token:
+        return self.tokens[0]
+
+    def name(self) -> str:
+        """A function's or variable's name; a type's name."""
+        if self.part is Part.TYPE:
+            return self.tokens[1].text if len(self.tokens) > 1 else ""
+        for token, following in zip(self.tokens, self.tokens[1:], strict=False):
+            if token.kind is Kind.NAME and is_operator(following, ("(", "=", ";")):
+                return token.text
+        return ""
+
+
+def split(tokens: list[Token]) -> list[Item]:
+    """The outermost parts in their order."""
+    return list(_Splitter(tokens).items())
+
+
+class _Splitter:
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens, self._pairs = tokens, partners(tokens)
+
+    def items(self) -> list[Item]:
+        found: list[Item] = []
+        index = 0
+        while index < len(self._tokens):
+            if is_operator(self._tokens[index], ";"):
+                index += 1
+                continue
+            part, end = self._part(index)
+            found.append(Item(part, self._tokens[index : end + 1]))
+            index = end + 1
+        return found
+
+    def _part(self, index: int) -> tuple[Part, int]:
+        word = self._tokens[index].text
+        if self._tokens[index].kind is Kind.DIRECTIVE:
+            return Part.DEFINE, index
+        if word in ("input", "sinput"):
+            return self._input(index)
+        if word == "template":
+            return self._template(index)
+        if word == "enum" or (word in ("class", "struct", "union") and self._declares(index)):
+            return Part.TYPE, self._semicolon(index)
+        if word == "typedef":
+            return Part.TYPE, self._semicolon(index)
+        return self._declaration(index)
+
+    def _input(self, index: int) -> tuple[Part, int]:
+        if self._tokens[index + 1].text != "group":
+            return Part.INPUT, self._semicolon(index)
+        return Part.GROUP, index + 2
+
+    def _declares(self, index: int) -> bool:
+        while not is_operator(self._tokens[index], ("{", ";", "(", "=")):
+            index += 1
+        return is_operator(self._tokens[index], ("{", ";"))
+
+    def _template(self, index: int) -> tuple[Part, int]:
+        at = index
+        while not is_operator(self._tokens[at], ">"):
+            at += 1
+        part, end = self._part(at + 1)
+        return (Part.METHOD if part is Part.FUNCTION else part), end
+
+    def _semicolon(self, index: int) -> int:
+        start = index
+        while index < len(self._tokens):
+            token = self._tokens[index]
+            if is_operator(token, ";"):
+                return index
+            index = self._pairs[index] + 1 if is_operator(token, CLOSING) else index + 1
+        raise self._tokens[start].error("a declaration without its end", "close it with ;")
+
+    def _declaration(self, index: int) -> tuple[Part, int]:
+        at = index
+        while at < len(self._tokens) and not is_operator(self._tokens[at], (";", "=", "(", "{")):
+            at += 1
+        if at == len(self._tokens) or is_operator(self._tokens[at], "{"):
+            raise self._tokens[index].error("no declaration", "write a type, a name, and ; or {")
+        head = self._tokens[index:at]
+        if not is_operator(self._tokens[at], "("):
+            constant = any(token.text == "const" for token in head)
+            return Part.CONSTANT if constant else Part.VARIABLE, self._semicolon(index)
+        return self._callable(index, at, any(is_operator(token, ("::",)) for token in head))
+
+    def _callable(self, index: int, bracket: int, method: bool) -> tuple[Part, int]:
+        at = self._pairs[bracket] + 1
+        while at < len(self._tokens) and not is_operator(self._tokens[at], ("{", ";")):
+            at += 1
+        if at == len(self._tokens):
+            raise self._tokens[index].error("a function without its end", "write { } or ;")
+        if is_operator(self._tokens[at], "{"):
+            return Part.METHOD if method else Part.FUNCTION, self._pairs[at]
+        parameters = self._tokens[bracket + 1 : self._pairs[bracket]]
+        if not parameters or any(_is_type_word(token) for token in parameters):
+            return Part.PROTOTYPE, at
+        return Part.VARIABLE, at
+
+
+def _is_type_word(token: Token) -> bool:
+    return token.text in PLAIN_TYPES or token.text == "const" or is_operator(token, "&")

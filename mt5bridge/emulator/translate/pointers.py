@@ -1,0 +1,147 @@
+"""Objects and pointers: `Type *name`, new, delete, this, & and the dot."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mt5bridge.emulator.translate.scan import (
+    is_operator,
+    is_word,
+    operand_end,
+    operand_start,
+    partners,
+)
+from mt5bridge.emulator.translate.tokens import Kind, Token
+
+_BEFORE_UNARY = frozenset("( , = [ { ; ? : && || == != ! return < > <= >= + - * / += case".split())
+
+
+def type_names(tokens: list[Token]) -> set[str]:
+    """Names of classes, structures, unions and enumerations of the program, and of templates."""
+    names = set()
+    for word, name in pairwise(tokens):
+        if word.text in ("class", "struct", "union", "enum", "typename") and is_word(name):
+            names.add(name.text)
+    return names
+
+
+def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[Token], set[str]]:
+    """`Type *` as `mql::ptr<Type>`; also the names that are declared as pointers."""
+    out: list[Token] = []
+    names: set[str] = set()
+    for index, token in enumerate(tokens):
+        if not (is_operator(token, "*") and out and _is_pointer(tokens, index, types)):
+            out.append(token)
+            continue
+        pointed = out.pop()
+        const = ""
+        if out and out[-1].text == "const":
+            const = "const "
+            out.pop()
+        text = f"mql::ptr<{const}{pointed.text}>"
+        out.append(Token(Kind.TYPE, text, pointed.file, pointed.line, pointed.column))
+        names |= _declared(tokens, index + 1)
+    return out, names
+
+
+def _is_pointer(tokens: list[Token], index: int, types: set[str]) -> bool:
+    if tokens[index - 1].text not in types or index + 1 == len(tokens):
+        return False
+    following = tokens[index + 1]
+    if is_operator(following, "*"):
+        raise following.error("a pointer to a pointer", "use an array of pointers")
+    return is_word(following) or is_operator(following, (")", ">", ",", "&", "["))
+
+
+def _declared(tokens: list[Token], index: int) -> set[str]:
+    """The name behind `Type *`, also behind `Class::`; a second pointer in a list is refused."""
+    if is_operator(tokens[index], "&"):
+        index += 1
+    if not is_word(tokens[index]):
+        return set()
+    while is_operator(tokens[index + 1], ("::",)):
+        index += 2
+    following = tokens[index + 1 : index + 3]
+    if len(following) == 2 and is_operator(following[0], ",") and is_operator(following[1], "*"):
+        raise following[1].error("two pointers in one declaration", "declare each in its own line")
+    return {tokens[index].text}
+
+
+def rewrite_objects(tokens: list[Token], pointers: set[str]) -> list[Token]:
+    """new, delete, this, dynamic_cast, `&object` and the dot behind pointers."""
+    tokens = _rewrite_casts(tokens)
+    pairs = partners(tokens)
+    for index, token in enumerate(tokens):
+        previous = tokens[index - 1] if index else None
+        if token.text == "this" and token.kind is Kind.NAME:
+            _rewrite_this(token, tokens[index + 1])
+        elif token.text == "new" and token.kind is Kind.NAME:
+            token.wrap(_new_end(tokens, pairs, index), "mql::own")
+        elif token.text == "delete" and token.kind is Kind.NAME:
+            _rewrite_delete(tokens, pairs, index)
+        elif is_operator(token, "&") and previous is not None:
+            _rewrite_address(tokens, pairs, index)
+        elif is_operator(token, (".",)):
+            _rewrite_dot(tokens, pairs, index, pointers)
+        elif is_operator(token, ("::",)) and previous is not None and _begins_a_name(previous):
+            token.text = "mql::"
+    return tokens
+
+
+def _begins_a_name(previous: Token) -> bool:
+    """Whether a `::` behind this token has no class in front of it."""
+    return not (is_word(previous) or is_operator(previous, ">"))
+
+
+def _rewrite_casts(tokens: list[Token]) -> list[Token]:
+    out: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if token.text == "dynamic_cast":
+            pointed = tokens[index + 2]
+            if pointed.kind is not Kind.TYPE:
+                raise token.error(
+                    "dynamic_cast to what is no pointer", "write dynamic_cast<T *>(p)"
+                )
+            inner = pointed.text.removeprefix("mql::ptr<").removesuffix(">")
+            token.text = f"mql::cast_pointer<{inner}>"
+            index += 3
+        out.append(token)
+        index += 1
+    return out
+
+
+def _rewrite_this(token: Token, following: Token) -> None:
+    token.text = "(*this)" if is_operator(following, ".") else "mql::GetPointer(*this)"
+
+
+def _new_end(tokens: list[Token], pairs: dict[int, int], index: int) -> Token:
+    end = index + 1
+    if is_operator(tokens[end + 1], "("):
+        end = pairs[end + 1]
+    return tokens[end]
+
+
+def _rewrite_delete(tokens: list[Token], pairs: dict[int, int], index: int) -> None:
+    token = tokens[index]
+    if is_operator(tokens[index + 1], "["):
+        raise token.error("delete[] is not MQL5", "delete each object, then ArrayFree")
+    token.text = "mql::dispose("
+    tokens[operand_end(tokens, pairs, index + 1)].after += ")"
+
+
+def _rewrite_address(tokens: list[Token], pairs: dict[int, int], index: int) -> None:
+    previous, following = tokens[index - 1], tokens[index + 1]
+    if previous.text not in _BEFORE_UNARY or not is_word(following):
+        return
+    tokens[index].text = "mql::GetPointer("
+    tokens[operand_end(tokens, pairs, index + 1)].after += ")"
+
+
+def _rewrite_dot(
+    tokens: list[Token], pairs: dict[int, int], index: int, pointers: set[str]
+) -> None:
+    start, name = operand_start(tokens, pairs, index - 1)
+    if not name or name in pointers:
+        tokens[start].wrap(tokens[index - 1], "mql::ref")

@@ -1,0 +1,166 @@
+"""One .mq5 with everything it includes as one C++ file: a class derived from mql::Program."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from mt5bridge.emulator.translate.arithmetic import rewrite_divisions
+from mt5bridge.emulator.translate.arrays import rewrite_arrays
+from mt5bridge.emulator.translate.classes import enum_names, rewrite_types
+from mt5bridge.emulator.translate.emit import Writer
+from mt5bridge.emulator.translate.errors import SourceFile
+from mt5bridge.emulator.translate.handlers import HANDLERS, Handler
+from mt5bridge.emulator.translate.items import Item, Part, split
+from mt5bridge.emulator.translate.literals import rewrite_literals
+from mt5bridge.emulator.translate.pointers import (
+    rewrite_objects,
+    rewrite_pointer_types,
+    type_names,
+)
+from mt5bridge.emulator.translate.preprocess import Preprocessor
+from mt5bridge.emulator.translate.strict import check
+from mt5bridge.emulator.translate.tokens import Token
+
+_FOLDERS = ("Experts", "Indicators", "Scripts", "Services")
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The C++ of a program, and the files it was made of (the .mq5 first)."""
+
+    name: str
+    cpp: str
+    files: tuple[SourceFile, ...]
+
+
+def translate(path: Path, include: Path) -> Translation:
+    """Translate a program; `include` is the folder of `#include <...>`.
+
+    Raises TranslationError with place and remedy, FileNotFoundError.
+    """
+    preprocessor = Preprocessor(include)
+    tokens = rewrite(preprocessor.read(path))
+    main = preprocessor.files[0]
+    program = _Program(path, main, split(tokens), preprocessor.properties)
+    return Translation(path.stem, program.cpp(), tuple(preprocessor.files))
+
+
+def rewrite(tokens: list[Token]) -> list[Token]:
+    """All changes of the language, in the order in which they build on each other."""
+    check(tokens)
+    tokens = rewrite_literals(tokens)
+    tokens, pointers = rewrite_pointer_types(tokens, type_names(tokens))
+    tokens = rewrite_arrays(tokens)
+    rewrite_types(tokens)
+    tokens = rewrite_objects(tokens, pointers)
+    rewrite_divisions(tokens)
+    return tokens
+
+
+class _Program:
+    def __init__(
+        self, path: Path, main: SourceFile, items: list[Item], properties: dict[str, str]
+    ) -> None:
+        self._path, self._main, self._properties = path, main, properties
+        self._shared: list[Item] = []
+        self._members: list[Item] = []
+        for item in items:
+            self._sort(item)
+        self._handlers = {
+            item.name(): handler
+            for item in self._members
+            if item.part is Part.FUNCTION and (handler := HANDLERS.get(item.name()))
+        }
+        if not self._handlers:
+            raise items[0].first.error(
+                f"{main.name} has no event handler", "write OnInit, OnTick, OnStart, ..."
+            )
+
+    def _sort(self, item: Item) -> None:
+        inside = item.first.file is self._main
+        if item.part is Part.VARIABLE and not inside:
+            raise item.first.error(
+                "a variable outside of classes in an include file",
+                "make it const, or a member of a class",
+            )
+        if item.part is Part.INPUT and not inside:
+            raise item.first.error("an input in an include file", "move it into the .mq5")
+        if item.part is Part.GROUP or (item.part is Part.PROTOTYPE and inside):
+            return
+        own = item.part in (Part.FUNCTION, Part.VARIABLE, Part.INPUT)
+        (self._members if inside and own else self._shared).append(item)
+
+    def cpp(self) -> str:
+        writer = Writer()
+        space = f"mql::programs::program_{self._path.stem}"
+        writer.raw(f'#include "mql5.hpp"\nnamespace {space} {{\nnamespace {{')
+        for item in self._shared:
+            writer.tokens(item.tokens)
+            if item.part is Part.TYPE and (names := enum_names(item.tokens)):
+                writer.raw(names)
+        writer.raw(self._head())
+        for item in self._members:
+            writer.tokens(self._member(item))
+        writer.raw(self._foot())
+        return writer.text()
+
+    def _member(self, item: Item) -> list[Token]:
+        drop = {"input", "sinput", "static", "extern"}
+        if item.part is Part.FUNCTION:
+            return item.tokens
+        return [token for token in item.tokens if token.text not in drop]
+
+    def _head(self) -> str:
+        bits = " | ".join(f"mql::{handler.bit}" for handler in self._handlers.values())
+        return (
+            f"const mql::ProgramInfo mql_facts{{{_quoted(self._path.stem)}, "
+            f"{_quoted(self._place())}, mql::ProgramKind::{self._kind()}, {bits}, "
+            f"{_quoted(self._properties.get('version', ''))}}};\n"
+            "struct mql_base : mql::Program { mql_base() : mql::Program(mql_facts) {} };\n"
+            "struct mql_instance final : mql_base {"
+        )
+
+    def _kind(self) -> str:
+        if "OnStart" in self._handlers:
+            return "script"
+        return "indicator" if "OnCalculate" in self._handlers else "expert"
+
+    def _place(self) -> str:
+        """The name as iCustom and the terminal's navigator have it: Folder\\Name."""
+        parts = self._path.resolve().with_suffix("").parts
+        for index, part in enumerate(parts):
+            if part in _FOLDERS:
+                return "\\".join(parts[index + 1 :])
+        return parts[-1]
+
+    def _foot(self) -> str:
+        lines = [
+            self._handlers[item.name()].adapter(item.tokens)
+            for item in self._members
+            if item.part is Part.FUNCTION and item.name() in self._handlers
+        ]
+        lines.append("void mql_list_inputs() {")
+        lines += [_listed(item) for item in self._members if item.part is Part.INPUT]
+        lines.append("}\n};")
+        lines.append(
+            "std::unique_ptr<mql::Program> mql_make() { "
+            "auto program = std::make_unique<mql_instance>(); "
+            "program->mql_list_inputs(); return program; }\n"
+            "const bool mql_registered = mql::register_program(mql_facts, mql_make);\n}\n}"
+        )
+        return "\n".join(lines)
+
+
+def _listed(item: Item) -> str:
+    name, type_ = item.name(), item.tokens[1].text
+    comment = _quoted(item.tokens[-1].comment)
+    return f"mql::add_input(*this, {_quoted(name)}, {_quoted(type_)}, {comment}, {name});"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text)
+
+
+__all__ = ["Handler", "Translation", "rewrite", "translate"]

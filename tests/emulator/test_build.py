@@ -1,0 +1,71 @@
+"""The build: cache, compiler's messages, what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mt5bridge.emulator import build as building
+from mt5bridge.emulator.build import BuildError, CompilerMissingError, build
+from tests.emulator.market import needs_compiler
+
+
+def script(folder: Path, body: str) -> Path:
+    path = folder / "Small.mq5"
+    path.write_text(f"void OnStart(void)\n  {{\n   {body}\n  }}\n")
+    return path
+
+
+def test_without_a_compiler_the_error_says_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    building._compiler_key.cache_clear()
+    with pytest.raises(CompilerMissingError, match="apt install"):
+        build([script(tmp_path, "Print(1);")])
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("Print(unknown);", r"Small.mq5:3:\d+: error: 'unknown' was not declared"),
+        ("int unused = 1;", r"Small.mq5:3:\d+: error: unused variable 'unused'"),
+        ("int a = GetTickCount64();", r"Small.mq5:3:\d+: error: conversion from .* may change"),
+        (
+            "int a = 1;\n   if(a > 0) { int a = 2; Print(a); }",
+            r"Small.mq5:4:\d+: error: .* shadows",
+        ),
+        ("int a = 1;\n   if(a = 2)\n      a = 3;", r"Small.mq5:4:\d+: error: suggest parentheses"),
+    ],
+)
+def test_errors_and_warnings_name_the_mql5_line(
+    body: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setattr(building, "shim_parts", dict)
+    with pytest.raises(BuildError, match=message):
+        build([script(tmp_path, body)])
+
+
+@needs_compiler
+def test_what_is_in_the_cache_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MT5CEP_CACHE", str(tmp_path / "cache"))
+    runs: list[Path] = []
+
+    def run(arguments: object, target: Path) -> None:
+        runs.append(target)
+        target.write_text("made")
+
+    monkeypatch.setattr(building, "_run", run)
+    first = build([script(tmp_path, "Print(1);")])
+    made = len(runs)
+    assert build([script(tmp_path, "Print(1);")]) == first
+    assert len(runs) == made
+    other = build([script(tmp_path, "Print(2);")])
+    assert other != first
+    assert len(runs) == made + 2  # its own object and the executable
+    assert build([script(tmp_path, "Print(2);")], sanitize=True) not in (first, other)

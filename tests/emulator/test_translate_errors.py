@@ -1,0 +1,87 @@
+"""What is not translated is refused with file, line, column, the line itself, and a remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mt5bridge.emulator.translate import TranslationError, translate
+
+START = "void OnStart() {}\n"
+REFUSED = [
+    ('#import "kernel32.dll"\n' + START, 1, 1, "#import is refused"),
+    ("#include <Missing\\File.mqh>\n" + START, 1, 1, "there is no Missing/File.mqh"),
+    ('#resource "a.bmp"\n' + START, 1, 1, "#resource is not translated"),
+    ("#ifdef A\n" + START, 1, 1, "a condition without its end"),
+    ("#endif\n" + START, 1, 1, "#endif without a condition"),
+    ("int a;\n", 1, 1, "has no event handler"),
+    ("void OnStart()\n{\n  x->y = 1;\n}\n", 3, 4, "MQL5 has no ->"),
+    ("void OnStart()\n{\n  goto end;\n}\n", 3, 3, "goto is not MQL5"),
+    ("void OnStart()\n{\n  auto x = 1;\n}\n", 3, 3, "auto is not MQL5"),
+    ("void OnStart()\n{\n  void *p = nullptr;\n}\n", 3, 13, "nullptr is not MQL5"),
+    ('void OnStart()\n{\n  string s = "open;\n}\n', 3, 14, "a text that is not closed"),
+    ("void OnStart()\n{\n  int a = 1 @ 2;\n}\n", 3, 13, "the character '@' is not MQL5"),
+    ("void OnStart()\n{\n  if((1 > 0) {}\n}\n", 4, 1, "without its other half"),
+    ("void OnStart()\n{\n  datetime d = D'2026.02.30';\n}\n", 3, 16, "no such date"),
+    ("void OnStart()\n{\n  color c = C'red';\n}\n", 3, 13, "a color that is not understood"),
+    ("void F(int values[]) {}\n" + START, 1, 12, "an array is not passed by value"),
+    ("class A {};\nA **list;\n" + START, 2, 4, "a pointer to a pointer"),
+    ("class A {};\nA *first, *second;\n" + START, 2, 11, "two pointers in one declaration"),
+    ("class A {};\nvoid OnStart()\n{\n  A *a[];\n  delete[] a;\n}\n", 5, 3, "delete[] is not MQL5"),
+    ("void OnStart()\n{\n  static int n = 0;\n}\n", 3, 3, "a static variable would be shared"),
+    ("class A\n{\n  int m_n = 1;\n};\n" + START, 3, 11, "a member with an initial value"),
+    ("class A\n{\n  int &m_n;\n};\n" + START, 3, 7, "a reference that is no parameter"),
+    ("void OnStart()\n{\n  int a = 1;\n  int &b = a;\n}\n", 4, 7, "a reference that is no"),
+    ("class A {};\nA &Get() { }\n" + START, 2, 3, "a reference that is no parameter"),
+    ("void OnStart()\n{\n  int a{1};\n}\n", 3, 8, "an initial value in braces"),
+    ("void OnStart()\n{\n  a = {1};\n}\n", 3, 7, "braces assigned to a variable"),
+    ("void OnStart()\n{\n  for(int x : xs) {}\n}\n", 3, 3, "a loop over a range"),
+    ("enum class E { A };\n" + START, 1, 1, "enum class is not MQL5"),
+    ("void OnStart()\n{\n  size_t n = 1;\n}\n", 3, 3, "size_t belongs to C or C++"),
+    ("void OnStart()\n{\n  long long n = 1;\n}\n", 3, 3, "long long is not MQL5"),
+    ("class A { A() = default; };\n" + START, 1, 17, "= default is not MQL5"),
+    (f"int {'x' * 64};\n" + START, 1, 5, "a name of 64 characters"),
+    ("class A\n{\n  static int s_n;\n};\n" + START, 3, 3, "a static variable would be shared"),
+]
+
+
+def refusal(folder: Path, text: str) -> TranslationError:
+    path = folder / "Program.mq5"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(TranslationError) as caught:
+        translate(path, folder / "Include")
+    return caught.value
+
+
+@pytest.mark.parametrize(("text", "line", "column", "problem"), REFUSED)
+def test_the_error_names_the_place(
+    text: str, line: int, column: int, problem: str, tmp_path: Path
+) -> None:
+    error = refusal(tmp_path, text)
+    assert problem in error.problem
+    assert (error.line, error.column) == (line, column)
+    assert error.remedy
+
+
+def test_the_message_shows_the_line_a_caret_and_a_remedy(tmp_path: Path) -> None:
+    error = refusal(tmp_path, "void OnStart()\n  {\n   x->y = 1;\n  }\n")
+    assert str(error).splitlines() == [
+        "Program.mq5:3:5: MQL5 has no ->",
+        "     x->y = 1;",
+        "      ^",
+        "  write a dot",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("int g_count = 0;\n", "a variable outside of classes"), ("input int A = 1;\n", "an input")],
+)
+def test_an_include_file_holds_no_state(text: str, problem: str, tmp_path: Path) -> None:
+    include = tmp_path / "Include"
+    include.mkdir()
+    (include / "State.mqh").write_text(f"// state\n{text}", encoding="utf-8")
+    error = refusal(tmp_path, "#include <State.mqh>\n" + START)
+    assert (error.file.name, error.line) == ("Include/State.mqh", 2)
+    assert problem in error.problem
