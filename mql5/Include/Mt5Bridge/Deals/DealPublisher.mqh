@@ -1,0 +1,84 @@
+//| Deal revisions from the history to the session's outbox, over restarts of both sides.
+#ifndef MT5BRIDGE_DEALS_DEAL_PUBLISHER
+#define MT5BRIDGE_DEALS_DEAL_PUBLISHER
+
+#include "../Session/DealOutbox.mqh"
+#include "DealFile.mqh"
+
+// Writes what is assumed to be on the daemon's disk into a file that had been lost.
+class AssumedDeals : public DealCallback
+  {
+private:
+   DealFile    *m_target;
+   ulong        m_sequence;
+
+public:
+                AssumedDeals(DealFile *target, const ulong sequence) { m_target = target; m_sequence = sequence; }
+   virtual bool OnDeal(const DealRecord &deal, const ulong hash) { return m_target.Append(deal, hash, m_sequence); }
+  };
+
+// With its file, each revision is numbered once and sent until acknowledged, whatever crashes.
+// Without it (a new computer, deleted by hand) each deal is still told once, provided that those
+// told before were not changed since; changes from then on are told again.
+class DealPublisher : public DealCallback
+  {
+private:
+   DealHandler  m_handler;
+   DealFile     m_entries;
+   DealOutbox  *m_box;
+   string       m_path;
+   int          m_offset_ms;
+   bool         m_started;
+
+public:
+                DealPublisher(void) { m_box = NULL; m_offset_ms = 0; m_started = false; }
+   void         Begin(DealOutbox *box, const string path, const DealSettings &settings);
+   void         Start(const ResumeEntry &resume, const Moment &now);
+   bool         Started(void) const { return m_started; }
+   void         Wake(void) { m_handler.Wake(); }
+   void         Transaction(const MqlTradeTransaction &change) { m_handler.Transaction(change); }
+   int          Pump(const Moment &now);
+   virtual bool OnDeal(const DealRecord &deal, const ulong hash);
+  };
+
+void DealPublisher::Begin(DealOutbox *box, const string path, const DealSettings &settings)
+  {
+   m_box = box;
+   m_path = path;
+   m_handler.Begin(settings);
+  }
+
+// The daemon has said how many revisions are on its disk; the file knows which.
+void DealPublisher::Start(const ResumeEntry &resume, const Moment &now)
+  {
+   m_started = true;
+   if(m_entries.Restore(m_path, resume, m_handler))
+      return;
+   PrintFormat("%s does not know the %I64u deal revisions that the daemon has: deals up to its newest are taken as told", m_path, resume.durable);
+   AssumedDeals assumed(GetPointer(m_entries), resume.durable);
+   uint revision = (uint)MathMin(resume.durable, (ulong)0x7FFFFFFF);
+   m_handler.AssumeKnown(resume.time_msc, (int)resume.count_at_msc, revision, GetPointer(assumed), now);
+   m_entries.Flush();
+  }
+
+// Look for new revisions and number them; they may be sent when this returns.
+int DealPublisher::Pump(const Moment &now)
+  {
+   if(!m_started)
+      return 0;
+   m_offset_ms = now.utc_offset_ms;
+   int told = m_handler.EnumCallbacks(GetPointer(this), now);
+   if(told > 0)
+      m_entries.Flush();
+   return told;
+  }
+
+// A revision gets its number: first in the file, then in the outbox.
+bool DealPublisher::OnDeal(const DealRecord &deal, const ulong hash)
+  {
+   if(!m_entries.Append(deal, hash, m_box.Taken() + 1))
+      PrintFormat("%s: deal %I64u cannot be written (error %d)", m_path, deal.ticket, GetLastError());
+   return m_box.Append(deal, m_offset_ms);
+  }
+
+#endif

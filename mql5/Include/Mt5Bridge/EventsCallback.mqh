@@ -1,0 +1,179 @@
+//| For authors of Expert Advisors: the daemon's signals and this account's deals as method calls.
+#ifndef MT5BRIDGE_EVENTS_CALLBACK
+#define MT5BRIDGE_EVENTS_CALLBACK
+
+#include "Account.mqh"
+#include "Deals/DealHandler.mqh"
+#include "Market/ServerClock.mqh"
+#include "Market/SymbolProperties.mqh"
+#include "Session/Session.mqh"
+#include "Version.mqh"
+
+// Override what you need.
+class EventsCallback
+  {
+public:
+   virtual       ~EventsCallback(void) {}
+
+   // A signal that was not answered yet; fill in what became of it: at least `status`, and `text`
+   // when you refuse it. The daemon repeats a signal until its answer is final, also after a
+   // restart: trade on each `id` at most once.
+   virtual void   OnSignal(const SignalFrame &signal, SignalResultFrame &result)
+     {
+      result.status = RESULT_REJECTED;
+      result.text = "this program does not trade on signals";
+     }
+
+   // The connection to the daemon stands, or is gone.
+   virtual void   OnConnected(void) {}
+   virtual void   OnDisconnected(const string reason) {}
+
+   // Each new revision of a deal of this account, once and in order.
+   virtual void   OnDeal(const DealRecord &deal) {}
+  };
+
+// Hands deals on; history from before the program's start is not told.
+class DealEvents : public DealCallback
+  {
+private:
+   EventsCallback *m_callback;
+   bool            m_quiet;
+
+public:
+                   DealEvents(void) { m_callback = NULL; m_quiet = true; }
+   void            Begin(EventsCallback *callback) { m_callback = callback; }
+   void            Speak(void) { m_quiet = false; }
+   virtual bool    OnDeal(const DealRecord &deal, const ulong hash)
+     {
+      if(!m_quiet)
+         m_callback.OnDeal(deal);
+      return true;
+     }
+  };
+
+// Connects an EventsCallback to the daemon. Create it in OnInit, call its methods from the event
+// handlers of the same names, delete it in OnDeinit.
+class SignalReceiver : public SessionEvents
+  {
+private:
+   Session         m_session;
+   ServerClock     m_clock;
+   DealHandler     m_deals;
+   DealEvents      m_deal_events;
+   EventsCallback *m_callback;
+
+public:
+                   SignalReceiver(void) { m_callback = NULL; }
+   bool            Begin(SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback);
+   void            Timer(void);
+   void            Trade(void);
+   void            Transaction(const MqlTradeTransaction &change) { m_deals.Transaction(change); }
+   void            End(void);
+   virtual void    OnLive(const bool first) { m_callback.OnConnected(); }
+   virtual void    OnOffline(const string reason) { m_callback.OnDisconnected(reason); }
+   virtual void    OnSignal(const SignalFrame &frame);
+   virtual void    OnOrder(const OrderFrame &frame);
+   virtual void    OnAsk(const AskFrame &frame);
+   virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
+
+private:
+   void            Answer(const ulong id, const ResultStatus status, const string text);
+  };
+
+// `symbols` are those whose signals are wanted, separated by commas. `identity` must be no other
+// program's; empty: ACCOUNT@SERVER/signals. False: the settings make no sense.
+bool SignalReceiver::Begin(SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
+  {
+   m_callback = callback;
+   HelloFrame hello;
+   FillHello(hello, identity == "" ? DefaultIdentity("/signals") : identity, trades, program);
+   settings.publishes = false;
+   if(!m_session.Begin(settings, hello, GetPointer(this)))
+     {
+      Alert("Mt5Bridge: " + m_session.StatusText());
+      return false;
+     }
+   string names[];
+   SymbolNames(symbols, names);
+   for(int i = 0; i < ArraySize(names); i++)
+     {
+      SymbolEntry entry;
+      if(!ReadSymbol(names[i], entry))
+         return false;
+      m_session.AddSymbol(entry);
+     }
+   DealSettings deals;
+   deals.since_msc = (long)TimeCurrent() * 1000 - DEAL_RECENT_MS;
+   m_deals.Begin(deals);
+   m_deal_events.Begin(callback);
+   Moment now;
+   m_clock.Read(now);
+   m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
+   m_deal_events.Speak();
+   return true;
+  }
+
+void SignalReceiver::Timer(void)
+  {
+   Moment now;
+   m_clock.Read(now);
+   m_session.Step(now);
+   m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
+  }
+
+void SignalReceiver::Trade(void)
+  {
+   Moment now;
+   m_clock.Read(now);
+   m_deals.Wake();
+   m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
+  }
+
+void SignalReceiver::End(void)
+  {
+   Moment now;
+   m_clock.Read(now);
+   m_session.End("the program ends", now);
+  }
+
+void SignalReceiver::OnSignal(const SignalFrame &frame)
+  {
+   SignalResultFrame result;
+   ZeroMemory(result);
+   result.id = frame.id;
+   m_callback.OnSignal(frame, result);
+   if(result.time_msc == 0)
+     {
+      Moment now;
+      m_clock.Read(now);
+      result.time_msc = now.utc_msc;
+     }
+   m_session.Report(result);
+  }
+
+void SignalReceiver::OnOrder(const OrderFrame &frame)
+  {
+   Answer(frame.id, RESULT_REJECTED, "this program takes signals only; orders need the Trader");
+  }
+
+// Nothing is remembered here; whoever trades on signals keeps a journal (see Trader.mqh).
+void SignalReceiver::OnAsk(const AskFrame &frame)
+  {
+   for(int i = 0; i < ArraySize(frame.ids); i++)
+      Answer(frame.ids[i], RESULT_UNKNOWN, "this program remembers no answers");
+  }
+
+void SignalReceiver::Answer(const ulong id, const ResultStatus status, const string text)
+  {
+   Moment now;
+   m_clock.Read(now);
+   SignalResultFrame result;
+   ZeroMemory(result);
+   result.id = id;
+   result.status = (ushort)status;
+   result.time_msc = now.utc_msc;
+   result.text = text;
+   m_session.Report(result);
+  }
+
+#endif

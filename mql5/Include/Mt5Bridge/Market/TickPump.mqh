@@ -1,0 +1,292 @@
+//| Takes a symbol's ticks from the tick base, each once and in order, whatever woke it.
+#ifndef MT5BRIDGE_MARKET_TICK_PUMP
+#define MT5BRIDGE_MARKET_TICK_PUMP
+
+#include "../Account.mqh"
+#include "../Session/Moment.mqh"
+#include "../Session/TickOutbox.mqh"
+#include "LedgerFile.mqh"
+#include "PumpSettings.mqh"
+#include "TickCursor.mqh"
+
+#define PUMP_BATCH 2048        // asked from the base at once
+#define PUMP_FULL 1024         // so many new ones: there may be more, whatever was asked
+#define LEDGER_SAVE_MS 1000    // a ledger that is only written anew, at most so often
+
+// OnTick, OnTimer, OnChartEvent and OnBookEvent only say that there may be ticks: events are
+// skipped and merged by the terminal, the base is not. So each of them leads here, and the base is
+// asked from the millisecond of the last tick on, leaving out what was taken of it.
+class TickPump
+  {
+private:
+   string       m_symbol;
+   TickOutbox  *m_box;
+   PumpSettings m_settings;
+   TickCursor   m_cursor;
+   TickLedger   m_ledger;
+   LedgerFile   m_file;
+   long         m_start_msc;    // where a stream that the daemon never saw begins
+   long         m_blind_msc;    // from here to the start nothing is known by content; 0: all is
+   bool         m_started;
+   bool         m_caught_up;
+   long         m_taken_ms;     // steady time of the last tick taken
+   long         m_retry_us;     // a tick base that failed is not asked before
+   long         m_saved_ms;
+   ulong        m_late;
+   ulong        m_failures;
+
+public:
+                TickPump(void);
+   void         Begin(const string symbol, TickOutbox *box, const PumpSettings &settings);
+   void         Start(const ResumeEntry &resume);
+   int          Pump(MqlTick &buffer[], const Moment &now);
+   bool         TakeLate(const MqlTick &ticks[], const int index, const Moment &now);
+   void         Flush(void);
+   void         Close(const long to_msc, const Moment &now);
+   int          Missing(const MqlTick &base[], const int count, const long from_msc, const long to_msc, int &missing[], int &surplus) const
+     { return m_ledger.Missing(base, count, from_msc, to_msc, missing, surplus); }
+   string       Symbol(void) const { return m_symbol; }
+   TickOutbox  *Box(void) const { return m_box; }
+   bool         Started(void) const { return m_started; }
+   bool         CaughtUp(void) const { return m_caught_up; }
+   long         TakenMs(void) const { return m_taken_ms; }
+   long         CursorMsc(void) const { return m_cursor.Msc(); }
+   long         KnownMsc(void) const { return m_ledger.KnownMsc(); }
+   long         OpenMsc(void) const { return m_ledger.OpenMsc(); }
+   long         OldestOpenMsc(void) const { return m_ledger.OldestOpen(); }
+   long         TakeBlindMsc(void);
+   ulong        Late(void) const { return m_late; }
+   ulong        Failures(void) const { return m_failures; }
+
+private:
+   void         StartFresh(const bool known);
+   void         StartBlind(const ResumeEntry &resume, const bool known);
+   bool         Restore(const LedgerPlace &place, const ResumeEntry &resume);
+   void         Rewrite(void);
+   bool         CatchUp(const LedgerPlace &place, const ResumeEntry &resume);
+   int          Read(MqlTick &buffer[], const int asked);
+   int          TakeRead(const MqlTick &ticks[], const int count, const Moment &now);
+   int          TakeOddHead(const MqlTick &ticks[], const int count, int &index, const Moment &now);
+   bool         Take(const MqlTick &ticks[], const int from, const int count, const Moment &now);
+  };
+
+TickPump::TickPump(void)
+  {
+   m_box = NULL;
+   m_start_msc = m_blind_msc = 0;
+   m_started = m_caught_up = false;
+   m_taken_ms = m_saved_ms = m_retry_us = 0;
+   m_late = m_failures = 0;
+  }
+
+// At program start: a stream that is new to the daemon begins here, not when it answers.
+void TickPump::Begin(const string symbol, TickOutbox *box, const PumpSettings &settings)
+  {
+   m_symbol = symbol;
+   m_box = box;
+   m_settings = settings;
+   if(settings.folder != "")
+      m_file.Name(settings.folder + "\\" + SafeFileName(symbol) + ".ledger", settings.appends);
+   MqlTick newest;
+   long now_msc = (long)TimeCurrent() * 1000;
+   if(SymbolInfoTick(symbol, newest) && newest.time_msc > 0)
+      now_msc = newest.time_msc + 1;
+   m_start_msc = MathMax((long)0, now_msc - settings.backfill_ms);
+  }
+
+// The daemon has said where the stream goes on (PROTOCOL 6.7, 6.8).
+void TickPump::Start(const ResumeEntry &resume)
+  {
+   LedgerPlace place;
+   bool known = m_file.Load(m_ledger, place);
+   m_started = true;
+   if(resume.time_msc == 0)
+      StartFresh(known && resume.durable == 0 && m_ledger.First() == 1);
+   else if(known && m_ledger.First() <= resume.durable + 1 && Restore(place, resume))
+      m_cursor.SeekKnown(resume.time_msc, m_ledger);
+   else
+      StartBlind(resume, known);
+   Rewrite();
+  }
+
+// Nothing is on the daemon's disk: begin where the earlier run began, if there was one.
+void TickPump::StartFresh(const bool known)
+  {
+   if(known)
+      m_start_msc = m_ledger.KnownMsc();
+   m_ledger.Begin(m_box.Taken() + 1, m_start_msc, m_start_msc);
+   m_cursor.Seek(m_start_msc, 0);
+  }
+
+// Of what was taken last only time and number are known. If the ledger tells since when the stream
+// is whole, the daemon compares its last interval; else the base may hold ticks from before it.
+void TickPump::StartBlind(const ResumeEntry &resume, const bool known)
+  {
+   m_cursor.Seek(resume.time_msc, (int)resume.count_at_msc);
+   long interval_msc = resume.time_msc / m_settings.interval_ms * m_settings.interval_ms;
+   if(known && m_ledger.KnownMsc() <= resume.time_msc)
+      m_blind_msc = MathMax((long)1, MathMax(m_ledger.KnownMsc(), interval_msc));
+   m_ledger.Begin(resume.durable + 1, resume.time_msc + 1, resume.time_msc + 1);
+  }
+
+// Cut back to what the daemon has, or go on to it; false when that cannot be told by content.
+bool TickPump::Restore(const LedgerPlace &place, const ResumeEntry &resume)
+  {
+   m_ledger.Cut(resume.durable);
+   if(m_ledger.Last() < resume.durable && !CatchUp(place, resume))
+      return false;
+   int at_newest = 0;
+   for(int i = 0; i < m_ledger.Count(); i++)
+     {
+      if(m_ledger.MscAt(i) > resume.time_msc)
+         return false;
+      if(m_ledger.MscAt(i) == resume.time_msc)
+         at_newest++;
+     }
+   return at_newest == (int)resume.count_at_msc;
+  }
+
+// What was taken after the ledger was saved: the base tells, if nothing has slipped in since.
+bool TickPump::CatchUp(const LedgerPlace &place, const ResumeEntry &resume)
+  {
+   MqlTick ticks[];
+   ResetLastError();
+   int count = CopyTicksRange(m_symbol, ticks, COPY_TICKS_ALL, (ulong)MathMax((long)1, place.msc), (ulong)resume.time_msc);
+   if(count < 0 || GetLastError() != 0)
+      return false;
+   int first = place.count_at_msc;
+   int last = count;
+   int at_end = 0;
+   while(last - at_end > 0 && ticks[last - at_end - 1].time_msc == resume.time_msc)
+      at_end++;
+   last -= MathMax(0, at_end - (int)resume.count_at_msc);
+   if(last - first < 0 || (ulong)(last - first) != resume.durable - m_ledger.Last())
+      return false;
+   m_ledger.Take(ticks, first, last - first);
+   return true;
+  }
+
+// Take what is new, in batches, until the base has no more or the bounds are reached.
+int TickPump::Pump(MqlTick &buffer[], const Moment &now)
+  {
+   int taken = 0;
+   long begun_us = (long)GetMicrosecondCount();
+   bool more = m_started && begun_us >= m_retry_us;
+   while(more)
+     {
+      int room = MathMin(MathMin(m_box.Room(), m_settings.ticks_max - taken), PUMP_BATCH);
+      m_caught_up = false;
+      if(room <= 0)
+         return taken;
+      int asked = m_cursor.CountAtMsc() + room;
+      int count = Read(buffer, asked);
+      if(count < 0)
+         return taken;
+      int fresh = TakeRead(buffer, count, now);
+      taken += fresh;
+      bool full = count >= asked || fresh >= PUMP_FULL;
+      m_caught_up = !full;
+      more = full && fresh > 0 && (long)GetMicrosecondCount() - begun_us < m_settings.us_max;
+     }
+   return taken;
+  }
+
+// The base from the cursor's millisecond on; -1: it failed. A part may lack its beginning, so
+// nothing is taken of it. One that fails slowly gets at most half of the time.
+int TickPump::Read(MqlTick &buffer[], const int asked)
+  {
+   long begun_us = (long)GetMicrosecondCount();
+   ResetLastError();
+   int count = CopyTicks(m_symbol, buffer, COPY_TICKS_ALL, (ulong)MathMax((long)1, m_cursor.Msc()), (uint)asked);
+   if(count >= 0 && GetLastError() == 0)
+      return count;
+   m_failures++;
+   long ended_us = (long)GetMicrosecondCount();
+   m_retry_us = ended_us + (ended_us - begun_us);
+   return -1;
+  }
+
+// Of what was read from the cursor's millisecond on, take what was not taken yet.
+int TickPump::TakeRead(const MqlTick &ticks[], const int count, const Moment &now)
+  {
+   if(count <= 0)
+      return 0;
+   int taken = 0;
+   int first = m_cursor.FirstNew(ticks, count);
+   if(first < 0)
+      taken = TakeOddHead(ticks, count, first, now);
+   int rest = MathMin(count - first, m_box.Room());
+   if(rest > 0 && Take(ticks, first, rest, now))
+      taken += rest;
+   return taken;
+  }
+
+// A late tick has slipped in between those of the cursor's millisecond: look at each of them.
+int TickPump::TakeOddHead(const MqlTick &ticks[], const int count, int &index, const Moment &now)
+  {
+   int taken = 0;
+   for(index = 0; index < count && ticks[index].time_msc <= m_cursor.Msc(); index++)
+      if(ticks[index].time_msc == m_cursor.Msc() && m_cursor.IsNew(ticks[index], ticks, index) && Take(ticks, index, 1, now))
+         taken++;
+   return taken;
+  }
+
+bool TickPump::Take(const MqlTick &ticks[], const int from, const int count, const Moment &now)
+  {
+   if(!m_box.Append(ticks, from, count, now.utc_offset_ms))
+      return false;
+   m_ledger.Take(ticks, from, count);
+   m_file.Took(m_ledger, count, false);
+   m_cursor.TakeRun(ticks, from, count);
+   m_taken_ms = now.ms;
+   return true;
+  }
+
+// A tick behind the cursor that the recount has found; false when there is no room.
+bool TickPump::TakeLate(const MqlTick &ticks[], const int index, const Moment &now)
+  {
+   if(!m_box.Append(ticks, index, 1, now.utc_offset_ms))
+      return false;
+   m_ledger.Take(ticks, index, 1);
+   m_file.Took(m_ledger, 1, true);
+   m_late++;
+   return true;
+  }
+
+// Where that part begins that only the daemon can compare, once; 0: there is none.
+long TickPump::TakeBlindMsc(void)
+  {
+   long blind_msc = m_blind_msc;
+   m_blind_msc = 0;
+   return blind_msc;
+  }
+
+// An interval is compared and mended.
+void TickPump::Close(const long to_msc, const Moment &now)
+  {
+   m_ledger.Close(to_msc);
+   m_file.Closed(to_msc);
+   if(m_file.Appends() ? !m_file.Full() : now.ms - m_saved_ms < LEDGER_SAVE_MS)
+      return;
+   m_saved_ms = now.ms;
+   Rewrite();
+  }
+
+// What was taken since the last call is kept for the next run.
+void TickPump::Flush(void)
+  {
+   if(m_started && m_file.Appends() && !m_file.Flush())
+      Rewrite();
+  }
+
+void TickPump::Rewrite(void)
+  {
+   LedgerPlace place;
+   place.msc = m_cursor.Msc();
+   place.count_at_msc = m_cursor.CountAtMsc();
+   if(m_file.Rewrite(m_ledger, place))
+      return;
+   PrintFormat("%s: its ledger cannot be written (error %d); it is tried again", m_symbol, GetLastError());
+  }
+
+#endif

@@ -1,0 +1,179 @@
+// What this terminal knows of one client order id: the request, the broker's orders, the results.
+#ifndef MT5BRIDGE_ORDERS_ORDER_ENTRY_MQH
+#define MT5BRIDGE_ORDERS_ORDER_ENTRY_MQH
+
+#include "OrderRequest.mqh"
+
+#define LOTS_EPSILON 0.0000001
+
+// Where one order to the broker stands.
+enum LegState
+  {
+   LEG_WAITING,   // not sent yet
+   LEG_SENT,      // sent, or perhaps not: its ticket is unknown
+   LEG_WORKING,   // the broker has it under `order`
+   LEG_DONE       // nothing more will come of it
+  };
+
+// One order to the broker. An id has several when a close takes several; one is on its way at most.
+struct OrderLeg
+  {
+   uchar             state;
+   uchar             type;          // ENUM_ORDER_TYPE
+   ulong             position;      // the position to close or to change, 0 none
+   double            lots;
+   double            filled;
+   ulong             order;         // the broker's ticket, 0 unknown
+   long              sent_msc;      // server time
+   ushort            ending;        // how it ended without a full fill: a ResultStatus
+   uint              retcode;
+   string            text;
+  };
+
+// Whether no other result follows this one.
+bool IsFinal(const ushort status)
+  {
+   return(status == RESULT_EXECUTED || status == RESULT_REJECTED || status == RESULT_EXPIRED
+          || status == RESULT_DRY_RUN || status == RESULT_CANCELLED);
+  }
+
+// A leg that is not sent.
+void ClearLeg(OrderLeg &leg)
+  {
+   leg.state = LEG_WAITING;
+   leg.type = 0;
+   leg.position = 0;
+   leg.lots = 0;
+   leg.filled = 0;
+   leg.order = 0;
+   leg.sent_msc = 0;
+   leg.ending = RESULT_REJECTED;
+   leg.retcode = 0;
+   leg.text = "";
+  }
+
+// One client order id. Everything but the last three members is in the journal.
+class OrderEntry
+  {
+public:
+   OrderRequest      request;
+   long              accepted_msc;     // UTC
+   OrderLeg          legs[];
+   SignalResultFrame results[];
+   uint              request_id;       // of OrderSendAsync in this run, 0 none
+   long              since_ms;         // steady time since when a sent leg is looked for
+   bool              doubtful;         // what became of the sent leg has to be looked up
+   long              removed_ms;       // steady time when its pending order was taken back last
+
+                     OrderEntry(void)
+     {
+      accepted_msc = 0;
+      request_id = 0;
+      since_ms = -1;
+      doubtful = false;
+      removed_ms = -86400000;
+     }
+
+   // Whether its final result is known.
+   bool              Final(void) const
+     {
+      const int count = ArraySize(results);
+      return(count > 0 && IsFinal(results[count - 1].status));
+     }
+
+   // The first leg that is not done, -1 none.
+   int               Current(void) const
+     {
+      for(int i = 0; i < ArraySize(legs); i++)
+         if(legs[i].state != LEG_DONE)
+            return(i);
+      return(-1);
+     }
+
+   // Lots of all legs.
+   double            Planned(void) const
+     {
+      double lots = 0;
+      for(int i = 0; i < ArraySize(legs); i++)
+         lots += legs[i].lots;
+      return(lots);
+     }
+
+   // Lots of all fills.
+   double            Filled(void) const
+     {
+      double lots = 0;
+      for(int i = 0; i < ArraySize(legs); i++)
+         lots += legs[i].filled;
+      return(lots);
+     }
+
+   // Lots that may still be filled.
+   double            Open(void) const
+     {
+      double lots = 0;
+      for(int i = 0; i < ArraySize(legs); i++)
+         if(legs[i].state != LEG_DONE)
+            lots += legs[i].lots - legs[i].filled;
+      return(Final() ? 0 : lots);
+     }
+
+   // Whether one of its legs has this order ticket.
+   bool              Owns(const ulong order) const
+     {
+      for(int i = 0; i < ArraySize(legs); i++)
+         if(order != 0 && legs[i].order == order)
+            return(true);
+      return(false);
+     }
+
+   // Whether this deal is among the results.
+   bool              Told(const ulong deal) const
+     {
+      for(int i = 0; i < ArraySize(results); i++)
+         if(results[i].deal == deal)
+            return(true);
+      return(false);
+     }
+
+   // Whether a result has this status.
+   bool              Has(const ushort status) const
+     {
+      for(int i = 0; i < ArraySize(results); i++)
+         if(results[i].status == status)
+            return(true);
+      return(false);
+     }
+
+   // Whether a leg was sent, so that it counts as an order.
+   bool              Sent(void) const
+     {
+      return(ArraySize(legs) > 0 && legs[0].state != LEG_WAITING && legs[0].sent_msc != 0);
+     }
+
+   // Appends a leg.
+   void              AddLeg(const OrderLeg &leg)
+     {
+      const int count = ArraySize(legs);
+      ArrayResize(legs, count + 1);
+      legs[count] = leg;
+     }
+
+   // Counts a fill in its leg; results without a deal are none.
+   void              AddFill(const SignalResultFrame &result)
+     {
+      for(int i = 0; result.deal != 0 && i < ArraySize(legs); i++)
+         if(legs[i].order == result.order)
+            legs[i].filled += result.lots;
+     }
+
+   // Appends a result.
+   void              AddResult(const SignalResultFrame &result)
+     {
+      const int count = ArraySize(results);
+      ArrayResize(results, count + 1);
+      results[count] = result;
+     }
+  };
+
+#endif

@@ -1,0 +1,312 @@
+// Turns a request into orders to the broker, or says why there are none.
+#ifndef MT5BRIDGE_ORDERS_ORDER_PLANNER_MQH
+#define MT5BRIDGE_ORDERS_ORDER_PLANNER_MQH
+
+#include "DeskSettings.mqh"
+#include "RiskGuard.mqh"
+
+// Stops and targets as prices, from prices or from distances to `price`.
+void StopPrices(const OrderRequest &request, const SymbolRules &rules, const bool buys,
+                const double price, double &sl, double &tp)
+  {
+   const double side = buys ? rules.Point() : -rules.Point();
+   sl = request.stop_points > 0 ? price - side * request.stop_points : request.sl;
+   tp = request.target_points > 0 ? price + side * request.target_points : request.tp;
+   sl = rules.Price(sl);
+   tp = rules.Price(tp);
+  }
+
+// Fills entries with legs. Methods return why not, "" if all is well.
+class OrderPlanner
+  {
+private:
+   DeskSettings      m_settings;
+   SymbolRules       m_rules;
+
+public:
+   void              Begin(const DeskSettings &settings) { m_settings = settings; }
+
+   string            Plan(OrderEntry &target, OrderBook &book, RiskGuard &guard, const Moment &now)
+     {
+      if(target.request.kind == ORDER_CANCEL || target.request.kind == ORDER_MODIFY)
+         return(PlanChange(target, guard));
+      if(target.request.kind == ORDER_CLOSE && target.request.ticket != 0)
+        {
+         if(!PositionSelectByTicket(target.request.ticket))
+            return("no position has the ticket " + TicketText(target.request.ticket));
+         target.request.symbol = PositionGetString(POSITION_SYMBOL);
+        }
+      const string refusal = guard.SymbolRefusal(target.request.symbol);
+      if(refusal != "")
+         return(refusal);
+      if(!m_rules.Load(target.request.symbol))
+         return("no price for " + target.request.symbol);
+      if(target.request.kind == ORDER_CLOSE)
+         return(PlanClose(target, book));
+      return(PlanOpening(target, book, guard, now));
+     }
+
+   // Whether positions and deals of a symbol ("": of all) tell the same. Right after a fill the terminal may
+   // know of its deal and still show the position as it was before.
+   bool              Settled(const string symbol) const
+     {
+      for(int i = PositionsTotal() - 1; i >= 0; i--)
+        {
+         if(PositionGetTicket(i) == 0
+            || (symbol != "" && PositionGetString(POSITION_SYMBOL) != symbol))
+            continue;
+         const bool buys = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
+         const double lots = PositionGetDouble(POSITION_VOLUME) * (buys ? 1 : -1);
+         if(!HistorySelectByPosition(PositionGetInteger(POSITION_IDENTIFIER))
+            || MathAbs(lots - SelectedNet()) > LOTS_EPSILON)
+            return(false);
+        }
+      return(true);
+     }
+
+   // What the plan comes to, for a dry run.
+   string            Describe(const OrderEntry &target) const
+     {
+      if(target.request.kind == ORDER_CANCEL)
+         return("would cancel order " + TicketText(target.request.ticket));
+      if(target.request.kind == ORDER_MODIFY)
+         return("would modify " + TicketText(target.request.ticket));
+      string text = "would";
+      for(int i = 0; i < ArraySize(target.legs); i++)
+         text += StringFormat("%s %s %.8g", i > 0 ? "," : "", TypeText(target.legs[i].type),
+                              target.legs[i].lots);
+      return(text + " " + target.request.symbol + PricesText(target));
+     }
+
+private:
+   string            TicketText(const ulong ticket) const
+     {
+      return(IntegerToString((long)ticket));
+     }
+
+   string            TypeText(const uchar type) const
+     {
+      switch((int)type)
+        {
+         case ORDER_TYPE_BUY:        return("buy");
+         case ORDER_TYPE_SELL:       return("sell");
+         case ORDER_TYPE_BUY_LIMIT:  return("place a buy limit of");
+         case ORDER_TYPE_SELL_LIMIT: return("place a sell limit of");
+         case ORDER_TYPE_BUY_STOP:   return("place a buy stop of");
+        }
+      return("place a sell stop of");
+     }
+
+   string            PricesText(const OrderEntry &target) const
+     {
+      const bool buys = BuyType(target.legs[0].type);
+      const double price = Reference(target.request, buys);
+      double sl;
+      double tp;
+      StopPrices(target.request, m_rules, buys, price, sl, tp);
+      string text = " at " + m_rules.PriceText(price);
+      if(sl > 0)
+         text += ", stop " + m_rules.PriceText(sl);
+      if(tp > 0)
+         text += ", target " + m_rules.PriceText(tp);
+      return(text);
+     }
+
+   // The price an opening order is measured from.
+   double            Reference(const OrderRequest &request, const bool buys) const
+     {
+      if(request.kind == ORDER_LIMIT || request.kind == ORDER_STOP)
+         return(m_rules.Price(request.price));
+      return(m_rules.Market(buys));
+     }
+
+   string            PlanOpening(OrderEntry &target, OrderBook &book, RiskGuard &guard,
+                                 const Moment &now)
+     {
+      const bool buys = target.request.side == ORDER_BUY;
+      const bool pending = target.request.kind != ORDER_MARKET;
+      const double asked = target.request.lots > 0 ? target.request.lots : m_settings.default_lots;
+      const double lots = m_rules.Volume(asked);
+      const double price = Reference(target.request, buys);
+      double sl;
+      double tp;
+      StopPrices(target.request, m_rules, buys, price, sl, tp);
+      string refusal = m_rules.DirectionRefusal(buys);
+      if(refusal == "")
+         refusal = m_rules.VolumeRefusal(asked, lots);
+      if(refusal == "" && pending)
+         refusal = m_rules.PendingRefusal(buys, target.request.kind == ORDER_LIMIT, price);
+      if(refusal == "")
+         refusal = m_rules.StopsRefusal(buys, pending ? price : m_rules.Market(!buys), sl, tp);
+      if(refusal == "")
+         refusal = guard.OrderRefusal(buys, lots, pending, target.request.symbol, book, now);
+      if(refusal == "")
+         Add(target, OpeningType(target.request), 0, lots);
+      return(refusal);
+     }
+
+   uchar             OpeningType(const OrderRequest &request) const
+     {
+      const bool buys = request.side == ORDER_BUY;
+      if(request.kind == ORDER_LIMIT)
+         return((uchar)(buys ? ORDER_TYPE_BUY_LIMIT : ORDER_TYPE_SELL_LIMIT));
+      if(request.kind == ORDER_STOP)
+         return((uchar)(buys ? ORDER_TYPE_BUY_STOP : ORDER_TYPE_SELL_STOP));
+      return((uchar)(buys ? ORDER_TYPE_BUY : ORDER_TYPE_SELL));
+     }
+
+   string            PlanClose(OrderEntry &target, OrderBook &book)
+     {
+      ulong tickets[];
+      Positions(target.request, book, tickets);
+      double rest = target.request.lots > 0 ? m_rules.Volume(target.request.lots) : DBL_MAX;
+      if(rest <= 0)
+         return(m_rules.VolumeRefusal(target.request.lots, rest));
+      for(int i = 0; i < ArraySize(tickets) && rest > LOTS_EPSILON; i++)
+        {
+         const double lots = MathMin(rest, Closable(tickets[i], target.request, book));
+         if(lots > LOTS_EPSILON)
+            AddClose(target, tickets[i], lots);
+         rest -= MathMax(lots, 0);
+        }
+      if(ArraySize(target.legs) > 0)
+         return("");
+      return(StringFormat("no position in %s with the magic number %I64d to close",
+                          target.request.symbol, target.request.magic));
+     }
+
+   // The positions a close means, oldest ticket first.
+   void              Positions(const OrderRequest &request, OrderBook &book, ulong &tickets[])
+     {
+      ArrayResize(tickets, 0);
+      for(int i = 0; i < PositionsTotal(); i++)
+        {
+         const ulong ticket = PositionGetTicket(i);
+         if(ticket == 0 || PositionGetString(POSITION_SYMBOL) != request.symbol)
+            continue;
+         const bool meant = request.ticket != 0 ? ticket == request.ticket : !HedgingAccount()
+                            || Magic(PositionGetInteger(POSITION_MAGIC), book) == request.magic;
+         if(!meant)
+            continue;
+         const int count = ArraySize(tickets);
+         ArrayResize(tickets, count + 1);
+         tickets[count] = ticket;
+        }
+      if(ArraySize(tickets) > 1)
+         ArraySort(tickets);
+     }
+
+   // Lots bought less lots sold by a deal of the selected history.
+   double            SignedLots(const ulong deal) const
+     {
+      const long type = HistoryDealGetInteger(deal, DEAL_TYPE);
+      const double lots = HistoryDealGetDouble(deal, DEAL_VOLUME);
+      return(type == DEAL_TYPE_BUY ? lots : type == DEAL_TYPE_SELL ? -lots : 0);
+     }
+
+   // Lots bought less lots sold by all deals of the selected history.
+   double            SelectedNet(void) const
+     {
+      double lots = 0;
+      for(int i = HistoryDealsTotal() - 1; i >= 0; i--)
+         lots += SignedLots(HistoryDealGetTicket(i));
+      return(lots);
+     }
+
+   // How much of a position a close may take: on a netting account, where strategies share one
+   // position, only what deals with this magic number have made of it.
+   double            Closable(const ulong ticket, const OrderRequest &request, OrderBook &book)
+     {
+      if(!PositionSelectByTicket(ticket))
+         return(0);
+      const double lots = PositionGetDouble(POSITION_VOLUME);
+      const double side = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY ? 1 : -1;
+      const long identifier = PositionGetInteger(POSITION_IDENTIFIER);
+      if(request.ticket != 0 || HedgingAccount() || !HistorySelectByPosition(identifier))
+         return(lots);
+      double held = 0;
+      for(int i = HistoryDealsTotal() - 1; i >= 0; i--)
+        {
+         const ulong deal = HistoryDealGetTicket(i);
+         if(Magic(HistoryDealGetInteger(deal, DEAL_MAGIC), book) == request.magic)
+            held += SignedLots(deal);
+        }
+      return(m_rules.Volume(MathMin(lots, MathMax(0, held * side))));
+     }
+
+   // The strategy's magic number of a position or deal, which may carry an id instead.
+   long              Magic(const long magic, OrderBook &book)
+     {
+      if(m_settings.carrier != ID_IN_MAGIC)
+         return(magic);
+      OrderEntry *known = book.Find((ulong)magic);
+      return(known == NULL ? magic : known.request.magic);
+     }
+
+   // One order to close so much of a position, or several if it is more than one may have.
+   void              AddClose(OrderEntry &target, const ulong ticket, const double lots)
+     {
+      PositionSelectByTicket(ticket);
+      const bool sells = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
+      double rest = lots;
+      while(rest > LOTS_EPSILON)
+        {
+         const double most = m_rules.VolumeMax() > 0 ? m_rules.VolumeMax() : rest;
+         const double part = MathMin(rest, most);
+         Add(target, (uchar)(sells ? ORDER_TYPE_SELL : ORDER_TYPE_BUY), ticket, part);
+         rest = NormalizeDouble(rest - part, 8);
+        }
+     }
+
+   void              Add(OrderEntry &target, const uchar type, const ulong position,
+                         const double lots)
+     {
+      OrderLeg leg;
+      ClearLeg(leg);
+      leg.type = type;
+      leg.position = position;
+      leg.lots = lots;
+      target.AddLeg(leg);
+     }
+
+   // A modification or cancellation: the ticket's symbol must be one that may be traded.
+   string            PlanChange(OrderEntry &target, RiskGuard &guard)
+     {
+      const ulong ticket = target.request.ticket;
+      const bool pending = OrderSelect(ticket);
+      if(!pending && (target.request.kind == ORDER_CANCEL || !PositionSelectByTicket(ticket)))
+         return((target.request.kind == ORDER_CANCEL ? "no pending order has the ticket "
+                 : "no position or pending order has the ticket ") + TicketText(ticket));
+      target.request.symbol = pending ? OrderGetString(ORDER_SYMBOL)
+                              : PositionGetString(POSITION_SYMBOL);
+      string refusal = guard.SymbolRefusal(target.request.symbol);
+      if(refusal == "" && !m_rules.Load(target.request.symbol))
+         refusal = "no price for " + target.request.symbol;
+      if(refusal == "" && target.request.kind == ORDER_MODIFY)
+         refusal = pending ? guard.HaltRefusal() : PositionChangeRefusal(target.request, guard);
+      if(refusal == "")
+         Add(target, 0, pending ? 0 : ticket, 0);
+      return(refusal);
+     }
+
+   // While halted, stops may only come nearer. The position is selected.
+   string            PositionChangeRefusal(const OrderRequest &request, RiskGuard &guard) const
+     {
+      const bool buys = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
+      const double side = buys ? 1 : -1;
+      const double sl = PositionGetDouble(POSITION_SL);
+      const double tp = PositionGetDouble(POSITION_TP);
+      const bool sl_nearer = request.sl == 0 || sl == 0 || (request.sl - sl) * side >= 0;
+      const bool tp_nearer = request.tp == 0 || tp == 0 || (tp - request.tp) * side >= 0;
+      if(!sl_nearer || !tp_nearer)
+        {
+         const string halted = guard.HaltRefusal();
+         if(halted != "")
+            return(halted);
+        }
+      return(m_rules.StopsRefusal(buys, m_rules.Market(!buys), m_rules.Price(request.sl),
+                                  m_rules.Price(request.tp)));
+     }
+  };
+
+#endif

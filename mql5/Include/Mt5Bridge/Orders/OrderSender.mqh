@@ -1,0 +1,146 @@
+// Builds the request to the broker for one leg and sends it without waiting.
+#ifndef MT5BRIDGE_ORDERS_ORDER_SENDER_MQH
+#define MT5BRIDGE_ORDERS_ORDER_SENDER_MQH
+
+#include "OrderPlanner.mqh"
+
+// Why nothing can be sent at all now, "" if it can.
+string TradingRefusal(void)
+  {
+   if(!TerminalInfoInteger(TERMINAL_CONNECTED))
+      return("the terminal is not connected to its trade server");
+   if(!TerminalInfoInteger(TERMINAL_TRADE_ALLOWED))
+      return("algo trading is off in the terminal: press the Algo Trading button");
+   if(!MQLInfoInteger(MQL_TRADE_ALLOWED))
+      return("algo trading is off for this program: allow it in its properties");
+   if(!AccountInfoInteger(ACCOUNT_TRADE_ALLOWED))
+      return("the account may not trade: is it an investor login?");
+   if(!AccountInfoInteger(ACCOUNT_TRADE_EXPERT))
+      return("the trade server does not let programs trade on this account");
+   return("");
+  }
+
+class OrderSender
+  {
+private:
+   DeskSettings      m_settings;
+   SymbolRules       m_rules;
+
+public:
+   void              Begin(const DeskSettings &settings) { m_settings = settings; }
+
+   // Fills `trade` for a leg from what the market is now; why that cannot be, "" if it can. A
+   // close that has become smaller since it was planned is made smaller in the leg.
+   string            Build(OrderEntry &source, const int index, MqlTradeRequest &trade,
+                           const Moment &now)
+     {
+      ZeroMemory(trade);
+      const string refusal = TradingRefusal();
+      if(refusal != "")
+         return(refusal);
+      if(!m_rules.Load(source.request.symbol))
+         return("no price for " + source.request.symbol);
+      trade.symbol = source.request.symbol;
+      switch((int)source.request.kind)
+        {
+         case ORDER_CANCEL: return(BuildCancel(source.request, trade));
+         case ORDER_MODIFY: return(BuildModify(source.request, source.legs[index], trade));
+         case ORDER_CLOSE:  return(BuildClose(source, index, trade));
+        }
+      BuildOpening(source, index, trade, now);
+      return("");
+     }
+
+private:
+   // What every order has: id, size, side.
+   void              Common(const OrderEntry &source, const int index, MqlTradeRequest &trade) const
+     {
+      trade.type = (ENUM_ORDER_TYPE)source.legs[index].type;
+      trade.volume = source.legs[index].lots;
+      trade.comment = CommentOf(source.request, index);
+      trade.magic = m_settings.carrier == ID_IN_MAGIC ? source.request.id
+                    : (ulong)source.request.magic;
+      trade.deviation = source.request.deviation_points > 0 ? source.request.deviation_points
+                        : m_settings.deviation_points;
+      trade.type_time = ORDER_TIME_GTC;
+     }
+
+   void              BuildOpening(const OrderEntry &source, const int index, MqlTradeRequest &trade,
+                                  const Moment &now) const
+     {
+      Common(source, index, trade);
+      const bool buys = BuyType(source.legs[index].type);
+      const bool pending = source.request.kind != ORDER_MARKET;
+      trade.action = pending ? TRADE_ACTION_PENDING : TRADE_ACTION_DEAL;
+      trade.price = pending ? m_rules.Price(source.request.price) : m_rules.Market(buys);
+      trade.type_filling = pending ? ORDER_FILLING_RETURN : m_rules.Filling(m_settings.filling);
+      StopPrices(source.request, m_rules, buys, trade.price, trade.sl, trade.tp);
+      if(pending && source.request.valid_until_msc > 0 && m_rules.Expires())
+        {
+         const long until_msc = source.request.valid_until_msc + now.utc_offset_ms;
+         trade.type_time = ORDER_TIME_SPECIFIED;
+         trade.expiration = (datetime)(until_msc / 1000);
+        }
+     }
+
+   string            BuildClose(OrderEntry &source, const int index, MqlTradeRequest &trade) const
+     {
+      const ulong ticket = source.legs[index].position;
+      if(!PositionSelectByTicket(ticket))
+         return("position " + IntegerToString((long)ticket) + " is closed already");
+      const bool sells = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
+      if(sells == BuyType(source.legs[index].type))
+         return("position " + IntegerToString((long)ticket) + " was reversed meanwhile");
+      const double lots = PositionGetDouble(POSITION_VOLUME);
+      if(source.legs[index].lots > lots)
+         source.legs[index].lots = lots;
+      Common(source, index, trade);
+      trade.action = TRADE_ACTION_DEAL;
+      trade.position = ticket;
+      trade.price = m_rules.Market(!sells);
+      trade.type_filling = m_rules.Filling(m_settings.filling);
+      return("");
+     }
+
+   string            BuildCancel(const OrderRequest &request, MqlTradeRequest &trade) const
+     {
+      if(!OrderSelect(request.ticket))
+         return("order " + IntegerToString((long)request.ticket) + " is not pending any more");
+      trade.action = TRADE_ACTION_REMOVE;
+      trade.order = request.ticket;
+      return("");
+     }
+
+   // What is not given stays as it is.
+   string            BuildModify(const OrderRequest &request, const OrderLeg &leg,
+                                 MqlTradeRequest &trade) const
+     {
+      if(leg.position != 0)
+        {
+         if(!PositionSelectByTicket(leg.position))
+            return("position " + IntegerToString((long)leg.position) + " is closed already");
+         trade.action = TRADE_ACTION_SLTP;
+         trade.position = leg.position;
+         trade.sl = Given(request.sl, PositionGetDouble(POSITION_SL));
+         trade.tp = Given(request.tp, PositionGetDouble(POSITION_TP));
+         return("");
+        }
+      if(!OrderSelect(request.ticket))
+         return("order " + IntegerToString((long)request.ticket) + " is not pending any more");
+      trade.action = TRADE_ACTION_MODIFY;
+      trade.order = request.ticket;
+      trade.price = Given(request.price, OrderGetDouble(ORDER_PRICE_OPEN));
+      trade.sl = Given(request.sl, OrderGetDouble(ORDER_SL));
+      trade.tp = Given(request.tp, OrderGetDouble(ORDER_TP));
+      trade.type_time = (ENUM_ORDER_TYPE_TIME)OrderGetInteger(ORDER_TYPE_TIME);
+      trade.expiration = (datetime)OrderGetInteger(ORDER_TIME_EXPIRATION);
+      return("");
+     }
+
+   double            Given(const double asked, const double present) const
+     {
+      return(asked > 0 ? m_rules.Price(asked) : present);
+     }
+  };
+
+#endif

@@ -1,0 +1,174 @@
+// What a symbol allows: volumes, prices, distances, filling modes, directions.
+#ifndef MT5BRIDGE_ORDERS_SYMBOL_RULES_MQH
+#define MT5BRIDGE_ORDERS_SYMBOL_RULES_MQH
+
+#include "OrderEntry.mqh"
+
+// The user's choice of what happens when not all can be filled at once.
+enum FillingChoice
+  {
+   FILLING_BY_SYMBOL,   // all or nothing where the symbol allows it
+   FILLING_ALL,         // all or nothing (FOK)
+   FILLING_AVAILABLE,   // what is there, cancel the rest (IOC)
+   FILLING_REST_WORKS   // what is there, the rest stays working (RETURN)
+  };
+
+// Read anew for every request, since brokers change properties during the day.
+class SymbolRules
+  {
+private:
+   string            m_name;
+   int               m_digits;
+   double            m_point;
+   double            m_tick_size;
+   double            m_volume_min;
+   double            m_volume_max;
+   double            m_volume_step;
+   long              m_stops_level;
+   long              m_filling_modes;
+   long              m_execution;
+   long              m_trade_mode;
+   long              m_expiration_modes;
+   MqlTick           m_tick;
+
+public:
+   // Reads a symbol; false if there is none or it has no price yet.
+   bool              Load(const string symbol)
+     {
+      m_name = symbol;
+      if(!SymbolSelect(symbol, true) || !SymbolInfoTick(symbol, m_tick))
+         return(false);
+      m_digits = (int)SymbolInfoInteger(symbol, SYMBOL_DIGITS);
+      m_point = SymbolInfoDouble(symbol, SYMBOL_POINT);
+      m_tick_size = SymbolInfoDouble(symbol, SYMBOL_TRADE_TICK_SIZE);
+      m_volume_min = SymbolInfoDouble(symbol, SYMBOL_VOLUME_MIN);
+      m_volume_max = SymbolInfoDouble(symbol, SYMBOL_VOLUME_MAX);
+      m_volume_step = SymbolInfoDouble(symbol, SYMBOL_VOLUME_STEP);
+      m_stops_level = SymbolInfoInteger(symbol, SYMBOL_TRADE_STOPS_LEVEL);
+      m_filling_modes = SymbolInfoInteger(symbol, SYMBOL_FILLING_MODE);
+      m_execution = SymbolInfoInteger(symbol, SYMBOL_TRADE_EXEMODE);
+      m_trade_mode = SymbolInfoInteger(symbol, SYMBOL_TRADE_MODE);
+      m_expiration_modes = SymbolInfoInteger(symbol, SYMBOL_EXPIRATION_MODE);
+      return(m_tick.bid > 0 && m_tick.ask > 0);
+     }
+
+   double            Point(void) const { return(m_point); }
+   double            VolumeMax(void) const { return(m_volume_max); }
+   double            Ask(void) const { return(m_tick.ask); }
+   double            Bid(void) const { return(m_tick.bid); }
+
+   // Where a market order of this direction trades now.
+   double            Market(const bool buys) const { return(buys ? m_tick.ask : m_tick.bid); }
+
+   // Lots rounded down to whole steps.
+   double            Volume(const double lots) const
+     {
+      if(m_volume_step <= 0)
+         return(lots);
+      const double steps = MathFloor(lots / m_volume_step + 0.000001);
+      return(NormalizeDouble(steps * m_volume_step, 8));
+     }
+
+   // The nearest price the symbol can have; 0 stays 0.
+   double            Price(const double price) const
+     {
+      const double step = m_tick_size > 0 ? m_tick_size : m_point;
+      if(price <= 0 || step <= 0)
+         return(0);
+      return(NormalizeDouble(MathRound(price / step) * step, m_digits));
+     }
+
+   // Prices and lots as a text says them.
+   string            PriceText(const double price) const
+     {
+      return(DoubleToString(price, m_digits));
+     }
+
+   // Why so many lots cannot be ordered at once, "" if they can.
+   string            VolumeRefusal(const double asked, const double lots) const
+     {
+      if(lots + LOTS_EPSILON < m_volume_min)
+         return(StringFormat("lots: %.8g asked, the least of %s is %.8g in steps of %.8g",
+                             asked, m_name, m_volume_min, m_volume_step));
+      if(m_volume_max > 0 && lots > m_volume_max + LOTS_EPSILON)
+         return(StringFormat("lots: %.8g asked, the most of %s is %.8g an order",
+                             asked, m_name, m_volume_max));
+      return("");
+     }
+
+   // Why positions in this direction cannot be opened, "" if they can.
+   string            DirectionRefusal(const bool buys) const
+     {
+      if(m_trade_mode == SYMBOL_TRADE_MODE_FULL)
+         return("");
+      if(m_trade_mode == SYMBOL_TRADE_MODE_LONGONLY)
+         return(buys ? "" : m_name + " can only be bought");
+      if(m_trade_mode == SYMBOL_TRADE_MODE_SHORTONLY)
+         return(buys ? m_name + " can only be sold" : "");
+      if(m_trade_mode == SYMBOL_TRADE_MODE_CLOSEONLY)
+         return(m_name + ": positions can only be closed");
+      return(m_name + ": trading is disabled");
+     }
+
+   // Why a stop or target cannot stand there for a position opened at `price`, "" if it can.
+   string            StopsRefusal(const bool buys, const double price, const double sl,
+                                  const double tp) const
+     {
+      const double side = buys ? 1 : -1;
+      if(sl > 0 && (price - sl) * side < LeastDistance())
+         return(TooNear("stop", sl, price));
+      if(tp > 0 && (tp - price) * side < LeastDistance())
+         return(TooNear("target", tp, price));
+      return("");
+     }
+
+   // Why a pending order cannot stand at `price`, "" if it can.
+   string            PendingRefusal(const bool buys, const bool limit, const double price) const
+     {
+      const double side = buys == limit ? 1 : -1;
+      const double market = Market(buys);
+      if((market - price) * side >= LeastDistance())
+         return("");
+      return(TooNear(limit ? "limit price" : "stop price", price, market));
+     }
+
+   // How a market order is to be filled; pending orders may always leave a rest working.
+   ENUM_ORDER_TYPE_FILLING Filling(const FillingChoice choice) const
+     {
+      if(m_execution == SYMBOL_TRADE_EXECUTION_REQUEST
+         || m_execution == SYMBOL_TRADE_EXECUTION_INSTANT)
+         return(choice == FILLING_REST_WORKS ? ORDER_FILLING_RETURN : ORDER_FILLING_FOK);
+      const bool rest_may_work = m_execution == SYMBOL_TRADE_EXECUTION_EXCHANGE;
+      if(choice == FILLING_REST_WORKS && rest_may_work)
+         return(ORDER_FILLING_RETURN);
+      if(choice == FILLING_AVAILABLE && (m_filling_modes & SYMBOL_FILLING_IOC) != 0)
+         return(ORDER_FILLING_IOC);
+      if((m_filling_modes & SYMBOL_FILLING_FOK) != 0)
+         return(ORDER_FILLING_FOK);
+      if((m_filling_modes & SYMBOL_FILLING_IOC) != 0)
+         return(ORDER_FILLING_IOC);
+      return(rest_may_work ? ORDER_FILLING_RETURN : ORDER_FILLING_FOK);
+     }
+
+   // Whether the broker itself takes an order back at a given time.
+   bool              Expires(void) const
+     {
+      return((m_expiration_modes & SYMBOL_EXPIRATION_SPECIFIED) != 0);
+     }
+
+private:
+   double            LeastDistance(void) const
+     {
+      const double level = (double)m_stops_level * m_point;
+      return(level > 0 ? level - 0.1 * m_point : 0.1 * m_point);
+     }
+
+   string            TooNear(const string what, const double price, const double from) const
+     {
+      return(StringFormat("%s %s is not %d points (the stops level of %s) away from %s on the "
+                          "right side", what, PriceText(price), (int)m_stops_level, m_name,
+                          PriceText(from)));
+     }
+  };
+
+#endif

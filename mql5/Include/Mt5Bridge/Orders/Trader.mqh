@@ -1,0 +1,226 @@
+// The trader: executes the daemon's signals and orders in this terminal and reports each fill.
+#ifndef MT5BRIDGE_ORDERS_TRADER_MQH
+#define MT5BRIDGE_ORDERS_TRADER_MQH
+
+#include "..\Account.mqh"
+#include "..\Market\ServerClock.mqh"
+#include "..\Market\SymbolProperties.mqh"
+#include "..\Session\Session.mqh"
+#include "..\Version.mqh"
+#include "OrderDesk.mqh"
+
+// What the user has set.
+class TraderSettings
+  {
+public:
+   SessionSettings   session;
+   DeskSettings      desk;
+   RiskLimits        limits;
+   string            identity;      // "" is ACCOUNT@SERVER/trader
+   string            symbols;       // comma-separated; "" is the chart's
+   bool              halted;
+   bool              show_status;
+   int               timer_ms;
+  };
+
+// One program's worth of trading. Deals are published by the publisher, not here.
+class Trader : public SessionEvents
+  {
+private:
+   Session           m_session;
+   ServerClock       m_clock;
+   OrderDesk         m_desk;
+   AccountReader     m_account;
+   Moment            m_now;
+   string            m_identity;
+   bool              m_show_status;
+   long              m_status_ms;
+
+public:
+                     Trader(void)
+     {
+      m_show_status = false;
+      m_status_ms = 0;
+     }
+
+   // Call in OnInit; returns its result.
+   int               Init(const TraderSettings &settings)
+     {
+      m_show_status = settings.show_status;
+      m_identity = settings.identity == "" ? DefaultIdentity("/trader") : settings.identity;
+      string names[];
+      SymbolNames(settings.symbols == "" ? Symbol() : settings.symbols, names);
+      m_clock.Read(m_now);
+      if(!BeginSession(settings) || !Announce(names))
+         return(INIT_PARAMETERS_INCORRECT);
+      DeskSettings desk = settings.desk;
+      const string folder = "Mt5Bridge\\" + SafeFileName(m_identity);
+      desk.journal_path = folder + "\\orders.journal";
+      desk.halt_path = folder + "\\halt.txt";
+      if(!m_desk.Begin(desk, settings.limits, names, settings.halted, m_now))
+        {
+         Alert("Mt5Bridge Trader: ", m_desk.Error());
+         return(INIT_FAILED);
+        }
+      PrintFormat("%s: %d orders in the journal, %d of them open", m_identity, m_desk.Count(),
+                  m_desk.OpenCount());
+      return(EventSetMillisecondTimer(settings.timer_ms) ? INIT_SUCCEEDED : INIT_FAILED);
+     }
+
+   // Call in OnDeinit.
+   void              Deinit(void)
+     {
+      EventKillTimer();
+      m_clock.Read(m_now);
+      Report();
+      m_session.End("the trader ends", m_now);
+      m_desk.End();
+      if(m_show_status)
+         Comment("");
+     }
+
+   // Call in OnTimer.
+   void              OnTimer(void)
+     {
+      m_clock.Read(m_now);
+      m_session.Step(m_now);
+      Follow();
+      ShowStatus();
+     }
+
+   // Call in OnTrade.
+   void              OnTrade(void)
+     {
+      m_desk.Wake();
+      m_clock.Read(m_now);
+      Follow();
+     }
+
+   // Call in OnTradeTransaction.
+   void              OnTradeTransaction(const MqlTradeTransaction &transaction,
+                                        const MqlTradeResult &result)
+     {
+      if(transaction.type == TRADE_TRANSACTION_REQUEST)
+         m_desk.Answer(result);
+      else
+         m_desk.Wake();
+      m_clock.Read(m_now);
+      Follow();
+     }
+
+   virtual void      OnLive(const bool first)
+     {
+      m_account.Forget();
+      m_desk.TellOpen(m_now);
+     }
+
+   virtual void      OnSignal(const SignalFrame &frame)
+     {
+      OrderRequest request;
+      RequestOfSignal(frame, request);
+      m_desk.Take(request, m_now);
+     }
+
+   virtual void      OnOrder(const OrderFrame &frame)
+     {
+      OrderRequest request;
+      RequestOfOrder(frame, request);
+      m_desk.Take(request, m_now);
+     }
+
+   virtual void      OnAsk(const AskFrame &frame)
+     {
+      for(int i = 0; i < ArraySize(frame.ids); i++)
+         m_desk.Ask(frame.ids[i], m_now);
+     }
+
+   virtual void      OnHalt(const HaltFrame &frame)
+     {
+      m_desk.Halt(frame.halted != 0, frame.reason);
+     }
+
+   virtual void      OnRefused(const int code, const string text)
+     {
+      PrintFormat("the daemon refuses this trader (error %d): %s", code, text);
+     }
+
+private:
+   bool              BeginSession(const TraderSettings &settings)
+     {
+      HelloFrame hello;
+      TradesMode trades = TRADES_NOTHING;
+      if(settings.desk.trading == TRADING_LIVE)
+         trades = TRADES_ORDERS;
+      if(settings.desk.trading == TRADING_DRY)
+         trades = TRADES_DRY_RUN;
+      FillHello(hello, m_identity, trades, "Mt5Bridge Trader " + MT5BRIDGE_VERSION);
+      if(m_session.Begin(settings.session, hello, GetPointer(this)))
+         return(true);
+      Alert("Mt5Bridge Trader: ", m_session.StatusText());
+      return(false);
+     }
+
+   bool              Announce(const string &names[])
+     {
+      for(int i = 0; i < ArraySize(names); i++)
+        {
+         SymbolEntry symbol;
+         if(!ReadSymbol(names[i], symbol))
+           {
+            Alert("Mt5Bridge Trader: the broker has no symbol ", names[i]);
+            return(false);
+           }
+         m_session.AddSymbol(symbol);
+        }
+      return(true);
+     }
+
+   // Follows the orders and tells what is new.
+   void              Follow(void)
+     {
+      m_desk.Step(m_now);
+      TellAccount();
+      if(Report())
+         m_session.Send(m_now);
+     }
+
+   // Hands results to the session, in order. What is left untold while there is no connection is
+   // let go, since the daemon asks again when it is back. True if there were any.
+   bool              Report(void)
+     {
+      ResultTray *tray = m_desk.Results();
+      const int count = tray.Count();
+      int told = 0;
+      SignalResultFrame result;
+      while(told < count && m_session.Live())
+        {
+         tray.Get(told, result);
+         if(!m_session.Report(result))
+            break;
+         told++;
+        }
+      if(count > 0)
+         tray.Drop(m_session.Live() ? told : count);
+      return(told > 0);
+     }
+
+   void              TellAccount(void)
+     {
+      AccountFrame account;
+      if(m_session.Live() && m_account.Changed(m_now, account) && m_session.SendAccount(account))
+         m_account.Told(account);
+     }
+
+   void              ShowStatus(void)
+     {
+      if(!m_show_status || m_now.ms < m_status_ms)
+         return;
+      m_status_ms = m_now.ms + 1000;
+      const string halted = m_desk.HaltReason();
+      Comment(StringFormat("Mt5Bridge Trader %s\n%s\n%d orders, %d open%s", m_identity,
+                           m_session.StatusText(), m_desk.Count(), m_desk.OpenCount(),
+                           halted == "" ? "" : "\nHALTED: " + halted));
+     }
+  };
+
+#endif

@@ -1,0 +1,13 @@
+//| One reading of all clocks; handlers take it once and pass it on.
+#ifndef MT5BRIDGE_SESSION_MOMENT
+#define MT5BRIDGE_SESSION_MOMENT
+
+struct Moment
+  {
+   long ms;             // steady, milliseconds
+   long us;             // steady, microseconds
+   long utc_msc;        // milliseconds since 1970, UTC
+   int  utc_offset_ms;  // trade server's time minus UTC
+  };
+
+#endif

@@ -1,0 +1,577 @@
+//| The terminal's side of the dialog: greeting, sequences, windows, heartbeats and resumption.
+#ifndef MT5BRIDGE_SESSION_SESSION
+#define MT5BRIDGE_SESSION_SESSION
+
+#include "../Link/Connection.mqh"
+#include "../Wire/Decoder.mqh"
+#include "Pulse.mqh"
+#include "SessionEvents.mqh"
+#include "SessionSettings.mqh"
+#include "Settling.mqh"
+
+#define SESSION_FRAMES_A_STEP 256      // received in one step; the rest waits for the next
+#define SESSION_SYMBOLS_A_FRAME 1000
+#define SESSION_SETTLE_MS 50           // between looks at what the daemon has in memory
+#define SESSION_RETRY_MS 30000         // after a refusal that only the user can mend
+#define SESSION_FRAME_ROOM 64          // bytes of a frame besides its records
+#define SESSION_FIRST_BATCH 16         // records of a frame on a fresh connection
+
+enum SESSION_STATE
+  {
+   SESSION_OFFLINE,
+   SESSION_GREETING,   // HELLO is sent
+   SESSION_SETTLING,   // WELCOME came; fresh streams wait for their place
+   SESSION_LIVE,
+   SESSION_REFUSED
+  };
+
+class Session
+  {
+private:
+   Connection     m_link;
+   Encoder        m_encoder;
+   Decoder        m_decoder;
+   ByteWriter     m_out;
+   uchar          m_in[];
+   Streams        m_streams;
+   Settling       m_settling;
+   Pulse          m_pulse;
+   SessionSettings m_settings;
+   HelloFrame     m_hello;
+   SessionEvents *m_events;
+   SESSION_STATE  m_state;
+   uint           m_generation;    // of the connection that was greeted
+   int            m_announced;     // symbols told on this connection
+   int            m_window;
+   int            m_batch;         // grows as acknowledgements come: a line that keeps breaking
+                                   // still carries small frames
+   bool           m_hello_due;
+   bool           m_lived;
+   string         m_refused_text;
+   long           m_retry_ms;
+
+public:
+                  Session(void);
+   bool           Begin(const SessionSettings &settings, const HelloFrame &hello, SessionEvents *events);
+   int            AddSymbol(const SymbolEntry &entry);
+   void           Step(const Moment &now);
+   void           Send(const Moment &now);
+   void           End(const string text, const Moment &now);
+   bool           Report(const SignalResultFrame &result);
+   bool           SendAccount(const AccountFrame &account);
+   bool           SendRecount(const RecountFrame &recount);
+   void           Resume(const string name, ResumeEntry &found) const { m_settling.Resume(name, found); }
+   DealOutbox    *Deals(void) { return m_streams.Deals(); }
+   TickOutbox    *Ticks(const int index) { return m_streams.Ticks(index); }
+   SESSION_STATE  State(void) const { return m_state; }
+   bool           Live(void) const { return m_state == SESSION_LIVE; }
+   ulong          Unacknowledged(void) { return m_streams.Unacknowledged(); }
+   long           RoundTripUs(void) const { return m_pulse.RoundTripUs(); }
+   ulong          NextToken(void) const { return m_pulse.NextToken(); }
+   ulong          AnsweredToken(void) const { return m_pulse.AnsweredToken(); }
+   string         StatusText(void) const;
+   uint           Connects(void) const { return m_link.Connects(); }
+   ulong          BytesOut(void) const { return m_link.BytesOut(); }
+
+private:
+   void           FollowLink(const Moment &now);
+   void           Greet(const Moment &now);
+   void           SendHello(const Moment &now);
+   void           Offline(const string reason);
+   void           ReceiveAll(const Moment &now);
+   void           Take(const int size, const Moment &now);
+   bool           TakeDialog(const int type, const Moment &now);
+   bool           TakeRecordsAnswer(const int type);
+   bool           TakeTrading(const int type);
+   void           Complain(const ErrorCode code, const string text);
+   void           Welcomed(const WelcomeFrame &welcome, const Moment &now);
+   void           GoOn(void);
+   void           HeardBeat(const HeartbeatFrame &beat, const Moment &now);
+   void           Settle(const HeartbeatFrame &beat, const Moment &now);
+   void           BeginStreams(void);
+   void           BecomeLive(void);
+   void           Acknowledge(const uint stream, const ulong sequence);
+   void           HeardError(const ErrorFrame &error, const Moment &now);
+   void           Announce(void);
+   void           Beat(const Moment &now);
+   void           Fill(void);
+   bool           SendNext(Outbox *box, const int records_max);
+   bool           Welcome(void) const { return m_state == SESSION_SETTLING || m_state == SESSION_LIVE; }
+  };
+
+Session::Session(void)
+  {
+   m_events = NULL;
+   m_state = SESSION_OFFLINE;
+   m_generation = 0;
+   m_announced = 0;
+   m_window = 0;
+   m_batch = SESSION_FIRST_BATCH;
+   m_hello_due = false;
+   m_lived = false;
+   m_retry_ms = 0;
+  }
+
+// Once, before all else; false when the settings make no sense (StatusText says why).
+bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, SessionEvents *events)
+  {
+   m_settings = settings;
+   m_hello = hello;
+   m_events = events;
+   m_streams.Configure(settings.publishes, settings.kept_ticks);
+   LinkSettings link;
+   LinkDefaults(link);
+   link.host = settings.host;
+   link.port = settings.port;
+   link.user = settings.user;
+   link.password = settings.password;
+   link.connect_ms = MathMin(link.connect_ms, settings.block_ms);
+   link.step_ms = MathMax(1, MathMin(link.step_ms, settings.block_ms / 2));
+   link.io_ms = MathMin(link.io_ms, link.step_ms);
+   if(m_link.Configure(link, (uint)(hello.instance & 0xFFFFFFFF)))
+      return true;
+   m_refused_text = m_link.SettingsError();
+   return false;
+  }
+
+// Announce a symbol, and publish its ticks if this session publishes; its index, from 0.
+int Session::AddSymbol(const SymbolEntry &entry)
+  {
+   int index = m_streams.Add(entry);
+   if(m_state == SESSION_LIVE && m_settings.publishes)
+      m_hello_due = true;  // greet again: a new stream has to find its place
+   return index;
+  }
+
+// Receive and hand on, let time pass, send; at most `block_ms` in sockets.
+void Session::Step(const Moment &now)
+  {
+   if(m_state == SESSION_REFUSED && now.ms < m_retry_ms)
+      return;
+   m_link.Step(now.ms);
+   FollowLink(now);
+   ReceiveAll(now);
+   if(m_state != SESSION_OFFLINE && m_state != SESSION_REFUSED && m_pulse.Silent(now))
+     {
+      m_link.Drop(now.ms, LINK_SILENT);
+      Offline("the daemon is silent");
+     }
+   Send(now);
+  }
+
+// Queue what may be sent and hand it to the socket.
+void Session::Send(const Moment &now)
+  {
+   if(m_link.State() != LINK_UP)
+      return;
+   if(m_hello_due)
+      SendHello(now);
+   if(Welcome())
+     {
+      Announce();
+      Beat(now);
+     }
+   if(m_state == SESSION_LIVE)
+      Fill();
+   m_link.Flush(now.ms);
+  }
+
+// Say goodbye; the connection is closed for good.
+void Session::End(const string text, const Moment &now)
+  {
+   if(Welcome())
+     {
+      Fill();
+      ByeFrame bye;
+      bye.text = text;
+      m_encoder.Encode(bye, m_out);
+      if(m_link.Send(m_out))
+         m_link.Flush(now.ms);
+     }
+   m_link.Close();
+   m_state = SESSION_OFFLINE;
+  }
+
+// Tell what became of a signal or order; false when not live: the daemon asks again.
+bool Session::Report(const SignalResultFrame &result)
+  {
+   if(!Welcome())
+      return false;
+   m_encoder.Encode(result, m_out);
+   return m_link.Send(m_out);
+  }
+
+bool Session::SendAccount(const AccountFrame &account)
+  {
+   if(!Welcome())
+      return false;
+   m_encoder.Encode(account, m_out);
+   return m_link.Send(m_out);
+  }
+
+bool Session::SendRecount(const RecountFrame &recount)
+  {
+   if(m_state != SESSION_LIVE)
+      return false;
+   m_encoder.Encode(recount, m_out);
+   return m_link.Send(m_out);
+  }
+
+// One line for the chart.
+string Session::StatusText(void) const
+  {
+   switch(m_state)
+     {
+      case SESSION_OFFLINE:
+         return "offline: " + (m_refused_text != "" ? m_refused_text : m_link.LastFailureText());
+      case SESSION_GREETING:
+         return "greeting";
+      case SESSION_SETTLING:
+         return "waiting until the daemon has everything on disk";
+      case SESSION_LIVE:
+         return "connected";
+     }
+   return "refused: " + m_refused_text;
+  }
+
+void Session::FollowLink(const Moment &now)
+  {
+   bool up = m_link.State() == LINK_UP;
+   if(up && m_link.Generation() != m_generation)
+     {
+      if(m_state != SESSION_OFFLINE && m_state != SESSION_REFUSED)
+         Offline("connected anew");
+      m_generation = m_link.Generation();
+      m_pulse.Connected(now);
+      Greet(now);
+     }
+   else if(!up && m_state != SESSION_OFFLINE && m_state != SESSION_REFUSED)
+      Offline(m_link.LastFailureText());
+  }
+
+void Session::Greet(const Moment &now)
+  {
+   m_state = SESSION_GREETING;
+   m_announced = 0;
+   m_hello_due = true;
+   SendHello(now);
+  }
+
+void Session::SendHello(const Moment &now)
+  {
+   m_hello.time_msc = now.utc_msc;
+   m_hello.utc_offset_ms = now.utc_offset_ms;
+   m_encoder.Encode(m_hello, m_out);
+   if(!m_link.Send(m_out))
+      return;
+   m_hello_due = false;
+   m_state = SESSION_GREETING;
+   m_announced = 0;
+  }
+
+void Session::Offline(const string reason)
+  {
+   m_state = SESSION_OFFLINE;
+   m_hello_due = false;
+   m_events.OnOffline(reason);
+  }
+
+void Session::ReceiveAll(const Moment &now)
+  {
+   int size = 0;
+   for(int count = 0; count < SESSION_FRAMES_A_STEP; count++)
+     {
+      if(m_link.State() != LINK_UP || !m_link.Receive(m_in, size))
+         return;
+      Take(size, now);
+     }
+  }
+
+// One message of the daemon; what is refused has no effect but an ERROR (PROTOCOL 3.3).
+void Session::Take(const int size, const Moment &now)
+  {
+   if(size < 0)
+     {
+      Complain(ERROR_BAD_FRAME, WireReasonText(WIRE_MULTIPART));
+      return;
+     }
+   bool taken = m_decoder.Open(m_in, size);
+   if(taken)
+     {
+      int type = m_decoder.Type();
+      m_pulse.Heard(now);
+      taken = TakeDialog(type, now) || TakeRecordsAnswer(type) || TakeTrading(type);
+      if(!taken && m_decoder.Reason() == WIRE_OK)
+        {
+         Complain(ERROR_UNEXPECTED_FRAME, StringFormat("frame type %d is the terminal's", type));
+         return;
+        }
+     }
+   if(!taken)
+      Complain(ERROR_BAD_FRAME, WireReasonText(m_decoder.Reason()));
+  }
+
+bool Session::TakeDialog(const int type, const Moment &now)
+  {
+   if(type == FRAME_WELCOME)
+     {
+      WelcomeFrame welcome;
+      if(!m_decoder.Decode(welcome))
+         return false;
+      Welcomed(welcome, now);
+      return true;
+     }
+   if(type == FRAME_HEARTBEAT)
+     {
+      HeartbeatFrame beat;
+      if(!m_decoder.Decode(beat))
+         return false;
+      HeardBeat(beat, now);
+      return true;
+     }
+   if(type == FRAME_ERROR)
+     {
+      ErrorFrame error;
+      if(!m_decoder.Decode(error))
+         return false;
+      HeardError(error, now);
+      return true;
+     }
+   ByeFrame bye;
+   return type == FRAME_BYE && m_decoder.Decode(bye);
+  }
+
+bool Session::TakeRecordsAnswer(const int type)
+  {
+   if(type == FRAME_ACK)
+     {
+      AckFrame ack;
+      if(!m_decoder.Decode(ack))
+         return false;
+      for(int i = 0; i < ArraySize(ack.streams); i++)
+         Acknowledge(ack.streams[i].stream, ack.streams[i].sequence);
+      return true;
+     }
+   if(type == FRAME_RESEND)
+     {
+      ResendFrame resend;
+      if(!m_decoder.Decode(resend))
+         return false;
+      Outbox *box = m_streams.At((int)resend.stream);
+      if(box != NULL && box.Begun())
+         box.Rewind(resend.first);
+      return true;
+     }
+   return false;
+  }
+
+bool Session::TakeTrading(const int type)
+  {
+   if(type == FRAME_SIGNAL)
+     {
+      SignalFrame signal;
+      if(!m_decoder.Decode(signal))
+         return false;
+      m_events.OnSignal(signal);
+      return true;
+     }
+   if(type == FRAME_ORDER)
+     {
+      OrderFrame order;
+      if(!m_decoder.Decode(order))
+         return false;
+      m_events.OnOrder(order);
+      return true;
+     }
+   if(type == FRAME_ASK)
+     {
+      AskFrame ask;
+      if(!m_decoder.Decode(ask))
+         return false;
+      m_events.OnAsk(ask);
+      return true;
+     }
+   if(type != FRAME_HALT)
+      return false;
+   HaltFrame halt;
+   if(!m_decoder.Decode(halt))
+      return false;
+   m_events.OnHalt(halt);
+   return true;
+  }
+
+void Session::Complain(const ErrorCode code, const string text)
+  {
+   ErrorFrame error;
+   error.code = (ushort)code;
+   error.text = text;
+   m_encoder.Encode(error, m_out);
+   m_link.Send(m_out);
+  }
+
+void Session::Welcomed(const WelcomeFrame &welcome, const Moment &now)
+  {
+   m_link.Settled();
+   m_refused_text = "";
+   m_window = (int)MathMin(welcome.window_records, (uint)0x7FFFFFFF);
+   m_pulse.Welcomed(welcome.heartbeat_ms, welcome.timeout_ms, now);
+   m_settling.Take(welcome);
+   m_announced = 0;
+   m_batch = SESSION_FIRST_BATCH;
+   GoOn();
+   if(m_streams.AllBegun())
+      BecomeLive();
+   else
+      m_state = SESSION_SETTLING;
+  }
+
+// Streams that have their place go on behind what is on disk.
+void Session::GoOn(void)
+  {
+   for(int number = 0; number < m_streams.Outboxes(); number++)
+     {
+      Outbox *box = m_streams.At(number);
+      ResumeEntry resume;
+      m_settling.Resume(m_streams.Name(number), resume);
+      if(box.Begun())
+         box.Resume(resume.durable);
+     }
+  }
+
+void Session::HeardBeat(const HeartbeatFrame &beat, const Moment &now)
+  {
+   for(int i = 0; i < ArraySize(beat.marks); i++)
+      Acknowledge(beat.marks[i].stream, beat.marks[i].passed);
+   bool answered = m_pulse.Answered(beat.token, (long)GetMicrosecondCount());
+   if(answered && m_state == SESSION_SETTLING)
+      Settle(beat, now);
+  }
+
+void Session::Settle(const HeartbeatFrame &beat, const Moment &now)
+  {
+   if(m_settling.Agrees(m_streams, beat.marks))
+     {
+      BeginStreams();
+      BecomeLive();
+     }
+   else if(m_settling.OnDisk(beat.marks))
+      m_hello_due = true;
+   else
+      m_pulse.DueIn(SESSION_SETTLE_MS, now);
+  }
+
+void Session::BeginStreams(void)
+  {
+   for(int number = 0; number < m_streams.Outboxes(); number++)
+     {
+      Outbox *box = m_streams.At(number);
+      ResumeEntry resume;
+      m_settling.Resume(m_streams.Name(number), resume);
+      if(!box.Begun())
+         box.Begin(resume.durable);
+     }
+  }
+
+void Session::BecomeLive(void)
+  {
+   bool first = !m_lived;
+   m_state = SESSION_LIVE;
+   m_lived = true;
+   m_events.OnLive(first);
+  }
+
+void Session::Acknowledge(const uint stream, const ulong sequence)
+  {
+   Outbox *box = m_streams.At((int)stream);
+   if(box == NULL || !box.Begun())
+      return;
+   if(sequence > box.Acknowledged())
+      m_batch = MathMin(2 * m_batch, MathMax(m_batch, m_settings.batch_records));
+   box.Acknowledge(sequence);
+  }
+
+void Session::HeardError(const ErrorFrame &error, const Moment &now)
+  {
+   int code = (int)error.code;
+   if(code == ERROR_HELLO_FIRST || code == ERROR_UNKNOWN_STREAM)
+     {
+      m_hello_due = m_hello_due || Welcome();
+      return;
+     }
+   if(code != ERROR_WRONG_VERSION && code != ERROR_IDENTITY_IN_USE && code != ERROR_SUPERSEDED && code != ERROR_LIMIT)
+      return;
+   m_refused_text = error.text;
+   m_link.Drop(now.ms, LINK_DROPPED);
+   m_state = SESSION_REFUSED;
+   m_retry_ms = code == ERROR_IDENTITY_IN_USE ? now.ms : now.ms + SESSION_RETRY_MS;
+   m_events.OnOffline(error.text);
+   m_events.OnRefused(code, error.text);
+  }
+
+// Tell the numbers of the symbols that this connection has not been told.
+void Session::Announce(void)
+  {
+   while(m_announced < m_streams.Symbols())
+     {
+      SymbolsFrame frame;
+      int count = MathMin(SESSION_SYMBOLS_A_FRAME, m_streams.Symbols() - m_announced);
+      ArrayResize(frame.symbols, count);
+      for(int i = 0; i < count; i++)
+         m_streams.Symbol(m_announced + i, frame.symbols[i]);
+      m_encoder.Encode(frame, m_out);
+      if(!m_link.Send(m_out))
+         return;
+      m_announced += count;
+     }
+  }
+
+void Session::Beat(const Moment &now)
+  {
+   if(!m_pulse.Due(now) || m_announced < m_streams.Symbols())
+      return;
+   HeartbeatFrame beat;
+   beat.token = m_pulse.NextToken();
+   beat.time_msc = now.utc_msc;
+   beat.utc_offset_ms = now.utc_offset_ms;
+   beat.round_trip_us = (uint)MathMin(m_pulse.RoundTripUs(), (long)0xFFFFFFFF);
+   if(m_state == SESSION_LIVE)
+      m_streams.Marks(beat.marks);
+   m_encoder.Encode(beat, m_out);
+   if(m_link.Send(m_out))
+      m_pulse.Sent(now);
+  }
+
+// Records, as far as the window and the connection have room.
+void Session::Fill(void)
+  {
+   if(m_announced < m_streams.Symbols())
+      return;
+   int window = m_window - m_streams.InFlight();
+   while(true)
+     {
+      Outbox *box = m_streams.NextToSend();
+      if(box == NULL)
+         return;
+      bool deals = box.Stream() == DEALS_STREAM;
+      int record_bytes = deals ? DEAL_BYTES : TICK_BYTES;
+      int fitting = (m_link.Room() - SESSION_FRAME_ROOM) / record_bytes;
+      int records_max = MathMin(fitting, MathMin(m_batch, m_settings.batch_records));
+      int before = box.InFlight();
+      if(!deals)
+         records_max = MathMin(records_max, window);
+      if(records_max < 1 || !SendNext(box, records_max))
+         return;
+      if(!deals)
+         window -= box.InFlight() - before;
+     }
+  }
+
+bool Session::SendNext(Outbox *box, const int records_max)
+  {
+   if(!box.EncodeNext(m_encoder, m_out, records_max) || !m_link.Send(m_out))
+      return false;
+   box.Passed();
+   return true;
+  }
+
+#endif

@@ -1,0 +1,27 @@
+//| What a session tells its owner; override what you need.
+#ifndef MT5BRIDGE_SESSION_EVENTS
+#define MT5BRIDGE_SESSION_EVENTS
+
+#include "../Wire/Frames.mqh"
+
+class SessionEvents
+  {
+public:
+   virtual     ~SessionEvents(void) {}
+
+   // The daemon knows us, and every stream has its place; `first` of this program's run.
+   virtual void OnLive(const bool first) {}
+
+   // The line is down; everything that is not acknowledged is kept.
+   virtual void OnOffline(const string reason) {}
+
+   virtual void OnSignal(const SignalFrame &frame) {}
+   virtual void OnOrder(const OrderFrame &frame) {}
+   virtual void OnAsk(const AskFrame &frame) {}
+   virtual void OnHalt(const HaltFrame &frame) {}
+
+   // The daemon will not have this terminal (PROTOCOL 9.2); `text` says why.
+   virtual void OnRefused(const int code, const string text) {}
+  };
+
+#endif

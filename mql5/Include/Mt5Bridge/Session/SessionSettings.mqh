@@ -1,0 +1,27 @@
+//| Where the daemon is, and how much a session keeps and dares.
+#ifndef MT5BRIDGE_SESSION_SETTINGS
+#define MT5BRIDGE_SESSION_SETTINGS
+
+struct SessionSettings
+  {
+   string host;
+   int    port;
+   string user;           // empty: no password is asked
+   string password;
+   int    block_ms;       // the longest one Step may take in sockets
+   int    kept_ticks;     // unacknowledged ticks kept for each symbol
+   int    batch_records;  // ticks a frame
+   bool   publishes;      // has streams of its own; a trader has none
+
+          SessionSettings(void)
+     {
+      host = "127.0.0.1";
+      port = 5655;
+      block_ms = 50;
+      kept_ticks = 131072;
+      batch_records = 1000;
+      publishes = true;
+     }
+  };
+
+#endif

@@ -1,0 +1,84 @@
+//| What values a frame may hold beyond its layout (PROTOCOL.md sections 2, 4 and 11).
+#ifndef MT5BRIDGE_WIRE_CHECKS_MQH
+#define MT5BRIDGE_WIRE_CHECKS_MQH
+
+#include "Frames.mqh"
+#include "DoubleBits.mqh"
+
+// An identity or symbol: 1 to `bytes_max` bytes of UTF-8, all of them visible.
+bool NameAllowed(const string name, const int bytes_max)
+  {
+   uchar bytes[];
+   const int size = Utf8Bytes(name, bytes);
+   return(size >= 1 && size <= bytes_max && Utf8Printable(bytes, size));
+  }
+
+// Sequences from `first` to `last`.
+bool IntervalAllowed(const ulong first, const ulong last)
+  {
+   return(first >= 1 && first <= last && last <= SEQUENCE_MAX);
+  }
+
+// Server time minus UTC is within a day.
+bool OffsetAllowed(const int utc_offset_ms)
+  {
+   return(utc_offset_ms >= -UTC_OFFSET_MS_MAX && utc_offset_ms <= UTC_OFFSET_MS_MAX);
+  }
+
+// `count` records, the first one numbered `first`.
+bool BatchAllowed(const ulong first, const int utc_offset_ms, const int count, const int count_max)
+  {
+   if(count < 1 || count > count_max || first > SEQUENCE_MAX)
+      return(false);
+   return(IntervalAllowed(first, first + (ulong)count - 1) && OffsetAllowed(utc_offset_ms));
+  }
+
+// A size or price: finite and not negative.
+bool SizeAllowed(const double size)
+  {
+   return(IsFinite(size) && size >= 0);
+  }
+
+// The sizes of a signal.
+bool SignalAllowed(const SignalFrame &signal)
+  {
+   return(SizeAllowed(signal.lots) && SizeAllowed(signal.stop_points)
+          && SizeAllowed(signal.target_points));
+  }
+
+// The six amounts of an account, which may be negative.
+bool AccountAllowed(const AccountFrame &account)
+  {
+   return(IsFinite(account.balance) && IsFinite(account.credit) && IsFinite(account.profit)
+          && IsFinite(account.equity) && IsFinite(account.margin)
+          && IsFinite(account.margin_free));
+  }
+
+// What an order of each kind must say.
+bool OrderAllowed(const OrderFrame &order)
+  {
+   if(!SizeAllowed(order.lots) || !SizeAllowed(order.price)
+      || !SizeAllowed(order.sl) || !SizeAllowed(order.tp))
+      return(false);
+   switch(order.kind)
+     {
+      case ORDER_MARKET:
+         return(order.side != ORDER_NO_SIDE && order.lots > 0);
+      case ORDER_LIMIT:
+      case ORDER_STOP:
+         return(order.side != ORDER_NO_SIDE && order.lots > 0 && order.price > 0);
+      case ORDER_MODIFY:
+      case ORDER_CANCEL:
+         return(order.ticket > 0);
+     }
+   return(order.ticket > 0 || StringLen(order.symbol) > 0);
+  }
+
+// An interval of a tick stream.
+bool RecountAllowed(const RecountFrame &recount)
+  {
+   return(recount.stream != DEALS_STREAM && recount.sequence <= SEQUENCE_MAX
+          && recount.from_msc < recount.to_msc);
+  }
+
+#endif

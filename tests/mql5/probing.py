@@ -1,0 +1,95 @@
+"""The probe EA on an emulated terminal, and the libzmq ROUTER it talks to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import zmq
+from zmq.auth.thread import ThreadAuthenticator
+
+from mt5bridge.emulator.script import Script, statement
+from mt5bridge.emulator.terminal import EmulatedTerminal
+from tests.mql5.running import PROGRAMS
+
+DEADLINE_S = 30.0
+_DEADLINE_MS = 30_000
+
+
+@contextmanager
+def probe(
+    folder: Path, port: int, *statements: str, **inputs: object
+) -> Iterator[EmulatedTerminal]:
+    """The probe connecting to `port`; the terminal is stopped in order at the end."""
+    script = Script.of(
+        "seed 5",
+        "symbol EURUSD",
+        "sockets allowed=127.0.0.1",
+        "clock mode=real",
+        *statements,
+        statement("attach", "LinkProbe", "on", "EURUSD", Port=port, **inputs),
+    )
+    with EmulatedTerminal(PROGRAMS, script, folder) as terminal:
+        yield terminal
+
+
+@contextmanager
+def libzmq_router(**options: int) -> Iterator[zmq.Socket[bytes]]:
+    """A bound ROUTER with these socket options."""
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as router:
+        _prepare(router, options)
+        yield router
+
+
+@contextmanager
+def plain_router(user: str, password: str) -> Iterator[zmq.Socket[bytes]]:
+    """A bound ROUTER that lets one user in."""
+    with zmq.Context() as context:
+        guard = ThreadAuthenticator(context)
+        guard.start()
+        try:
+            guard.configure_plain(domain="*", passwords={user: password})
+            with context.socket(zmq.ROUTER) as router:
+                router.plain_server = True
+                _prepare(router, {})
+                yield router
+        finally:
+            guard.stop()
+
+
+def port_of(router: zmq.Socket[bytes]) -> int:
+    """The port it is bound to."""
+    return int(router.getsockopt_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
+
+
+def greet(router: zmq.Socket[bytes]) -> bytes:
+    """The identity of the next peer that says something; the probe says `hi` when it is up."""
+    peer, text = router.recv_multipart()
+    assert text == b"hi"
+    return peer
+
+
+def echoed(router: zmq.Socket[bytes], peer: bytes, *parts: bytes) -> list[bytes]:
+    """What comes back for a message."""
+    router.send_multipart([peer, *parts])
+    sender, *back = router.recv_multipart()
+    assert sender == peer
+    return back
+
+
+def wait_for_echo(router: zmq.Socket[bytes], text: bytes) -> None:
+    """Ask each peer that comes until one sends the text back."""
+    body = b""
+    while body != text:
+        peer, body = router.recv_multipart()
+        if body == b"hi":
+            router.send_multipart([peer, text])
+
+
+def _prepare(router: zmq.Socket[bytes], options: dict[str, int]) -> None:
+    router.linger = 0
+    router.rcvtimeo = router.sndtimeo = _DEADLINE_MS
+    for name, value in options.items():
+        router.setsockopt(getattr(zmq, name), value)
+    router.bind("tcp://127.0.0.1:*")

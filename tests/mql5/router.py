@@ -1,0 +1,159 @@
+"""A ROUTER that misbehaves on its first connections and is a pipe to a real one afterwards.
+
+Real TCP. Each connection is served by its own thread, in the order in which they come; what a
+connection does is a function of a `Peer`, so that a test lists the misbehaviour it wants.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TypeAlias
+
+from tests.mql5 import zmtp
+
+_DEADLINE_S = 20.0
+_CHUNK_BYTES = 65_536
+
+
+class Peer:
+    """One accepted connection; OSError ends its behaviour."""
+
+    def __init__(self, link: socket.socket, behind: tuple[str, int]) -> None:
+        self.link = link
+        self.behind = behind
+        link.settimeout(_DEADLINE_S)
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def send(self, data: bytes) -> None:
+        """All of it."""
+        self.link.sendall(data)
+
+    def take(self, count: int) -> bytes:
+        """Exactly `count` bytes; EOFError if the client closes before."""
+        found = b""
+        while len(found) < count:
+            if not (more := self.link.recv(count - len(found))):
+                raise EOFError
+            found += more
+        return found
+
+    def until_closed(self) -> None:
+        """Take whatever comes until the client gives up."""
+        with suppress(OSError):
+            while self.link.recv(_CHUNK_BYTES):
+                pass
+
+    def until_hung_up(self) -> None:
+        """Take nothing until the client gives up."""
+        poll = select.poll()
+        poll.register(self.link, select.POLLRDHUP)
+        poll.poll(_DEADLINE_S * 1_000)
+
+    def reset(self) -> None:
+        """Close with a RST instead of a FIN."""
+        self.link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def greet(self) -> None:
+        """Exchange greetings (NULL)."""
+        self.send(zmtp.greeting())
+        self.take(zmtp.GREETING_BYTES)
+
+    def shake_hands(self) -> None:
+        """The whole NULL handshake."""
+        self.greet()
+        head = self.take(2)
+        self.take(head[1])
+        self.send(zmtp.ready())
+
+    def pipe(self, bytes_max: int | None = None, step: int = _CHUNK_BYTES) -> None:
+        """Be the real ROUTER, for `bytes_max` bytes to the client, at most `step` at a time."""
+        with socket.create_connection(self.behind, _DEADLINE_S) as real:
+            real.settimeout(_DEADLINE_S)
+            real.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            up = threading.Thread(target=_copy, args=(self.link, real, None, _CHUNK_BYTES))
+            up.start()
+            _copy(real, self.link, bytes_max, step)
+            for link in (real, self.link):
+                with suppress(OSError):
+                    link.shutdown(socket.SHUT_RDWR)
+            up.join()
+
+
+Behaviour: TypeAlias = Callable[[Peer], None]
+
+
+class Router:
+    """Listens; `behaviours` are for its first connections, `behind` is the real ROUTER's port.
+
+    `buffer_bytes`: what the system keeps of what is not taken.
+    """
+
+    def __init__(
+        self, behaviours: Sequence[Behaviour], behind: int, buffer_bytes: int | None = None
+    ) -> None:
+        self.accepted = 0
+        self._behaviours = list(behaviours)
+        self._behind = ("127.0.0.1", behind)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        if buffer_bytes is not None:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+        self.port: int = self._listener.getsockname()[1]
+        self._links: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._accept)]
+
+    def __enter__(self) -> Router:
+        self._threads[0].start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._threads[0].join()
+        for link in self._links:
+            with suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads[1:]:
+            thread.join()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                link, _ = self._listener.accept()
+                self._links.append(link)
+                thread = threading.Thread(target=self._serve, args=(link, self._next()))
+                self._threads.append(thread)
+                thread.start()
+
+    def _next(self) -> Behaviour:
+        self.accepted += 1
+        return self._behaviours.pop(0) if self._behaviours else Peer.pipe
+
+    def _serve(self, link: socket.socket, behaviour: Behaviour) -> None:
+        with link, suppress(OSError, EOFError):
+            behaviour(Peer(link, self._behind))
+
+
+def _copy(source: socket.socket, target: socket.socket, bytes_max: int | None, step: int) -> None:
+    left = bytes_max
+    with suppress(OSError):
+        while left is None or left > 0:
+            data = source.recv(step if left is None else min(step, left))
+            if not data:
+                break
+            target.sendall(data)
+            left = None if left is None else left - len(data)
+    if bytes_max is None:
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)

@@ -1,0 +1,124 @@
+"""The MQL5 link against libzmq's ROUTER, on real TCP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+import zmq
+
+from tests.mql5.probing import (
+    DEADLINE_S,
+    echoed,
+    greet,
+    libzmq_router,
+    plain_router,
+    port_of,
+    probe,
+)
+
+pytestmark = pytest.mark.usefixtures("scripts")
+_FRAME_BYTES_MAX = 2**20 + 16
+
+
+def test_messages_of_all_sizes_come_and_go(tmp_path: Path) -> None:
+    """1.1: short and long frames, empty ones, and the largest, more than the send queue holds."""
+    random = Random(3)
+    with libzmq_router() as router, probe(tmp_path, port_of(router)):
+        peer = greet(router)
+        for size in (0, 1, 255, 256, 16_383, 16_384, 65_535, 65_536, *[_FRAME_BYTES_MAX] * 6):
+            body = random.randbytes(size)
+            assert echoed(router, peer, body) == [body]
+
+
+def test_a_message_of_several_parts_is_told_apart(tmp_path: Path) -> None:
+    """3.2: refused as multipart; what follows is received."""
+    with libzmq_router() as router, probe(tmp_path, port_of(router)) as terminal:
+        peer = greet(router)
+        router.send_multipart([peer, b"one", b"two", b"three"])
+        assert echoed(router, peer, b"after") == [b"after"]
+        terminal.wait_journal("multipart 1", DEADLINE_S)
+
+
+def test_short_sends_and_dummy_readability(tmp_path: Path) -> None:
+    """A terminal that sends a part only and says that it can read when it cannot."""
+    faults = "sockets allowed=127.0.0.1 short=0.7 dummy=0.5"
+    random = Random(4)
+    with libzmq_router() as router, probe(tmp_path, port_of(router), faults) as terminal:
+        peer = greet(router)
+        for size in (0, 700, 100_000, 300_000):
+            body = random.randbytes(size)
+            assert echoed(router, peer, body) == [body]
+        stats = terminal.wait(lambda stats: stats.faults["dummy"] > 5, DEADLINE_S)
+        assert stats.faults["short"] > 5
+
+
+def test_heartbeats_both_ways(tmp_path: Path) -> None:
+    """PING is answered, so libzmq keeps the link, and PONG is measured, so the probe does."""
+    options = {"HEARTBEAT_IVL": 30, "HEARTBEAT_TIMEOUT": 200, "HEARTBEAT_TTL": 300}
+    with (
+        libzmq_router(**options) as router,
+        probe(tmp_path, port_of(router), PingMs=20) as terminal,
+    ):
+        peer = greet(router)
+        terminal.wait(lambda stats: stats.program("LinkProbe").handler("OnTimer").calls > 150, 30)
+        assert echoed(router, peer, b"still there") == [b"still there"]
+        journal = terminal.stop().journal
+    assert not [line for line in journal if "down" in line]
+
+
+def test_silent_libzmq_is_pinged(tmp_path: Path) -> None:
+    """Without heartbeats of its own libzmq still answers ours: the round trip is known."""
+    with libzmq_router() as router, probe(tmp_path, port_of(router), PingMs=20) as terminal:
+        greet(router)
+        terminal.wait(lambda stats: stats.program("LinkProbe").handler("OnTimer").calls > 50, 30)
+        (told,) = [line for line in terminal.stop().journal if "round trip" in line]
+    assert "round trip -1" not in told
+
+
+def test_plain(tmp_path: Path) -> None:
+    """12.2: user and password."""
+    with plain_router("terminal", "Geheimnis €") as router:
+        inputs = {"User": "terminal", "Password": "Geheimnis €"}
+        with probe(tmp_path, port_of(router), **inputs):
+            assert echoed(router, greet(router), b"let in") == [b"let in"]
+
+
+def test_plain_with_a_wrong_password(tmp_path: Path) -> None:
+    inputs = {"User": "terminal", "Password": "wrong"}
+    with (
+        plain_router("terminal", "right") as router,
+        probe(tmp_path, port_of(router), **inputs) as terminal,
+    ):
+        terminal.wait_journal("down: user or password are wrong (400)", DEADLINE_S)
+        assert not [line for line in terminal.journal if line.endswith("up 1")]
+
+
+def test_null_against_plain(tmp_path: Path) -> None:
+    """libzmq closes without a word; the user is told where to look."""
+    with plain_router("terminal", "right") as router, probe(tmp_path, port_of(router)) as terminal:
+        told = terminal.wait_journal("closed during the handshake", DEADLINE_S)
+        assert "check user and password" in told
+
+
+def test_comes_back_to_a_router_that_was_restarted(tmp_path: Path) -> None:
+    with libzmq_router() as router:
+        port = port_of(router)
+        with probe(tmp_path, port) as terminal:
+            greet(router)
+            router.close()
+            terminal.wait_journal("down:", DEADLINE_S)
+            terminal.wait_journal("nobody accepts connections", DEADLINE_S)
+            with zmq.Context() as context, context.socket(zmq.ROUTER) as second:
+                second.linger, second.rcvtimeo = 0, 30_000
+                second.bind(f"tcp://127.0.0.1:{port}")
+                assert echoed(second, greet(second), b"again") == [b"again"]
+
+
+def test_an_address_that_is_not_allowed(tmp_path: Path) -> None:
+    """The terminal's list of addresses: the user is told what to do."""
+    faults = "sockets allowed=example.org"
+    with probe(tmp_path, 5_655, faults) as terminal:
+        told = terminal.wait_journal("the address is not allowed", DEADLINE_S)
+        assert "add it in Tools, Options, Expert Advisors" in told

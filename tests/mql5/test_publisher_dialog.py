@@ -1,0 +1,108 @@
+"""What the publisher says of itself, whom it obeys, and what it never waits for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from mt5bridge.emulator.terminal import EmulatedTerminal
+from mt5bridge.server import Funds
+from mt5bridge.wire import Allowed, Side, Signal, SignalStatus
+from tests.bridge.live import SETTINGS, Daemon, wait_until
+from tests.mql5.publishing import (
+    EXAMPLE,
+    IDENTITY,
+    PROGRAMS,
+    comment,
+    market,
+    publishing,
+    script,
+)
+
+LIVELY = "pace rate=2000"
+
+
+def test_account_and_symbol_properties(tmp_path: Path) -> None:
+    funds: list[Funds] = []
+    daemon = Daemon()
+    statements = f"{LIVELY}\nat tick=500 broker='balance 250 deposit'"
+    with publishing(tmp_path, market("EURUSD", 1_000), statements, daemon=daemon) as stage:
+        daemon.server.sink.on_funds = funds.append
+        wait_until(lambda: bool(funds) and funds[-1].account.balance == 100_250)
+        stage.wait_ticks()
+        (terminal,) = daemon.server.status().terminals
+    state = funds[-1].account
+    assert state.equity == 100_250
+    assert state.allowed & Allowed.CONNECTED
+    assert terminal.identity == IDENTITY
+    assert terminal.program.startswith("Mt5Bridge Publisher ")
+    assert (terminal.account, terminal.currency, terminal.account_mode) == (5001, "EUR", "hedging")
+    assert terminal.trades == "none"
+    assert terminal.utc_offset_ms == 7_200_000
+    assert "EURUSD" in terminal.symbols
+    assert 0 < terminal.round_trip_us < 1_000_000
+
+
+def test_user_and_password(tmp_path: Path) -> None:
+    daemon = Daemon(replace(SETTINGS, passwords={"mt5": "s3cret"}))
+    inputs = {"User": "mt5", "Password": "s3cret"}
+    ticks = market("EURUSD", 500)
+    with publishing(tmp_path, ticks, LIVELY, inputs=inputs, daemon=daemon) as stage:
+        stage.wait_ticks()
+    stage.check_ticks()
+
+
+def test_a_second_terminal_with_the_same_identity_waits_for_the_first(tmp_path: Path) -> None:
+    ticks = market("EURUSD", 2_000)
+    with publishing(tmp_path, ticks, LIVELY) as stage:
+        stage.wait_share(0.1)
+        port = stage.daemon.server.address.rpartition(":")[2]
+        other = script(tmp_path / "other", ticks, port, LIVELY)
+        with EmulatedTerminal(PROGRAMS, other, tmp_path / "second") as second:
+            second.wait_journal("refused: 5001@Demo is connected already", within_s=10)
+            stage.wait_ticks()
+    stage.check_ticks()
+
+
+def test_nothing_blocks_longer_than_the_bound(tmp_path: Path) -> None:
+    """Stalled peers, silent lines and slow connects hold up no event for long."""
+    statements = (
+        f"{LIVELY}\nsockets stall=0.05 silence=0.02 silence_ms=300 slow_connect=0.5 slow_ms=200"
+        " short=0.3 dummy=0.5 send_buffer=4096"
+    )
+    with publishing(tmp_path, market("EURUSD", 2_000), statements) as stage:
+        stage.wait_ticks()
+        stats = stage.terminal.wait(lambda found: "connected" in comment(found), within_s=20)
+    stage.check_ticks()
+    handlers = stats.data["programs"][0]["handlers"]
+    longest_ms = max(usage["longest_us"] for usage in handlers.values()) / 1_000
+    assert longest_ms < 50 + 50 + 100  # sockets, taking ticks, and a busy machine
+
+
+def test_example_receives_a_signal_and_answers_once(tmp_path: Path) -> None:
+    signal = Signal(
+        id=77,
+        time_msc=0,
+        valid_until_msc=0,
+        magic=7,
+        lots=0.1,
+        stop_points=100.0,
+        target_points=0.0,
+        side=Side.BUY,
+        name="cross",
+        symbol="EURUSD",
+    )
+    identity = f"{IDENTITY}/signals"
+    with Daemon() as daemon:
+        port = daemon.server.address.rpartition(":")[2]
+        session = script(
+            tmp_path, market("EURUSD", 500), port, LIVELY, {"TimerMs": "5"}, program="SignalPrinter"
+        )
+        with EmulatedTerminal([EXAMPLE], session, tmp_path / "terminal") as terminal:
+            wait_until(lambda: identity in daemon.server.terminals.connected())
+            daemon.server.send(identity, signal)
+            wait_until(lambda: bool(daemon.outcomes))
+            terminal.wait_journal("signal 77 cross: EURUSD 0.10 lots", within_s=10)
+    (outcome,) = daemon.outcomes
+    assert outcome.result.status is SignalStatus.DRY_RUN
+    assert outcome.result.text == "printed"

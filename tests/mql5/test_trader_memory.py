@@ -1,0 +1,154 @@
+"""At most once: asked twice, after crashes, when answers are lost and comments are rewritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mt5bridge.wire import Side, SignalStatus
+from tests.bridge.live import wait_until
+from tests.mql5.trading import IDENTITY, Floor, signal, trading
+
+EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
+
+
+def _journal(floor: Floor) -> Path:
+    return next(floor.terminal.folder.rglob("orders.journal"))
+
+
+def _restart(floor: Floor) -> None:
+    floor.terminal.kill()
+    floor.terminal.start()
+    floor.wait_online()
+
+
+def _told(floor: Floor, number: int) -> list[object]:
+    return [result for result in floor.results(number) if result.status.final or result.deal]
+
+
+def test_asked_twice_executed_once(tmp_path: Path) -> None:
+    with trading(tmp_path, broker="broker fills=3..3", symbol="execution=3") as floor:
+        request = signal(Side.BUY, 0.3)
+        floor.ask(request)
+        told = _told(floor, request.id)
+        for restart in (False, True):
+            if restart:
+                _restart(floor)
+            floor.outcomes.clear()
+            floor.ask(request)
+            assert _told(floor, request.id) == told
+            floor.outcomes.clear()
+            floor.question(request.id)
+            floor.final(request.id)
+            assert _told(floor, request.id) == told
+        assert len(floor.broker().orders) == 1
+
+
+def test_unknown_id(tmp_path: Path) -> None:
+    with trading(tmp_path) as floor:
+        floor.question(99)
+        floor.wait_status(99, SignalStatus.UNKNOWN)
+        assert len(floor.broker().orders) == 0
+
+
+def test_timeout_that_was_executed(tmp_path: Path) -> None:
+    with trading(tmp_path, broker="broker timeout=1") as floor:
+        final = floor.ask(request := signal(Side.BUY, 0.1))
+        assert final.status is EXECUTED
+        assert [deal.ticket for deal in floor.deals(request.id)] == [final.deal]
+
+
+def test_timeout_that_was_not_executed(tmp_path: Path) -> None:
+    with trading(tmp_path, broker="broker lost=1") as floor:
+        final = floor.ask(signal(Side.BUY, 0.1))
+        assert (final.status, final.text) == (REJECTED, "not found at the broker")
+        assert len(floor.trades()) == 0
+
+
+@pytest.mark.parametrize("comments", ["drop", "replace:broker", "cut:16"])
+@pytest.mark.parametrize("carrier", ["ID_IN_COMMENT", "ID_IN_MAGIC"])
+def test_comments_rewritten(tmp_path: Path, comments: str, carrier: str) -> None:
+    broker = f"broker timeout=1 comments={comments}"
+    with trading(tmp_path, broker=broker, inputs={"CarryId": carrier}) as floor:
+        first, second = signal(Side.BUY, 0.1), signal(Side.BUY, 0.1)
+        finals = [floor.ask(first), floor.ask(second)]
+        assert [final.status for final in finals] == [EXECUTED, EXECUTED]
+        assert finals[0].deal != finals[1].deal
+        closed = signal(Side.CLOSE)  # found by the strategy's magic number in either case
+        assert floor.ask(closed).status is EXECUTED
+        assert floor.lots(closed.id) == pytest.approx(0.2)
+
+
+def test_journal_with_a_torn_end(tmp_path: Path) -> None:
+    with trading(tmp_path) as floor:
+        floor.ask(request := signal(Side.BUY, 0.1))
+        told = _told(floor, request.id)
+        floor.terminal.kill()
+        with _journal(floor).open("ab") as file:
+            file.write(b"\x40\0\0\0abcdtorn")
+        floor.terminal.start()
+        floor.wait_online()
+        floor.outcomes.clear()
+        floor.ask(request)
+        assert _told(floor, request.id) == told
+        assert len(floor.broker().orders) == 1
+
+
+def test_damaged_journal_is_refused(tmp_path: Path) -> None:
+    with trading(tmp_path) as floor:
+        floor.ask(signal(Side.BUY, 0.1))
+        floor.terminal.kill()
+        content = bytearray(_journal(floor).read_bytes())
+        content[20] ^= 0xFF
+        _journal(floor).write_bytes(content)
+        floor.terminal.start()
+        line = floor.terminal.wait_journal("is damaged at byte 8", within_s=10)
+        assert "move the file away" in line
+
+
+def test_without_a_journal_the_broker_is_asked(tmp_path: Path) -> None:
+    with trading(tmp_path) as floor:
+        floor.ask(request := signal(Side.BUY, 0.1))
+        [deal] = floor.deals(request.id)
+        floor.terminal.kill()
+        _journal(floor).unlink()
+        floor.terminal.start()
+        floor.wait_online()
+        floor.outcomes.clear()
+        final = floor.ask(request)
+        assert (final.status, final.deal) == (EXECUTED, deal.ticket)
+        assert len(floor.broker().orders) == 1
+
+
+def test_results_of_a_time_offline(tmp_path: Path) -> None:
+    with trading(tmp_path, broker="broker fills=3..3 fill_delay_ms=200..300") as floor:
+        request = signal(Side.BUY, 0.3)
+        floor.server.send(IDENTITY, request)
+        floor.wait_status(request.id, SignalStatus.RECEIVED)
+        _restart(floor)
+        final = floor.final(request.id)
+        wait_until(lambda: len(_told(floor, request.id)) == len(floor.deals(request.id)))
+        assert final.status in (EXECUTED, REJECTED)
+        assert (final.status is EXECUTED) == (len(floor.deals(request.id)) > 0)
+
+
+def test_transactions_that_never_come(tmp_path: Path) -> None:
+    broker = "broker missing=1 fills=2..2 latency_ms=5..10"
+    with trading(tmp_path, broker=broker) as floor:
+        final = floor.ask(request := signal(Side.BUY, 0.2))
+        assert final.status is EXECUTED
+        assert len(_told(floor, request.id)) == len(floor.deals(request.id)) == 2
+
+
+def test_executed_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
+    broker = "broker latency_ms=600..600 fills=2..2\nat ms=900 disconnect=1500"
+    with trading(tmp_path, broker=broker) as floor:
+        requests = [signal(Side.BUY, 0.2) for _ in range(8)]
+        for request in requests:
+            floor.server.send(IDENTITY, request)
+            floor.wait_status(request.id)  # some before, some during, some after
+        for request in requests:
+            final = floor.final(request.id)
+            assert (final.status is EXECUTED) == (floor.lots(request.id) > 0)
+            assert len(_told(floor, request.id)) == max(1, len(floor.deals(request.id)))
