@@ -4,7 +4,8 @@ VENV   ?= .venv
 EXTRAS ?= spark,dev
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1
+BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
+           orders_crash chaos
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')

@@ -170,7 +170,7 @@ class Test:
         """Whether all ticks are stored and all signals have come to an end."""
         signals = len(self.account.deals)
         idle = threading.Event()
-        if not self.terminal.finished:
+        if not (self.at_work() and self.terminal.finished):
             return False
         idle.wait(1.0)
         return self.terminal.finished and len(self.account.deals) == signals

@@ -33,6 +33,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.backtest",
         "Run RULES over an archive on Spark, fill their signals, and show what came of it.",
     ),
+    "terminal": (
+        "cep.cli.terminal",
+        "Put the MQL5 sources into a terminal, and examine the link to it.",
+    ),
+    "orders": (
+        "cep.cli.orders",
+        "List and send orders, ask what became of them, and turn the kill switch.",
+    ),
     "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
 }
 """Command name -> (module with a click command called `command`, one line for the help)."""

@@ -10,20 +10,38 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from cep.archive import Archive
+from cep.demo import emulated
 from cep.demo.lived import read_rows
 from cep.demo.market import write_ticks
 from cep.demo.page import write_page
 from cep.demo.processes import DemoError, background, free_port, mt5cep
 from cep.report import Verdict
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.emulator.build import CompilerMissingError, compiler
 
 Say = Callable[[str], None]
-LEFT = ("spool", "state", "archive", "ticks")
+LEFT = ("spool", "state", "archive", "ticks", "terminal", "terminal-ticks")
+TEXTS = ("rules.cep", "faults.toml", "session.txt", "daemon.toml")
+TERMINALS = ("auto", "mql5", "python")
+
+
+def has_compiler() -> bool:
+    """Whether MQL5 programs can be run here."""
+    try:
+        compiler()
+    except CompilerMissingError:
+        return False
+    return True
 
 
 @dataclass(slots=True)
 class Demo:
-    """A run of the demo in a folder of its own; `speed` is times real time."""
+    """A run of the demo in a folder of its own.
+
+    `speed` is times real time, `terminal` one of `TERMINALS`: `auto` takes the MQL5 programs where
+    they can be compiled.
+    """
 
     folder: Path
     say: Say
@@ -31,6 +49,8 @@ class Demo:
     seed: int = 1
     speed: float = 900.0
     master: str = "local[2]"
+    terminal: str = "auto"
+    held: emulated.Held | None = None
     durations: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -49,7 +69,10 @@ class Demo:
         """All steps; whether live and backtest agree. DemoError when a step fails."""
         with self.step("made up", "Ticks of four symbols are made up"):
             ticks = self.prepare()
-        with self.step("live", "Simulated terminal, over ZeroMQ, to the live daemon and back"):
+        if self.runs_mql5:
+            with self.step("compiled", "The MQL5 programs and an emulated MetaTrader 5, by g++"):
+                emulated.compile_programs()
+        with self.step("live", f"{self.title}, over ZeroMQ, to the live daemon and back"):
             self.live(ticks)
         with self.step("archived", "Spool to archive, and proof that no tick is missing"):
             self.archive()
@@ -82,25 +105,46 @@ class Demo:
             shutil.rmtree(self.folder / name, ignore_errors=True)
         (self.folder / "ticks").mkdir(parents=True)
         (self.folder / "log.txt").unlink(missing_ok=True)
-        for name in ("rules.cep", "faults.toml", "daemon.toml"):
+        port = free_port()
+        for name in TEXTS:
             text = files("cep.demo").joinpath(name).read_text(encoding="utf-8")
-            filled = Template(text).safe_substitute(port=free_port())
+            filled = Template(text).safe_substitute(port=port)
             (self.folder / name).write_text(filled, encoding="utf-8")
         return write_ticks(self.folder / "ticks", self.ticks, self.seed)
 
+    @property
+    def runs_mql5(self) -> bool:
+        return self.terminal == "mql5" or (self.terminal == "auto" and has_compiler())
+
+    @property
+    def title(self) -> str:
+        """Which terminal it is."""
+        if self.runs_mql5:
+            return "The MQL5 programs on an emulated terminal"
+        why = " (no g++ here)" if self.terminal == "auto" else ""
+        return f"A simulated terminal in Python{why}"
+
     def live(self, ticks: list[Path]) -> None:
         """Daemon and terminal at the same time, until the terminal has nothing left to send."""
-        settings = (self.folder / "daemon.toml").read_text(encoding="utf-8")
-        address = settings.split('bind = "')[1].split('"')[0]
         daemon = ["daemon", "--config", str(self.folder / "daemon.toml")]
         with background(daemon, self.log, ready="listening on"):
-            arguments = ["simulate", "--connect", address, "--server-time", "UTC"]
-            arguments += ["--script", str(self.folder / "faults.toml"), "--identity", "demo"]
-            arguments += ["--speed", str(self.speed), "--patience", "20", "--stay", "2"]
-            for path in ticks:
-                arguments += ["--ticks", str(path)]
-            last = mt5cep(arguments, self.log).strip().splitlines()[-1]
+            if self.runs_mql5:
+                self.held = emulated.play(self.folder, ticks, self.speed)
+                last = self.held.text
+            else:
+                last = self.simulate(ticks)
         self.say(f"    {last}")
+
+    def simulate(self, ticks: list[Path]) -> str:
+        """The terminal in Python; what it said at its end."""
+        settings = (self.folder / "daemon.toml").read_text(encoding="utf-8")
+        address = settings.split('bind = "')[1].split('"')[0]
+        arguments = ["simulate", "--connect", address, "--server-time", "UTC"]
+        arguments += ["--script", str(self.folder / "faults.toml"), "--identity", "demo"]
+        arguments += ["--speed", str(self.speed), "--patience", "20", "--stay", "2"]
+        for path in ticks:
+            arguments += ["--ticks", str(path)]
+        return mt5cep(arguments, self.log).strip().splitlines()[-1]
 
     @property
     def log(self) -> Path:
@@ -114,6 +158,16 @@ class Demo:
         ):
             said = mt5cep(arguments, self.log)
             self.say(f"    {said.strip().splitlines()[-1]}")
+        if self.held is not None:
+            self.compare_terminal(self.held, emulated.archived(Archive(archive)))
+
+    def compare_terminal(self, held: emulated.Held, stored: tuple[int, int]) -> None:
+        """What tick base and broker hold against the archive. DemoError when they differ."""
+        ticks, deals = stored
+        self.say(f"    tick base {held.ticks:,} ticks, archive {ticks:,}")
+        self.say(f"    broker {held.deals:,} deals, archive {deals:,}")
+        if (held.ticks, held.deals) != stored:
+            raise DemoError(f"the terminal holds what the archive does not; see {self.folder}")
 
     def backtest(self) -> None:
         streams = ",".join(sorted({row["stream"] for row in read_rows(self.journal)}))

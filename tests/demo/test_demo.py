@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from cep.demo.emulated import Held
 from cep.demo.lived import read_rows
-from cep.demo.run import Demo
+from cep.demo.processes import DemoError
+from cep.demo.run import Demo, has_compiler
 
-SAID: list[str] = []
+needs_compiler = pytest.mark.skipif(not has_compiler(), reason="g++ is not installed")
+SAID: dict[str, list[str]] = {"python": [], "mql5": []}
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    made = Demo(tmp_path_factory.mktemp("demo"), SAID.append, ticks=4_000, speed=3_000.0)
-    assert made.run(), SAID
+@pytest.fixture(scope="module", params=["python", pytest.param("mql5", marks=needs_compiler)])
+def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    said = SAID[request.param]
+    made = Demo(
+        tmp_path_factory.mktemp("demo"), said.append, 4_000, speed=3_000.0, terminal=request.param
+    )
+    assert made.run(), said
     return made
 
 
@@ -21,9 +27,23 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 def test_live_and_backtest_agree(demo: Demo) -> None:
     live = list(read_rows(demo.journal))
     signals = [row for row in live if "complex" in row]
-    assert SAID[-2] == f"live and backtest agree: {len(signals)} signals, 0 differences"
+    said = SAID[demo.terminal]
+    assert said[-2] == f"live and backtest agree: {len(signals)} signals, 0 differences"
     assert len(signals) > 0 and {row["stream"] for row in live} >= {"Fall", "LegFilled"}
     assert demo.journal.read_bytes() == demo.backtested.read_bytes()
+
+
+@pytest.mark.spark
+def test_it_says_which_terminal_it_is(demo: Demo) -> None:
+    said = "\n".join(SAID[demo.terminal])
+    if demo.terminal == "python":
+        assert "A simulated terminal in Python" in said and demo.held is None
+        return
+    assert "The MQL5 programs on an emulated terminal" in said
+    assert demo.held is not None and demo.held.signals > 0 and demo.held.skipped > 0
+    assert demo.held.deals > demo.held.signals and demo.held.faults > 0
+    assert f"tick base {demo.held.ticks:,} ticks, archive 16,000" in said
+    assert f"broker {demo.held.deals:,} deals, archive {demo.held.deals:,}" in said
 
 
 @pytest.mark.spark
@@ -44,3 +64,20 @@ def test_a_difference_is_found(demo: Demo) -> None:
         assert demo.compare()[0] == 1
     finally:
         demo.backtested.write_bytes(original)
+
+
+def test_a_tick_that_the_archive_lacks_is_found(tmp_path_factory: pytest.TempPathFactory) -> None:
+    demo = Demo(tmp_path_factory.mktemp("demo"), lambda _text: None)
+    held = Held(ticks=10, deals=2, signals=1, skipped=0, connections=1, faults=0)
+    demo.compare_terminal(held, (10, 2))
+    for stored in ((9, 2), (10, 3)):
+        with pytest.raises(DemoError, match="the archive does not"):
+            demo.compare_terminal(held, stored)
+
+
+def test_python_takes_over_where_there_is_no_compiler(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    demo = Demo(tmp_path_factory.mktemp("demo"), lambda _text: None)
+    assert not demo.runs_mql5 and demo.title == "A simulated terminal in Python (no g++ here)"

@@ -1,0 +1,127 @@
+"""`mt5cep terminal doctor`: is the link between terminal and daemon well, and if not, what then."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cep.cli.text import counted
+from mt5bridge.clock import monotonic_ms, now_msc
+from mt5bridge.terminal.findings import Finding, Level, finding
+from mt5bridge.terminal.folders import Machine, find
+from mt5bridge.terminal.programs import judge_folders
+from mt5bridge.terminal.sources import sources_folder, sources_version
+
+if TYPE_CHECKING:
+    from cep.live.config import Config
+    from mt5bridge.server.status import Status
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
+POLL_S = 0.1
+
+
+@click.command("doctor")
+@click.option("--config", required=True, type=FILE, help="The daemon's settings file (TOML).")
+@click.option("--wait", default=10.0, show_default=True, help="Seconds to wait for a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per finding.")
+@click.pass_context
+def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> None:
+    """Examine the link between terminal and daemon, and say what to do about each finding.
+
+    Without a running daemon it listens in its place for a while, and takes nothing. The exit code
+    is 1 when there is a problem.
+    """
+    # Imported here: ZeroMQ and NumPy cost half a second that `--help` need not wait.
+    from cep.live.config import read_config
+
+    findings = list(examined(read_config(config), round(1000 * wait)))
+    if as_json:
+        for found in findings:
+            click.echo(msgspec.json.encode(found))
+    else:
+        show(findings, Console(file=sys.stdout))
+    ctx.exit(int(any(found.level is Level.PROBLEM for found in findings)))
+
+
+def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
+    """All findings, in the order of a tick's way: terminal's disk, address, daemon, terminals."""
+    from mt5bridge.terminal.doctor import judge, judge_address
+
+    sources = sources_folder()
+    version = sources_version(sources) or ""
+    yield from judge_folders(find(Machine.here()), sources)
+    settings = config.server.settings()
+    yield from judge_address(settings)
+    status = running(config, wait_ms)
+    if status is not None:
+        yield finding("daemon", "daemon", f"{status.version}, process {status.pid}")
+        if status.version != version:
+            yield finding("daemon version", "daemon", f"{status.version}; this is {version}")
+    else:
+        status, troubles = stand_in(config, wait_ms)
+        yield from troubles
+    if status is not None:
+        yield from judge(status, version)
+
+
+def running(config: Config, wait_ms: int) -> Status | None:
+    """What a running daemon tells, once it is enough or the time is over; None without one."""
+    from cep.live.standing import status_path
+    from mt5bridge.server.status import running_status
+    from mt5bridge.terminal.listening import daemon_holds, is_settled
+
+    path, pause, end_ms = status_path(config), Event(), monotonic_ms() + wait_ms
+    while daemon_holds(config.spool.folder):
+        status = running_status(path, now_msc())
+        if (status is not None and is_settled(status)) or monotonic_ms() >= end_ms:
+            return status
+        pause.wait(POLL_S)
+    return None
+
+
+def stand_in(config: Config, wait_ms: int) -> tuple[Status | None, list[Finding]]:
+    """What terminals tell when the doctor listens itself, or why it cannot."""
+    from loguru import logger
+
+    from cep.live.standing import status_path
+    from mt5bridge.server import BindError
+    from mt5bridge.spool import SpoolLockedError
+    from mt5bridge.terminal.listening import listen
+
+    settings = config.server.settings()
+    logger.disable("mt5bridge")  # what it would log are findings
+    try:
+        status = listen(settings, config.spool.folder, wait_ms)
+    except SpoolLockedError:
+        seen = f"nothing new in {status_path(config)}"
+        return None, [finding("daemon silent", "daemon", seen)]
+    except BindError as error:
+        return None, [finding("address taken", settings.bind, str(error))]
+    finally:
+        logger.enable("mt5bridge")
+    return status, [finding("no daemon", "daemon", "none runs on this spool")]
+
+
+def show(findings: list[Finding], console: Console) -> None:
+    """A table, the worst at its end, and a line in short."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    ranks = list(Level)
+    for found in sorted(findings, key=lambda found: ranks.index(found.level)):
+        said = Text(found.seen)
+        if found.remedy:
+            said.append(f"\n{found.remedy}", style="dim")
+        table.add_row(Text(found.level.value, STYLES[found.level]), Text(found.subject), said)
+    console.print(table)
+    problems = sum(found.level is Level.PROBLEM for found in findings)
+    warnings = sum(found.level is Level.WARNING for found in findings)
+    console.print(f"{counted(problems, 'problem')}, {counted(warnings, 'warning')}")

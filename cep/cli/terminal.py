@@ -1,0 +1,120 @@
+"""`mt5cep terminal`: put the MQL5 sources into a terminal, and examine the link to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from cep.cli.doctor import command as doctor_command
+from cep.cli.errors import UserError
+from cep.cli.text import aligned, counted
+from mt5bridge.terminal.folders import DataFolder, Machine, find, given
+from mt5bridge.terminal.install import (
+    Action,
+    Step,
+    install,
+    left_behind,
+    plan_install,
+    plan_uninstall,
+    uninstall,
+)
+from mt5bridge.terminal.sources import sources_folder, sources_version
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+DONE = {
+    Action.ADD: "added",
+    Action.UPDATE: "updated",
+    Action.SAME: "unchanged",
+    Action.REMOVE: "removed",
+}
+CLICKS = """
+Three clicks remain, which only you can do in the terminal:
+  1. Tools > Options > Expert Advisors: tick "Allow WebRequest for listed URL",
+     double-click "add new URL" and type exactly  127.0.0.1  (or the host of your daemon).
+  2. In the toolbar, switch "Algo Trading" on; the trader needs it.
+  3. Tools > MetaQuotes Language Editor (F4): in its Navigator open Experts > Mt5Bridge >
+     Publisher.mq5 and press Compile (F7); likewise Indicators > Mt5Bridge > TickSpy.mq5, and
+     Trader.mq5 if you want orders.
+Then drag Mt5Bridge > Publisher from the terminal's Navigator onto any chart, start the daemon, and
+see what `mt5cep terminal doctor --config FILE` says. docs/terminal.md tells more."""
+
+
+@click.group()
+def command() -> None:
+    """Put the MQL5 sources into a terminal, and examine the link to it."""
+
+
+command.add_command(doctor_command)
+
+
+@command.command("install")
+@click.option("--folder", "paths", multiple=True, type=FOLDER, help="A data folder; repeatable.")
+@click.option("--all", "everywhere", is_flag=True, help="Every terminal that is found.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--uninstall", "remove", is_flag=True, help="Take out what was installed.")
+def install_command(paths: tuple[Path, ...], everywhere: bool, dry_run: bool, remove: bool) -> None:
+    """Copy the MQL5 sources into the data folders of terminals.
+
+    Only the folders named Mt5Bridge are touched. Files that you have edited are kept and named.
+    """
+    folders = chosen(paths, everywhere, Machine.here())
+    for folder in folders:
+        click.echo("\n".join(description(folder)))
+        steps = act(folder, dry_run, remove)
+        click.echo("\n".join(outcome(steps, dry_run)))
+        if remove and not dry_run:
+            for path in left_behind(folder):
+                click.echo(f"  left: {path.as_posix()}")
+    if not remove and not dry_run:
+        click.echo(CLICKS)
+
+
+def chosen(paths: tuple[Path, ...], everywhere: bool, machine: Machine) -> list[DataFolder]:
+    """The data folders that are meant. UserError when that is not clear."""
+    if paths:
+        if everywhere:
+            raise UserError("--all and --folder: which of both?", "leave one of them out")
+        return [given(path) for path in paths]
+    found = find(machine)
+    if not found:
+        raise UserError("no MetaTrader 5 terminal found", "name its data folder with --folder; in "
+                        'MetaTrader, "File > Open Data Folder" shows it')  # fmt: skip
+    if len(found) > 1 and not everywhere:
+        click.echo("\n".join(line for folder in found for line in description(folder)))
+        raise UserError(f"{len(found)} terminals found", "choose with --folder, or take --all")
+    return found
+
+
+def description(folder: DataFolder) -> list[str]:
+    """What a user knows the terminal by, and where its data folder is."""
+    kind = f" ({folder.kind})" if folder.kind else ""
+    return [f"{folder.name}{kind}", f"  {folder.path}"]
+
+
+def act(folder: DataFolder, dry_run: bool, remove: bool) -> list[Step]:
+    """Do what was asked for, or find out what that would be."""
+    if remove:
+        return plan_uninstall(folder) if dry_run else uninstall(folder)
+    sources = sources_folder()
+    return plan_install(folder, sources) if dry_run else install(folder, sources)
+
+
+def outcome(steps: list[Step], dry_run: bool) -> list[str]:
+    """The steps in short; what changed and what was kept is named."""
+    counts = Counter(step.action for step in steps)
+    would = "would be " if dry_run else ""
+    parts = [f"{counted(counts[action], 'file')} {would}{done}" if action is not Action.SAME
+             else f"{counts[action]} {done}"
+             for action, done in DONE.items() if counts[action]]  # fmt: skip
+    version = sources_version(sources_folder())
+    lines = [f"  {', '.join(parts) or 'nothing is installed'}; version {version}"]
+    named = [["", "", step.action.value, step.path.as_posix()] for step in steps
+             if step.action in (Action.UPDATE, Action.REMOVE)]  # fmt: skip
+    lines += aligned(named) if named else []
+    kept = [step.path.as_posix() for step in steps if step.action is Action.KEEP]
+    lines += [f"  kept, as it was edited: {path}" for path in kept]
+    if kept:
+        lines.append("  rename or delete what was kept and install again to have our version of it")
+    return lines

@@ -1,0 +1,149 @@
+"""`mt5cep terminal` as its user sees it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cep.cli import main
+from cep.demo.processes import free_port
+from mt5bridge.client import Connection
+from mt5bridge.simulator import Runner, Walk, random_walk, simulated_terminal
+from mt5bridge.terminal.folders import Machine
+from tests.live.service import Service, play, terminal, walks, write_settings
+from tests.terminal.machines import HEX, OTHER_HEX, data_folder, terminals, windows
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "200"}).invoke(main, ["terminal", *arguments])
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """This machine is a made-up one."""
+    found = windows(tmp_path / "machine")
+    monkeypatch.setattr(Machine, "here", lambda: found)
+    return found
+
+
+def test_install_into_the_one_terminal_tells_the_clicks(machine: Machine) -> None:
+    folder = data_folder(terminals(machine) / HEX, "C:\\Program Files\\Broker MT5")
+    done = run("install")
+    assert done.exit_code == 0, done.output
+    for text in ("Broker MT5", str(folder), "files added", "127.0.0.1", "Algo Trading",
+                 "Tools > Options > Expert Advisors", "Compile (F7)"):  # fmt: skip
+        assert text in done.output
+    assert (folder / "MQL5/Include/Mt5Bridge/Version.mqh").is_file()
+    again = run("install")
+    assert "unchanged" in again.output and "added" not in again.output
+
+
+def test_with_several_terminals_the_user_chooses(machine: Machine) -> None:
+    folders = [data_folder(terminals(machine) / name) for name in (HEX, OTHER_HEX)]
+    asked = run("install")
+    assert asked.exit_code == 2
+    assert "2 terminals found" in asked.stderr and "--folder" in asked.stderr
+    assert all(str(folder) in asked.output for folder in folders)
+    assert not any((folder / "MQL5/Include/Mt5Bridge").exists() for folder in folders)
+    assert run("install", "--all").exit_code == 0
+    assert all((folder / "MQL5/Include/Mt5Bridge").exists() for folder in folders)
+
+
+def test_a_dry_run_and_the_way_back(machine: Machine) -> None:
+    folder = data_folder(terminals(machine) / HEX)
+    planned = run("install", "--dry-run", "--folder", str(folder))
+    assert "would be added" in planned.output
+    assert not (folder / "MQL5/Include/Mt5Bridge").exists()
+    run("install")
+    version = folder / "MQL5/Include/Mt5Bridge/Version.mqh"
+    version.write_text("// mine\n", encoding="utf-8")
+    kept = run("install")
+    assert "kept, as it was edited: Include/Mt5Bridge/Version.mqh" in kept.output
+    removed = run("install", "--uninstall")
+    assert removed.exit_code == 0 and "removed" in removed.output
+    assert "left: Include/Mt5Bridge/Version.mqh" in removed.output
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["Version.mqh"]
+
+
+def test_where_no_terminal_is_the_remedy_is_told(machine: Machine, tmp_path: Path) -> None:
+    assert "--folder" in run("install").stderr
+    wrong = run("install", "--folder", str(tmp_path))
+    assert wrong.exit_code == 2 and "Open Data Folder" in wrong.stderr
+    assert run("install", "--all", "--folder", str(tmp_path)).exit_code == 2
+
+
+def findings(done: Result) -> dict[str, dict[str, str]]:
+    """Findings of a `--json` run by name."""
+    return {one["name"]: one for one in map(json.loads, done.stdout.splitlines())}
+
+
+@contextmanager
+def simulated(address: str) -> Iterator[None]:
+    """A simulated terminal that stays connected."""
+    stop = threading.Event()
+    found = simulated_terminal({"EURUSD": random_walk(Walk(100))})
+    with Connection(address) as connection:
+        runner = Runner(found, connection)
+        thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            connection.wake()
+            thread.join(10)
+
+
+@pytest.mark.usefixtures("machine")
+def test_doctor_of_a_running_daemon(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path / "d")
+    with Service(settings) as service, simulated(service.server.address):
+        done = run("doctor", "--config", str(settings), "--json", "--wait", "20")
+    found = findings(done)
+    assert {"address", "daemon", "terminal", "stream", "round trip"} <= found.keys()
+    assert found.keys() & {"clock", "clock differs"}  # a simulator lives in its ticks' time
+    assert done.exit_code == int(any(one["level"] == "problem" for one in found.values()))
+    assert all(one["remedy"] for one in found.values() if one["level"] != "ok")
+
+
+@pytest.mark.usefixtures("machine")
+def test_doctor_without_a_daemon_listens_and_takes_nothing(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path / "d")
+    ticks = walks("A", 500)
+    with Service(settings) as service:
+        play(terminal(ticks, identity="first"), service.server.address)
+        address = service.server.address
+    before = {path: path.read_bytes() for path in (tmp_path / "d" / "spool").iterdir()}
+    with simulated(address):
+        done = run("doctor", "--config", str(settings), "--json", "--wait", "20")
+    found = findings(done)
+    assert {"no daemon", "terminal"} <= found.keys()
+    after = {path: path.read_bytes() for path in (tmp_path / "d" / "spool").iterdir()}
+    assert after == before
+
+
+@pytest.mark.usefixtures("machine")
+def test_doctor_names_what_bars_it(tmp_path: Path) -> None:
+    import zmq
+
+    settings = write_settings(
+        tmp_path / "d", {"server": {"bind": f"tcp://127.0.0.1:{free_port()}"}}
+    )
+    alone = run("doctor", "--config", str(settings), "--wait", "0.2")
+    assert alone.exit_code == 1 and "no terminal is connected" in alone.output
+    assert "1 problem" in alone.output and "Tools > Options" in alone.output
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as other:
+        other.bind(settings.read_text().split('bind = "')[1].split('"')[0])
+        taken = run("doctor", "--config", str(settings), "--json", "--wait", "0.2")
+    assert taken.exit_code == 1 and "address taken" in findings(taken)
+
+
+def test_a_wrong_settings_file_is_bad_input(tmp_path: Path) -> None:
+    done = run("doctor", "--config", str(tmp_path / "none.toml"))
+    assert done.exit_code == 2 and "no such file" in done.stderr

@@ -1,0 +1,172 @@
+"""The doctor judges every part of the link, and says what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mt5bridge.server import Settings
+from mt5bridge.server.status import (
+    AccountStatus,
+    RecountStatus,
+    Status,
+    StreamStatus,
+    TerminalStatus,
+)
+from mt5bridge.terminal.doctor import judge, judge_address
+from mt5bridge.terminal.findings import CATALOGUE, Finding, Level
+from mt5bridge.terminal.folders import given
+from mt5bridge.terminal.install import install
+from mt5bridge.terminal.programs import PROGRAMS, judge_folders
+from mt5bridge.terminal.sources import sources_folder
+from tests.terminal.machines import data_folder
+
+NOW_MSC = 1_700_000_000_000
+HOUR_MS = 3_600_000
+VERSION = "0.1.0"
+ACCOUNT = AccountStatus(
+    time_msc=NOW_MSC, balance=1e4, credit=0.0, profit=0.0, equity=1e4, margin=0.0, margin_free=1e4,
+    positions=0, orders=0, allowed=31,
+)  # fmt: skip
+STREAM = StreamStatus(
+    symbol="EURUSD", taken=100, sent=100, received=100, durable=100,
+    newest_msc=NOW_MSC + 2 * HOUR_MS, recounts=RecountStatus(agreed=3),
+)  # fmt: skip
+TERMINAL = TerminalStatus(
+    identity="5001@Demo", connected=True, since_msc=NOW_MSC, heard_ms_ago=100, account=5001,
+    program=f"Mt5Bridge Publisher {VERSION}", server="Demo", currency="EUR", demo=True,
+    account_mode="hedging", utc_offset_ms=2 * HOUR_MS, round_trip_us=20_000, clock_difference_ms=3,
+    account_state=ACCOUNT, symbols=["EURUSD"], streams=[STREAM],
+)  # fmt: skip
+STATUS = Status(
+    program="mt5cep", version=VERSION, pid=1, bind="tcp://127.0.0.1:5655", since_msc=NOW_MSC,
+    written_msc=NOW_MSC, terminals=[TERMINAL],
+)  # fmt: skip
+
+
+def changed(**fields: Any) -> Status:
+    """A status with another terminal."""
+    return replaced(STATUS, terminals=[msgspec.structs.replace(TERMINAL, **fields)])
+
+
+def streaming(**fields: Any) -> Status:
+    """A status with another stream."""
+    return changed(streams=[msgspec.structs.replace(STREAM, **fields)])
+
+
+def allowing(bits: int, trades: str = "none") -> Status:
+    return changed(account_state=msgspec.structs.replace(ACCOUNT, allowed=bits), trades=trades)
+
+
+def replaced(status: Status, **fields: Any) -> Status:
+    return msgspec.structs.replace(status, **fields)
+
+
+def bad(status: Status) -> dict[str, Finding]:
+    """Findings that are not good, by name."""
+    return {f.name: f for f in judge(status, VERSION) if f.level is not Level.OK}
+
+
+def test_a_good_link_has_only_good_findings() -> None:
+    found = list(judge(STATUS, VERSION))
+    assert {f.name for f in found} == {"terminal", "clock", "round trip", "stream", "account"}
+    assert {f.level for f in found} == {Level.OK}
+    said = " ".join(f.seen for f in found)
+    for text in ("account 5001 on Demo (demo, hedging)", "3 ms", "+2.00 h", "20.0 ms",
+                 "1 to 100 on disk, no hole; 3 intervals", "equity 10,000.00 EUR"):  # fmt: skip
+        assert text in said, text
+
+
+@pytest.mark.parametrize(
+    ("status", "name", "seen"),
+    [
+        (replaced(STATUS, terminals=[]), "no terminal", "no terminal"),
+        (changed(connected=False), "terminal away", "not connected"),
+        (changed(program="Mt5Bridge Publisher 0.0.9"), "program version", "this is 0.1.0"),
+        (changed(clock_difference_ms=None), "clock unknown", "+2.00 h"),
+        (changed(clock_difference_ms=-61_000), "clock differs", "-61,000 ms"),
+        (changed(utc_offset_ms=2 * HOUR_MS + 1), "offset odd", "UTC"),
+        (changed(utc_offset_ms=15 * HOUR_MS), "offset odd", "+15.00 h"),
+        (changed(round_trip_us=0), "round trip unknown", "not measured"),
+        (changed(round_trip_us=900_000), "round trip slow", "900.0 ms"),
+        (changed(symbols=[]), "no symbols", "no symbols"),
+        (streaming(newest_msc=NOW_MSC), "no ticks", "120 min old"),
+        (streaming(taken=0, received=0, durable=0, newest_msc=0), "no ticks", "no tick yet"),
+        (streaming(taken=50_000), "behind", "taken 50,000"),
+        (streaming(received=50_000), "behind", "on disk 100"),
+        (streaming(lost=7, gaps=2), "records lost", "7 records in 2 intervals"),
+        (
+            streaming(recounts=RecountStatus(differing=1, last_difference="09:00 60 and 61")),
+            "recount differs", "09:00 60 and 61",
+        ),
+        (changed(account_state=None), "account unknown", "no account state"),
+        (allowing(30), "not connected", "trade server"),
+        (allowing(29), "algo trading off", "off"),
+        (allowing(27), "program not allowed", "this EA"),
+        (allowing(23), "account may not trade", "the account"),
+        (allowing(15), "experts not allowed", "programs"),
+        (replaced(STATUS, sends_signals=True), "no trader", "nobody executes"),
+        (changed(unanswered=2), "unanswered", "2 without"),
+        (replaced(STATUS, halted=True, halt_reason="lunch"), "halted", "lunch"),
+        (replaced(STATUS, complaints=["bad frame"]), "complaint", "bad frame"),
+    ],
+)  # fmt: skip
+def test_every_trouble_is_found_and_has_a_remedy(status: Status, name: str, seen: str) -> None:
+    found = bad(status)
+    assert name in found and seen in found[name].seen and found[name].remedy
+    assert found[name].level is CATALOGUE[name].level
+
+
+def test_what_bars_a_trader_is_a_problem() -> None:
+    assert bad(allowing(29, trades="live"))["algo trading off"].level is Level.PROBLEM
+    assert bad(allowing(29))["algo trading off"].level is Level.WARNING
+
+
+def test_what_a_trader_does_is_told() -> None:
+    for trades, text in (("live", "executes"), ("dry_run", "dry run")):
+        status = replaced(changed(trades=trades), sends_orders=True)
+        (found,) = [f for f in judge(status, VERSION) if f.name == "trades"]
+        assert text in found.seen and "sends nothing" not in found.seen
+    assert not bad(status)
+
+
+def test_a_trader_need_not_publish() -> None:
+    nothing = msgspec.structs.replace(STREAM, taken=0, received=0, durable=0, newest_msc=0)
+    assert not bad(changed(trades="live", streams=[nothing]))
+
+
+def test_other_programs_have_versions_of_their_own() -> None:
+    assert not bad(changed(program="mt5bridge simulator 7"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "seen"),
+    [
+        (Settings(bind="tcp://127.0.0.1:5655"), "address", "allow 127.0.0.1 in MetaTrader"),
+        (Settings(bind="tcp://localhost:5655"), "address", "allow 127.0.0.1 in MetaTrader"),
+        (Settings(bind="tcp://10.0.0.7:5655", passwords={"a": "b"}), "address", "allow 10.0.0.7"),
+        (Settings(bind="tcp://*:5655", allow_insecure=True), "address open", "no password"),
+    ],
+)
+def test_addresses(settings: Settings, name: str, seen: str) -> None:
+    (found,) = judge_address(settings)
+    assert found.name == name and seen in found.seen
+
+
+def test_a_folder_goes_from_missing_to_good_to_old(tmp_path: Path) -> None:
+    folder = given(data_folder(tmp_path / "MT5"))
+    names = lambda: [f.name for f in judge_folders([folder], sources_folder())]  # noqa: E731
+    assert names() == ["sources missing"]
+    install(folder, sources_folder())
+    assert names() == ["sources", "not compiled", "not compiled"]
+    for program in PROGRAMS:
+        compiled = (folder.mql5 / program).with_suffix(".ex5")
+        compiled.parent.mkdir(parents=True, exist_ok=True)
+        compiled.write_bytes(b"EX5")
+    assert names() == ["sources"]
+    edited = folder.mql5 / "Include/Mt5Bridge/Version.mqh"
+    edited.write_text(edited.read_text() + "// mine\n", encoding="utf-8")
+    assert names() == ["sources edited", "not compiled", "not compiled"]

@@ -1,0 +1,66 @@
+"""What is installed from a wheel has everything with it: MQL5 sources and the emulator's shim."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mt5bridge.terminal.sources import source_files, sources_folder, sources_version
+from tests.terminal.machines import data_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_sources_have_the_version_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert sources_version(sources_folder()) == project["version"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel and a source distribution of this repository."""
+    pytest.importorskip("hatchling", reason="hatchling is missing; pip install 'mt5cep[dev]'")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    return folder
+
+
+def sources_of_checkout() -> set[str]:
+    shim = (ROOT / "mt5bridge" / "emulator" / "shim").rglob("*.[ch]pp")
+    return {
+        *(f"mql5/{path.as_posix()}" for path in source_files(ROOT / "mql5")),
+        *(path.relative_to(ROOT).as_posix() for path in shim),
+    }
+
+
+def test_a_wheel_installs_the_sources(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(site)
+    wanted = {name if name.startswith("mt5bridge/") else f"mt5bridge/{name}"
+              for name in sources_of_checkout()}  # fmt: skip
+    assert wanted - {path.relative_to(site).as_posix() for path in site.rglob("*")} == set()
+    folder = data_folder(tmp_path / "MT5")
+    done = subprocess.run(
+        [sys.executable, "-m", "cep", "terminal", "install", "--folder", str(folder)],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(site)}, text=True, timeout=60,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert set(source_files(folder / "MQL5")) == set(source_files(site / "mt5bridge" / "mql5"))
+
+
+def test_a_source_distribution_has_them_too(built: Path) -> None:
+    (packed,) = built.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert sources_of_checkout() - names == set()
