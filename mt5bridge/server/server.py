@@ -107,7 +107,7 @@ class Server:
 
     def status(self) -> Status:
         """How this server and its terminals stand."""
-        return survey(self, self._clock())
+        return survey(self.terminals, self.address, self.since_msc, self._clock())
 
     def counters(self) -> dict[str, int]:
         """A copy of the counters."""

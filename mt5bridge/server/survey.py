@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,30 +20,28 @@ from mt5bridge.server.status import (
     TerminalStatus,
 )
 from mt5bridge.server.stream import Stream
+from mt5bridge.server.terminals import Terminals
 from mt5bridge.wire import Account, Hello, Mark
-
-if TYPE_CHECKING:
-    from mt5bridge.server.server import Server
 
 _NO_MARK = Mark(0, 0, 0)
 
 
-def survey(server: Server, now: Now) -> Status:
-    """All there is to tell of a server; to be called in its thread."""
-    sessions = sorted(server.terminals.sessions.values(), key=lambda session: session.identity)
-    halt = server.terminals.halt
+def survey(terminals: Terminals, address: str, since_msc: int, now: Now) -> Status:
+    """All there is to tell of a server at an address, since a time; to be called in its thread."""
+    sessions = sorted(terminals.sessions.values(), key=lambda session: session.identity)
+    halt = terminals.halt
     return Status(
-        program=server.settings.program,
+        program=terminals.settings.program,
         version=_version(),
         pid=os.getpid(),
-        bind=server.address,
-        since_msc=server.since_msc,
+        bind=address,
+        since_msc=since_msc,
         written_msc=now.utc_msc,
         terminals=[_terminal(session, now) for session in sessions],
         halted=bool(halt and halt.halted),
         halt_reason=halt.reason if halt and halt.halted else "",
-        counters=dict(sorted(server.sink.counters.items())),
-        complaints=list(server.sink.complaints),
+        counters=dict(sorted(terminals.sink.counters.items())),
+        complaints=list(terminals.sink.complaints),
     )
 
 
