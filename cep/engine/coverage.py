@@ -26,7 +26,18 @@ from cep.plan.expressions import (
     walk,
 )
 from cep.plan.nodes import Plan
-from cep.plan.query import Filter, Holder, Insert, Join, Match, Query, StreamInput, Window
+from cep.plan.query import (
+    Correlation,
+    Filter,
+    Holder,
+    Insert,
+    Join,
+    Match,
+    Matching,
+    Query,
+    StreamInput,
+    Window,
+)
 from cep.plan.separable import Separability
 from cep.plan.types import Type
 
@@ -58,6 +69,8 @@ class Coverage:
         if isinstance(query.input, Join):
             reason = join_reason(query, self.plan.compat, self._readers)
             yield from [reason] if reason else []
+        if isinstance(query.input, Correlation | Matching):
+            yield f"a {type(query.input).__name__.lower()} is not compiled"
         yield from _reasons(query)
 
     def _partition_reasons(self, query: Query) -> Iterator[str]:

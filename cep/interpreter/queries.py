@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 from cep.interpreter.context import Context
 from cep.interpreter.inputs import make_input
-from cep.interpreter.joins import make_join
+from cep.interpreter.joins import CorrelationPart, make_join
 from cep.interpreter.match import make_match
+from cep.interpreter.matching import MatchingPart
 from cep.interpreter.outputs import Publisher, QueryCallback, make_write
 from cep.interpreter.rates import make_limiter
 from cep.interpreter.rows import Emit
 from cep.interpreter.selector import Selector
 from cep.interpreter.streams import Junction
-from cep.plan.query import Join, Match, Query, StreamInput
+from cep.plan.query import Correlation, Join, Match, Matching, Query, StreamInput
 
 Receiver = tuple[str, Emit]
 """The name of a stream (or named window) and what takes its chunks."""
@@ -65,6 +66,12 @@ def _make_source(
             expired = query.output.events != "current"
             join = make_join(query.input, context, selector.process_all, expired)
             return join.receivers(), None
+        case Correlation():
+            correlation = CorrelationPart(query.input, context, selector.process_all)
+            return correlation.receivers(), None
+        case Matching():
+            matching = MatchingPart(query.input, context, selector.process_all)
+            return [(query.input.input.stream, matching.receive)], None
         case Match():
             match_ = make_match(query.input, context, selector.process_all)
             return match_.receivers(), match_.start

@@ -9,16 +9,19 @@ from cep.plan.expressions import Constant, Expression
 from cep.plan.nodes import Aggregation, Partition, ValueKey
 from cep.plan.query import (
     AbsentState,
+    Correlation,
     CountState,
     Delete,
     EveryState,
     Filter,
     GroupState,
     Handler,
+    Input,
     Insert,
     Join,
     LogicalState,
     Match,
+    Matching,
     NextState,
     Output,
     Query,
@@ -30,6 +33,7 @@ from cep.plan.query import (
     Update,
     Window,
 )
+from cep.plan.regex import regex_text
 from cep.plan.text import Speech, duration_text, expression_text
 
 TIMES = {
@@ -80,6 +84,10 @@ def speech_of(query: Query) -> Speech:
             if names[0] == names[1]:
                 names = (f"left {names[0]}", f"right {names[1]}")
             return Speech(query.aggregates, names)
+        case Correlation():
+            return Speech(query.aggregates, tuple(one.stream for one in query.inputs))
+        case Matching() as matching:
+            return Speech(query.aggregates, (matching.input.stream, "variable"))
         case Match():
             names = tuple(state.reference for state in query.input.states)
             return Speech(query.aggregates, names, counted=query.input.counted)
@@ -91,12 +99,16 @@ def _selected(projection: tuple[tuple[str, Expression], ...], speech: Speech) ->
         yield name if text == name else f"{text} as {name}"
 
 
-def _input(source: StreamInput | Join | Match, speech: Speech) -> list[str]:
+def _input(source: Input, speech: Speech) -> list[str]:
     match source:
         case StreamInput():
             return _stream_lines(source, speech)
         case Join():
             return _join_lines(source, speech)
+        case Correlation():
+            return _correlation_lines(source, speech)
+        case Matching():
+            return _matching_lines(source, speech)
         case Match():
             return _match_lines(source, speech)
 
@@ -135,6 +147,31 @@ def _join_lines(join: Join, speech: Speech) -> list[str]:
     if join.within and join.per is not None:
         lines.append(f"within {speech.listed(join.within)} per {speech.text(join.per)}")
     return lines
+
+
+def _correlation_lines(correlation: Correlation, speech: Speech) -> list[str]:
+    lines: list[str] = []
+    for number, source in enumerate(correlation.inputs, start=1):
+        lines.append(f"input {number} {source.stream}")
+        lines += [f"  {line}" for line in _stream_lines(source, Speech())]
+    lines.append("correlation, rows of all inputs cause output")
+    return lines if correlation.on is None else [*lines, f"on {speech.text(correlation.on)}"]
+
+
+def _matching_lines(matching: Matching, speech: Speech) -> list[str]:
+    names = tuple(symbol.name for symbol in matching.symbols)
+    within = duration_text(matching.within_ms)
+    lines = _stream_lines(matching.input, Speech())
+    lines.append(f"matching {regex_text(matching.regex, names)} within {within}")
+    for symbol in matching.symbols:
+        sets = "; ".join(
+            f"{matching.variables.names[position]} = {speech.text(value)}"
+            for position, value in symbol.sets
+        )
+        done = f" do {sets}" if sets else ""
+        lines.append(f"  {symbol.name} as {speech.text(symbol.condition)}{done}")
+    skips = ", rows without a symbol are left out" if matching.skips else ""
+    return [*lines, f"at most {matching.partials_max:,} ways begun{skips}"]
 
 
 def _match_lines(match: Match, speech: Speech) -> list[str]:

@@ -13,7 +13,18 @@ from cep.plan.matches import MatchBuilder
 from cep.plan.nodes import Origin, Stream
 from cep.plan.outputs import OutputBuilder, build_rate
 from cep.plan.problems import Problems, with_article
-from cep.plan.query import ExpiredPartials, Holder, Input, Insert, Join, Match, Query, StreamInput
+from cep.plan.query import (
+    Correlation,
+    ExpiredPartials,
+    Holder,
+    Input,
+    Insert,
+    Join,
+    Match,
+    Matching,
+    Query,
+    StreamInput,
+)
 from cep.plan.scope import Place, Scope
 from cep.plan.selection import Selected, SelectionBuilder, schema_of
 from cep.plan.streams import Known, Streams, holder_of, made_by
@@ -115,7 +126,7 @@ def _with_keys(source: Input, group_by: tuple[Column, ...]) -> Input:
         case Join():
             left, right = keyed(source.left, group_by, 0), keyed(source.right, group_by, 1)
             return replace(source, left=left, right=right)
-        case Match():
+        case Correlation() | Match() | Matching():
             return source
 
 

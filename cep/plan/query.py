@@ -1,7 +1,8 @@
 """Queries of the plan: where rows come from, what is selected, where the result goes.
 
 Rows carry slots. A query over one stream has slot 0 only; a join has 0 (left) and 1 (right); a
-pattern or sequence has a slot per stream state, in order of the text. A `Column` names its slot.
+pattern or sequence has a slot per stream state, in order of the text; a correlation one per input;
+a matching 0 (the last row) and 1 (the variables). A `Column` names its slot.
 Conditions on rows of a table see the table's row in `expressions.TABLE_SLOT`.
 """
 
@@ -12,6 +13,7 @@ from enum import StrEnum
 from typing import Literal
 
 from cep.plan.expressions import Aggregate, Column, Constant, Expression
+from cep.plan.regex import Regex
 from cep.plan.types import NO_ATTRIBUTES, Schema
 
 Kinds = Literal["current", "expired", "all"]
@@ -110,6 +112,18 @@ class Join:
     on: Expression | None
     within: tuple[Expression, ...] = ()
     per: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Rows of three or more inputs that are alive at the same time and on which `on` is true.
+
+    Each combination comes when its last row does. A stream that is several inputs enters them one
+    after the other. (Two inputs are an inner `Join`.)
+    """
+
+    inputs: tuple[StreamInput, ...]
+    on: Expression | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +236,40 @@ def _counted(state: State) -> list[int]:
             return []
 
 
-Input = StreamInput | Join | Match
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A symbol: a row on which `condition` is true emits it; `sets` then give variables values.
+
+    Both see the row in slot 0 and the variables, by position, in slot 1.
+    """
+
+    name: str
+    condition: Expression
+    sets: tuple[tuple[int, Expression], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A strictly sequential pattern of symbols (article "Event processing on your own database").
+
+    Time goes from instant to instant, the distinct times of the rows. Rows of one instant are
+    alternatives: a match takes one row of each of its instants, and none is left out between them;
+    with `skips` those are that emit no symbol. Every way to match is followed, each with variables
+    of its own, and comes once, when its last row does, if that is less than `within_ms` after the
+    first. A row older than the instant is of no instant. Of more than `partials_max` ways begun
+    the oldest is dropped.
+    """
+
+    input: StreamInput
+    regex: Regex
+    symbols: tuple[Definition, ...]
+    variables: Schema
+    within_ms: int
+    skips: bool = False
+    partials_max: int = PARTIALS_MAX
+
+
+Input = StreamInput | Join | Correlation | Match | Matching
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +373,10 @@ class Query:
                 return (self.input,)
             case Join():
                 return (self.input.left, self.input.right)
+            case Correlation():
+                return self.input.inputs
+            case Matching():
+                return (self.input.input,)
             case Match():
                 return tuple(state.input for state in self.input.states)
 

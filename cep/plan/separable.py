@@ -15,8 +15,8 @@ from cep.plan.query import (
     AbsentState,
     Filter,
     Holder,
+    Input,
     Insert,
-    Join,
     LogicalState,
     Match,
     NextState,
@@ -309,8 +309,12 @@ def _targets(query: Query) -> list[str]:
     return found
 
 
-def _kind(source: Join | Match | StreamInput) -> str:
-    return source.kind if isinstance(source, Match) else "join"
+def _kind(source: Input) -> str:
+    match source:
+        case Match():
+            return source.kind
+        case _:
+            return type(source).__name__.lower()
 
 
 def _expressions(query: Query) -> list[Expression]:

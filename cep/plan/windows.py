@@ -108,6 +108,17 @@ WINDOWS = (
         ),
         "rows until the condition fails, at a time",
     ),
+    Signature(
+        "timeJump",
+        (time("t"), time("jump")),
+        "the rows of the last time t, given up a `jump` at a time",
+    ),
+    Signature(
+        "lengthJump",
+        (rows("n"), rows("jump"), Parameter("key", VALUES, "attribute", repeated=True)),
+        "the last n rows, of each key, given up a `jump` at a time",
+        overloads=(("n", "jump"), ("n", "jump", "key")),
+    ),
     Signature("hopping", (time("size"), time("hop")), "every `hop`, the rows of the last `size`"),
 )
 """Every window; arguments of the plan stand in the order of these parameters."""

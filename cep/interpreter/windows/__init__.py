@@ -15,6 +15,7 @@ from cep.interpreter.windows.external_time import ExternalTimeWindow
 from cep.interpreter.windows.external_time_batch import ExternalTimeBatchWindow
 from cep.interpreter.windows.frequent import FrequentWindow, LossyFrequentWindow
 from cep.interpreter.windows.hopping import HoppingWindow
+from cep.interpreter.windows.jump import LengthJumpWindow, TimeJumpWindow
 from cep.interpreter.windows.length import LengthWindow
 from cep.interpreter.windows.length_batch import LengthBatchWindow
 from cep.interpreter.windows.session import SessionWindow
@@ -39,12 +40,14 @@ _WINDOWS: dict[str, Callable[[Setting], WindowPart]] = {
     "frequent": FrequentWindow,
     "hopping": HoppingWindow,
     "length": LengthWindow,
+    "lengthJump": LengthJumpWindow,
     "lengthBatch": LengthBatchWindow,
     "lossyFrequent": LossyFrequentWindow,
     "session": SessionWindow,
     "sort": SortWindow,
     "time": TimeWindow,
     "timeBatch": TimeBatchWindow,
+    "timeJump": TimeJumpWindow,
     "timeLength": TimeLengthWindow,
 }
 _SIDDHI: dict[str, Callable[[Setting], WindowPart]] = {"timeBatch": SiddhiTimeBatchWindow}

@@ -20,7 +20,9 @@ from cep.plan.nodes import Aggregation, Event, Operator, Partition, Plan, RangeK
 from cep.plan.query import (
     AbsentState,
     Assignment,
+    Correlation,
     CountState,
+    Definition,
     Delete,
     EveryState,
     Filter,
@@ -30,6 +32,7 @@ from cep.plan.query import (
     Join,
     LogicalState,
     Match,
+    Matching,
     NextState,
     Output,
     Query,
@@ -130,9 +133,20 @@ def _input(source: Input, rewrite: Rewrite) -> Input:
         case Join():
             left, right = _stream_input(source.left, rewrite), _stream_input(source.right, rewrite)
             return replace(source, left=left, right=right, on=_optional(source.on, rewrite))
+        case Correlation():
+            inputs = tuple(_stream_input(one, rewrite) for one in source.inputs)
+            return replace(source, inputs=inputs, on=_optional(source.on, rewrite))
+        case Matching():
+            symbols = tuple(_definition(symbol, rewrite) for symbol in source.symbols)
+            return replace(source, input=_stream_input(source.input, rewrite), symbols=symbols)
         case Match():
             states = tuple(_stream_state(state, rewrite) for state in source.states)
             return replace(source, root=_state(source.root, rewrite), states=states)
+
+
+def _definition(symbol: Definition, rewrite: Rewrite) -> Definition:
+    sets = tuple((position, rewrite(value)) for position, value in symbol.sets)
+    return replace(symbol, condition=rewrite(symbol.condition), sets=sets)
 
 
 def _stream_input(source: StreamInput, rewrite: Rewrite) -> StreamInput:

@@ -1,0 +1,131 @@
+"""A running matching: strictly sequential patterns of symbols, by instants of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cep.interpreter.context import Context
+from cep.interpreter.expressions import evaluator
+from cep.interpreter.inputs import make_input
+from cep.interpreter.rows import Chunk, Emit, Evaluator, Kind, Row
+from cep.plan.query import Definition, Matching
+from cep.plan.regex import automaton
+
+Positions = frozenset[int]
+
+
+@dataclass(slots=True)
+class Way:
+    """One way to match so far: the automaton's positions, its first time, its variables.
+
+    `is_over`: a row of the present instant has emitted a symbol for it, so that it ends here.
+    """
+
+    positions: Positions | None
+    first_ms: int
+    variables: list[Any]
+    is_over: bool = False
+
+
+class _Symbol:
+    """A symbol whose condition and assignments can be called."""
+
+    def __init__(self, definition: Definition, context: Context) -> None:
+        self.is_emitted: Evaluator = evaluator(definition.condition, context)
+        self._sets = [(position, evaluator(value, context)) for position, value in definition.sets]
+
+    def assigned(self, row: Row, variables: list[Any]) -> list[Any]:
+        """The variables after the assignments, which see those made before them."""
+        after = list(variables)
+        seen = _seen(row, after)
+        for position, value in self._sets:
+            after[position] = value(seen)
+        return after
+
+
+class MatchingPart:
+    """All ways to match that have begun, those of earlier instants and those of this one."""
+
+    def __init__(self, matching: Matching, context: Context, emit: Callable[[list[Chunk]], None]):
+        self._matching = matching
+        self._automaton = automaton(matching.regex)
+        self._symbols = [_Symbol(symbol, context) for symbol in matching.symbols]
+        self._emit = emit
+        self._instant_ms: int | None = None
+        self._before: list[Way] = []
+        self._here: list[Way] = []
+        self.receive: Emit = make_input(matching.input, context, self._process).receive
+        context.keep(self, "matching")
+
+    def _process(self, chunk: Chunk) -> None:
+        for row in chunk:
+            if row.kind is Kind.CURRENT:
+                found = self._take(row)
+                if found:
+                    self._emit([[match] for match in found])
+
+    def _take(self, row: Row) -> Chunk:
+        """The matches whose last row this is."""
+        if self._instant_ms is not None and row.time < self._instant_ms:
+            return []
+        if row.time != self._instant_ms:
+            self._next_instant(row.time)
+        found: Chunk = []
+        start = Way(None, row.time, [None] * len(self._matching.variables))
+        for way in (*self._before, start):
+            found += self._extend(way, row)
+        del self._here[: max(0, len(self._here) - self._matching.partials_max)]
+        return found
+
+    def _next_instant(self, time_ms: int) -> None:
+        waiting = [way for way in self._before if not way.is_over] if self._matching.skips else []
+        begun_after = time_ms - self._matching.within_ms
+        self._before = [way for way in (*waiting, *self._here) if way.first_ms > begun_after]
+        self._here = []
+        self._instant_ms = time_ms
+
+    def _extend(self, way: Way, row: Row) -> Chunk:
+        """The matches that a way comes to with this row; the ways that may go on are kept."""
+        seen = _seen(row, way.variables)
+        found: Chunk = []
+        for number, symbol in enumerate(self._symbols):
+            positions = self._automaton.step(way.positions, number)
+            if not positions and not self._matching.skips:
+                continue
+            if symbol.is_emitted(seen) is not True:
+                continue
+            way.is_over = True
+            if positions:
+                variables = symbol.assigned(row, way.variables)
+                self._here.append(Way(positions, way.first_ms, variables))
+                if self._automaton.accepts(positions):
+                    found.append(_seen(row, variables))
+        return found
+
+    def state(self) -> Any:
+        return [self._instant_ms, *([_saved(way) for way in ways] for ways in self._ways)]
+
+    def restore(self, state: Any) -> None:
+        self._instant_ms, *saved = state
+        self._before, self._here = [[_restored(one) for one in ways] for ways in saved]
+
+    @property
+    def _ways(self) -> tuple[list[Way], list[Way]]:
+        return self._before, self._here
+
+
+def _seen(row: Row, variables: list[Any]) -> Row:
+    """What conditions and the selection see: the row, and the variables as a row."""
+    return Row(row.time, [], slots=[row, Row(row.time, variables)])
+
+
+def _saved(way: Way) -> Any:
+    assert way.positions is not None
+    return [sorted(way.positions), way.first_ms, way.variables, way.is_over]
+
+
+def _restored(saved: Any) -> Way:
+    positions, first_ms, variables, is_over = saved
+    return Way(frozenset(positions), first_ms, variables, is_over)

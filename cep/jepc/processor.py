@@ -1,0 +1,136 @@
+"""`EventProcessor`: the interface to event processing, whatever engine is behind it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+from cep.jepc.catalog import Catalog
+from cep.jepc.errors import QueryError
+from cep.jepc.provider import Event, Provider, Result
+from cep.jepc.queries import Query
+
+OutputProcessor = Callable[[Result], None]
+
+
+class EventProcessor:
+    """Streams go in, continuous queries run, output processors are called with their results.
+
+    The seven methods of the article "Event processing on your own database" (table 1), and
+    `push_events` for many events at once. Not thread-safe.
+    """
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._catalog = Catalog()
+        self._processors: defaultdict[str, list[OutputProcessor]] = defaultdict(list)
+        self._is_stale = True
+
+    def __enter__(self) -> EventProcessor:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def register_stream(self, name: str, schema: Mapping[str, str]) -> None:
+        """A new stream; `schema` has the types of rule files by attribute.
+
+        QueryError for a name that is taken or a type that is none.
+        """
+        self._catalog.register(name, schema)
+        self._is_stale = True
+
+    def remove_stream(self, name: str) -> None:
+        """Forget a stream; QueryError while a query reads it."""
+        self._catalog.remove_stream(name)
+        self._is_stale = True
+
+    def create_query(self, name: str, query: Query) -> None:
+        """A new continuous query; its output is a stream of that name.
+
+        QueryError or RuleError, and nothing changed, when it is wrong or the provider cannot run
+        it.
+        """
+        self._catalog.create(name, query)
+        refused = self._provider.refusals(self._catalog.plan())
+        if refused:
+            self._catalog.remove_query(name)
+            reasons = "; ".join(f"{operator}: {why}" for operator, why in refused.items())
+            raise QueryError(f"{name} cannot run here: {reasons}")
+        self._is_stale = True
+
+    def remove_query(self, name: str) -> None:
+        """Forget a query and its output processors; QueryError while another reads it."""
+        self._catalog.remove_query(name)
+        self._processors.pop(name, None)
+        self._is_stale = True
+
+    def add_output_processor(self, query: str, processor: OutputProcessor) -> None:
+        """Call back with every result of a query from now on."""
+        if query not in self._catalog.queries:
+            known = ", ".join(self._catalog.queries) or "none"
+            raise QueryError(f"there is no query {query!r}; known: {known}")
+        self._processors[query].append(processor)
+        self._is_stale = True
+
+    def remove_output_processor(self, processor: OutputProcessor) -> None:
+        """Call a processor no more, whatever query it belongs to."""
+        holders = [held for held in self._processors.values() if processor in held]
+        if not holders:
+            raise QueryError(f"{processor!r} is no output processor here")
+        for held in holders:
+            held.remove(processor)
+        self._is_stale = True
+
+    def push_event(
+        self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: int
+    ) -> None:
+        """Push one event; all output processors have been called when it returns."""
+        self.push_events([(stream, values, time_msc)])
+
+    def push_events(
+        self, events: Iterable[tuple[str, Mapping[str, Any] | tuple[Any, ...], int]]
+    ) -> None:
+        """Push events in the order of their times: the results are those of one by one.
+
+        QueryError, and nothing pushed, when one does not fit its stream.
+        """
+        checked = [self._event(*event) for event in events]
+        self._renew()
+        for result in self._provider.push(checked):
+            for processor in self._processors[result.query]:
+                processor(result)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._provider.close()
+
+    def _renew(self) -> None:
+        """Tell the provider what has changed since the last event."""
+        if self._is_stale:
+            wanted = [name for name, held in self._processors.items() if held]
+            self._provider.change(self._catalog.plan(), wanted)
+            self._is_stale = False
+
+    def _event(
+        self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: int
+    ) -> Event:
+        schema = self._catalog.sources.get(stream)
+        if schema is None:
+            known = ", ".join(self._catalog.sources) or "none"
+            raise QueryError(f"there is no stream {stream!r}; known: {known}")
+        if isinstance(values, Mapping):
+            unknown = values.keys() - set(schema.names)
+            if unknown:
+                raise QueryError(f"{stream} has no attribute {', '.join(sorted(unknown))}")
+            values = tuple(values.get(name) for name in schema.names)
+        if len(values) != len(schema):
+            raise QueryError(f"{stream} has {len(schema)} attributes, the event {len(values)}")
+        return Event(stream, time_msc, values)

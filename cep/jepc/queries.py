@@ -1,0 +1,190 @@
+"""Queries as objects: streams with windows, and the four operators, composed at will.
+
+Everything-is-an-object, as in the article "Event processing on your own database" (section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
+
+from cep.jepc.expressions import Term
+
+Condition = Term | str
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """The events of the last `size_ms`; one exactly as old is out.
+
+    With `jump_ms` an event of time t is there from floor(t / jump) * jump until
+    floor((t + size) / jump) * jump.
+    """
+
+    size_ms: int
+    jump_ms: int = 1
+
+    def __post_init__(self) -> None:
+        _need_positive(size_ms=self.size_ms, jump_ms=self.jump_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow:
+    """The last `size` events, of each value of the attributes `by` where given.
+
+    With `jump` the number of the event (from 0, per key) stands for the time of a `TimeWindow`.
+    """
+
+    size: int
+    jump: int = 1
+    by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _need_positive(size=self.size, jump=self.jump)
+
+
+Window = TimeWindow | CountWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What may be the input of an operator; `name` is what conditions call it by."""
+
+    span: Window | None = field(default=None, kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def window(self, window: Window) -> Self:
+        """The same, its events in a window of their own."""
+        return replace(self, span=window)
+
+    def named(self, name: str) -> Self:
+        """The same, called `name` in conditions and in names of attributes."""
+        return replace(self, name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(Node):
+    """A registered stream, or the output of another query, by its name."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Node):
+    """Events on which the condition is true. They live as long as those of the input."""
+
+    input: Input
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate over the live events: a function of rule files, and what it is taken of."""
+
+    function: str
+    of: tuple[Condition | int, ...] = ()
+
+
+def count() -> Aggregate:
+    """How many events."""
+    return Aggregate("count")
+
+
+def total(of: Condition) -> Aggregate:
+    """The sum."""
+    return Aggregate("sum", (of,))
+
+
+def average(of: Condition) -> Aggregate:
+    """The mean."""
+    return Aggregate("avg", (of,))
+
+
+def least(of: Condition) -> Aggregate:
+    """The smallest value."""
+    return Aggregate("min", (of,))
+
+
+def greatest(of: Condition) -> Aggregate:
+    """The largest value."""
+    return Aggregate("max", (of,))
+
+
+def deviation(of: Condition) -> Aggregate:
+    """The standard deviation of all."""
+    return Aggregate("stdDev", (of,))
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregator(Node):
+    """One result for each new event, over all live ones and itself (of its group).
+
+    The result has the attributes of `group_by`, then the aggregates. Without a window of its own
+    a result lives as long as an event of the input.
+    """
+
+    input: Input
+    aggregates: Mapping[str, Aggregate]
+    group_by: Sequence[str] = ()
+    having: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correlator(Node):
+    """Combinations of live events, one of each input, on which the condition is true.
+
+    A combination is reported once, when its last event arrives, and lives as long as the first of
+    its events to go. Attributes that several inputs have are called `input_attribute`.
+    """
+
+    inputs: Sequence[Input]
+    condition: Condition | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) < 2:
+            raise ValueError("a correlator needs two inputs or more")
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSymbol:
+    """Emitted by an event on which `condition` is true; `sets` then give values to variables."""
+
+    condition: Condition = "true"
+    sets: Mapping[str, Condition] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternMatcher(Node):
+    """Sequences of events whose symbols match a regular expression, within a time.
+
+    `pattern` is written with the symbols' names, blanks between them, and `| * + ? {m,n} ( )`;
+    where all names are single letters blanks may be left out. `variables` are the names and types
+    that symbols set and conditions see (null until set). A match is reported once, when its last
+    event arrives, as the variables in `output`.
+
+    Events of one instant are alternatives: a match takes one of them. Between two events of a
+    match there is no instant without one of its events; with `gaps="invisible"` instants that
+    emit no symbol do not count.
+    """
+
+    input: Input
+    pattern: str
+    within_ms: int
+    symbols: Mapping[str, PatternSymbol]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    output: Sequence[str] = ()
+    gaps: Literal["none", "invisible"] = "none"
+
+    def __post_init__(self) -> None:
+        _need_positive(within_ms=self.within_ms)
+
+
+Input = Stream | Filter | Aggregator | Correlator | PatternMatcher
+Query = Filter | Aggregator | Correlator | PatternMatcher
+
+
+def _need_positive(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 1:
+            raise ValueError(f"{name} = {number}: use 1 or more")
