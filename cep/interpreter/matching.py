@@ -62,9 +62,8 @@ class MatchingPart:
     def _process(self, chunk: Chunk) -> None:
         for row in chunk:
             if row.kind is Kind.CURRENT:
-                found = self._take(row)
-                if found:
-                    self._emit([[match] for match in found])
+                for match in self._take(row):
+                    self._emit([[match]])
 
     def _take(self, row: Row) -> Chunk:
         """The matches whose last row this is."""

@@ -24,7 +24,7 @@ from cep.jepc.queries import (
     Query,
     Stream,
 )
-from cep.jepc.windows import TIMED, derived_window, plan_window
+from cep.jepc.windows import TIMED, derived_window, may_leave_out, plan_window
 from cep.plan import query as plan
 from cep.plan.expressions import Aggregate, Column, EventTime, Expression, Logical
 from cep.plan.regex import automaton
@@ -122,6 +122,9 @@ class _Lowering:
             combined = Combined(inner.reads, on)
             return combined if node.span is None else self._results(node, combined)
         source, handler = inner.source, plan.Filter(condition)
+        if node.span is not None and may_leave_out(source.window):
+            behind = replace(source, after=(*source.after, handler))
+            return self._results(node, Read(inner.name, behind))
         if node.span is not None:
             window = plan_window(node.span, source.schema, self._name)
             before = (*source.before, *source.after, handler)
@@ -159,10 +162,10 @@ class _Lowering:
         window = None if own is None else plan_window(own, made.schema, self._name)
         return Read(node.name or name, plan.StreamInput(name, made.schema, window=window))
 
-    def _results(self, node: Filter, combined: Combined) -> Read:
-        """The combinations as a stream, in the window of their own that a filter has."""
+    def _results(self, node: Filter, inner: Relation) -> Read:
+        """What a filter lets pass as a stream, in the window of its own that it has."""
         name = f"{self._name}.{len(self.queries) + 1}"
-        made = self._put(name, _source(combined), _everything(combined))
+        made = self._put(name, _source(inner), _everything(inner))
         assert node.span is not None
         window = plan_window(node.span, made.schema, self._name)
         return Read(node.name or name, plan.StreamInput(name, made.schema, window=window))
@@ -257,13 +260,15 @@ def _source(relation: Relation) -> plan.Input:
         return relation.source
     inputs = tuple(read.source for read in relation.reads)
     if len(inputs) == 2:
-        return plan.Join(inputs[0], inputs[1], "inner", "both", relation.on)
+        return plan.Join(inputs[0], inputs[1], "inner", "both", relation.on, singly=True)
     return plan.Correlation(inputs, relation.on)
 
 
 def _without_window(read: Read) -> Read:
-    """Only new rows count: no window is needed."""
+    """Only new rows count: no window is needed, but one that may leave rows out."""
     source = read.source
+    if may_leave_out(source.window):
+        return read
     before = (*source.before, *source.after)
     return replace(read, source=replace(source, before=before, window=None, after=()))
 

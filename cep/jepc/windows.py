@@ -61,3 +61,8 @@ def derived_window(node: Input) -> Window | None:
             return node.span or TimeWindow(node.within_ms)
         case Correlator():
             return node.span
+
+
+def may_leave_out(window: plan.Window | None) -> bool:
+    """Whether some rows are never in a window: those whose time is over within their jump."""
+    return window is not None and window.name in ("timeJump", "lengthJump")

@@ -102,7 +102,8 @@ class StreamInput:
 class Join:
     """`left JOIN right on ..`; `trigger` says which side's rows cause output.
 
-    `within` (start, end or one pattern) and `per` belong to a join with an aggregation.
+    `within` (start, end or one pattern) and `per` belong to a join with an aggregation. What one
+    row brings about goes on together, as in SiddhiQL, or `singly`.
     """
 
     left: StreamInput
@@ -112,14 +113,15 @@ class Join:
     on: Expression | None
     within: tuple[Expression, ...] = ()
     per: Expression | None = None
+    singly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
     """Rows of three or more inputs that are alive at the same time and on which `on` is true.
 
-    Each combination comes when its last row does. A stream that is several inputs enters them one
-    after the other. (Two inputs are an inner `Join`.)
+    Each combination comes when its last row does, and goes on by itself. A stream that is several
+    inputs enters them one after the other. (Two inputs are an inner `Join`.)
     """
 
     inputs: tuple[StreamInput, ...]

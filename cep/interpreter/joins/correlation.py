@@ -48,9 +48,8 @@ class CorrelationPart:
     def _arrived(self, slot: int, chunk: Chunk) -> None:
         for row in chunk:
             if row.kind in (Kind.CURRENT, Kind.EXPIRED):
-                found = [[match] for match in self._matches(slot, row, [])]
-                if found:
-                    self._emit(found)
+                for match in list(self._matches(slot, row, [])):
+                    self._emit([[match]])
 
     def _matches(self, arrived: int, row: Row, slots: list[Row]) -> Iterator[Row]:
         """The combinations that begin with `slots`."""

@@ -132,10 +132,14 @@ class JoinPart:
         """Pass on what a side has found; while a row is shown to both sides, later."""
         if not chunks:
             return
-        if self._waiting is None:
-            self._emit(chunks)
-        else:
-            self._waiting.append(chunks)
+        batches = [chunks]
+        if self.join.singly:
+            batches = [[[row]] for chunk in chunks for row in chunk]
+        if self._waiting is not None:
+            self._waiting += batches
+            return
+        for batch in batches:
+            self._emit(batch)
 
     @property
     def indexed(self) -> tuple[bool, bool]:

@@ -1,0 +1,36 @@
+"""The JEPC interface: event processing by composed objects, whatever engine is behind it.
+
+Article "Event processing on your own database" (Glombiewski and others, 2013), section 3.
+"""
+
+from __future__ import annotations
+
+from cep.jepc.errors import QueryError
+from cep.jepc.expressions import attribute, call, literal
+from cep.jepc.native import NativeProvider
+from cep.jepc.processor import EventProcessor
+from cep.jepc.provider import Event, Provider, Result
+from cep.jepc.queries import (
+    Aggregator,
+    Correlator,
+    CountWindow,
+    Filter,
+    PatternMatcher,
+    PatternSymbol,
+    Stream,
+    TimeWindow,
+    average,
+    count,
+    deviation,
+    greatest,
+    least,
+    total,
+)
+
+__all__ = [
+    "EventProcessor", "Provider", "NativeProvider", "Event", "Result", "QueryError",
+    "Stream", "TimeWindow", "CountWindow",
+    "Filter", "Aggregator", "Correlator", "PatternMatcher", "PatternSymbol",
+    "count", "total", "average", "least", "greatest", "deviation",
+    "attribute", "literal", "call",
+]  # fmt: skip
