@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cep.jepc.errors import QueryError
 from cep.jepc.expressions import attribute, call, literal
+from cep.jepc.federation import Federation
 from cep.jepc.native import NativeProvider
 from cep.jepc.processor import EventProcessor
 from cep.jepc.provider import Event, Provider, Result
@@ -17,6 +18,7 @@ from cep.jepc.queries import (
     Filter,
     PatternMatcher,
     PatternSymbol,
+    Projector,
     Stream,
     TimeWindow,
     average,
@@ -26,11 +28,13 @@ from cep.jepc.queries import (
     least,
     total,
 )
+from cep.jepc.sql import parse_sql
 
 __all__ = [
-    "EventProcessor", "Provider", "NativeProvider", "Event", "Result", "QueryError",
+    "EventProcessor", "Provider", "NativeProvider", "Federation", "Event", "Result",
+    "parse_sql", "QueryError",
     "Stream", "TimeWindow", "CountWindow",
-    "Filter", "Aggregator", "Correlator", "PatternMatcher", "PatternSymbol",
+    "Filter", "Aggregator", "Correlator", "PatternMatcher", "PatternSymbol", "Projector",
     "count", "total", "average", "least", "greatest", "deviation",
     "attribute", "literal", "call",
 ]  # fmt: skip

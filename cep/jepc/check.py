@@ -1,12 +1,12 @@
-"""Texts of conditions and values, checked against the rows they may speak of."""
+"""Conditions and values of queries, checked against the rows they may speak of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cep.jepc.expressions import text_of
-from cep.jepc.queries import Aggregate, Condition
-from cep.lang import ast, parse_expression
+from cep.jepc.expressions import Condition, Term, Written
+from cep.jepc.queries import Aggregate
+from cep.lang import parse_expression
 from cep.lang.errors import RuleError, Source
 from cep.plan.check import Checker
 from cep.plan.expressions import Aggregate as PlanAggregate
@@ -25,35 +25,42 @@ class Check:
 
     def condition(self, condition: Condition) -> Expression:
         """A bool expression; RuleError for anything else."""
-        text = text_of(condition)
-        return self._checker(text).condition(self._parsed(text))
+        written = self._written(condition)
+        return self._checker(written).condition(written.node)
 
     def value(self, value: Condition) -> Expression:
         """An expression of any type."""
-        text = text_of(value)
-        return self._checker(text).check(self._parsed(text))
+        written = self._written(value)
+        return self._checker(written).check(written.node)
 
     def aggregate(self, aggregate: Aggregate, found: list[PlanAggregate]) -> Expression:
         """An aggregate, which is put among those `found`."""
-        arguments = (str(of) if isinstance(of, int) else text_of(of) for of in aggregate.of)
-        text = f"{aggregate.function}({', '.join(arguments)})"
-        return self._checker(text, found).check(self._parsed(text))
+        if aggregate.written is not None:
+            written = aggregate.written
+        else:
+            arguments = ", ".join(_text(of) for of in aggregate.of)
+            written = self._written(f"{aggregate.function}({arguments})")
+        return self._checker(written, found).check(written.node)
 
     def having(self, condition: Condition, outputs: Schema) -> Expression:
         """A condition on what is selected."""
-        text = text_of(condition)
-        scope = Scope(self._problems(text), self._places).with_outputs(outputs)
-        return Checker(scope).condition(self._parsed(text))
+        written = self._written(condition)
+        scope = Scope(Problems(written.source), self._places).with_outputs(outputs)
+        return Checker(scope).condition(written.node)
 
-    def _parsed(self, text: str) -> ast.Expression:
+    def _checker(self, written: Written, found: list[PlanAggregate] | None = None) -> Checker:
+        return Checker(Scope(Problems(written.source), self._places), found)
+
+    def _written(self, condition: Condition) -> Written:
+        if isinstance(condition, Written):
+            return condition
+        text = _text(condition)
         try:
-            return parse_expression(text)
+            return Written(parse_expression(text), Source(text, self._where))
         except RuleError as error:
             error.source = self._where
             raise
 
-    def _checker(self, text: str, found: list[PlanAggregate] | None = None) -> Checker:
-        return Checker(Scope(self._problems(text), self._places), found)
 
-    def _problems(self, text: str) -> Problems:
-        return Problems(Source(text, self._where))
+def _text(value: Term | str | int) -> str:
+    return value.text if isinstance(value, Term) else str(value)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from cep.lang import ast
+from cep.lang.errors import Source
+
 Value: TypeAlias = "Term | str | int | float | bool"
 
 
@@ -114,9 +117,16 @@ def term(value: Value) -> Term:
     return value if isinstance(value, Term) else literal(value)
 
 
-def text_of(expression: Term | str) -> str:
-    """The text of an expression that a query takes as object or text."""
-    return expression if isinstance(expression, str) else expression.text
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An expression that has been read already, as part of a larger text."""
+
+    node: ast.Expression
+    source: Source
+
+
+Condition: TypeAlias = Term | str | Written
+"""An expression as a query takes it."""
 
 
 def _joined(left: Value, operator: str, right: Value) -> Term:

@@ -21,6 +21,7 @@ from cep.jepc.queries import (
     Filter,
     Input,
     PatternMatcher,
+    Projector,
     Query,
     Stream,
 )
@@ -154,7 +155,7 @@ class _Lowering:
             conditions.append(self._check(node, combined).condition(node.condition))
         return replace(combined, on=_all(conditions))
 
-    def _materialised(self, node: Aggregator | PatternMatcher | Correlator) -> Read:
+    def _materialised(self, node: Query) -> Read:
         """The results of an operator as a stream, in their window."""
         name = f"{self._name}.{len(self.queries) + 1}"
         own = node.span or derived_window(node)
@@ -177,6 +178,13 @@ class _Lowering:
                 if isinstance(relation, Read):
                     relation = _without_window(relation)
                 return self._put(target, _source(relation), _everything(relation))
+            case Projector():
+                relation = self._relation(node.input)
+                check = self._check(node, relation)
+                values = [(name, check.value(value)) for name, value in node.values.items()]
+                if isinstance(relation, Read):
+                    relation = _without_window(relation)
+                return self._put(target, _source(relation), values)
             case Aggregator():
                 return self._aggregator(node, target)
             case PatternMatcher():

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
-from cep.jepc.expressions import Term
-
-Condition = Term | str
+from cep.jepc.expressions import Condition, Term, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +78,14 @@ class Filter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate over the live events: a function of rule files, and what it is taken of."""
+    """An aggregate over the live events: a function of rule files, and what it is taken of.
+
+    `written` is the whole of it, where it was read from a text.
+    """
 
     function: str
-    of: tuple[Condition | int, ...] = ()
+    of: tuple[Term | str | int, ...] = ()
+    written: Written | None = None
 
 
 def count() -> Aggregate:
@@ -91,27 +93,27 @@ def count() -> Aggregate:
     return Aggregate("count")
 
 
-def total(of: Condition) -> Aggregate:
+def total(of: Term | str) -> Aggregate:
     """The sum."""
     return Aggregate("sum", (of,))
 
 
-def average(of: Condition) -> Aggregate:
+def average(of: Term | str) -> Aggregate:
     """The mean."""
     return Aggregate("avg", (of,))
 
 
-def least(of: Condition) -> Aggregate:
+def least(of: Term | str) -> Aggregate:
     """The smallest value."""
     return Aggregate("min", (of,))
 
 
-def greatest(of: Condition) -> Aggregate:
+def greatest(of: Term | str) -> Aggregate:
     """The largest value."""
     return Aggregate("max", (of,))
 
 
-def deviation(of: Condition) -> Aggregate:
+def deviation(of: Term | str) -> Aggregate:
     """The standard deviation of all."""
     return Aggregate("stdDev", (of,))
 
@@ -144,6 +146,14 @@ class Correlator(Node):
     def __post_init__(self) -> None:
         if len(self.inputs) < 2:
             raise ValueError("a correlator needs two inputs or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Projector(Node):
+    """Other attributes of the same events: `values` by name. They live as long as the events."""
+
+    input: Input
+    values: Mapping[str, Condition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +190,8 @@ class PatternMatcher(Node):
         _need_positive(within_ms=self.within_ms)
 
 
-Input = Stream | Filter | Aggregator | Correlator | PatternMatcher
-Query = Filter | Aggregator | Correlator | PatternMatcher
+Input = Stream | Filter | Projector | Aggregator | Correlator | PatternMatcher
+Query = Filter | Projector | Aggregator | Correlator | PatternMatcher
 
 
 def _need_positive(**numbers: int) -> None:

@@ -10,6 +10,7 @@ from cep.jepc.queries import (
     Filter,
     Input,
     PatternMatcher,
+    Projector,
     Stream,
     TimeWindow,
     Window,
@@ -55,7 +56,7 @@ def derived_window(node: Input) -> Window | None:
     match node:
         case Stream():
             return node.span
-        case Filter() | Aggregator():
+        case Filter() | Projector() | Aggregator():
             return node.span or derived_window(node.input)
         case PatternMatcher():
             return node.span or TimeWindow(node.within_ms)

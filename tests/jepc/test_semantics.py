@@ -68,7 +68,7 @@ def test_generated(query: Input, raw: Raw, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("size", [1, 1_000])
 def test_batches_are_invisible(size: int) -> None:
-    raw: Raw = [("sr"[i % 3 == 2 and 1 or 0], i % 2, i * 7 % 6, "xy"[i % 2]) for i in range(60)]
+    raw: Raw = [("sr"[(i % 3 == 2 and 1) or 0], i % 2, i * 7 % 6, "xy"[i % 2]) for i in range(60)]
     from cep.jepc.queries import Correlator, Stream, TimeWindow
 
     query = Correlator(
