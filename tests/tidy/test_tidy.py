@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.interpreter": {"cep.plan"},
     "cep.engine": {"cep.plan", "cep.inputs", "cep.interpreter"},
     "cep.app": {"cep.plan", "cep.engine"},
+    "cep.jepc": {"cep.lang", "cep.plan", "cep.engine"},
     "cep.database": {"cep.plan"},
     "cep.archive": {"mt5bridge"},
     "cep.report": set(),
