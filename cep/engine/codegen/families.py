@@ -12,12 +12,13 @@ from cep.engine.codegen.held_rows import IMPORTS as JOIN_IMPORTS
 from cep.engine.codegen.imports import imports
 from cep.engine.codegen.joins import JoinSource
 from cep.engine.codegen.predicates import FilterRun
-from cep.engine.codegen.shapes import Family, Tables, family_of, shape_of
 from cep.engine.codegen.shared_windows import SharedWindow
+from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels import predicates
 from cep.engine.layout import Layout, row_cells
 from cep.engine.stages import Stages
+from cep.plan.families import Family, family_of, shape_of
 from cep.plan.nodes import Operator
 from cep.plan.query import Filter, Join, Query, StreamInput
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_scope import TIME, Place
-from cep.engine.codegen.shapes import Family, Tables
+from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer
 from cep.engine.kernels.held import FIRST_ROOM
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout
 from cep.plan.expressions import Expression
+from cep.plan.families import Family
 from cep.plan.types import Type
 
 IMPORTS = """\

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from cep.engine.codegen.match_scope import slots
-from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.layout import is_float
 from cep.plan.expressions import Arithmetic, Comparison, Constant, Expression
+from cep.plan.families import PARAMETER
 from cep.plan.types import Type
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

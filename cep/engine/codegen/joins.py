@@ -15,13 +15,13 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.held_rows import HeldRows, arriving, key_source
 from cep.engine.codegen.join_keys import SIDES, band, equality
 from cep.engine.codegen.match_scope import Place, SlotScope, places
-from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.codegen.predicates import Emission
-from cep.engine.codegen.shapes import Family, Tables
+from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.state import RING_TAIL
 from cep.engine.layout import Home, Layout
 from cep.plan.expressions import Column, EventTime, Expression
+from cep.plan.families import PARAMETER, Family
 from cep.plan.query import Join, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.rewrite.expressions import map_children

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cep.engine.codegen.match_scope import slots
-from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.kernels.partials import BY_EQUALITY, BY_THRESHOLD
 from cep.engine.layout import is_float
 from cep.plan.expressions import Arithmetic, Comparison, Expression
+from cep.plan.families import PARAMETER
 from cep.plan.types import Type
 
 SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

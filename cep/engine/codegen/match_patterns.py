@@ -23,7 +23,6 @@ from cep.engine.codegen.match_scope import (
     tables_of,
 )
 from cep.engine.codegen.match_shapes import MatchGroup
-from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.partials import (
     BY_EQUALITY,
@@ -40,6 +39,7 @@ from cep.engine.kernels.state import RING_HEAD, RING_TAIL
 from cep.engine.layout import Home, Layout
 from cep.engine.linear import conditions
 from cep.plan.expressions import Expression
+from cep.plan.families import PARAMETER
 from cep.plan.types import Type
 
 ARMED, AWAY, AGAIN = 0, 1, 2

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_shapes import MatchGroup
-from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.codegen.writer import Writer
 from cep.engine.layout import is_float
 from cep.plan.expressions import Column, EventTime, Expression, walk
+from cep.plan.families import PARAMETER
 
 TIME = -1
 """The position of an event's time among its attributes."""

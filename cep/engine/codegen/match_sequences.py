@@ -19,11 +19,11 @@ from cep.engine.codegen.match_scope import (
     tables_of,
 )
 from cep.engine.codegen.match_shapes import MatchGroup
-from cep.engine.codegen.parameters import PARAMETER
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.partials import FOREVER
 from cep.engine.layout import Home, Layout
 from cep.engine.linear import conditions
+from cep.plan.families import PARAMETER
 
 Cell = tuple[str, int]
 """Where a row's attribute stands in the history: its stream and position; TIME of any stream."""

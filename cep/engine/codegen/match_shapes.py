@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from cep.engine.codegen.parameters import Value, parametrised
 from cep.engine.linear import Linear, linear
 from cep.plan.expressions import Constant, Expression
+from cep.plan.families import Value, parametrised
 from cep.plan.nodes import Plan
 from cep.plan.query import Match, Query
 from cep.plan.rewrite.expressions import map_children, map_plan

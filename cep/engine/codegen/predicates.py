@@ -13,13 +13,13 @@ from itertools import pairwise
 
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_scope import Place, SlotScope
-from cep.engine.codegen.parameters import PARAMETER, Value
-from cep.engine.codegen.shapes import Family, Tables, is_parameter
+from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.jit import plain
 from cep.engine.kernels.groups import bucket_of, float_bits
 from cep.engine.layout import Layout, is_float
 from cep.plan.expressions import Column, Comparison, Expression, walk
+from cep.plan.families import PARAMETER, Family, Value, is_parameter
 from cep.plan.query import Query
 from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.types import Type

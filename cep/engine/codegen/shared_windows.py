@@ -6,10 +6,11 @@ from cep.engine.codegen.aggregates import Aggregates
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.predicates import Emission, slot_scope
 from cep.engine.codegen.queries import ARRAYS, QuerySource
-from cep.engine.codegen.shapes import Family, Tables
+from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_TAIL
 from cep.engine.layout import Layout, Start
+from cep.plan.families import Family
 
 
 class SharedWindow(QuerySource):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cep.engine.layout import is_float
 from cep.plan.expressions import Column, Constant, Expression
 from cep.plan.query import Query
 from cep.plan.types import Type
@@ -62,7 +61,7 @@ def _as_stored(constant: Constant) -> Value:
     assert isinstance(value, str | int | float)
     if isinstance(value, str):
         return value
-    if not is_float(constant.type):
+    if constant.type not in (Type.FLOAT, Type.DOUBLE):
         return int(value)
     return float(np.float32(value)) if constant.type is Type.FLOAT else float(value)
 

@@ -1,7 +1,8 @@
 """Queries of one shape: equal but for constants, the sizes of their windows, and perhaps targets.
 
-A thousand filters with a thousand thresholds are one piece of source over a table of constants: the
-source, and with it the time to compile it, grows with the number of shapes, not of queries.
+A thousand filters with a thousand thresholds are one piece of work over a table of constants: what
+a back end writes, and with it the time to prepare it, grows with the number of shapes, not of
+queries.
 """
 
 from __future__ import annotations
@@ -9,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from cep.engine.codegen.parameters import PARAMETER, Value, parametrised
-from cep.engine.codegen.writer import Writer
-from cep.engine.layout import is_float
 from cep.plan.expressions import Call, Column, Constant, Expression
+from cep.plan.families.parameters import PARAMETER, Value, parametrised
 from cep.plan.query import Filter, Insert, Join, Query, StreamInput, Window
 from cep.plan.rewrite.expressions import map_children
 from cep.plan.types import Type
@@ -136,35 +135,3 @@ def _rewritten(query: Query, change: Callable[[Constant], Expression]) -> Query:
     projection = tuple((name, rewrite(value)) for name, value in query.projection)
     having = None if query.having is None else rewrite(query.having)
     return replace(query, input=source, projection=projection, having=having)
-
-
-class Tables:
-    """Constants of a family as arrays of the module, one of whole numbers and one of floats."""
-
-    def __init__(self, stem: str, code_of: Callable[[str], int]) -> None:
-        self.stem = stem
-        self.code_of = code_of
-        self._arrays: dict[str, tuple[list[object], bool]] = {}
-
-    def array(self, suffix: str, values: Sequence[object], as_float: bool = False) -> str:
-        """Keep numbers (or rows of numbers) as an array; its name in the source."""
-        name = f"{self.stem}{suffix}"
-        self._arrays[name] = ([self._stored(value) for value in values], as_float)
-        return name
-
-    def parameters(self, family: Family, row: str, suffix: str = "") -> dict[tuple[int, int], str]:
-        """The source of each parameter of the member number `row`."""
-        cells = {}
-        for index, type_ in enumerate(family.types):
-            values = [constants[index] for constants in family.constants]
-            name = self.array(f"C{suffix}{index}", values, is_float(type_))
-            cells[PARAMETER, index] = f"{name}[{row}]"
-        return cells
-
-    def _stored(self, value: object) -> object:
-        return self.code_of(value) if isinstance(value, str) else value
-
-    def write(self, w: Writer) -> None:
-        """The arrays as constants of the module."""
-        for name, (values, as_float) in self._arrays.items():
-            w(f"{name} = np.array({values}, np.{'float64' if as_float else 'int64'})")
