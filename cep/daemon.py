@@ -135,9 +135,12 @@ class Daemon:
         """Bring the rules to the end of the spool and the journal to the end of the rules."""
         state = self.config.state
         found = restored or self._begin()
-        self.journal = Journal(state.journal, found.journal_bytes)
+        before = self.outgoing.journal.write
+        self.journal = Journal(state.journal, found.journal_bytes, before)
         stack.callback(self.journal.close)
-        self.effects = Effects((), self.config.signals, self.journal, None)
+        self.effects = Effects(
+            (), self.config.signals, self.journal, None, self.outgoing.take_orders
+        )
         self.pipeline = Pipeline(self.spool, found.run, self._on_rows)
         self._act_for(found.run.rules.plan)
         act = self.effects.act_again if restored else self.effects.note

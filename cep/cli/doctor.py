@@ -32,7 +32,13 @@ POLL_S = 0.1
 
 @click.command("doctor")
 @click.option("--config", required=True, type=FILE, help="The daemon's settings file (TOML).")
-@click.option("--wait", default=10.0, show_default=True, help="Seconds to wait for a terminal.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 86_400),
+    default=10.0,
+    show_default=True,
+    help="Seconds to wait for a terminal.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per finding.")
 @click.pass_context
 def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> None:

@@ -31,6 +31,7 @@ from mt5bridge.orders import (
 from mt5bridge.server.status import running_status
 
 FILE = click.Path(dir_okay=False, path_type=Path)
+SECONDS = click.FloatRange(0, 86_400)
 CONFIG = click.option("--config", required=True, type=FILE, help="The daemon's settings file.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 LOOK_S = 0.1
@@ -44,7 +45,13 @@ def command() -> None:
 @command.command("ls")
 @CONFIG
 @click.option("--open", "only_open", is_flag=True, help="Only those without a final result.")
-@click.option("--last", default=20, show_default=True, help="So many, the newest; 0: all.")
+@click.option(
+    "--last",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="So many, the newest; 0: all.",
+)
 @JSON
 def ls_command(config: Path, only_open: bool, last: int, as_json: bool) -> None:
     """List signals and orders, the newest last, whether the daemon runs or not."""
@@ -108,7 +115,9 @@ def found_entry(book: Book, which: str) -> Entry:
 @click.option("--magic", type=int, help="Magic number; else that of the settings.")
 @click.option("--valid-seconds", type=int, help="How long it is good; 0: for ever.")
 @click.option("--deviation-points", type=int, help="How far the price may have moved.")
-@click.option("--wait", default=10.0, show_default=True, help="Seconds to wait for an answer.")
+@click.option(
+    "--wait", type=SECONDS, default=10.0, show_default=True, help="Seconds to wait for an answer."
+)
 @JSON
 def send_command(
     config: Path,
@@ -173,7 +182,9 @@ def report(entry: Entry | None, client_id: str, as_json: bool) -> None:
 @command.command("halt")
 @CONFIG
 @click.option("--reason", default="by hand", show_default=True, help="Why; terminals show it.")
-@click.option("--wait", default=5.0, show_default=True, help="Seconds to wait for the daemon.")
+@click.option(
+    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
+)
 def halt_command(config: Path, reason: str, wait: float) -> None:
     """Turn the kill switch on: nothing that opens or enlarges a position leaves any more.
 
@@ -185,7 +196,9 @@ def halt_command(config: Path, reason: str, wait: float) -> None:
 @command.command("resume")
 @CONFIG
 @click.option("--reason", default="by hand", show_default=True, help="Why.")
-@click.option("--wait", default=5.0, show_default=True, help="Seconds to wait for the daemon.")
+@click.option(
+    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
+)
 def resume_command(config: Path, reason: str, wait: float) -> None:
     """Turn the kill switch off."""
     turn(read_config(config), False, reason, wait)

@@ -19,7 +19,8 @@ Deliver = Callable[[Sequence[Row]], None]
 class Effects:
     """Acts on rows as they are found, and on rows that are found again after a restart.
 
-    `signals` names the streams of signals; `deliver` is the user's callback.
+    `signals` names the streams of signals; `deliver` is the user's callback, `take_orders` sends
+    what it has ordered.
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class Effects:
         trading: Trading,
         journal: Journal,
         deliver: Deliver | None,
+        take_orders: Callable[[], None] = lambda: None,
     ) -> None:
         self.signals = signals if trading.send else ()
         self.trading = trading
         self.journal = journal
         self.deliver = deliver
+        self.take_orders = take_orders
         self.found_again: list[Signal] = []
 
     def go_on(self, signals: Collection[str], deliver: Deliver | None) -> None:
@@ -47,6 +50,7 @@ class Effects:
             send(signal)
         if self.deliver is not None:
             self.deliver(rows)
+            self.take_orders()
         # Last, so that after a crash rows in the journal are known to have been delivered.
         self.journal.add(rows)
 

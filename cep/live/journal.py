@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from io import SEEK_END
 from pathlib import Path
 from threading import Lock
@@ -23,11 +23,18 @@ _encode = msgspec.json.Encoder().encode
 class Journal:
     """Output rows as JSON lines, in order; `path` None keeps none.
 
-    One thread hands rows over, and another writes them: nobody waits for the disk.
+    One thread hands rows over, and another writes them: nobody waits for the disk. `before` is
+    called before rows are written, for what must not be missing where they are found.
     """
 
-    def __init__(self, path: Path | None, keep_bytes: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        keep_bytes: int = 0,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
         self._file = None
+        self._before = before
         self._waiting: deque[bytes] = deque()
         self._mutex = Lock()
         self.size_bytes = self._lived_bytes = 0
@@ -54,7 +61,9 @@ class Journal:
         """Hand what was added to the operating system; may be called from any thread."""
         with self._mutex:
             if self._file and self._waiting:
-                while self._waiting:
+                count = len(self._waiting)
+                self._before()
+                for _ in range(count):
                     self._file.write(self._waiting.popleft())
                 self._file.flush()
 

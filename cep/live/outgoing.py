@@ -24,11 +24,12 @@ from mt5bridge.orders import (
     TurnHalt,
     as_order,
 )
-from mt5bridge.server import Batch, Outcome, Server, Sink
+from mt5bridge.server import Batch, Outcome, Request, Server, Sink
 from mt5bridge.wire import Signal, SignalResult, SignalStatus
 
 LOOK_MS = 200
 """How often the inbox is looked at."""
+REASON_CHARACTERS = 200
 OFF = "orders are off: set [orders] send = true in the daemon's settings"
 
 Row = Mapping[str, Any]
@@ -58,7 +59,7 @@ class Outgoing:
     ) -> None:
         self.config = config
         self.journal = OrderJournal(journal_path(config))
-        self.desk = Desk(self.journal, config.risk.limits(), self._tell)
+        self.desk = Desk(self.journal, config.risk.limits(), self._tell, self._sends)
         self._deliver = deliver
         self._orders = orders
         self._inbox = inbox_of(config)
@@ -86,6 +87,7 @@ class Outgoing:
         for signal in found_again:
             terminal = self.config.signals.terminal
             self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
+        self.take_orders()
         syncer = Syncer(self.journal, server.wake)
         syncer.start()
         stack.callback(syncer.stop)
@@ -105,7 +107,9 @@ class Outgoing:
         self.take_orders()
         self.desk.release()
         while self._done and self._done[0][0] <= self.journal.durable:
-            self._done.pop(0)[1].unlink(missing_ok=True)
+            if not self._inbox.remove(self._done[0][1]):
+                break
+            self._done.pop(0)
         if now.ms >= self._look_ms:
             self._look_ms = now.ms + LOOK_MS
             self._obey(now)
@@ -141,9 +145,10 @@ class Outgoing:
                 self._obey_order(path, command, now)
 
     def _halt(self, path: Path, command: TurnHalt, now: Now) -> None:
-        number = self.desk.halt(command.halted, command.reason, now.utc_msc)
+        reason = plain(command.reason)
+        number = self.desk.halt(command.halted, reason, now.utc_msc)
         self._done.append((number, path))
-        logger.warning("{}: {}", "halted" if command.halted else "released", command.reason)
+        logger.warning("{}: {}", "halted" if command.halted else "released", reason)
 
     def _obey_order(self, path: Path, command: SendOrder, now: Now) -> None:
         try:
@@ -163,6 +168,10 @@ class Outgoing:
         terminal = request.terminal or self.config.orders.terminal
         self.desk.ask(order, now_msc, terminal, durable=True, client_id=request.client_id)
 
+    def _sends(self, request: Request) -> bool:
+        is_signal = isinstance(request, Signal)
+        return self.config.signals.send if is_signal else self.config.orders.send
+
     def _on_outcome(self, outcome: Outcome) -> None:
         self.desk.on_outcome(outcome, clock.now_msc())
 
@@ -179,6 +188,11 @@ class Outgoing:
             self.journal.close()
         except OSError as problem:
             logger.error("{}: {}", self.journal.path, problem)
+
+
+def plain(reason: str) -> str:
+    """A reason as every terminal can take it: one short line. A halt is never refused for it."""
+    return " ".join(reason.replace("\0", " ").split())[:REASON_CHARACTERS]
 
 
 _NOTHING = SignalResult(0, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.RECEIVED, "")

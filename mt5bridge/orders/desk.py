@@ -25,7 +25,7 @@ from mt5bridge.orders.records import (
     Told,
     requested,
 )
-from mt5bridge.orders.request import described
+from mt5bridge.orders.request import described, opens
 from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
 from mt5bridge.wire import Order, Signal, SignalResult
 
@@ -62,11 +62,16 @@ class News:
     result: SignalResult | None = None
 
 
+def _always(_request: Request) -> bool:
+    return True
+
+
 class Desk:
     """Belongs to the server's thread. Times are UTC milliseconds.
 
     A signal does not wait for the disk: after a crash its cause leads to the same id again. An
-    order (`durable`) is sent when the journal has it on disk.
+    order (`durable`) is sent when the journal has it on disk. `sends` says whether requests of a
+    kind are sent at all.
     """
 
     def __init__(
@@ -74,10 +79,12 @@ class Desk:
         journal: OrderJournal,
         limits: Limits,
         on_news: Callable[[News], None] = lambda _news: None,
+        sends: Callable[[Request], bool] = _always,
     ) -> None:
         self.journal = journal
         self.limits = limits
         self.on_news = on_news
+        self.sends = sends
         self.guard = Guard(limits)
         self.book = Book()
         self._post: Post | None = None
@@ -103,8 +110,8 @@ class Desk:
     def open(self, post: Post, market_msc: int, now_msc: int) -> None:
         """Begin to send: first again what has no final result.
 
-        Of requests that were good until before `market_msc`, the newest stored time, it is only
-        asked what became of them.
+        Of requests that were good until before `market_msc`, the newest stored time, and of those
+        that are not sent any more, it is only asked what became of them.
         """
         self._post = post
         halted = self.book.halted
@@ -117,7 +124,7 @@ class Desk:
             for identity, fate in entry.fates.items():
                 if fate.final is not None:
                     continue
-                if fate.is_asked or _has_expired(entry.request, market_msc):
+                if fate.is_asked or self._is_over(entry.request, market_msc):
                     self._question(entry, [identity], now_msc)
                 else:
                     post.send_now(identity, entry.request)
@@ -209,9 +216,7 @@ class Desk:
         assert post is not None, "open comes first"
         terminals = list(post.traders(request.symbol, entry.asked.terminal))
         problem = self._problem(entry, terminals, now_msc)
-        may_be_sent = market_msc is None or not (
-            problem or self.limits.dry_run or _has_expired(request, market_msc)
-        )
+        may_be_sent = market_msc is None or not (problem or self._is_over(request, market_msc))
         if terminals and not may_be_sent:
             self._question(entry, terminals, now_msc)
         elif problem:
@@ -229,6 +234,8 @@ class Desk:
     def _problem(self, entry: Entry, terminals: Sequence[str], now_msc: int) -> str | None:
         request, named = entry.request, entry.asked.terminal
         assert self._post is not None
+        if not self.sends(request):
+            return "sending is off in the daemon's settings"
         owners = sorted({self._post.owner(identity) for identity in terminals})
         refusal = self.guard.refusal(request, max(1, len(terminals)), owners, now_msc)
         if refusal is not None:
@@ -239,6 +246,12 @@ class Desk:
         if isinstance(request, Order) and len(terminals) > 1:
             return f"{', '.join(terminals)} could do it: name one terminal"
         return None
+
+    def _is_over(self, request: Request, market_msc: int) -> bool:
+        """Whether what may have been sent before is not sent again: it is late, or unwanted now."""
+        is_unwanted = self.limits.dry_run or not self.sends(request)
+        is_halted = opens(request) and self.guard.is_halted
+        return is_unwanted or is_halted or _has_expired(request, market_msc)
 
     def _send(self, entry: Entry, now_msc: int) -> None:
         assert self._post is not None
@@ -294,6 +307,10 @@ class Desk:
                 entry = self.book.get(record.id)
                 if entry is not None:
                     self.guard.sent(entry.request, record.terminals, record.time_msc)
+            case Refused():
+                entry = self.book.get(record.id)
+                for terminal in entry.fates if entry is not None else ():
+                    self.guard.ended(record.id, terminal)
             case Told():
                 entry = self.book.get(record.result.id)
                 if entry is not None and is_news:

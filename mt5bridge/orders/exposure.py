@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.records import Dealt
 
@@ -27,6 +29,7 @@ class Exposure:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._deals: dict[tuple[str, int], Dealt] = {}
+        self._strangers: set[tuple[str, int]] = set()  # exits of unknown positions
         self._tickets: set[int] = set()
         self._positions: dict[tuple[str, int], _Position] = {}
         self._profits: defaultdict[tuple[str, int], float] = defaultdict(float)
@@ -42,7 +45,9 @@ class Exposure:
         if known is not None:
             self._count(known, -1)
         elif deal.is_exit and (deal.owner, deal.position) not in self._positions:
-            deal = _without_lots(deal)
+            self._strangers.add(key)
+        if key in self._strangers:
+            deal = msgspec.structs.replace(deal, lots=0.0)
         self._deals[key] = deal
         self._tickets.add(deal.ticket)
         self._forget_fill(deal.ticket)
@@ -90,17 +95,3 @@ class Exposure:
             position.lots += sign * deal.lots
             if abs(position.lots) <= _ROUNDING:
                 del self._positions[key]
-
-
-def _without_lots(deal: Dealt) -> Dealt:
-    return Dealt(
-        deal.owner,
-        deal.ticket,
-        deal.revision,
-        deal.time_msc,
-        deal.position,
-        deal.symbol,
-        0.0,
-        deal.profit,
-        deal.is_exit,
-    )

@@ -25,6 +25,7 @@ _ROUNDING = 1e-9
 class _Working:
     """An opening request at one terminal: `rest` lots are not filled yet."""
 
+    symbol: str
     sign: int
     lots: float
     rest: float
@@ -45,13 +46,18 @@ class Guard:
         self._sent_msc: deque[int] = deque()
         self._accounts: dict[str, Account] = {}
 
+    @property
+    def is_halted(self) -> bool:
+        """Whether the kill switch is on."""
+        return self.halted is not None and self.halted.halted
+
     def refusal(
         self, request: Request, count: int, owners: Sequence[str], now_msc: int
     ) -> str | None:
         """Why a request may not go to `count` terminals of these accounts; None: it may."""
         if not opens(request):
             return None
-        if self.halted is not None and self.halted.halted:
+        if self.halted is not None and self.is_halted:
             return f"halted: {self.halted.reason}"
         lots = self._lots(request)
         checks = (
@@ -72,7 +78,7 @@ class Guard:
         self._begin_day(day)
         for terminal in terminals:
             key = (request.id, terminal)
-            self._working[key] = _Working(_sign(request), lots, lots)
+            self._working[key] = _Working(request.symbol, _sign(request), lots, lots)
             self._rests[request.symbol] += lots
             self._sent_msc.append(time_msc)
             if day == self._day:
@@ -89,11 +95,18 @@ class Guard:
                 filled = min(working.rest, result.lots)
                 working.rest -= filled
                 self._rests[request.symbol] -= filled
-        if working and is_final:
-            del self._working[key]
-            self._rests[request.symbol] -= working.rest
-            if key in self._day_lots:
-                self._count_today(key, working.lots - working.rest)
+        if is_final:
+            self.ended(request.id, terminal)
+
+    def ended(self, identifier: int, terminal: str) -> None:
+        """Nothing more will be filled of a request; what was not is given back."""
+        key = (identifier, terminal)
+        working = self._working.pop(key, None)
+        if working is None:
+            return
+        self._rests[working.symbol] -= working.rest
+        if key in self._day_lots:
+            self._count_today(key, working.lots - working.rest)
 
     def dealt(self, deal: Dealt) -> bool:
         """A deal has come; whether it is news."""

@@ -11,6 +11,7 @@ import msgspec
 from loguru import logger
 
 from mt5bridge.orders.request import OrderRequest
+from mt5bridge.spool.disk import Disk
 
 
 class SendOrder(msgspec.Struct, frozen=True, tag="order"):
@@ -35,6 +36,7 @@ class Inbox:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._complained: set[Path] = set()
 
     def put(self, command: Command, now_msc: int) -> Path:
         """Hand a command over; it is on disk when this returns."""
@@ -46,6 +48,7 @@ class Inbox:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        Disk().sync_directory(self.folder)
         return path
 
     def take(self) -> list[tuple[Path, Command]]:
@@ -54,7 +57,31 @@ class Inbox:
         for path in sorted(self.folder.glob("*.json")):
             try:
                 found.append((path, msgspec.json.decode(path.read_bytes(), type=Command)))
-            except (OSError, msgspec.MsgspecError) as problem:
-                logger.error("{}: {}; renamed to .bad", path, problem)
-                path.replace(path.with_suffix(".bad"))
+            except OSError as problem:  # it stays: a halt must not be lost to a disk that is busy
+                self._complain(path, problem)
+            except msgspec.MsgspecError as problem:
+                self._set_aside(path, problem)
         return found
+
+    def remove(self, path: Path) -> bool:
+        """A command has been obeyed; False when it cannot be removed now."""
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as problem:
+            self._complain(path, problem)
+            return False
+        return True
+
+    def _set_aside(self, path: Path, why: msgspec.MsgspecError) -> None:
+        try:
+            path.replace(path.with_suffix(".bad"))
+        except OSError as problem:
+            self._complain(path, problem)
+        else:
+            logger.error("{}: {}; renamed to .bad", path, why)
+
+    def _complain(self, path: Path, problem: OSError) -> None:
+        """Once for each file: it is looked at several times a second."""
+        if path not in self._complained:
+            self._complained.add(path)
+            logger.error("{}: {}", path, problem)

@@ -19,6 +19,7 @@ import msgspec
 from loguru import logger
 
 from mt5bridge.orders.records import Record
+from mt5bridge.spool.disk import Disk
 
 _encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
@@ -73,6 +74,7 @@ class OrderJournal:
         self.added = Event()
         self._waiting: deque[bytes] = deque()
         self._mutex = Lock()
+        self._syncing = Lock()
         self._file: FileIO | None = None
         if content.damaged_lines:
             self._set_aside(content.damaged_lines)
@@ -93,11 +95,11 @@ class OrderJournal:
 
     def sync(self) -> None:
         """Wait until what was added is on disk: it survives the power too. OSError if not."""
-        with self._mutex:
+        with self._syncing:  # not `_mutex`: who writes does not wait for the disk
             last = self.last
             self.added.clear()
             try:
-                self._write()
+                self.write()
                 if self._file is not None and last > self.durable:
                     os.fsync(self._file.fileno())
             except OSError:
@@ -113,6 +115,7 @@ class OrderJournal:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(self.path)
+        Disk().sync_directory(self.path.parent)
 
     def close(self) -> None:
         """Sync, and let go of the file."""
@@ -124,6 +127,7 @@ class OrderJournal:
         if self._waiting and self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = FileIO(self.path, "ab")
+            Disk().sync_directory(self.path.parent)
         while self._waiting and self._file is not None:
             data = self._waiting[0]
             written = self._file.write(data)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from mt5bridge.server import Request
-from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, WireError
+from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, WireError, encode
 
 Kind: TypeAlias = Literal["market", "limit", "stop", "modify", "cancel", "close"]
 
@@ -60,7 +60,7 @@ def as_order(request: OrderRequest, defaults: Defaults, now_msc: int) -> Order:
         raise OrderError("client_id is empty: it makes an order happen once only")
     seconds = _or(request.valid_seconds, defaults.valid_seconds)
     try:
-        return Order(
+        order = Order(
             id=order_id(request.client_id),
             time_msc=now_msc,
             valid_until_msc=now_msc + 1_000 * seconds if seconds else 0,
@@ -76,8 +76,10 @@ def as_order(request: OrderRequest, defaults: Defaults, now_msc: int) -> Order:
             name=request.client_id,
             symbol=_symbol(request),
         )
+        encode(order)  # numbers and texts must fit: what is journalled has to be sent
     except WireError as problem:
-        raise OrderError(f"order {request.client_id!r}: {problem.detail}") from None
+        raise OrderError(f"order {request.client_id!r:.80}: {problem.detail}") from None
+    return order
 
 
 def _symbol(request: OrderRequest) -> str:

@@ -20,7 +20,7 @@ from mt5bridge.server.settings import BindError, Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.server.status import Status
 from mt5bridge.server.survey import survey
-from mt5bridge.server.terminals import Outgoing, Resumes, Terminals
+from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
 from mt5bridge.waker import Waker
 from mt5bridge.wire import FRAME_BYTES_MAX, Halt, encode
 
@@ -174,10 +174,15 @@ class Server:
             self._send(self.terminals.remind(now))
 
     def _send(self, outgoing: Outgoing) -> None:
+        full: set[Route] = set()
         for route, frame in outgoing:
+            if route in full:  # nothing overtakes: orders come behind the halt before them
+                self.terminals.unsent(route, frame)
+                continue
             try:
                 self._socket.send_multipart([route, encode(frame)], zmq.NOBLOCK)
             except zmq.Again:
+                full.add(route)
                 self.sink.count("unsent")
                 self.terminals.unsent(route, frame)
             except zmq.ZMQError as error:

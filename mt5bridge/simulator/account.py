@@ -76,12 +76,12 @@ class Account:
             self.executed[request.id] = self._first(request, symbol, quote, mode, halt)
         return self.executed[request.id]
 
-    def answer(self, identifier: int) -> SignalResult:
-        """What became of a request; nothing is executed."""
+    def answer(self, identifier: int) -> list[SignalResult]:
+        """What became of a request, in order; nothing is executed."""
         if identifier in self.executed:
-            return self.executed[identifier][-1]
+            return self.executed[identifier]
         text = "never seen here"
-        return SignalResult(identifier, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.UNKNOWN, text)
+        return [SignalResult(identifier, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.UNKNOWN, text)]
 
     def symbol_of(self, ticket: int) -> str:
         """The symbol of a position; empty when there is none with this ticket."""

@@ -133,7 +133,8 @@ class Terminal:
     def _handle(self, request: Signal | Order | Ask) -> None:
         if isinstance(request, Ask):
             for asked in request.ids:
-                self.client.report(self.account.answer(asked.id))
+                for result in self.account.answer(asked.id):
+                    self.client.report(result)
             return
         if isinstance(request, Signal):
             self.signals.append(request)
