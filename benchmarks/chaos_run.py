@@ -50,7 +50,7 @@ clock mode=recorded offset_ms=7200000
 broker activity_ticks=400 activity_lots=0.1 commission=3.5 duplicates=0.1
 broker history_delay_ms=10 revisions=0.3 revision_delay_ms=200..400
 at tick={burst} broker="burst 6 EURUSD 0.1"
-attach Publisher on {chart} Symbols={others} Port={port} TimerMs=20 WriteAhead={ahead}
+attach Publisher on {chart} Symbols={others} Port={port} TimerMs=20 QuietSeconds=5 WriteAhead={ahead}
 """
 
 

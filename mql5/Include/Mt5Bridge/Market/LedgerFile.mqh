@@ -5,8 +5,8 @@
 #include "TickLedger.mqh"
 
 #define LEDGER_SEED 0x314C4435424D     // "MB5DL1": another layout gets another number
-#define LEDGER_SAVED 4096              // closed ticks kept when the file is written anew
-#define LEDGER_LINES_MAX 65536         // then it is written anew
+#define LEDGER_SAVED 32768             // closed ticks kept when the file is written anew
+#define LEDGER_LINES_MAX 131072        // then it is written anew
 
 enum LedgerKind
   {

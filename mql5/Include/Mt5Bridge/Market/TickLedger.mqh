@@ -8,7 +8,7 @@
 #define LEDGER_REMEMBERED 65536  // closed ticks kept, in case a late one comes very late
 
 // All ticks taken with times from KnownMsc() on are in here. Those from OpenMsc() on were not yet
-// compared with the tick base; the others were, and may be compared again.
+// compared with the tick base; the others were, and are compared again before they are forgotten.
 class TickLedger
   {
 private:

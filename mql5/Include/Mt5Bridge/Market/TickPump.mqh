@@ -12,6 +12,7 @@
 #define PUMP_BATCH 2048        // asked from the base at once
 #define PUMP_FULL 1024         // so many new ones: there may be more, whatever was asked
 #define LEDGER_SAVE_MS 1000    // a ledger that is only written anew, at most so often
+#define SECOND_LOOK_TICKS 16384  // after so many all that is remembered is compared once more
 
 // OnTick, OnTimer, OnChartEvent and OnBookEvent only say that there may be ticks: events are
 // skipped and merged by the terminal, the base is not. So each of them leads here, and the base is
@@ -32,6 +33,7 @@ private:
    long         m_taken_ms;     // steady time of the last tick taken
    long         m_retry_us;     // a tick base that failed is not asked before
    long         m_saved_ms;
+   ulong        m_looked;       // up to this number ticks had a second look
    ulong        m_late;
    ulong        m_failures;
 
@@ -55,6 +57,8 @@ public:
    long         OpenMsc(void) const { return m_ledger.OpenMsc(); }
    long         OldestOpenMsc(void) const { return m_ledger.OldestOpen(); }
    long         TakeBlindMsc(void);
+   bool         WantsSecondLook(void) const { return m_started && m_ledger.Last() >= m_looked + SECOND_LOOK_TICKS; }
+   void         Looked(void) { m_looked = m_ledger.Last(); }
    ulong        Late(void) const { return m_late; }
    ulong        Failures(void) const { return m_failures; }
 
@@ -76,7 +80,7 @@ TickPump::TickPump(void)
    m_start_msc = m_blind_msc = 0;
    m_started = m_caught_up = false;
    m_taken_ms = m_saved_ms = m_retry_us = 0;
-   m_late = m_failures = 0;
+   m_looked = m_late = m_failures = 0;
   }
 
 // At program start: a stream that is new to the daemon begins here, not when it answers.
@@ -106,6 +110,7 @@ void TickPump::Start(const ResumeEntry &resume)
       m_cursor.SeekKnown(resume.time_msc, m_ledger);
    else
       StartBlind(resume, known);
+   m_looked = m_ledger.First() - 1;
    Rewrite();
   }
 

@@ -5,6 +5,7 @@
 #include "TickPump.mqh"
 
 #define RECOUNT_RETRY_MS 1000
+#define SECOND_LOOK_RETRY_MS 50
 
 // An interval is closed when the trade server's time is past it, or when no tick has come for long.
 // Ticks that the base holds and the pump has not seen slipped in behind its cursor: they are sent as
@@ -28,7 +29,7 @@ public:
 private:
    long         DueTo(const TickPump *pump, const Moment &now) const;
    bool         Blind(TickPump *pump, MqlTick &buffer[], RecountFrame &frame);
-   bool         Again(TickPump *pump, MqlTick &buffer[], const Moment &now, RecountFrame &frame);
+   bool         SecondLook(TickPump *pump, MqlTick &buffer[], const Moment &now, RecountFrame &frame);
    bool         Mend(TickPump *pump, const MqlTick &buffer[], const int count, const long from_msc, const long to_msc, const Moment &now, int &late, int &surplus);
    void         Fill(const TickPump *pump, const long from_msc, const long to_msc, const int count, RecountFrame &frame) const;
    int          Read(const TickPump *pump, MqlTick &buffer[], const long from_msc, const long to_msc) const;
@@ -42,8 +43,10 @@ bool TickRecount::Next(TickPump *pump, MqlTick &buffer[], const Moment &now, Rec
    if(Blind(pump, buffer, frame))
       return true;
    long to_msc = DueTo(pump, now);
+   if(pump.WantsSecondLook() || (to_msc <= pump.OpenMsc() && now.ms >= m_again_ms))
+      return SecondLook(pump, buffer, now, frame);
    if(to_msc <= pump.OpenMsc())
-      return Again(pump, buffer, now, frame);
+      return false;
    long from_msc = pump.OpenMsc();
    int late = 0;
    int surplus = 0;
@@ -62,17 +65,22 @@ bool TickRecount::Next(TickPump *pump, MqlTick &buffer[], const Moment &now, Rec
    return true;
   }
 
-// Now and then all that is remembered is compared once more, for ticks that came after their
-// interval was closed; true if there were any: then `frame` speaks of all of it.
-bool TickRecount::Again(TickPump *pump, MqlTick &buffer[], const Moment &now, RecountFrame &frame)
+// When there is time, and before anything is forgotten, all that is remembered is compared once
+// more, for ticks that came after their interval was closed; true if there were any: then `frame`
+// speaks of all of it.
+bool TickRecount::SecondLook(TickPump *pump, MqlTick &buffer[], const Moment &now, RecountFrame &frame)
   {
-   if(now.ms < m_again_ms || pump.KnownMsc() >= pump.OpenMsc())
-      return false;
    m_again_ms = now.ms + m_settings.quiet_ms;
    int late = 0;
    int surplus = 0;
-   int count = Read(pump, buffer, pump.KnownMsc(), pump.OpenMsc());
-   if(count < 0 || !Mend(pump, buffer, count, pump.KnownMsc(), pump.OpenMsc(), now, late, surplus) || late == 0)
+   int count = pump.KnownMsc() < pump.OpenMsc() ? Read(pump, buffer, pump.KnownMsc(), pump.OpenMsc()) : 0;
+   if(count < 0 || (count > 0 && !Mend(pump, buffer, count, pump.KnownMsc(), pump.OpenMsc(), now, late, surplus)))
+     {
+      m_due_ms = now.ms + SECOND_LOOK_RETRY_MS;
+      return false;
+     }
+   pump.Looked();
+   if(late == 0)
       return false;
    Fill(pump, pump.KnownMsc(), pump.OpenMsc(), count, frame);
    return true;
