@@ -50,7 +50,7 @@ clock mode=recorded offset_ms=7200000
 broker activity_ticks=400 activity_lots=0.1 commission=3.5 duplicates=0.1
 broker history_delay_ms=10 revisions=0.3 revision_delay_ms=200..400
 at tick={burst} broker="burst 6 EURUSD 0.1"
-attach Publisher on {chart} Symbols={others} Port={port} TimerMs=20 QuietSeconds=5 WriteAhead={ahead}
+attach Publisher on {chart} Symbols={others} Port={port} {inputs}
 """
 
 
@@ -110,7 +110,8 @@ class Chaos:
             chart=CHART,
             others=",".join(name for name in paths if name != CHART),
             rate=self.ticks // MARKET_S,
-            ahead="true" if self.seed % 3 == 0 else "false",
+            inputs="TimerMs=20 QuietSeconds=5 WriteAhead="
+            + ("true" if self.seed % 3 == 0 else "false"),
             burst=self.random.randrange(1, self.market.total),
             port=address(self.settings).rpartition(":")[2],
         )

@@ -15,7 +15,7 @@ from cep.cli.errors import BAD_INPUT, UserError
 from cep.cli.orders_text import entry_json, entry_row, entry_text
 from cep.cli.text import aligned, counted
 from cep.live.config import Config, read_config
-from cep.live.outgoing import OFF, inbox_of, journal_path
+from cep.live.outgoing import OFF, inbox_of, journal_path, plain
 from cep.live.standing import status_path
 from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.orders import (
@@ -27,6 +27,7 @@ from mt5bridge.orders import (
     as_order,
     order_id,
     read_book,
+    read_journal,
 )
 from mt5bridge.server.status import running_status
 
@@ -35,6 +36,7 @@ SECONDS = click.FloatRange(0, 86_400)
 CONFIG = click.option("--config", required=True, type=FILE, help="The daemon's settings file.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 LOOK_S = 0.1
+NONE = "no signal or order"
 
 
 @click.group()
@@ -55,15 +57,25 @@ def command() -> None:
 @JSON
 def ls_command(config: Path, only_open: bool, last: int, as_json: bool) -> None:
     """List signals and orders, the newest last, whether the daemon runs or not."""
-    book = read_book(journal_path(read_config(config)))
+    book = opened(read_config(config))
     found = [entry for entry in book if entry.is_open or not only_open]
     shown = found[-last:] if last else found
     if as_json:
         click.echo(json.dumps([entry_json(entry) for entry in shown], indent=1))
         return
     rows = [["asked (UTC)", "id", "name", "what", "state", "filled", "text"]]
-    click.echo("\n".join(aligned([*rows, *map(entry_row, shown)])))
+    click.echo("\n".join(aligned([*rows, *map(entry_row, shown)])) if shown else NONE)
     tell_rest(book, len(found), len(shown))
+
+
+def opened(config: Config) -> Book:
+    """The book of the order journal; says so when a part of it cannot be read."""
+    path = journal_path(config)
+    content = read_journal(path)
+    if content.damaged_lines:
+        count = counted(len(content.damaged_lines), "damaged line")
+        click.echo(f"{path}: {count} left out", err=True)
+    return Book(content.records)
 
 
 def tell_rest(book: Book, found: int, shown: int) -> None:
@@ -79,14 +91,14 @@ def tell_rest(book: Book, found: int, shown: int) -> None:
 @JSON
 def show_command(which: str, config: Path, as_json: bool) -> None:
     """Show what became of one: ID is its number in hexadecimal digits, or its client's id."""
-    entry = found_entry(read_book(journal_path(read_config(config))), which)
+    entry = found_entry(opened(read_config(config)), which)
     click.echo(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
 
 
 def found_entry(book: Book, which: str) -> Entry:
     """The entry of a client's id or of hexadecimal digits."""
     numbers = [order_id(which)]
-    if len(which) <= 16 and all(digit in "0123456789abcdefABCDEF" for digit in which):
+    if 0 < len(which) <= 16 and all(digit in "0123456789abcdefABCDEF" for digit in which):
         numbers.append(int(which, 16))
     found = [entry for entry in map(book.get, numbers) if entry is not None]
     if not found:
@@ -163,7 +175,7 @@ def answered(config: Config, identifier: int) -> Entry | None:
 
 def awaited(look: Callable[[], Any], seconds: float) -> Any:
     """What `look` finds, None after so many seconds."""
-    end_ms, pause = monotonic_ms() + round(1_000 * seconds), Event()
+    end_ms, pause = monotonic_ms() + 1_000 * seconds, Event()
     while (found := look()) is None and monotonic_ms() < end_ms:
         pause.wait(LOOK_S)
     return found
@@ -206,7 +218,7 @@ def resume_command(config: Path, reason: str, wait: float) -> None:
 
 def turn(config: Config, halted: bool, reason: str, wait: float) -> None:
     asked_msc = now_msc()
-    path = inbox_of(config).put(TurnHalt(halted, reason), asked_msc)
+    path = inbox_of(config).put(TurnHalt(halted, plain(reason)), asked_msc)
     word = "halted" if halted else "released"
     if running_status(status_path(config), asked_msc) is None:
         click.echo(f"no daemon runs: {word} as soon as one does")

@@ -15,6 +15,7 @@ from mt5bridge.server import Settings
 AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Size: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
+AboveZero: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 Level: TypeAlias = Literal["TRACE", "DEBUG", "INFO", "WARNING", "ERROR"]
 
 
@@ -116,7 +117,7 @@ class Risk(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     orders_per_minute: NotNegative = 0
     symbols: list[str] = []
     loss_per_day: Size = 0.0
-    lots_assumed: Size = 1.0
+    lots_assumed: AboveZero = 1.0
     day_begins_minutes: Annotated[int, msgspec.Meta(ge=0, lt=MINUTES_A_DAY)] = 0
     dry_run: bool = False
 

@@ -192,7 +192,8 @@ class Outgoing:
 
 def plain(reason: str) -> str:
     """A reason as every terminal can take it: one short line. A halt is never refused for it."""
-    return " ".join(reason.replace("\0", " ").split())[:REASON_CHARACTERS]
+    text = reason.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+    return " ".join(text.split())[:REASON_CHARACTERS]
 
 
 _NOTHING = SignalResult(0, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.RECEIVED, "")

@@ -11,7 +11,7 @@ from cep.live.config import Config
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.server import Server
-from mt5bridge.server.status import Status, write_status
+from mt5bridge.server.status import STALE_MS, Status, write_status
 
 EVERY_MS = 1_000
 SHARE = 100
@@ -21,6 +21,11 @@ SHARE = 100
 def status_path(config: Config) -> Path:
     """Where a daemon tells how it stands."""
     return config.state.folder / "status.json"
+
+
+def pause_ms(took_ms: int) -> int:
+    """From one writing to the next; never so long that the daemon is taken for dead."""
+    return min(max(EVERY_MS, SHARE * took_ms), STALE_MS // 3)
 
 
 class Standing:
@@ -41,8 +46,7 @@ class Standing:
             write_status(self._path, self.status())
         except OSError as problem:
             logger.error("{}: {}", self._path, problem)
-        took_ms = clock.monotonic_ms() - now.ms
-        self._next_ms = now.ms + max(EVERY_MS, SHARE * took_ms)
+        self._next_ms = now.ms + pause_ms(clock.monotonic_ms() - now.ms)
 
     def status(self) -> Status:
         """How the daemon stands now."""

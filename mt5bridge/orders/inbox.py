@@ -40,11 +40,12 @@ class Inbox:
 
     def put(self, command: Command, now_msc: int) -> Path:
         """Hand a command over; it is on disk when this returns."""
+        content = msgspec.json.encode(command)
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{now_msc:015d}-{secrets.token_hex(4)}.json"
         draft = path.with_suffix(".part")
         with draft.open("wb") as file:
-            file.write(msgspec.json.encode(command))
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

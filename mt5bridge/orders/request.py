@@ -15,6 +15,12 @@ Kind: TypeAlias = Literal["market", "limit", "stop", "modify", "cancel", "close"
 _KINDS = {kind.name.lower(): kind for kind in OrderKind}
 _SIDES = {"buy": OrderSide.BUY, "sell": OrderSide.SELL, "": OrderSide.NONE}
 _OPENING = (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
+_RANGES = {
+    "ticket": (0, 2**64 - 1),
+    "magic": (-(2**63), 2**63 - 1),
+    "valid_seconds": (0, 1_000_000_000),
+    "deviation_points": (0, 2**32 - 1),
+}
 
 
 class OrderError(ValueError):
@@ -58,6 +64,7 @@ def as_order(request: OrderRequest, defaults: Defaults, now_msc: int) -> Order:
     """The wire's order; OrderError when something is missing or wrong."""
     if not request.client_id:
         raise OrderError("client_id is empty: it makes an order happen once only")
+    _check_numbers(request)
     seconds = _or(request.valid_seconds, defaults.valid_seconds)
     try:
         order = Order(
@@ -78,13 +85,26 @@ def as_order(request: OrderRequest, defaults: Defaults, now_msc: int) -> Order:
         )
         encode(order)  # numbers and texts must fit: what is journalled has to be sent
     except WireError as problem:
-        raise OrderError(f"order {request.client_id!r:.80}: {problem.detail}") from None
+        raise OrderError(f"{_named(request)}: {problem.detail}") from None
+    except UnicodeEncodeError:
+        raise OrderError(f"{_named(request)}: its client_id is no text") from None
     return order
+
+
+def _named(request: OrderRequest) -> str:
+    return f"order {request.client_id!r:.80}"
+
+
+def _check_numbers(request: OrderRequest) -> None:
+    for name, (least, most) in _RANGES.items():
+        value = getattr(request, name)
+        if value is not None and not least <= value <= most:
+            raise OrderError(f"{_named(request)}: {name} {value} is not {least} to {most}")
 
 
 def _symbol(request: OrderRequest) -> str:
     if _KINDS[request.kind] in _OPENING and not request.symbol:
-        raise OrderError(f"order {request.client_id!r}: {request.kind.upper()} needs a symbol")
+        raise OrderError(f"{_named(request)}: {request.kind.upper()} needs a symbol")
     return request.symbol
 
 

@@ -132,6 +132,14 @@ def test_questions_are_answered_and_execute_nothing() -> None:
     assert len(found.account.deals) == 1 and found.orders == [order]
 
 
+def test_a_question_is_answered_with_every_fill() -> None:
+    """10.9: a final result alone would lose the fills before it."""
+    account = Account((0.5, 0.5))
+    results = account.execute(_BUY, _EURUSD, _MARKET)
+    assert statuses(results) == [SignalStatus.PARTIAL, SignalStatus.EXECUTED]
+    assert account.answer(_BUY.id) == results
+
+
 def test_the_account_is_told_at_the_start_and_after_deals() -> None:
     """5.9"""
     found = simulated_terminal(walks("A", 50))

@@ -10,7 +10,7 @@ import pytest
 import zmq
 
 from mt5bridge.client import Connection
-from mt5bridge.server import DEALS, Batch, ticks_of
+from mt5bridge.server import DEALS, Batch, Server, Sink, ticks_of
 from mt5bridge.simulator import (
     Account,
     LatencyProbe,
@@ -25,6 +25,8 @@ from mt5bridge.wire import (
     FRAME_BYTES_MAX,
     Error,
     ErrorCode,
+    Frame,
+    Halt,
     Signal,
     SignalStatus,
     decode,
@@ -254,3 +256,29 @@ def test_a_peer_that_speaks_nonsense() -> None:
     _assert_stored(daemon, ticks, "demo")
     assert counters["bad_frames_truncated"] == 1
     assert counters["bad_frames_bad_magic"] == 1
+
+
+def test_nothing_overtakes_a_frame_that_found_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10.10: an order behind a halt does not come before it."""
+
+    class Narrow:
+        """Has no room for the first message of connection `a`."""
+
+        def __init__(self) -> None:
+            self.sent: list[tuple[bytes, Frame]] = []
+            self.is_full = True
+
+        def send_multipart(self, parts: list[bytes], _flags: int) -> None:
+            if parts[0] == b"a" and self.is_full:
+                self.is_full = False
+                raise zmq.Again
+            self.sent.append((parts[0], decode(parts[1])))
+
+    halt, signal = Halt(1, "news"), FRAMES["signal"][1]
+    unsent: list[tuple[bytes, Frame]] = []
+    with Server(SETTINGS, Sink()) as server:
+        narrow = Narrow()
+        monkeypatch.setattr(server, "_socket", narrow)
+        monkeypatch.setattr(server.terminals, "unsent", lambda *found: unsent.append(found))
+        server._send([(b"a", halt), (b"a", signal), (b"b", signal)])
+    assert unsent == [(b"a", halt), (b"a", signal)] and narrow.sent == [(b"b", signal)]

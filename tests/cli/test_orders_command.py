@@ -18,7 +18,7 @@ from cep.live.outgoing import inbox_of, journal_path
 from mt5bridge.orders import OrderJournal, TurnHalt, order_id
 from mt5bridge.orders.records import Halted, Record, Refused, Sent, Told, requested
 from mt5bridge.simulator import Account
-from mt5bridge.wire import SignalStatus
+from mt5bridge.wire import Halt, SignalStatus, encode
 from tests.live.service import Service, terminal, walks, write_settings
 from tests.live.test_orders import OPEN, connected
 from tests.orders.desk import NOON_MSC, order, result, signal
@@ -33,6 +33,7 @@ RECORDS: list[Record] = [
     requested(order(order_id("mine"), name="mine"), NOON_MSC, client_id="mine"),
     Sent(order_id("mine"), NOON_MSC, ["one"]),
 ]
+ORDER = ("--symbol", "A", "--side", "buy", "--lots", "0.1")
 
 
 def run(*words: object) -> Result:
@@ -63,6 +64,13 @@ def test_ls(settings: Path) -> None:
     ]  # fmt: skip
 
 
+def test_damage_is_told(settings: Path) -> None:
+    path = journal_path(read_config(settings))
+    path.write_bytes(b"rubbish\n" + path.read_bytes())
+    found = run("ls", "--config", settings)
+    assert "orders.journal: 1 damaged line left out" in found.output and "mine" in found.output
+
+
 def test_ls_of_few_and_of_open_ones(settings: Path) -> None:
     last = run("ls", "--config", settings, "--last", 1).output
     assert "Fade" not in last and "the newest 1 of 3 requests; --last 0 shows all" in last
@@ -80,7 +88,7 @@ def test_ls_for_programs(settings: Path) -> None:
 
 def test_without_a_journal_nothing_was_asked(tmp_path: Path) -> None:
     found = run("ls", "--config", write_settings(tmp_path))
-    assert found.exit_code == 0 and len(found.output.splitlines()) == 1
+    assert found.exit_code == 0 and found.output == "no signal or order\n"
 
 
 def test_show(settings: Path) -> None:
@@ -100,6 +108,7 @@ def test_show_of_what_was_never_asked(settings: Path) -> None:
     found = run("show", "other", "--config", settings)
     assert found.exit_code == 2
     assert "other: never asked for" in found.output and "ls --last 0" in found.output
+    assert run("show", "", "--config", settings).exit_code == 2
 
 
 def test_a_halt_is_kept_while_no_daemon_runs(settings: Path) -> None:
@@ -111,6 +120,23 @@ def test_a_halt_is_kept_while_no_daemon_runs(settings: Path) -> None:
     assert commands == [TurnHalt(True, "news"), TurnHalt(False, "by hand")]
 
 
+@pytest.mark.parametrize("reason", ["y" * 3_000, "a\nb\tc", "\udcff", ""])
+def test_no_reason_keeps_a_halt_from_its_way(settings: Path, reason: str) -> None:
+    assert run("halt", "--config", settings, "--reason", reason).exit_code == 0
+    ((_, command),) = inbox_of(read_config(settings)).take()
+    assert isinstance(command, TurnHalt) and command.halted
+    assert len(encode(Halt(1, command.reason))) < 400 and command.reason.isprintable()
+
+
+@pytest.mark.parametrize(
+    "words", [("ls", "--last", -1), ("halt", "--wait", -1), ("send", *ORDER, "--wait", -1)]
+)
+def test_numbers_that_make_no_sense(settings: Path, words: Any) -> None:
+    found = run(*words, "--config", settings)
+    assert found.exit_code == 2 and "is not in the range" in found.output
+    assert inbox_of(read_config(settings)).take() == []
+
+
 def test_ls_says_that_all_is_halted(settings: Path) -> None:
     journal = OrderJournal(journal_path(read_config(settings)))
     journal.add(Halted(NOON_MSC, True, "news"))
@@ -118,13 +144,12 @@ def test_ls_says_that_all_is_halted(settings: Path) -> None:
     assert "halted: news; `mt5cep orders resume` ends it" in run("ls", "--config", settings).output
 
 
-ORDER = ("--symbol", "A", "--side", "buy", "--lots", "0.1")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (ORDER, "no daemon runs with these settings"),
+        ((*ORDER, "--deviation-points", "-1"), "deviation_points -1 is not 0 to 4294967295"),
+        ((*ORDER, "--client-id", "x" * 1_025), "name has 1025 bytes, at most 1024"),
         (("--symbol", "A", "--side", "buy"), "MARKET needs lots"),
         ((*ORDER, "--kind", "limit"), "LIMIT needs a price"),
         (("--kind", "cancel"), "CANCEL needs a ticket"),

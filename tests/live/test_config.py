@@ -103,6 +103,7 @@ def test_a_wrong_type_is_named_with_its_key(tmp_path: Path, section: str, key: s
         ('[rules]\nfile = "r"\n[server]\ntimeout_ms = 10\n', "twice heartbeat_ms"),
         ('[rules]\nfile = "r"\n[risk]\nlots_per_day = -1\n', r">= 0.*risk\.lots_per_day"),
         ('[rules]\nfile = "r"\n[risk]\nday_begins_minutes = 1440\n', "day_begins_minutes"),
+        ('[rules]\nfile = "r"\n[risk]\nlots_assumed = 0\n', r"> 0.*risk\.lots_assumed"),
         ('[rules]\nfile = "r"\n[server]\nbind = "tcp://0.0.0.0:5"\n', "no passwords are set"),
     ],
 )

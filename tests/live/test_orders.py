@@ -15,7 +15,7 @@ import pytest
 from cep.callbacks import EventsCallback
 from cep.live.config import read_config
 from cep.live.outgoing import OFF, inbox_of, journal_path
-from cep.live.standing import status_path
+from cep.live.standing import pause_ms, status_path
 from mt5bridge.client import Connection
 from mt5bridge.clock import now_msc
 from mt5bridge.orders import (
@@ -28,7 +28,7 @@ from mt5bridge.orders import (
     order_id,
     read_book,
 )
-from mt5bridge.server.status import read_status, running_status
+from mt5bridge.server.status import STALE_MS, read_status, running_status
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.wire import TradeMode
 from tests.live.service import (
@@ -80,6 +80,10 @@ def connected(found: Terminal, settings: Path) -> Any:
             stop.set()
             connection.wake()
             thread.join(30)
+
+
+def knows_a_symbol(settings: Path) -> bool:
+    return any(known.symbols for known in book(settings).terminals.values())
 
 
 def ended(settings: Path, client_id: str) -> Callable[[], bool]:
@@ -239,7 +243,8 @@ def test_kills_lose_no_order_and_no_report(tmp_path: Path) -> None:
         try:
             for number, name in enumerate(names):
                 with process(settings, log):
-                    wait_until(lambda: log.read_text().count("connected:") > 0)
+                    # without symbols the daemon refuses, without a price the terminal
+                    wait_until(lambda: found.tape.finished and knows_a_symbol(settings))
                     put(settings, name, valid_seconds=600)
                     wait_until(lambda n=number, name=name: len(found.orders) > n  # type: ignore[misc]
                                or entry(settings, name) is not None)  # fmt: skip
@@ -268,6 +273,11 @@ def test_the_status_is_written_while_it_runs(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_a_slow_disk_does_not_make_the_daemon_look_dead() -> None:
+    assert [pause_ms(took_ms) for took_ms in (0, 20)] == [1_000, 2_000]
+    assert pause_ms(60_000) < STALE_MS / 2
+
+
 @pytest.mark.parametrize("with_orders", [True, False])
 def test_in_a_replay_orders_are_checked_and_left_out(tmp_path: Path, with_orders: bool) -> None:
     callback = EventsCallback()
@@ -276,3 +286,32 @@ def test_in_a_replay_orders_are_checked_and_left_out(tmp_path: Path, with_orders
     with pytest.raises(OrderError, match="MARKET needs lots"):
         callback.order(client_id="a", symbol="A", side="buy")
     assert len(callback.take_orders()) == int(with_orders) and callback.take_orders() == []
+
+
+def test_what_a_callback_orders_is_on_disk_before_the_rows_that_caused_it(tmp_path: Path) -> None:
+    """A crash in between would lose it: rows that the journal has are not delivered again."""
+    settings = write_settings(tmp_path, {**OPEN, "rules": {"callback": "mine.py"}})
+    (tmp_path / "mine.py").write_text(CALLBACK)
+    rows = tmp_path / "state" / "events.jsonl"
+    missing: list[str] = []
+
+    def look() -> None:
+        ordered = {found.asked.client_id for found in book(settings)}
+        for line in rows.read_text().splitlines():
+            row = json.loads(line)
+            if row["stream"] == "Turn" and f"turn {row['time_msc']}" not in ordered:
+                missing.append(line)
+
+    found = terminal(walks("A", 3_000))
+    with Service(settings) as service:
+        written = service.daemon.journal._file
+        assert written is not None
+        flush = written.flush
+
+        def flush_and_look() -> None:
+            flush()
+            look()
+
+        written.flush = flush_and_look  # type: ignore[method-assign]
+        play(found, address(settings), linger_ms=300)
+    assert len(found.orders) > 3 and missing == []

@@ -106,3 +106,34 @@ def test_example_receives_a_signal_and_answers_once(tmp_path: Path) -> None:
     (outcome,) = daemon.outcomes
     assert outcome.result.status is SignalStatus.DRY_RUN
     assert outcome.result.text == "printed"
+
+
+def test_what_keeps_the_daemon_away_is_told_once(tmp_path: Path) -> None:
+    """On the chart and, until it is mended, in one line of the journal."""
+    trouble = "offline: nobody accepts connections at this address"
+    with publishing(tmp_path, market("EURUSD", 2_000), LIVELY) as stage:
+        stage.wait_share(0.1)
+        stage.daemon.stop()
+        stage.terminal.wait(lambda stats: trouble in comment(stats), within_s=20)
+        stage.terminal.wait(lambda stats: stats.ticks_delivered == 2_000, within_s=20)
+        stage.daemon.start()
+        stage.wait_ticks()
+        journal = stage.terminal.journal
+    stage.check_ticks()
+    assert sum(trouble in line for line in journal) == 1
+
+
+def test_a_daemon_that_was_never_there_is_told_of(tmp_path: Path) -> None:
+    session = script(tmp_path, market("EURUSD", 200), "1", LIVELY)
+    with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
+        terminal.wait_journal("offline: nobody accepts", within_s=20)
+        terminal.wait(lambda stats: "offline: nobody accepts" in comment(stats), within_s=20)
+        told = [line for line in terminal.journal if "offline: nobody accepts" in line]
+    assert len(told) == 1
+
+
+def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(tmp_path: Path) -> None:
+    session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, {"Identity": "x" * 129})
+    with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
+        line = terminal.wait_journal("the identity must have 1 to 128 bytes", within_s=10)
+    assert "Alert" in line

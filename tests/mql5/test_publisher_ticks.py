@@ -88,6 +88,17 @@ def test_bounded_memory_takes_no_more_and_loses_nothing(tmp_path: Path) -> None:
     stage.check_ticks()
 
 
+def test_more_late_ticks_than_are_kept_come_bit_by_bit(tmp_path: Path) -> None:
+    """A terminal that was cut off gets hours of ticks late, more than the outbox holds."""
+    statements = "pace rate=400\nticks_odd late=0.5 late_by=5..50"
+    inputs = {"KeptTicks": "100"}
+    with publishing(tmp_path, market("EURUSD", 1_000), statements, inputs=inputs) as stage:
+        stage.wait_ticks()
+        stage.wait_agreed()
+    stage.check_ticks()
+    assert stage.counted("quality_late") > 100
+
+
 def test_without_backfill_a_new_stream_begins_at_the_program_start(tmp_path: Path) -> None:
     statements = f"{SKIPPED}\noffline_ticks first=1000"
     ticks = market("EURUSD", 3_000, same_ms=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.bridge.live import wait_until
 from tests.mql5.trading import IDENTITY, Floor, signal, trading
 
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
+_LEG = 2  # ORDER_RECORD_LEG
 
 
 def _journal(floor: Floor) -> Path:
@@ -119,6 +121,48 @@ def test_without_a_journal_the_broker_is_asked(tmp_path: Path) -> None:
         final = floor.ask(request)
         assert (final.status, final.deal) == (EXECUTED, deal.ticket)
         assert len(floor.broker().orders) == 1
+
+
+def test_a_journal_that_lost_its_end_with_the_power(tmp_path: Path) -> None:
+    with trading(tmp_path) as floor:
+        floor.ask(signal(Side.BUY, 0.1))
+        older = _journal(floor).read_bytes()
+        floor.ask(request := signal(Side.BUY, 0.2))
+        [deal] = floor.deals(request.id)
+        floor.terminal.kill()
+        _journal(floor).write_bytes(older)
+        floor.terminal.start()
+        floor.wait_online()
+        floor.outcomes.clear()
+        final = floor.ask(request)
+        assert (final.status, final.deal) == (EXECUTED, deal.ticket)
+        assert len(floor.broker().orders) == 2
+
+
+def _before_sending(journal: bytes) -> bytes:
+    """A journal up to where the first leg was planned and not yet sent."""
+    at = 8
+    while at < len(journal):
+        (size,) = struct.unpack_from("<I", journal, at)
+        kind, at = journal[at + 8], at + 8 + size
+        if kind == _LEG:
+            return journal[:at]
+    raise AssertionError("no leg in the journal")
+
+
+def test_a_plan_that_was_not_sent_is_made_anew(tmp_path: Path) -> None:
+    """The kill switch was turned while the terminal was down: the order must not leave."""
+    with trading(tmp_path, broker="broker lost=1") as floor:
+        floor.ask(request := signal(Side.BUY, 0.1))
+        floor.terminal.kill()
+        journal = _journal(floor)
+        journal.write_bytes(_before_sending(journal.read_bytes()))
+        (journal.parents[1] / "HALT").touch()
+        floor.terminal.start()
+        floor.wait_online()
+        floor.outcomes.clear()
+        final = floor.ask(request)
+        assert final.status is REJECTED and final.text.startswith("halted: by the file")
 
 
 def test_results_of_a_time_offline(tmp_path: Path) -> None:

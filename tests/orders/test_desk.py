@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mt5bridge.orders import Book, Limits, read_book
+from mt5bridge.orders import Book, Desk, Limits, OrderJournal, read_book
 from mt5bridge.orders.records import Refused, Told
 from mt5bridge.server import Trader
-from mt5bridge.wire import OrderKind, OrderSide, SignalStatus, TradeMode
-from tests.orders.desk import DAY_MS, NOON_MSC, Office, order, result, signal, trader
+from mt5bridge.wire import Order, OrderKind, OrderSide, SignalStatus, TradeMode
+from tests.orders.desk import DAY_MS, NOON_MSC, Memory, Office, order, result, signal, trader
 
 EXECUTED, REJECTED, UNKNOWN = SignalStatus.EXECUTED, SignalStatus.REJECTED, SignalStatus.UNKNOWN
 
@@ -313,3 +313,47 @@ def test_an_old_refusal_stays_one(office: Office) -> None:
     entry = read_book(office.path).get(1)
     assert entry is not None and isinstance(entry.refusal, Refused)
     assert entry.asked.client_id == "mine" and entry.request == order(1)
+
+
+def test_a_restart_asks_about_what_is_not_sent_any_more(office: Office) -> None:
+    """Settings and the kill switch of now count, not those of when it was asked for."""
+    close = order(3, kind=OrderKind.CLOSE, side=OrderSide.NONE)
+    for request in (signal(1), order(2), close):
+        office.ask(request)
+    office.journal.close()
+
+    def reopened(limits: Limits, sends: type, *, halted: bool = False) -> Memory:
+        post = Memory({"one": ("EURUSD",)})
+        desk = Desk(OrderJournal(office.path), limits, sends=lambda found: isinstance(found, sends))
+        if halted:
+            desk.halt(True, "news", NOON_MSC)
+        desk.open(post, 0, NOON_MSC)
+        return post
+
+    everything = [("one", 1), ("one", 2), ("one", 3)]
+    assert reopened(Limits(), object).sent == everything
+    dry = reopened(Limits(dry_run=True), object)
+    assert (dry.sent, dry.asked) == ([], everything)
+    no_signals = reopened(Limits(), Order)
+    assert (no_signals.sent, no_signals.asked) == (everything[1:], everything[:1])
+    halted = reopened(Limits(), object, halted=True)
+    assert (halted.sent, halted.asked) == (everything[2:], everything[:2])
+
+
+def test_nothing_is_sent_of_a_kind_that_is_off(tmp_path: Path) -> None:
+    post = Memory({"one": ("EURUSD",)})
+    desk = Desk(OrderJournal(tmp_path / "o"), Limits(), sends=lambda _request: False)
+    desk.open(post, 0, NOON_MSC)
+    assert desk.ask(signal(1), NOON_MSC).text == "sending is off in the daemon's settings"
+    desk.ask(signal(2), NOON_MSC, sent_before_msc=NOON_MSC)
+    assert (post.sent, post.asked) == ([], [("one", 2)])
+
+
+def test_what_no_terminal_took_uses_nothing_up(tmp_path: Path) -> None:
+    office = Office(tmp_path / "o", Limits(lots_per_symbol=0.1, lots_per_day=0.1))
+    office.post.room = False
+    office.ask(signal(1))
+    office.desk.flush()
+    for found in (office, office.again()):
+        assert found.desk.guard.lots_of("EURUSD") == pytest.approx(0)
+        assert found.desk.guard.lots_today(NOON_MSC) == pytest.approx(0)

@@ -201,6 +201,9 @@ def test_closing_what_was_opened_before_anybody_looked_opens_nothing() -> None:
     guard = Guard(Limits())
     hear(guard, deal(ticket=72, **OUT))
     assert guard.lots_of("EURUSD") == 0
+    hear(guard, deal(ticket=72, revision=1, kind=DealKind.UPDATE, swap=-2.0, **OUT))
+    assert guard.lots_of("EURUSD") == 0
+    assert guard.loss_today("me", NOON_MSC) == pytest.approx(2.0)
 
 
 def test_revisions_replace_and_deletions_undo() -> None:

@@ -50,6 +50,18 @@ def test_half_a_file_is_no_command_and_a_bad_one_is_set_aside(tmp_path: Path) ->
     assert {path.name for path in tmp_path.glob("*.bad")} == {"2.bad", "3.bad"}
 
 
+def test_what_cannot_be_read_now_stays(tmp_path: Path) -> None:
+    """A halt must not be lost to a disk that is busy."""
+    inbox = Inbox(tmp_path)
+    (tmp_path / "1.json").mkdir()
+    inbox.put(TurnHalt(True, ""), 2)
+    for _ in range(2):
+        assert [command for _, command in inbox.take()] == [TurnHalt(True, "")]
+    assert (tmp_path / "1.json").is_dir()
+    assert not inbox.remove(tmp_path / "1.json")
+    assert inbox.remove(inbox.take()[0][0]) and inbox.take() == []
+
+
 def test_ids_of_clients_are_63_bits_and_stay() -> None:
     ids = {order_id(f"order {number}") for number in range(10_000)}
     assert len(ids) == 10_000 and min(ids) > 0 and max(ids) < 2**63
@@ -80,6 +92,13 @@ def test_an_order_takes_what_it_does_not_say_from_the_settings() -> None:
         ({"kind": "stop"}, "'a': STOP needs a price"),
         ({"kind": "cancel"}, "'a': CANCEL needs a ticket"),
         ({"kind": "close", "symbol": ""}, "'a': CLOSE needs a ticket or a symbol"),
+        ({"magic": 2**63}, "'a': magic 9223372036854775808 is not -9223372036854775808 to"),
+        ({"ticket": -1}, "'a': ticket -1 is not 0 to"),
+        ({"valid_seconds": -1}, "'a': valid_seconds -1 is not 0 to"),
+        ({"deviation_points": 2**32}, "'a': deviation_points 4294967296 is not 0 to"),
+        ({"client_id": "x" * 1_025}, "name has 1025 bytes, at most 1024"),
+        ({"symbol": "A\0"}, "symbol holds a zero byte"),
+        ({"client_id": "\udcff"}, "its client_id is no text"),
     ],
 )
 def test_what_is_missing_is_said(keys: dict[str, Any], message: str) -> None:

@@ -26,17 +26,17 @@ ulong RandomInstance(void)
    return drawn;
   }
 
-// A name for files and folders: letters, digits, '.', '-', '@' stay, all else becomes '_'.
+// A name for files and folders: letters, digits, '.', '-', '@' stay, all else becomes '_' and its
+// code, so that two names never become one ("EURUSD#" and "EURUSD!").
 string SafeFileName(const string text)
   {
-   string safe = text;
-   for(int i = 0; i < StringLen(safe); i++)
+   string safe = "";
+   for(int i = 0; i < StringLen(text); i++)
      {
-      ushort c = StringGetCharacter(safe, i);
+      ushort c = StringGetCharacter(text, i);
       bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
       bool other = (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '@';
-      if(!letter && !other)
-         StringSetCharacter(safe, i, '_');
+      safe += letter || other ? StringSubstr(text, i, 1) : StringFormat("_%04X", (int)c);
      }
    return safe;
   }

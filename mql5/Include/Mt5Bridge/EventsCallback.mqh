@@ -24,6 +24,11 @@ public:
       result.text = "this program does not trade on signals";
      }
 
+   // The daemon asks what became of a signal, of an earlier run maybe. `result` says that this program
+   // has never seen the id; whoever trades fills in what OnSignal answered, else the daemon takes it
+   // that nothing was done.
+   virtual void   OnAsk(const ulong id, SignalResultFrame &result) {}
+
    // The connection to the daemon stands, or is gone.
    virtual void   OnConnected(void) {}
    virtual void   OnDisconnected(const string reason) {}
@@ -64,7 +69,7 @@ private:
 
 public:
                    SignalReceiver(void) { m_callback = NULL; }
-   bool            Begin(SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback);
+   bool            Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback);
    void            Timer(void);
    void            Trade(void);
    void            Transaction(const MqlTradeTransaction &change) { m_deals.Transaction(change); }
@@ -77,18 +82,21 @@ public:
    virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
 
 private:
-   void            Answer(const ulong id, const ResultStatus status, const string text);
+   void            Fill(const ulong id, const ResultStatus status, const string text, SignalResultFrame &result) const;
+   void            Tell(SignalResultFrame &result);
   };
 
 // `symbols` are those whose signals are wanted, separated by commas. `identity` must be no other
 // program's; empty: ACCOUNT@SERVER/signals. False: the settings make no sense.
-bool SignalReceiver::Begin(SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
+bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
   {
    m_callback = callback;
    HelloFrame hello;
    FillHello(hello, identity == "" ? DefaultIdentity("/signals") : identity, trades, program);
-   settings.publishes = false;
-   if(!m_session.Begin(settings, hello, GetPointer(this)))
+   SessionSettings own;
+   own = settings;
+   own.publishes = false;
+   if(!m_session.Begin(own, hello, GetPointer(this)))
      {
       Alert("Mt5Bridge: " + m_session.StatusText());
       return false;
@@ -139,40 +147,44 @@ void SignalReceiver::End(void)
 void SignalReceiver::OnSignal(const SignalFrame &frame)
   {
    SignalResultFrame result;
-   ZeroMemory(result);
-   result.id = frame.id;
+   Fill(frame.id, RESULT_RECEIVED, "", result);
    m_callback.OnSignal(frame, result);
-   if(result.time_msc == 0)
-     {
-      Moment now;
-      m_clock.Read(now);
-      result.time_msc = now.utc_msc;
-     }
-   m_session.Report(result);
+   Tell(result);
   }
 
 void SignalReceiver::OnOrder(const OrderFrame &frame)
   {
-   Answer(frame.id, RESULT_REJECTED, "this program takes signals only; orders need the Trader");
+   SignalResultFrame result;
+   Fill(frame.id, RESULT_REJECTED, "this program takes signals only; orders need the Trader", result);
+   Tell(result);
   }
 
-// Nothing is remembered here; whoever trades on signals keeps a journal (see Trader.mqh).
+// Nothing is remembered here; whoever trades on signals keeps a journal (see OrderJournal.mqh).
 void SignalReceiver::OnAsk(const AskFrame &frame)
   {
    for(int i = 0; i < ArraySize(frame.ids); i++)
-      Answer(frame.ids[i], RESULT_UNKNOWN, "this program remembers no answers");
+     {
+      SignalResultFrame result;
+      Fill(frame.ids[i], RESULT_UNKNOWN, "this program remembers no answers", result);
+      m_callback.OnAsk(frame.ids[i], result);
+      Tell(result);
+     }
   }
 
-void SignalReceiver::Answer(const ulong id, const ResultStatus status, const string text)
+void SignalReceiver::Fill(const ulong id, const ResultStatus status, const string text, SignalResultFrame &result) const
   {
-   Moment now;
-   m_clock.Read(now);
-   SignalResultFrame result;
    ZeroMemory(result);
    result.id = id;
    result.status = (ushort)status;
-   result.time_msc = now.utc_msc;
    result.text = text;
+  }
+
+void SignalReceiver::Tell(SignalResultFrame &result)
+  {
+   Moment now;
+   m_clock.Read(now);
+   if(result.time_msc == 0)
+      result.time_msc = now.utc_msc;
    m_session.Report(result);
   }
 

@@ -58,17 +58,19 @@ private:
    string            m_folder;
    long              m_stepped_ms;
    int               m_turn;
+   int               m_recount_turn;
+   string            m_trouble;         // the last one told
    bool              m_begun;
 
 public:
-                     Publisher(void) { m_stepped_ms = 0; m_turn = 0; m_begun = false; }
+                     Publisher(void);
                     ~Publisher(void);
    int               Begin(const PublisherSettings &settings);
    void              End(const int reason);
-   void              Tick(void) { Wake(m_settings.own_symbol ? 0 : -1); }
+   void              Tick(void) { WakeSymbol(_Symbol); }
    void              Timer(void);
    void              ChartEvent(const int id, const long index);
-   void              Book(const string symbol);
+   void              Book(const string symbol) { WakeSymbol(symbol); }
    void              Trade(void);
    void              Transaction(const MqlTradeTransaction &change);
    virtual void      OnLive(const bool first);
@@ -81,13 +83,24 @@ private:
    void              AddSymbol(const SymbolEntry &entry);
    void              Wakers(void);
    void              Wake(const int index);
+   void              WakeSymbol(const string symbol);
    void              PumpAll(const Moment &now);
    void              RecountAll(const Moment &now);
    void              FlushAll(void);
    void              TellAccount(const Moment &now);
+   void              TellTrouble(void);
    void              ShowStatus(const Moment &now);
    void              Count(PublisherFigures &figures);
   };
+
+Publisher::Publisher(void)
+  {
+   m_folder = "";
+   m_trouble = "";
+   m_stepped_ms = 0;
+   m_turn = m_recount_turn = 0;
+   m_begun = false;
+  }
 
 Publisher::~Publisher(void)
   {
@@ -181,7 +194,7 @@ void Publisher::End(const int reason)
    Moment now;
    m_clock.Read(now);
    for(int i = 0; i < ArraySize(m_symbols); i++)
-      m_symbols[i].pump.Flush();
+      m_symbols[i].pump.End();
    m_session.End(StringFormat("the publisher ends (reason %d)", reason), now);
    if(m_settings.shows_status)
       Comment("");
@@ -223,6 +236,7 @@ void Publisher::Timer(void)
    FlushAll();
    TellAccount(now);
    m_session.Send(now);
+   TellTrouble();
    ShowStatus(now);
   }
 
@@ -231,7 +245,7 @@ void Publisher::ChartEvent(const int id, const long index)
    Wake(m_wakeups.IndexOf(id, index));
   }
 
-void Publisher::Book(const string symbol)
+void Publisher::WakeSymbol(const string symbol)
   {
    for(int i = 0; i < ArraySize(m_names); i++)
       if(m_names[i] == symbol)
@@ -258,26 +272,29 @@ void Publisher::Transaction(const MqlTradeTransaction &change)
 void Publisher::PumpAll(const Moment &now)
   {
    int count = ArraySize(m_symbols);
+   long until_us = (long)GetMicrosecondCount() + m_settings.pump.us_max;
    for(int i = 0; i < count; i++)
      {
-      m_symbols[m_turn % count].pump.Pump(m_buffer, now);
+      m_symbols[m_turn].pump.Pump(m_buffer, now);
       m_turn = (m_turn + 1) % count;
-      if((long)GetMicrosecondCount() - now.us > m_settings.pump.us_max)
+      if((long)GetMicrosecondCount() >= until_us)
          return;
      }
   }
 
-// Closed intervals of each symbol, as far as the time of one call goes.
+// Closed intervals of each symbol in turn, until the time of one call is used up.
 void Publisher::RecountAll(const Moment &now)
   {
    RecountFrame frame;
-   for(int i = 0; i < ArraySize(m_symbols); i++)
-      while(m_symbols[i].recount.Next(GetPointer(m_symbols[i].pump), m_buffer, now, frame))
-        {
+   int count = ArraySize(m_symbols);
+   long until_us = (long)GetMicrosecondCount() + m_settings.pump.us_max;
+   for(int i = 0; i < count && (long)GetMicrosecondCount() < until_us; i++)
+     {
+      PublishedSymbol *published = m_symbols[m_recount_turn];
+      m_recount_turn = (m_recount_turn + 1) % count;
+      while((long)GetMicrosecondCount() < until_us && published.recount.Next(GetPointer(published.pump), m_buffer, now, frame))
          m_recounts.Add(frame);
-         if((long)GetMicrosecondCount() - now.us > 2 * m_settings.pump.us_max)
-            break;
-        }
+     }
    m_recounts.Send(m_session);
   }
 
@@ -300,6 +317,7 @@ void Publisher::OnLive(const bool first)
    Moment now;
    m_clock.Read(now);
    m_account.Forget();
+   m_trouble = "";
    ResumeEntry resume;
    for(int i = 0; i < ArraySize(m_symbols); i++)
       if(!m_symbols[i].pump.Started())
@@ -318,15 +336,22 @@ void Publisher::OnLive(const bool first)
 void Publisher::OnOffline(const string reason)
   {
    m_recounts.Offline();
-   Print("offline: " + reason);
   }
 
 void Publisher::OnRefused(const int code, const string text)
   {
-   if(code == ERROR_IDENTITY_IN_USE)
-      Print("refused: " + text);
-   else
+   if(code != ERROR_IDENTITY_IN_USE)  // the other one may turn out to be dead
       Alert("Mt5Bridge: the daemon refuses this terminal: " + text);
+  }
+
+// A line in the journal for what keeps the daemon away, once until it is mended.
+void Publisher::TellTrouble(void)
+  {
+   string text = m_session.StatusText();
+   if(!m_session.Troubled() || text == m_trouble)
+      return;
+   m_trouble = text;
+   Print(text);
   }
 
 void Publisher::ShowStatus(const Moment &now)

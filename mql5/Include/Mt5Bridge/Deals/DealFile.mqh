@@ -114,7 +114,7 @@ int DealFile::ReadAll(DealEntry &entries[], const ulong last)
       if(!Follows(entry, entries, count) || entry.checksum != Checksum(entry, checksum) || entry.sequence > last)
          break;
       checksum = entry.checksum;
-      ArrayResize(entries, count + 1, 4096);
+      ArrayResize(entries, count + 1, MathMax(4096, count));
       entries[count++] = entry;
      }
    return count;

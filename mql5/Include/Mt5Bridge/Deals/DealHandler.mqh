@@ -47,7 +47,7 @@ public:
                 DealHandler(void);
    void         Begin(const DealSettings &settings);
    void         Know(const DealRecord &deal, const ulong hash);
-   void         AssumeKnown(const long until_msc, const int count_at_msc, const uint revision, DealCallback *assumed, const Moment &now);
+   bool         AssumeKnown(const long until_msc, const int count_at_msc, const uint revision, DealCallback *assumed, const Moment &now);
    void         Wake(void) { m_woken = true; }
    void         Transaction(const MqlTradeTransaction &change);
    int          EnumCallbacks(DealCallback *callback, const Moment &now);
@@ -93,12 +93,12 @@ void DealHandler::Know(const DealRecord &deal, const ulong hash)
 
 // Of earlier runs nothing is known but how far they came: all deals before `until_msc` were told,
 // and the first `count_at_msc` of that millisecond. `revision` is at least that of each of them;
-// `assumed` is called for each.
-void DealHandler::AssumeKnown(const long until_msc, const int count_at_msc, const uint revision, DealCallback *assumed, const Moment &now)
+// `assumed` is called for each. False: the history cannot be read now.
+bool DealHandler::AssumeKnown(const long until_msc, const int count_at_msc, const uint revision, DealCallback *assumed, const Moment &now)
   {
    ArrayResize(m_fresh, 0, 256);
    if(!Scan(m_settings.since_msc, true, now))
-      return;
+      return false;
    int at_msc = 0;
    for(int i = 0; i < ArraySize(m_fresh) && m_fresh[i].time_msc <= until_msc; i++)
      {
@@ -112,6 +112,7 @@ void DealHandler::AssumeKnown(const long until_msc, const int count_at_msc, cons
       Know(m_fresh[i], hash);
      }
    ArrayResize(m_fresh, 0, 256);
+   return true;
   }
 
 // From OnTradeTransaction: what to look at.

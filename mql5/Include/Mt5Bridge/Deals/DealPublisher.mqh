@@ -29,16 +29,21 @@ private:
    string       m_path;
    int          m_offset_ms;
    bool         m_started;
+   bool         m_assumes;  // what was told is still to be found in the history
+   ResumeEntry  m_told;
 
 public:
-                DealPublisher(void) { m_box = NULL; m_offset_ms = 0; m_started = false; }
+                DealPublisher(void) { m_box = NULL; m_path = ""; m_offset_ms = 0; m_started = m_assumes = false; }
    void         Begin(DealOutbox *box, const string path, const DealSettings &settings);
    void         Start(const ResumeEntry &resume, const Moment &now);
    bool         Started(void) const { return m_started; }
    void         Wake(void) { m_handler.Wake(); }
-   void         Transaction(const MqlTradeTransaction &change) { m_handler.Transaction(change); }
+   void         Transaction(const MqlTradeTransaction &change);
    int          Pump(const Moment &now);
    virtual bool OnDeal(const DealRecord &deal, const ulong hash);
+
+private:
+   bool         Assume(const Moment &now);
   };
 
 void DealPublisher::Begin(DealOutbox *box, const string path, const DealSettings &settings)
@@ -52,19 +57,35 @@ void DealPublisher::Begin(DealOutbox *box, const string path, const DealSettings
 void DealPublisher::Start(const ResumeEntry &resume, const Moment &now)
   {
    m_started = true;
-   if(m_entries.Restore(m_path, resume, m_handler))
+   m_assumes = !m_entries.Restore(m_path, resume, m_handler);
+   if(!m_assumes)
       return;
+   m_told = resume;
    PrintFormat("%s does not know the %I64u deal revisions that the daemon has: deals up to its newest are taken as told", m_path, resume.durable);
-   AssumedDeals assumed(GetPointer(m_entries), resume.durable);
-   uint revision = (uint)MathMin(resume.durable, (ulong)0x7FFFFFFF);
-   m_handler.AssumeKnown(resume.time_msc, (int)resume.count_at_msc, revision, GetPointer(assumed), now);
+   Assume(now);
+  }
+
+// False: the history cannot be read yet, and nothing may be told before it is known what was.
+bool DealPublisher::Assume(const Moment &now)
+  {
+   AssumedDeals assumed(GetPointer(m_entries), m_told.durable);
+   uint revision = (uint)MathMin(m_told.durable, (ulong)0x7FFFFFFF);
+   m_assumes = !m_handler.AssumeKnown(m_told.time_msc, (int)m_told.count_at_msc, revision, GetPointer(assumed), now);
    m_entries.Flush();
+   return !m_assumes;
+  }
+
+// Before the start there is nothing to note: the first look compares the whole history.
+void DealPublisher::Transaction(const MqlTradeTransaction &change)
+  {
+   if(m_started)
+      m_handler.Transaction(change);
   }
 
 // Look for new revisions and number them; they may be sent when this returns.
 int DealPublisher::Pump(const Moment &now)
   {
-   if(!m_started)
+   if(!m_started || (m_assumes && !Assume(now)))
       return 0;
    m_offset_ms = now.utc_offset_ms;
    int told = m_handler.EnumCallbacks(GetPointer(this), now);

@@ -75,7 +75,7 @@ bool DealBefore(const DealRecord &left, const DealRecord &right)
 void InsertDeal(const DealRecord &deal, DealRecord &sorted[])
   {
    int at = ArraySize(sorted);
-   ArrayResize(sorted, at + 1, 256);
+   ArrayResize(sorted, at + 1, MathMax(256, at));
    while(at > 0 && DealBefore(deal, sorted[at - 1]))
      {
       sorted[at] = sorted[at - 1];

@@ -48,7 +48,7 @@ void KnownDeals::Put(const ulong ticket, const long time_msc, const ulong hash, 
    int count = ArraySize(m_deals);
    if(place == count || m_deals[place].ticket != ticket)
      {
-      ArrayResize(m_deals, count + 1, 256);
+      ArrayResize(m_deals, count + 1, MathMax(256, count));
       for(int i = count; i > place; i--)
          m_deals[i] = m_deals[i - 1];
      }

@@ -65,10 +65,10 @@ string LinkFailureText(const LinkFailure failure)
          return("sending to the connection failed");
       case LINK_SEND_STALLED:
          return("the other side takes nothing any more");
-      case LINK_FAILURES:
-         break;
       case LINK_DROPPED:
          return("the session gave the connection up");
+      case LINK_FAILURES:
+         break;
      }
    return("?");
   }

@@ -41,6 +41,7 @@ private:
    int        m_file;
    ulong      m_check;
    int        m_lines;      // in the file
+   int        m_kept;       // of them, when it was written anew
    LedgerLine m_pending[];  // to be written
    int        m_count;
 
@@ -50,8 +51,8 @@ public:
    void       Name(const string path, const bool appends) { m_path = path; m_appends = appends; }
    bool       Appends(void) const { return m_appends; }
    bool       Load(TickLedger &ledger, LedgerPlace &place);
-   bool       Rewrite(const TickLedger &ledger, const LedgerPlace &place);
-   bool       Full(void) const { return m_lines + m_count > LEDGER_LINES_MAX; }
+   bool       Rewrite(const TickLedger &ledger, const LedgerPlace &place, const ulong durable);
+   bool       Full(void) const { return m_lines + m_count > MathMax(LEDGER_LINES_MAX, 2 * m_kept); }
    void       Took(const TickLedger &ledger, const int count, const bool late);
    void       Closed(const long open_msc);
    bool       Flush(void);
@@ -65,9 +66,10 @@ private:
 
 LedgerFile::LedgerFile(void)
   {
+   m_path = "";
    m_file = INVALID_HANDLE;
    m_check = LEDGER_SEED;
-   m_lines = m_count = 0;
+   m_lines = m_kept = m_count = 0;
    m_appends = true;
   }
 
@@ -105,7 +107,7 @@ bool LedgerFile::Apply(const LedgerLine &line, TickLedger &ledger, LedgerPlace &
       place.count_at_msc = 0;
      }
    else if(line.kind == LEDGER_CLOSED)
-      ledger.Close(line.msc);
+      ledger.Close(line.msc, 0);  // nothing is forgotten: the daemon may have less
    else if(line.kind == LEDGER_CURSOR)
      {
       place.msc = line.msc;
@@ -125,8 +127,9 @@ bool LedgerFile::Apply(const LedgerLine &line, TickLedger &ledger, LedgerPlace &
    return true;
   }
 
-// Replaces the file as a whole: a crash leaves the old one or the new one.
-bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place)
+// Replaces the file as a whole: a crash leaves the old one or the new one. Of closed ticks only the
+// last ones are kept, and all that the daemon has not on its disk.
+bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place, const ulong durable)
   {
    if(m_path == "")
       return true;
@@ -135,7 +138,7 @@ bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place)
    m_check = LEDGER_SEED;
    long known_msc = ledger.KnownMsc();
    int skipped = 0;
-   while(ledger.Count() - skipped > LEDGER_SAVED && ledger.MscAt(skipped) < ledger.OpenMsc())
+   while(ledger.Count() - skipped > LEDGER_SAVED && ledger.MscAt(skipped) < ledger.OpenMsc() && ledger.First() + (ulong)skipped <= durable)
       known_msc = MathMax(known_msc, ledger.MscAt(skipped++) + 1);
    Add(LEDGER_BEGIN, known_msc, ledger.First() + (ulong)skipped);
    Add(LEDGER_CLOSED, ledger.OpenMsc(), 0);
@@ -144,6 +147,7 @@ bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place)
    Add(LEDGER_CURSOR, place.msc, (ulong)place.count_at_msc);
    m_file = FileOpen(m_path + ".new", FILE_WRITE | FILE_BIN);
    bool written = Flush();
+   m_kept = m_lines;
    Shut();
    if(!written || !FileMove(m_path + ".new", 0, m_path, FILE_REWRITE))
       return false;

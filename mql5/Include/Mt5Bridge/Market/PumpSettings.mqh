@@ -21,6 +21,7 @@ struct PumpSettings
       interval_ms = 60000;
       grace_ms = 5000;
       quiet_ms = 60000;
+      folder = "";
       appends = true;
      }
   };

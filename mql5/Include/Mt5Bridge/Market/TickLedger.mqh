@@ -27,7 +27,7 @@ public:
    void  Take(const MqlTick &ticks[], const int from, const int count);
    void  TakeHash(const long time_msc, const ulong hash);
    void  Cut(const ulong last);
-   void  Close(const long to_msc);
+   void  Close(const long to_msc, const ulong durable);
    int   Missing(const MqlTick &base[], const int count, const long from_msc, const long to_msc, int &missing[], int &surplus) const;
    long  OldestOpen(void) const;
    long  KnownMsc(void) const { return m_known_msc; }
@@ -81,13 +81,14 @@ void TickLedger::Cut(const ulong last)
    m_scan = MathMin(m_scan, m_end);
   }
 
-// Everything before `to_msc` is compared; what is old enough is forgotten.
-void TickLedger::Close(const long to_msc)
+// Everything before `to_msc` is compared; what is old enough is forgotten, unless the daemon may
+// ask for it again.
+void TickLedger::Close(const long to_msc, const ulong durable)
   {
    m_open_msc = to_msc;
    while(m_scan < m_end && m_msc[m_scan] < to_msc)
       m_scan++;
-   while(Count() > LEDGER_REMEMBERED && m_msc[m_start] < m_open_msc)
+   while(Count() > LEDGER_REMEMBERED && m_msc[m_start] < m_open_msc && m_first <= durable)
      {
       m_known_msc = MathMax(m_known_msc, m_msc[m_start] + 1);
       m_start++;

@@ -33,6 +33,8 @@ private:
    long         m_taken_ms;     // steady time of the last tick taken
    long         m_retry_us;     // a tick base that failed is not asked before
    long         m_saved_ms;
+   bool         m_written;      // the ledger, when it was last to be written anew
+   int          m_told_error;   // of the tick base
    ulong        m_looked;       // up to this number ticks had a second look
    ulong        m_late;
    ulong        m_failures;
@@ -44,6 +46,7 @@ public:
    int          Pump(MqlTick &buffer[], const Moment &now);
    bool         TakeLate(const MqlTick &ticks[], const int index, const Moment &now);
    void         Flush(void);
+   void         End(void);
    void         Close(const long to_msc, const Moment &now);
    int          Missing(const MqlTick &base[], const int count, const long from_msc, const long to_msc, int &missing[], int &surplus) const
      { return m_ledger.Missing(base, count, from_msc, to_msc, missing, surplus); }
@@ -81,6 +84,8 @@ TickPump::TickPump(void)
    m_started = m_caught_up = false;
    m_taken_ms = m_saved_ms = m_retry_us = 0;
    m_looked = m_late = m_failures = 0;
+   m_written = true;
+   m_told_error = 0;
   }
 
 // At program start: a stream that is new to the daemon begins here, not when it answers.
@@ -203,9 +208,13 @@ int TickPump::Read(MqlTick &buffer[], const int asked)
    long begun_us = (long)GetMicrosecondCount();
    ResetLastError();
    int count = CopyTicks(m_symbol, buffer, COPY_TICKS_ALL, (ulong)MathMax((long)1, m_cursor.Msc()), (uint)asked);
-   if(count >= 0 && GetLastError() == 0)
+   int error = GetLastError();
+   if(count >= 0 && error == 0)
       return count;
    m_failures++;
+   if(error != m_told_error)
+      PrintFormat("%s: the tick base fails (error %d); it is asked again", m_symbol, error);
+   m_told_error = error;
    long ended_us = (long)GetMicrosecondCount();
    m_retry_us = ended_us + (ended_us - begun_us);
    return -1;
@@ -269,18 +278,26 @@ long TickPump::TakeBlindMsc(void)
 // An interval is compared and mended.
 void TickPump::Close(const long to_msc, const Moment &now)
   {
-   m_ledger.Close(to_msc);
+   m_ledger.Close(to_msc, m_box.Acknowledged());
    m_file.Closed(to_msc);
    if(m_file.Appends() ? !m_file.Full() : now.ms - m_saved_ms < LEDGER_SAVE_MS)
       return;
-   m_saved_ms = now.ms;
    Rewrite();
   }
 
 // What was taken since the last call is kept for the next run.
 void TickPump::Flush(void)
   {
-   if(m_started && m_file.Appends() && !m_file.Flush())
+   if(!m_started || !m_file.Appends() || m_file.Flush())
+      return;
+   if(m_written || (long)GetTickCount64() - m_saved_ms >= LEDGER_SAVE_MS)
+      Rewrite();
+  }
+
+// The program ends: also a ledger that is only written anew knows of everything then.
+void TickPump::End(void)
+  {
+   if(m_started && (!m_file.Appends() || !m_file.Flush()))
       Rewrite();
   }
 
@@ -289,9 +306,11 @@ void TickPump::Rewrite(void)
    LedgerPlace place;
    place.msc = m_cursor.Msc();
    place.count_at_msc = m_cursor.CountAtMsc();
-   if(m_file.Rewrite(m_ledger, place))
-      return;
-   PrintFormat("%s: its ledger cannot be written (error %d); it is tried again", m_symbol, GetLastError());
+   m_saved_ms = (long)GetTickCount64();
+   bool written = m_file.Rewrite(m_ledger, place, m_box.Acknowledged());
+   if(m_written && !written)
+      PrintFormat("%s: its ledger cannot be written (error %d); it is tried again", m_symbol, GetLastError());
+   m_written = written;
   }
 
 #endif

@@ -32,7 +32,8 @@ private:
    bool         SecondLook(TickPump *pump, MqlTick &buffer[], const Moment &now, RecountFrame &frame);
    bool         Mend(TickPump *pump, const MqlTick &buffer[], const int count, const long from_msc, const long to_msc, const Moment &now, int &late, int &surplus);
    void         Fill(const TickPump *pump, const long from_msc, const long to_msc, const int count, RecountFrame &frame) const;
-   int          Read(const TickPump *pump, MqlTick &buffer[], const long from_msc, const long to_msc) const;
+   int          Read(const TickPump *pump, MqlTick &buffer[], const long from_msc, const long to_msc);
+   void         Postpone(const Moment &now, const long pause_ms) { m_due_ms = MathMax(m_due_ms, now.ms + pause_ms); }
   };
 
 // Closes one interval if one is due and mended; then `frame` tells the daemon.
@@ -53,7 +54,7 @@ bool TickRecount::Next(TickPump *pump, MqlTick &buffer[], const Moment &now, Rec
    int count = Read(pump, buffer, from_msc, to_msc);
    if(count < 0 || !Mend(pump, buffer, count, from_msc, to_msc, now, late, surplus))
      {
-      m_due_ms = now.ms + RECOUNT_RETRY_MS;
+      Postpone(now, RECOUNT_RETRY_MS);
       return false;
      }
    if(surplus > 0)
@@ -70,16 +71,16 @@ bool TickRecount::Next(TickPump *pump, MqlTick &buffer[], const Moment &now, Rec
 // speaks of all of it.
 bool TickRecount::SecondLook(TickPump *pump, MqlTick &buffer[], const Moment &now, RecountFrame &frame)
   {
-   m_again_ms = now.ms + m_settings.quiet_ms;
    int late = 0;
    int surplus = 0;
    int count = pump.KnownMsc() < pump.OpenMsc() ? Read(pump, buffer, pump.KnownMsc(), pump.OpenMsc()) : 0;
    if(count < 0 || (count > 0 && !Mend(pump, buffer, count, pump.KnownMsc(), pump.OpenMsc(), now, late, surplus)))
      {
-      m_due_ms = now.ms + SECOND_LOOK_RETRY_MS;
+      Postpone(now, SECOND_LOOK_RETRY_MS);
       return false;
      }
    pump.Looked();
+   m_again_ms = now.ms + m_settings.quiet_ms;
    if(late == 0)
       return false;
    Fill(pump, pump.KnownMsc(), pump.OpenMsc(), count, frame);
@@ -113,15 +114,21 @@ bool TickRecount::Blind(TickPump *pump, MqlTick &buffer[], RecountFrame &frame)
    return true;
   }
 
-int TickRecount::Read(const TickPump *pump, MqlTick &buffer[], const long from_msc, const long to_msc) const
+// -1: it failed. A base that fails slowly gets at most half of the time.
+int TickRecount::Read(const TickPump *pump, MqlTick &buffer[], const long from_msc, const long to_msc)
   {
+   long begun_ms = (long)GetTickCount64();
    ResetLastError();
    int count = CopyTicksRange(pump.Symbol(), buffer, COPY_TICKS_ALL, (ulong)MathMax((long)1, from_msc), (ulong)(to_msc - 1));
-   return GetLastError() == 0 ? count : -1;
+   if(GetLastError() == 0)
+      return count;
+   long ended_ms = (long)GetTickCount64();
+   m_due_ms = ended_ms + (ended_ms - begun_ms);
+   return -1;
   }
 
-// Takes what the base holds more than the pump has seen. False: not now, since the pump itself is
-// behind, or there is no room.
+// Takes what the base holds more than the pump has seen. False: not all of it yet, since the pump
+// itself is behind, or there is room for a part only; the next call takes more.
 bool TickRecount::Mend(TickPump *pump, const MqlTick &buffer[], const int count, const long from_msc, const long to_msc, const Moment &now, int &late, int &surplus)
   {
    int missing[];
@@ -129,17 +136,15 @@ bool TickRecount::Mend(TickPump *pump, const MqlTick &buffer[], const int count,
    for(int i = 0; i < found; i++)
       if(buffer[missing[i]].time_msc >= pump.CursorMsc())
          return false;
-   TickOutbox *box = pump.Box();
-   if(box.Room() < found)
-      return false;
-   for(int i = 0; i < found; i++)
-      pump.TakeLate(buffer, missing[i], now);
-   if(found > 0)
+   late = 0;
+   while(late < found && pump.TakeLate(buffer, missing[late], now))
+      late++;
+   if(late > 0)
+     {
       pump.Flush();  // a restart has to know of them before they are sent
-   if(found > 0)
-      PrintFormat("%s: %d late ticks before %I64d found by recount and sent", pump.Symbol(), found, to_msc);
-   late = found;
-   return true;
+      PrintFormat("%s: %d late ticks before %I64d found by recount and sent", pump.Symbol(), late, to_msc);
+     }
+   return late == found;
   }
 
 void TickRecount::Fill(const TickPump *pump, const long from_msc, const long to_msc, const int count, RecountFrame &frame) const

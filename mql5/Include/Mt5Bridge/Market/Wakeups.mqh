@@ -36,11 +36,15 @@ bool Wakeups::Spy(const string symbol, const int index)
    return true;
   }
 
-// Subscribes to a symbol's market book, whose events are never merged.
+// Subscribes to a symbol's market book, whose events are never merged; false, with a line in the
+// journal, when it has none.
 bool Wakeups::Book(const string symbol)
   {
    if(!MarketBookAdd(symbol))
+     {
+      PrintFormat("no market book of %s (error %d)", symbol, GetLastError());
       return false;
+     }
    int count = ArraySize(m_books);
    ArrayResize(m_books, count + 1, 16);
    m_books[count] = symbol;

@@ -107,13 +107,14 @@ bool EarningDeal(const long type)
    return(type != DEAL_TYPE_BALANCE && type != DEAL_TYPE_CREDIT && type != DEAL_TYPE_BONUS);
   }
 
-// The account's result since the server's midnight in its currency: realised and floating.
-double DayResult(const long server_msc)
+// The account's result since the server's midnight in its currency: realised and floating. False
+// if the history cannot be read now.
+bool DayResult(const long server_msc, double &result)
   {
    const datetime midnight = (datetime)(ServerMidnight(server_msc) / 1000);
-   double result = AccountInfoDouble(ACCOUNT_PROFIT);
+   result = AccountInfoDouble(ACCOUNT_PROFIT);
    if(!HistorySelect(midnight, (datetime)(midnight + 2 * DAY_MS / 1000)))
-      return(result);
+      return(false);
    for(int i = HistoryDealsTotal() - 1; i >= 0; i--)
      {
       const ulong ticket = HistoryDealGetTicket(i);
@@ -123,7 +124,7 @@ double DayResult(const long server_msc)
                    + HistoryDealGetDouble(ticket, DEAL_SWAP)
                    + HistoryDealGetDouble(ticket, DEAL_FEE);
      }
-   return(result);
+   return(true);
   }
 
 #endif

@@ -1,10 +1,20 @@
-// Without a journal, the broker's orders tell which ids were executed already.
+// The broker's orders tell which ids were executed that the journal does not know: it may be lost,
+// or have lost its end with the power.
 #ifndef MT5BRIDGE_ORDERS_ORDER_ADOPTION_MQH
 #define MT5BRIDGE_ORDERS_ORDER_ADOPTION_MQH
 
 #include "BrokerView.mqh"
 #include "Exposure.mqh"
 #include "OrderJournal.mqh"
+
+// Whether a name is in a list.
+bool IsOneOf(const string name, const string &names[])
+  {
+   for(int i = 0; i < ArraySize(names); i++)
+      if(names[i] == name)
+         return(true);
+   return(false);
+  }
 
 // What kind of request an order comes from.
 OrderKind KindOfOrder(const BrokerOrder &order)
@@ -17,11 +27,14 @@ OrderKind KindOfOrder(const BrokerOrder &order)
    return(closes ? ORDER_CLOSE : ORDER_MARKET);
   }
 
-// Takes an order that carries an id into book and journal, to be followed by its ticket.
+// Takes an order that carries an id into book and journal, to be followed by its ticket, unless the
+// journal knows what was sent for this id.
 void AdoptOrder(const ulong id, const BrokerOrder &order, OrderBook &book, OrderJournal &journal,
                 const Moment &now)
   {
    OrderEntry *entry = book.Find(id);
+   if(entry != NULL && !entry.adopted && (entry.Final() || ArraySize(entry.legs) > 0))
+      return;
    if(entry == NULL)
      {
       OrderRequest request;
@@ -35,6 +48,7 @@ void AdoptOrder(const ulong id, const BrokerOrder &order, OrderBook &book, Order
       entry = book.Add(request, order.setup_msc - now.utc_offset_ms);
       journal.WriteEntry(entry);
      }
+   entry.adopted = true;
    OrderLeg leg;
    ClearLeg(leg);
    leg.state = LEG_WORKING;
@@ -46,15 +60,18 @@ void AdoptOrder(const ulong id, const BrokerOrder &order, OrderBook &book, Order
    journal.WriteLeg(entry, ArraySize(entry.legs) - 1);
   }
 
-// Adopts all orders of the view that programs have made and whose comments carry an id.
-void AdoptOrders(const BrokerView &view, OrderBook &book, OrderJournal &journal, const Moment &now)
+// Adopts all orders of the view that programs have made in these symbols and whose comments carry
+// an id.
+void AdoptOrders(const BrokerView &view, const string &symbols[], OrderBook &book,
+                 OrderJournal &journal, const Moment &now)
   {
    BrokerOrder order;
    ulong id = 0;
    for(int i = 0; i < view.OrderCount(); i++)
      {
       view.Order(i, order);
-      if(order.reason == ORDER_REASON_EXPERT && IdOfComment(order.comment, id))
+      if(order.reason == ORDER_REASON_EXPERT && IdOfComment(order.comment, id)
+         && IsOneOf(order.symbol, symbols))
          AdoptOrder(id, order, book, journal, now);
      }
    journal.Flush();

@@ -23,7 +23,7 @@
 //   all DONE  no final result yet              journal the final result, tell it      final
 //
 // A restart is no event of its own: legs found SENT in the journal are looked up, legs found
-// WORKING are followed by their ticket. The results of WORKING legs come from orders and deals
+// WORKING are followed by their ticket, and a plan of which nothing was sent is made anew. The results of WORKING legs come from orders and deals
 // alone; transactions only say that it is time to look.
 #ifndef MT5BRIDGE_ORDERS_ORDER_DESK_MQH
 #define MT5BRIDGE_ORDERS_ORDER_DESK_MQH
@@ -85,8 +85,8 @@ public:
                          forgets ? now.utc_msc - settings.retention_ms : 0))
          return(false);
       const long server_msc = now.utc_msc + now.utc_offset_ms;
-      if(m_journal.Fresh() && m_view.Refresh(server_msc - settings.retention_ms))
-         AdoptOrders(m_view, m_book, m_journal, now);
+      if(m_view.Refresh(server_msc - settings.retention_ms))
+         AdoptOrders(m_view, symbols, m_book, m_journal, now);
       return(true);
      }
 
@@ -361,6 +361,8 @@ private:
      {
       if(Late(entry.request, now))
          return(EndLeg(entry, index, RESULT_EXPIRED, 0, LateText(entry.request, now)));
+      if(m_settings.trading != TRADING_LIVE)
+         return(EndLeg(entry, index, RESULT_REJECTED, 0, TRADING_OFF_TEXT));
       MqlTradeRequest trade;
       const string refusal = m_sender.Build(entry, index, trade, now);
       if(refusal != "")

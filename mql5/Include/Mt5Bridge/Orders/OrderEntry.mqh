@@ -52,7 +52,7 @@ void ClearLeg(OrderLeg &leg)
    leg.text = "";
   }
 
-// One client order id. Everything but the last three members is in the journal.
+// One client order id. Everything but the last five members is in the journal.
 class OrderEntry
   {
 public:
@@ -64,6 +64,7 @@ public:
    long              since_ms;         // steady time since when a sent leg is looked for
    bool              doubtful;         // what became of the sent leg has to be looked up
    long              removed_ms;       // steady time when its pending order was taken back last
+   bool              adopted;          // its legs were found at the broker in this run
 
                      OrderEntry(void)
      {
@@ -72,6 +73,7 @@ public:
       since_ms = -1;
       doubtful = false;
       removed_ms = -86400000;
+      adopted = false;
      }
 
    // Whether its final result is known.
@@ -149,6 +151,15 @@ public:
    bool              Sent(void) const
      {
       return(ArraySize(legs) > 0 && legs[0].state != LEG_WAITING && legs[0].sent_msc != 0);
+     }
+
+   // Forgets a plan of which nothing was sent.
+   void              Unplan(void)
+     {
+      for(int i = 0; i < ArraySize(legs); i++)
+         if(legs[i].state != LEG_WAITING)
+            return;
+      ArrayResize(legs, 0);
      }
 
    // Appends a leg.

@@ -21,7 +21,6 @@ class OrderJournal
 private:
    string            m_path;
    int               m_handle;
-   bool              m_fresh;
    ulong             m_bytes;
    ulong             m_compact_at;
    string            m_error;
@@ -35,7 +34,6 @@ public:
                      OrderJournal(void)
      {
       m_handle = INVALID_HANDLE;
-      m_fresh = false;
       m_bytes = 0;
       m_compact_at = JOURNAL_COMPACT;
      }
@@ -45,23 +43,25 @@ public:
    // What is wrong, with a remedy.
    string            Error(void) const { return(m_error); }
 
-   // Whether there was no journal before.
-   bool              Fresh(void) const { return(m_fresh); }
-
    // Whether the file has grown so much that Compact() is worth while.
    bool              Large(void) const { return(m_bytes > m_compact_at); }
 
    // Reads the journal at `path` (in Files) into the book, which is empty, and writes it anew
-   // without what is final and older than `forget_msc`. False: Error() says why.
+   // without what is final and older than `forget_msc`. What was planned and not sent is to be
+   // planned again: settings, limits and the kill switch of now count. False: Error() says why.
    bool              Open(const string path, OrderBook &book, const long forget_msc)
      {
       m_path = path;
       if(!FileIsExist(path) && FileIsExist(path + ".new"))
          FileMove(path + ".new", 0, path, 0);
-      m_fresh = !FileIsExist(path);
-      if(!m_fresh && !Load(book))
+      if(FileIsExist(path) && !Load(book))
          return(false);
       book.Forget(forget_msc);
+      for(int i = 0; i < book.Count(); i++)
+        {
+         OrderEntry *entry = book.At(i);
+         entry.Unplan();
+        }
       return(Compact(book));
      }
 

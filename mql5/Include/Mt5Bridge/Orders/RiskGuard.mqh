@@ -107,7 +107,9 @@ private:
      {
       if(m_limits.daily_loss <= 0)
          return("");
-      const double result = DayResult(now.utc_msc + now.utc_offset_ms);
+      double result;
+      if(!DayResult(now.utc_msc + now.utc_offset_ms, result))
+         return("daily loss: the history of deals cannot be read now");
       if(result > -m_limits.daily_loss)
          return("");
       return(StringFormat("daily loss: %.2f %s today, limit %.2f", -result,

@@ -30,7 +30,7 @@ bool DealOutbox::Append(const DealRecord &deal, const int offset_ms)
   {
    CutAcknowledged();
    int count = ArraySize(m_kept);
-   if(ArrayResize(m_kept, count + 1, DEAL_ROOM) != count + 1)
+   if(ArrayResize(m_kept, count + 1, MathMax(DEAL_ROOM, count)) != count + 1)
       return false;
    NoteOffset(offset_ms);
    m_kept[count] = deal;

@@ -16,7 +16,7 @@
 #define SESSION_FRAME_ROOM 64          // bytes of a frame besides its records
 #define SESSION_FIRST_BATCH 16         // records of a frame on a fresh connection
 
-enum SESSION_STATE
+enum SessionState
   {
    SESSION_OFFLINE,
    SESSION_GREETING,   // HELLO is sent
@@ -39,7 +39,7 @@ private:
    SessionSettings m_settings;
    HelloFrame     m_hello;
    SessionEvents *m_events;
-   SESSION_STATE  m_state;
+   SessionState   m_state;
    uint           m_generation;    // of the connection that was greeted
    int            m_announced;     // symbols told on this connection
    int            m_window;
@@ -63,13 +63,14 @@ public:
    void           Resume(const string name, ResumeEntry &found) const { m_settling.Resume(name, found); }
    DealOutbox    *Deals(void) { return m_streams.Deals(); }
    TickOutbox    *Ticks(const int index) { return m_streams.Ticks(index); }
-   SESSION_STATE  State(void) const { return m_state; }
+   SessionState   State(void) const { return m_state; }
    bool           Live(void) const { return m_state == SESSION_LIVE; }
    ulong          Unacknowledged(void) { return m_streams.Unacknowledged(); }
    long           RoundTripUs(void) const { return m_pulse.RoundTripUs(); }
    ulong          NextToken(void) const { return m_pulse.NextToken(); }
    ulong          AnsweredToken(void) const { return m_pulse.AnsweredToken(); }
    string         StatusText(void) const;
+   bool           Troubled(void) const;
    uint           Connects(void) const { return m_link.Connects(); }
    ulong          BytesOut(void) const { return m_link.BytesOut(); }
 
@@ -109,6 +110,7 @@ Session::Session(void)
    m_batch = SESSION_FIRST_BATCH;
    m_hello_due = false;
    m_lived = false;
+   m_refused_text = "";
    m_retry_ms = 0;
   }
 
@@ -116,9 +118,15 @@ Session::Session(void)
 bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, SessionEvents *events)
   {
    m_settings = settings;
+   m_settings.batch_records = MathMax(1, settings.batch_records);
    m_hello = hello;
    m_events = events;
    m_streams.Configure(settings.publishes, settings.kept_ticks);
+   if(!NameAllowed(hello.identity, IDENTITY_BYTES_MAX))
+     {
+      m_refused_text = StringFormat("the identity must have 1 to %d bytes, all of them printable", IDENTITY_BYTES_MAX);
+      return false;
+     }
    LinkSettings link;
    LinkDefaults(link);
    link.host = settings.host;
@@ -126,7 +134,8 @@ bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, Se
    link.user = settings.user;
    link.password = settings.password;
    link.connect_ms = MathMin(link.connect_ms, settings.block_ms);
-   link.step_ms = MathMax(1, MathMin(link.step_ms, settings.block_ms / 2));
+   // One event may step, send at the end of it, and send again what it has taken since.
+   link.step_ms = MathMax(1, MathMin(link.step_ms, settings.block_ms / 3));
    link.io_ms = MathMin(link.io_ms, link.step_ms);
    if(m_link.Configure(link, (uint)(hello.instance & 0xFFFFFFFF)))
       return true;
@@ -143,7 +152,7 @@ int Session::AddSymbol(const SymbolEntry &entry)
    return index;
   }
 
-// Receive and hand on, let time pass, send; at most `block_ms` in sockets.
+// Receive and hand on, let time pass, send. With one more Send, at most `block_ms` in sockets.
 void Session::Step(const Moment &now)
   {
    if(m_state == SESSION_REFUSED && now.ms < m_retry_ms)
@@ -232,6 +241,12 @@ string Session::StatusText(void) const
          return "connected";
      }
    return "refused: " + m_refused_text;
+  }
+
+// Whether StatusText tells of something that keeps the daemon away.
+bool Session::Troubled(void) const
+  {
+   return m_state == SESSION_REFUSED || (m_state == SESSION_OFFLINE && m_link.LastFailure() != LINK_NO_FAILURE);
   }
 
 void Session::FollowLink(const Moment &now)
@@ -500,12 +515,14 @@ void Session::HeardError(const ErrorFrame &error, const Moment &now)
      }
    if(code != ERROR_WRONG_VERSION && code != ERROR_IDENTITY_IN_USE && code != ERROR_SUPERSEDED && code != ERROR_LIMIT)
       return;
+   bool news = m_refused_text != error.text;
    m_refused_text = error.text;
    m_link.Drop(now.ms, LINK_DROPPED);
    m_state = SESSION_REFUSED;
    m_retry_ms = code == ERROR_IDENTITY_IN_USE ? now.ms : now.ms + SESSION_RETRY_MS;
    m_events.OnOffline(error.text);
-   m_events.OnRefused(code, error.text);
+   if(news)
+      m_events.OnRefused(code, error.text);
   }
 
 // Tell the numbers of the symbols that this connection has not been told.

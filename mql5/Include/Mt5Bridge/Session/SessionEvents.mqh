@@ -20,7 +20,8 @@ public:
    virtual void OnAsk(const AskFrame &frame) {}
    virtual void OnHalt(const HaltFrame &frame) {}
 
-   // The daemon will not have this terminal (PROTOCOL 9.2); `text` says why.
+   // The daemon will not have this terminal (PROTOCOL 9.2); `text` says why. Told once, although
+   // it is tried again.
    virtual void OnRefused(const int code, const string text) {}
   };
 

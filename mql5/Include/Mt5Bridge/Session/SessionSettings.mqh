@@ -8,7 +8,7 @@ struct SessionSettings
    int    port;
    string user;           // empty: no password is asked
    string password;
-   int    block_ms;       // the longest one Step may take in sockets
+   int    block_ms;       // the longest one event may take in sockets: a Step and a Send
    int    kept_ticks;     // unacknowledged ticks kept for each symbol
    int    batch_records;  // ticks a frame
    bool   publishes;      // has streams of its own; a trader has none
@@ -17,6 +17,8 @@ struct SessionSettings
      {
       host = "127.0.0.1";
       port = 5655;
+      user = "";
+      password = "";
       block_ms = 50;
       kept_ticks = 131072;
       batch_records = 1000;
