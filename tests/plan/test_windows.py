@@ -53,6 +53,9 @@ def values(text: str) -> list[object]:
         ("expression(symbol)", [SYMBOL]),
         ("expressionBatch('ok', ok, true)", ["ok", Column(4, "ok", Type.BOOL), True]),
         ("hopping(1 min, 10 sec)", [60_000, 10_000]),
+        ("timeJump(1 min, 10 sec)", [60_000, 10_000]),
+        ("lengthJump(5, 2)", [5, 2]),
+        ("lengthJump(5, 2, symbol)", [5, 2, SYMBOL]),
     ],
 )
 def test_arguments(text: str, arguments: list[object]) -> None:
@@ -73,7 +76,7 @@ def test_every_window_is_tried_above() -> None:
         "sort(2, 8)", "sort(2, 'asc', price)", "sort(2, price, 'up')", "session(1 sec, n)",
         "session(1 sec, symbol, 2 sec)", "batch(-3)", "cron('never')", "expression('price')",
         "expression('last.nothing > 1')", "expression(n)", "nothing(3)", "bollinger(price, 3)",
-        "hopping(1 min)", "lossyFrequent(1)",
+        "hopping(1 min)", "lossyFrequent(1)", "timeJump(1 min)", "lengthJump(5, 0)",
     ],
 )  # fmt: skip
 def test_refused(text: str) -> None:
