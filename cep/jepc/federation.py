@@ -38,7 +38,7 @@ class Federation:
                 raise QueryError(f"there is no provider {name!r}; known: {known}")
         self._parts: dict[str, _Part] = {}
         self._outputs: frozenset[str] = frozenset()
-        self._order: tuple[str, ...] = ()
+        self._feed_each_other = False
 
     def refusals(self, plan: Plan) -> dict[str, str]:
         """What the provider of a query, or with no route every provider, refuses."""
@@ -50,6 +50,7 @@ class Federation:
         self._outputs = frozenset(outputs)
         self._parts = {name: _part(plan, assigned, name) for name in self._providers}
         read = {stream for part in self._parts.values() for stream in part.reads}
+        self._feed_each_other = any(part.makes & read for part in self._parts.values())
         for name, part in self._parts.items():
             wanted = part.makes & (self._outputs | read)
             self._providers[name].change(part.plan, wanted)
@@ -63,11 +64,6 @@ class Federation:
     def close(self) -> None:
         for provider in self._providers.values():
             provider.close()
-
-    @property
-    def _feed_each_other(self) -> bool:
-        made = {stream for part in self._parts.values() for stream in part.makes}
-        return any(made & part.reads for part in self._parts.values())
 
     def _together(self, events: Sequence[Event]) -> list[Result]:
         """One provider after the other; results in the order of time."""

@@ -157,7 +157,7 @@ class _Lowering:
 
     def _materialised(self, node: Query) -> Read:
         """The results of an operator as a stream, in their window."""
-        name = f"{self._name}.{len(self.queries) + 1}"
+        name = self._inner_name()
         own = node.span or derived_window(node)
         made = self._write(replace(node, span=None), name)
         window = None if own is None else plan_window(own, made.schema, self._name)
@@ -165,11 +165,15 @@ class _Lowering:
 
     def _results(self, node: Filter, inner: Relation) -> Read:
         """What a filter lets pass as a stream, in the window of its own that it has."""
-        name = f"{self._name}.{len(self.queries) + 1}"
+        name = self._inner_name()
         made = self._put(name, _source(inner), _everything(inner))
         assert node.span is not None
         window = plan_window(node.span, made.schema, self._name)
         return Read(node.name or name, plan.StreamInput(name, made.schema, window=window))
+
+    def _inner_name(self) -> str:
+        """The stream of an operator inside the query."""
+        return f"{self._name}.{len(self.queries) + 1}"
 
     def _write(self, node: Query, target: str) -> plan.Query:
         match node:
@@ -239,7 +243,7 @@ class _Lowering:
         relation = self._relation(node)
         if isinstance(relation, Combined):
             assert isinstance(node, Correlator | Filter)
-            name = f"{self._name}.{len(self.queries) + 1}"
+            name = self._inner_name()
             made = self._put(name, _source(relation), _everything(relation))
             return Read(node.name or name, plan.StreamInput(name, made.schema))
         return _without_window(relation)

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from cep.interpreter.rows import Chunk, Kind, Row
-from cep.interpreter.windows.base import QueueWindow, Setting, WindowPart, current
+from cep.interpreter.windows.base import Setting, WindowPart, current
+from cep.interpreter.windows.time import TimeWindow
 
 
-class TimeJumpWindow(QueueWindow):
+class TimeJumpWindow(TimeWindow):
     """A row is there until floor((time + t) / jump) * jump.
 
     One whose time begins and ends in the same jump, as may be with a jump above t, never is.
@@ -18,35 +19,18 @@ class TimeJumpWindow(QueueWindow):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self._time_ms: int = setting.constant(0)
         self._jump_ms: int = setting.constant(1)
-        self._timer = setting.context.timer("window", self._due)
 
     def process(self, chunk: Chunk) -> None:
-        out: Chunk = []
-        for row in chunk:
-            out += self._leaving()
-            if row.kind is Kind.CURRENT and self._end_ms(row) > self._begin_ms(row):
-                self._rows.append(row)
-                self._timer.at(self._end_ms(row))
-                out.append(row)
-        self.setting.emit(out)
+        super().process(
+            [row for row in chunk if row.kind is not Kind.CURRENT or self._is_ever(row)]
+        )
 
-    def _begin_ms(self, row: Row) -> int:
-        return row.time // self._jump_ms * self._jump_ms
+    def end_ms(self, row: Row) -> int:
+        return super().end_ms(row) // self._jump_ms * self._jump_ms
 
-    def _end_ms(self, row: Row) -> int:
-        return (row.time + self._time_ms) // self._jump_ms * self._jump_ms
-
-    def _leaving(self) -> Chunk:
-        now = self.setting.now_ms
-        out: Chunk = []
-        while self._rows and self._end_ms(self._rows[0]) <= now:
-            out.append(self._rows.popleft().copy(Kind.EXPIRED, now))
-        return out
-
-    def _due(self, due_ms: int) -> None:
-        self.setting.emit(self._leaving())
+    def _is_ever(self, row: Row) -> bool:
+        return self.end_ms(row) > row.time // self._jump_ms * self._jump_ms
 
 
 class LengthJumpWindow(WindowPart):

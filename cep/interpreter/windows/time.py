@@ -38,16 +38,20 @@ class TimedQueue(WindowPart):
         """What goes on of a row that enters."""
         return [row]
 
+    def end_ms(self, row: Row) -> int:
+        """When the row leaves."""
+        return row.time + self._time_ms
+
     def _enter(self, row: Row) -> None:
         self._rows.append(row)
         if self._newest_ms is None or row.time > self._newest_ms:
             self._newest_ms = row.time
-            self._timer.at(row.time + self._time_ms)
+            self._timer.at(self.end_ms(row))
 
     def _leaving(self) -> Chunk:
         now = self.setting.now_ms
         out: Chunk = []
-        while self._rows and self._rows[0].time + self._time_ms <= now:
+        while self._rows and self.end_ms(self._rows[0]) <= now:
             out.append(self._rows.popleft().copy(self.kind, now))
         return out
 
