@@ -17,6 +17,7 @@ from cep.archive.errors import ArchiveError
 from cep.archive.manifest import File, SequenceRange, replace_file
 from cep.archive.paths import partition
 from cep.archive.schema import DELTA_ENCODED, SCHEMAS
+from mt5bridge.arrow import reader
 
 ROW_GROUP_ROWS = 1 << 20
 
@@ -62,7 +63,7 @@ def _parquet(table: pa.Table) -> bytes:
 
 
 def _sequences(table: pa.Table) -> tuple[SequenceRange, ...]:
-    grouped = table.select(["source", "seq"]).group_by("source").aggregate(
+    grouped = table.select(["source", "seq"]).group_by("source", use_threads=False).aggregate(
         [("seq", "min"), ("seq", "max")]
     )  # fmt: skip
     rows = zip(*(grouped[name].to_pylist() for name in ("source", "seq_min", "seq_max")),
@@ -77,7 +78,7 @@ def checksum(data: bytes) -> str:
 def read_part(archive: Path, file: File) -> pa.Table:
     """All rows of `file`. ArchiveError when it is gone or not what was written."""
     try:
-        table = pq.read_table(pa.BufferReader(_content(archive, file)))
+        table = pq.read_table(reader(_content(archive, file)))
     except (pa.ArrowException, OSError) as error:
         raise ArchiveError(f"{archive / file.path}: cannot be read ({error})") from error
     return table.cast(SCHEMAS[file.stream])
@@ -90,7 +91,7 @@ def part_batches(
     schema = SCHEMAS[file.stream]
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])
-    with pq.ParquetFile(pa.BufferReader(_content(archive, file))) as parquet:
+    with pq.ParquetFile(reader(_content(archive, file))) as parquet:
         for batch in parquet.iter_batches(batch_rows, columns=schema.names):
             yield pa.Table.from_batches([batch]).cast(schema)
 

@@ -13,6 +13,7 @@ import pyarrow.csv as pc
 from cep.inputs.errors import InputError
 from cep.inputs.time import time_column
 from cep.inputs.types import ARROW, FALSE, TRUE, is_valid
+from mt5bridge.arrow import reader
 
 DELIMITERS = ("\t", ";", ",")
 
@@ -54,7 +55,7 @@ def _fast(text: str, delimiter: str, types: Mapping[str, str], time: str) -> pa.
         false_values=FALSE,
     )
     parse = pc.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    buffer = pa.BufferReader(text.encode())
+    buffer = reader(text.encode())
     return pc.read_csv(buffer, parse_options=parse, convert_options=convert)
 
 

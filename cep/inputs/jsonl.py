@@ -12,6 +12,7 @@ import pyarrow.json as pj
 from cep.inputs.errors import InputError
 from cep.inputs.time import time_column
 from cep.inputs.types import ARROW, is_valid
+from mt5bridge.arrow import reader
 
 
 def read(path: Path, data: bytes, types: Mapping[str, str]) -> tuple[pa.Table, str]:
@@ -40,7 +41,7 @@ def _fast(data: bytes, types: Mapping[str, str], time: str) -> pa.Table:
         unexpected_field_behavior="infer",
     )
     blocks = pj.ReadOptions(block_size=max(1 << 20, min(len(data) + 1, 1 << 30)))
-    table = pj.read_json(pa.BufferReader(data), read_options=blocks, parse_options=options)
+    table = pj.read_json(reader(data), read_options=blocks, parse_options=options)
     names = list(dict.fromkeys((time, *types)))
     return table.select(names)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pcsv
 
+from mt5bridge.arrow import reader
 from mt5bridge.history.block import TickBlock
 from mt5bridge.history.errors import Broken
 from mt5bridge.history.layout import Layout, layout_of
@@ -51,7 +52,7 @@ def as_table(data: bytes, layout: Layout) -> pa.Table:
     """The used columns of CSV lines: prices as double, the rest as text."""
     types = dict.fromkeys(layout.used, pa.string()) | dict.fromkeys(layout.numbers, pa.float64())
     return pcsv.read_csv(
-        pa.BufferReader(data),
+        reader(data),
         read_options=pcsv.ReadOptions(column_names=list(layout.names), block_size=len(data) + 1),
         parse_options=pcsv.ParseOptions(delimiter=layout.delimiter),
         convert_options=pcsv.ConvertOptions(

@@ -9,6 +9,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.json as pj
 
+from mt5bridge.arrow import reader
 from mt5bridge.history.block import HistoryError, TickBlock
 from mt5bridge.history.errors import Broken
 from mt5bridge.history.layout import Layout, of_names
@@ -70,7 +71,7 @@ def as_table(data: bytes, names: tuple[str, ...], layout: Layout) -> pa.Table:
     ]
     options = pj.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="infer")
     table = pj.read_json(
-        pa.BufferReader(data),
+        reader(data),
         read_options=pj.ReadOptions(block_size=len(data) + 1),
         parse_options=options,
     )

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "mt5bridge": set(),
     "cep.lang": set(),
     "cep.plan": {"cep.lang"},
-    "cep.inputs": {"cep.plan"},
+    "cep.inputs": {"cep.plan", "mt5bridge"},
     "cep.interpreter": {"cep.plan"},
     "cep.engine": {"cep.plan", "cep.inputs", "cep.interpreter"},
     "cep.app": {"cep.plan", "cep.engine"},
