@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cep.cli.moments import SECONDS
 from cep.cli.text import counted
 from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.terminal.findings import Finding, Level, finding
@@ -34,7 +35,7 @@ POLL_S = 0.1
 @click.option("--config", required=True, type=FILE, help="The daemon's settings file (TOML).")
 @click.option(
     "--wait",
-    type=click.FloatRange(0, 86_400),
+    type=SECONDS,
     default=10.0,
     show_default=True,
     help="Seconds to wait for a terminal.",

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import click
 
 from cep.cli.errors import BAD_INPUT, UserError
+from cep.cli.moments import SECONDS
 from cep.cli.orders_text import entry_json, entry_row, entry_text
 from cep.cli.text import aligned, counted
 from cep.live.config import Config, read_config
@@ -32,7 +33,6 @@ from mt5bridge.orders import (
 from mt5bridge.server.status import running_status
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-SECONDS = click.FloatRange(0, 86_400)
 CONFIG = click.option("--config", required=True, type=FILE, help="The daemon's settings file.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 LOOK_S = 0.1

@@ -16,12 +16,17 @@ QUIET = "pace rate=2000\nontick skip=0.33"
 TRADES = f"{QUIET}\nbroker activity_ticks=20 activity_lots=0.01 shuffle=1 duplicates=0.2"
 CONTENT = ("ticket", "kind", "volume", "price", "commission", "swap", "profit", "fee", "magic")
 
+IN_SLICES = {"PumpDealsMax": "7"}  # a comparison of the history takes many events
 
-def test_fills_in_one_millisecond_and_unordered_transactions(tmp_path: Path) -> None:
+
+@pytest.mark.parametrize("inputs", [{}, IN_SLICES])
+def test_fills_in_one_millisecond_and_unordered_transactions(
+    tmp_path: Path, inputs: dict[str, str]
+) -> None:
     statements = f"{TRADES}\n" + "\n".join(
         f"at tick={tick} broker='burst 40 EURUSD 0.1'" for tick in (200, 201, 700)
     )
-    with publishing(tmp_path, market("EURUSD", 1_500), statements) as stage:
+    with publishing(tmp_path, market("EURUSD", 1_500), statements, inputs=inputs) as stage:
         _finish(stage)
         told = stage.deals()
     _check_told_once(stage, told)
@@ -32,7 +37,8 @@ def test_fills_in_one_millisecond_and_unordered_transactions(tmp_path: Path) -> 
     assert (np.diff(told["ticket"].astype(np.int64)) > 0).all()
 
 
-def test_revisions_cancellations_and_deletions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inputs", [{}, IN_SLICES])
+def test_revisions_cancellations_and_deletions(tmp_path: Path, inputs: dict[str, str]) -> None:
     statements = (
         f"{QUIET}\nat tick=100 broker='trade buy EURUSD 0.1 7 first'"
         "\nat tick=400 broker='revise last commission -1.25'"
@@ -40,7 +46,7 @@ def test_revisions_cancellations_and_deletions(tmp_path: Path) -> None:
         "\nat tick=1200 broker='trade sell EURUSD 0.1 8 second'"
         "\nat tick=1300 broker='delete_deal last'"
     )
-    with publishing(tmp_path, market("EURUSD", 1_500), statements) as stage:
+    with publishing(tmp_path, market("EURUSD", 1_500), statements, inputs=inputs) as stage:
         _finish(stage)
         told = stage.deals()
     _check_told_once(stage, told)
@@ -59,13 +65,16 @@ def test_deals_that_come_late_into_the_history(tmp_path: Path) -> None:
     _check_told_once(stage, told)
 
 
-def test_what_happened_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inputs", [{}, IN_SLICES])
+def test_what_happened_while_cut_off_from_the_trade_server(
+    tmp_path: Path, inputs: dict[str, str]
+) -> None:
     """No transaction tells of it, and others go missing; the history does."""
     statements = (
         f"{TRADES}\nbroker missing=0.3 revisions=0.3 revision_delay_ms=50..300"
         "\nat tick=500 disconnect=300\nat tick=1200 disconnect=200"
     )
-    with publishing(tmp_path, market("EURUSD", 2_000), statements) as stage:
+    with publishing(tmp_path, market("EURUSD", 2_000), statements, inputs=inputs) as stage:
         _finish(stage)
         told = stage.deals()
         stage.wait_agreed()
@@ -73,11 +82,14 @@ def test_what_happened_while_cut_off_from_the_trade_server(tmp_path: Path) -> No
     stage.check_ticks()
 
 
+@pytest.mark.parametrize("inputs", [{}, IN_SLICES])
 @pytest.mark.parametrize("breaks", ["terminal", "daemon", "line"])
-def test_restarts_tell_each_revision_once(tmp_path: Path, breaks: str) -> None:
+def test_restarts_tell_each_revision_once(
+    tmp_path: Path, breaks: str, inputs: dict[str, str]
+) -> None:
     line = "\nsockets short=0.3 cut_after=8000..40000" if breaks == "line" else ""
     statements = f"{TRADES}\nbroker revisions=0.3 revision_delay_ms=50..300{line}"
-    with publishing(tmp_path, market("EURUSD", 2_000), statements) as stage:
+    with publishing(tmp_path, market("EURUSD", 2_000), statements, inputs=inputs) as stage:
         for share in (0.2, 0.4, 0.6):
             stage.wait_share(share)
             if breaks == "terminal":
@@ -90,9 +102,12 @@ def test_restarts_tell_each_revision_once(tmp_path: Path, breaks: str) -> None:
     _check_told_once(stage, told)
 
 
-def test_without_its_file_each_deal_is_still_told_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inputs", [{}, IN_SLICES])
+def test_without_its_file_each_deal_is_still_told_once(
+    tmp_path: Path, inputs: dict[str, str]
+) -> None:
     """WELCOME's time and count tell which deals were told, as long as none was revised."""
-    with publishing(tmp_path, market("EURUSD", 2_000), TRADES) as stage:
+    with publishing(tmp_path, market("EURUSD", 2_000), TRADES, inputs=inputs) as stage:
         for share in (0.3, 0.6):
             stage.wait_share(share)
             stage.terminal.kill()
@@ -103,8 +118,9 @@ def test_without_its_file_each_deal_is_still_told_once(tmp_path: Path) -> None:
     _check_told_once(stage, told)
 
 
-def test_a_new_daemon_is_told_the_whole_history(tmp_path: Path) -> None:
-    with publishing(tmp_path, market("EURUSD", 1_000), TRADES) as stage:
+@pytest.mark.parametrize("inputs", [{}, IN_SLICES])
+def test_a_new_daemon_is_told_the_whole_history(tmp_path: Path, inputs: dict[str, str]) -> None:
+    with publishing(tmp_path, market("EURUSD", 1_000), TRADES, inputs=inputs) as stage:
         _finish(stage)
         told = stage.deals()
         stage.daemon.stop()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.server import Funds
 from mt5bridge.wire import Allowed, Side, Signal, SignalStatus
@@ -137,3 +139,13 @@ def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(tmp_path: P
     with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
         line = terminal.wait_journal("the identity must have 1 to 128 bytes", within_s=10)
     assert "Alert" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("NOSUCH", "this broker has no symbol NOSUCH"), ("S" * 33, "is longer than 32 bytes")],
+)
+def test_a_symbol_that_cannot_be_published_is_named(tmp_path: Path, name: str, told: str) -> None:
+    session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, {"Symbols": name})
+    with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
+        assert "Alert" in terminal.wait_journal(told, within_s=10)

@@ -147,3 +147,10 @@ def test_doctor_names_what_bars_it(tmp_path: Path) -> None:
 def test_a_wrong_settings_file_is_bad_input(tmp_path: Path) -> None:
     done = run("doctor", "--config", str(tmp_path / "none.toml"))
     assert done.exit_code == 2 and "no such file" in done.stderr
+
+
+@pytest.mark.parametrize("wait", ["nan", "-1", "soon"])
+def test_a_wrong_time_to_wait_is_bad_input(tmp_path: Path, wait: str) -> None:
+    done = run("doctor", "--config", str(tmp_path / "none.toml"), "--wait", wait)
+    assert done.exit_code == 2
+    assert "'--wait'" in done.output

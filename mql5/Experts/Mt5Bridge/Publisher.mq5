@@ -25,6 +25,7 @@ input group "Bounds"
 input int    BlockMs = 50;                // Longest time in milliseconds that sockets may hold up one event
 input int    PumpMicroseconds = 10000;    // Longest time in microseconds for taking ticks in one event
 input int    PumpTicksMax = 8192;         // Most ticks of a symbol taken in one event
+input int    PumpDealsMax = 1000;          // Most deals of the history compared in one event
 input int    KeptTicks = 131072;          // Most ticks of a symbol kept until they are acknowledged
 input int    BatchTicks = 1000;           // Most ticks in one frame
 input group "Proof"
@@ -56,6 +57,7 @@ int OnInit()
    settings.pump.grace_ms = (long)MathMax(0, GraceSeconds) * 1000;
    settings.pump.quiet_ms = (long)MathMax(1, QuietSeconds) * 1000;
    settings.deals.reconcile_ms = (long)MathMax(1, DealReconcileSeconds) * 1000;
+   settings.deals.deals_max = MathMax(1, PumpDealsMax);
    settings.deals.confirm_ms = (long)DealDeleteSeconds * 1000;
    settings.identity = Identity;
    settings.symbols = Symbols;

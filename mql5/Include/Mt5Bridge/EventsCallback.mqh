@@ -9,6 +9,8 @@
 #include "Session/Session.mqh"
 #include "Version.mqh"
 
+#define FIRST_LOOKS_MAX 1000   // at the deals of the last days when a program starts
+
 // Override what you need.
 class EventsCallback
   {
@@ -82,6 +84,7 @@ public:
    virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
 
 private:
+   void            LearnDeals(const Moment &now);
    void            Fill(const ulong id, const ResultStatus status, const string text, SignalResultFrame &result) const;
    void            Tell(SignalResultFrame &result);
   };
@@ -116,9 +119,18 @@ bool SignalReceiver::Begin(const SessionSettings &settings, const string identit
    m_deal_events.Begin(callback);
    Moment now;
    m_clock.Read(now);
-   m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
-   m_deal_events.Speak();
+   LearnDeals(now);
    return true;
+  }
+
+// What was done before is known and not spoken of. The program is being started: here it may wait.
+void SignalReceiver::LearnDeals(const Moment &now)
+  {
+   int looks = 0;
+   do
+      m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
+   while(m_deals.IsComparing() && ++looks < FIRST_LOOKS_MAX);
+   m_deal_events.Speak();
   }
 
 void SignalReceiver::Timer(void)

@@ -154,10 +154,7 @@ bool Publisher::AddSymbols(void)
      {
       SymbolEntry entry;
       if(!ReadSymbol(m_names[i], entry))
-        {
-         Alert("Mt5Bridge: this broker has no symbol " + m_names[i] + "; correct the input Symbols");
          return false;
-        }
       AddSymbol(entry);
      }
    return true;

@@ -17,27 +17,33 @@ struct DealSettings
    long since_msc;       // server time; older deals are none of our business
    long reconcile_ms;    // compare the recent history so often without being woken
    long confirm_ms;      // a deal missing in the history for so long is deleted
+   int  deals_max;       // compared in one call; a longer history takes several
 
         DealSettings(void)
      {
       since_msc = 0;
       reconcile_ms = 60000;
       confirm_ms = 10000;
+      deals_max = 1000;
      }
   };
 
 // The terminal may merge OnTrade events, reorder transactions and drop those that a slow program
 // leaves waiting: they say when to look, the history says what happened. A deal is told apart by
 // its ticket, its revisions by their content. What is found at one look is told in order of time
-// and ticket.
+// and ticket. A comparison of the history goes on over as many calls as it takes, so that none is
+// long; nothing else is looked at meanwhile, which keeps the order.
 class DealHandler
   {
 private:
    DealSettings m_settings;
    KnownDeals   m_known;
-   DealRecord   m_fresh[];
+   DealRecord   m_fresh[];         // found and not told yet, sorted
    ulong        m_touched[];       // tickets which the terminal said were changed or deleted
    bool         m_woken;
+   bool         m_comparing;       // a comparison of the history is under way
+   long         m_compared_from_msc;
+   int          m_compared;        // of its deals
    bool         m_connected;
    long         m_full_ms;         // when the next full comparison is due
    long         m_recent_ms;
@@ -52,24 +58,31 @@ public:
    void         Transaction(const MqlTradeTransaction &change);
    int          EnumCallbacks(DealCallback *callback, const Moment &now);
    int          Known(void) const { return m_known.Count(); }
+   bool         IsComparing(void) const { return m_comparing; }
 
 private:
    void         FollowConnection(void);
    bool         Look(const Moment &now);
-   bool         Scan(const long from_msc, const bool compares, const Moment &now);
-   void         ScanOne(const ulong ticket, const bool compares);
-   void         ScanTouched(void);
+   bool         Select(const long from_msc);
+   void         BeginComparing(const long from_msc);
+   bool         GoOnComparing(const Moment &now);
+   bool         LookAtLatest(void);
+   void         LookAtTouched(void);
+   void         CompareOne(const ulong ticket);
    bool         IsFresh(const ulong ticket) const;
    void         Compare(const DealRecord &deal);
    void         FindMissing(const long from_msc, const Moment &now);
    int          Tell(DealCallback *callback);
+   void         Drop(const int told);
    void         Touch(const ulong ticket);
   };
 
 DealHandler::DealHandler(void)
   {
    m_woken = false;
-   m_connected = false;
+   m_connected = m_comparing = false;
+   m_compared_from_msc = 0;
+   m_compared = 0;
    m_full_ms = m_recent_ms = 0;
    m_newest_msc = 0;
   }
@@ -82,6 +95,8 @@ void DealHandler::Begin(const DealSettings &settings)
    m_newest_msc = 0;
    m_full_ms = m_recent_ms = 0;
    m_woken = true;
+   m_comparing = false;
+   ArrayResize(m_fresh, 0, 256);
   }
 
 // This revision was told, maybe by an earlier run.
@@ -93,11 +108,12 @@ void DealHandler::Know(const DealRecord &deal, const ulong hash)
 
 // Of earlier runs nothing is known but how far they came: all deals before `until_msc` were told,
 // and the first `count_at_msc` of that millisecond. `revision` is at least that of each of them;
-// `assumed` is called for each. False: the history cannot be read now.
+// `assumed` is called for each. False: the history is not read yet; call again.
 bool DealHandler::AssumeKnown(const long until_msc, const int count_at_msc, const uint revision, DealCallback *assumed, const Moment &now)
   {
-   ArrayResize(m_fresh, 0, 256);
-   if(!Scan(m_settings.since_msc, true, now))
+   if(!m_comparing)
+      BeginComparing(m_settings.since_msc);
+   if(!GoOnComparing(now) || m_comparing)
       return false;
    int at_msc = 0;
    for(int i = 0; i < ArraySize(m_fresh) && m_fresh[i].time_msc <= until_msc; i++)
@@ -149,54 +165,85 @@ void DealHandler::FollowConnection(void)
    m_connected = connected;
   }
 
+// What is new goes to m_fresh. False: there was no reason to look, or it cannot be done now.
 bool DealHandler::Look(const Moment &now)
   {
-   ArrayResize(m_fresh, 0, 256);
+   if(ArraySize(m_fresh) > 0)
+      return true;
+   if(m_comparing)
+      return GoOnComparing(now);
    if(now.ms >= m_full_ms)
      {
       m_full_ms = now.ms + DEAL_FULL_MS;
       m_recent_ms = now.ms + m_settings.reconcile_ms;
-      return Scan(m_settings.since_msc, true, now);
+      BeginComparing(m_settings.since_msc);
+      return GoOnComparing(now);
      }
    if(now.ms >= m_recent_ms)
      {
       m_recent_ms = now.ms + m_settings.reconcile_ms;
-      return Scan(m_newest_msc - DEAL_RECENT_MS, true, now);
+      BeginComparing(m_newest_msc - DEAL_RECENT_MS);
+      return GoOnComparing(now);
      }
-   if(!m_woken)
-      return false;
-   return Scan(m_newest_msc - DEAL_LATEST_MS, false, now);
+   return m_woken && LookAtLatest();
   }
 
-// Compares the history from a time on with what is known; what is new goes to m_fresh, sorted.
-bool DealHandler::Scan(const long from_msc, const bool compares, const Moment &now)
+// The history from a time on; false when the terminal cannot give it now.
+bool DealHandler::Select(const long from_msc)
   {
-   m_woken = false;
-   long from_s = MathMax((long)0, MathMax(from_msc, m_settings.since_msc) / 1000);
-   if(!HistorySelect((datetime)from_s, HISTORY_END))
-     {
-      m_woken = true;
+   m_woken = !HistorySelect((datetime)(from_msc / 1000), HISTORY_END);
+   return !m_woken;
+  }
+
+void DealHandler::BeginComparing(const long from_msc)
+  {
+   m_comparing = true;
+   m_compared_from_msc = MathMax((long)0, MathMax(from_msc, m_settings.since_msc)) / 1000 * 1000;
+   m_compared = 0;
+   m_known.Unsee();
+   ArrayResize(m_fresh, 0, 256);
+  }
+
+// The next `deals_max` deals. The terminal lists deals in order: those that are made meanwhile come
+// at the end. Were the list to change before, a deal would be compared twice, or be missed until
+// the next time.
+bool DealHandler::GoOnComparing(const Moment &now)
+  {
+   if(!Select(m_compared_from_msc))
       return false;
-     }
-   if(compares)
-      m_known.Unsee();
-   int total = HistoryDealsTotal();
-   for(int i = 0; i < total; i++)
-     {
-      ulong ticket = HistoryDealGetTicket(i);
-      if(ticket != 0)
-         ScanOne(ticket, compares);
-     }
-   if(compares && total > 0)
-      FindMissing(from_s * 1000, now);
-   ScanTouched();
+   const int total = HistoryDealsTotal();
+   if(m_compared > total)
+      BeginComparing(m_compared_from_msc);
+   const int last = MathMin(total, m_compared + m_settings.deals_max);
+   while(m_compared < last)
+      CompareOne(HistoryDealGetTicket(m_compared++));
+   m_comparing = last < total;
+   m_woken = m_comparing;
+   if(!m_comparing && total > 0)
+      FindMissing(m_compared_from_msc, now);
+   LookAtTouched();
    return true;
   }
 
-void DealHandler::ScanOne(const ulong ticket, const bool compares)
+// Deals that are not known among the newest.
+bool DealHandler::LookAtLatest(void)
   {
-   int index = m_known.Find(ticket);
-   if(index >= 0 && !compares)
+   if(!Select(MathMax((long)0, MathMax(m_newest_msc - DEAL_LATEST_MS, m_settings.since_msc))))
+      return false;
+   const int total = HistoryDealsTotal();
+   for(int i = 0; i < total; i++)
+     {
+      const ulong ticket = HistoryDealGetTicket(i);
+      if(m_known.Find(ticket) < 0)
+         CompareOne(ticket);
+     }
+   LookAtTouched();
+   return true;
+  }
+
+void DealHandler::CompareOne(const ulong ticket)
+  {
+   if(ticket == 0)
       return;
    DealRecord deal;
    ReadDeal(ticket, deal);
@@ -205,19 +252,15 @@ void DealHandler::ScanOne(const ulong ticket, const bool compares)
   }
 
 // Deals that the terminal has named, wherever in the history they are.
-void DealHandler::ScanTouched(void)
+void DealHandler::LookAtTouched(void)
   {
    for(int i = 0; i < ArraySize(m_touched); i++)
      {
-      int index = m_known.Find(m_touched[i]);
+      const int index = m_known.Find(m_touched[i]);
       if(index < 0 || IsFresh(m_touched[i]))
          continue;
       if(HistoryDealSelect(m_touched[i]))
-        {
-         DealRecord deal;
-         ReadDeal(m_touched[i], deal);
-         Compare(deal);
-        }
+         CompareOne(m_touched[i]);
       else
          m_full_ms = 0;
      }
@@ -272,23 +315,29 @@ void DealHandler::FindMissing(const long from_msc, const Moment &now)
      }
   }
 
+// Those that are not taken are offered again at the next call, before anything else is looked at.
 int DealHandler::Tell(DealCallback *callback)
   {
    int told = 0;
-   for(int i = 0; i < ArraySize(m_fresh); i++)
+   while(told < ArraySize(m_fresh))
      {
-      bool deleted = m_fresh[i].kind == DEAL_RECORD_DELETE;
-      ulong hash = deleted ? 0 : DealHash(m_fresh[i]);
-      if(!callback.OnDeal(m_fresh[i], hash))
-        {
-         m_woken = true;
-         m_full_ms = 0;
-         return told;
-        }
-      Know(m_fresh[i], hash);
+      bool deleted = m_fresh[told].kind == DEAL_RECORD_DELETE;
+      ulong hash = deleted ? 0 : DealHash(m_fresh[told]);
+      if(!callback.OnDeal(m_fresh[told], hash))
+         break;
+      Know(m_fresh[told], hash);
       told++;
      }
+   Drop(told);
    return told;
+  }
+
+void DealHandler::Drop(const int told)
+  {
+   const int left = ArraySize(m_fresh) - told;
+   for(int i = 0; i < left; i++)
+      m_fresh[i] = m_fresh[told + i];
+   ArrayResize(m_fresh, left, 256);
   }
 
 #endif

@@ -71,16 +71,21 @@ bool DealBefore(const DealRecord &left, const DealRecord &right)
    return left.ticket < right.ticket;
   }
 
-// Puts a deal in its place among those found so far.
+// Puts a deal in its place among those found so far; one that is there already is replaced.
 void InsertDeal(const DealRecord &deal, DealRecord &sorted[])
   {
    int at = ArraySize(sorted);
-   ArrayResize(sorted, at + 1, MathMax(256, at));
    while(at > 0 && DealBefore(deal, sorted[at - 1]))
-     {
-      sorted[at] = sorted[at - 1];
       at--;
+   if(at > 0 && !DealBefore(sorted[at - 1], deal))
+     {
+      sorted[at - 1] = deal;
+      return;
      }
+   int count = ArraySize(sorted);
+   ArrayResize(sorted, count + 1, MathMax(256, count));
+   for(int i = count; i > at; i--)
+      sorted[i] = sorted[i - 1];
    sorted[at] = deal;
   }
 

@@ -2,13 +2,24 @@
 #ifndef MT5BRIDGE_MARKET_SYMBOL_PROPERTIES
 #define MT5BRIDGE_MARKET_SYMBOL_PROPERTIES
 
+#include "../Wire/Codes.mqh"
 #include "../Wire/Frames.mqh"
+#include "../Wire/Utf8.mqh"
 
-// False when the broker has no such symbol or the terminal cannot show it in Market Watch.
+// False, and the user is told why, when there is no such symbol or the protocol cannot name it.
 bool ReadSymbol(const string name, SymbolEntry &entry)
   {
-   if(!SymbolSelect(name, true))
+   uchar bytes[];
+   if(Utf8Bytes(name, bytes) > SYMBOL_BYTES_MAX)
+     {
+      Alert("Mt5Bridge: the name of symbol " + name + " is longer than " + IntegerToString(SYMBOL_BYTES_MAX) + " bytes; remove it from the input Symbols");
       return false;
+     }
+   if(!SymbolSelect(name, true))
+     {
+      Alert("Mt5Bridge: this broker has no symbol " + name + "; correct the input Symbols");
+      return false;
+     }
    entry.stream = 0;
    entry.name = name;
    entry.digits = (uint)SymbolInfoInteger(name, SYMBOL_DIGITS);

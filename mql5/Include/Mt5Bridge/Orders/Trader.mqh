@@ -166,10 +166,7 @@ private:
         {
          SymbolEntry symbol;
          if(!ReadSymbol(names[i], symbol))
-           {
-            Alert("Mt5Bridge Trader: the broker has no symbol ", names[i]);
             return(false);
-           }
          m_session.AddSymbol(symbol);
         }
       return(true);
