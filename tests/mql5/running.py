@@ -13,7 +13,7 @@ from mt5bridge.terminal.sources import sources_folder
 
 _HERE = Path(__file__).parent
 _SELF_TEST = sources_folder() / "Scripts" / "Mt5Bridge" / "SelfTest.mq5"
-_NAMES = ("FrameFuzz", "ZmtpFuzz", "LinkProbe", "SelfTestFails")
+_NAMES = ("FrameFuzz", "ZmtpFuzz", "LinkProbe", "SelfTestFails", "LedgerProbe")
 FUZZERS = tuple(_HERE / f"{name}.mq5" for name in _NAMES[:2])
 PROGRAMS = (
     *(_HERE / f"{name}.mq5" for name in _NAMES),

@@ -127,8 +127,8 @@ bool LedgerFile::Apply(const LedgerLine &line, TickLedger &ledger, LedgerPlace &
    return true;
   }
 
-// Replaces the file as a whole: a crash leaves the old one or the new one. Of closed ticks only the
-// last ones are kept, and all that the daemon has not on its disk.
+// Replaces the file as a whole: a crash leaves the old one or the new one. Of what may be forgotten
+// only the last ticks are kept.
 bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place, const ulong durable)
   {
    if(m_path == "")
@@ -137,9 +137,9 @@ bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place, con
    m_count = m_lines = 0;
    m_check = LEDGER_SEED;
    long known_msc = ledger.KnownMsc();
-   int skipped = 0;
-   while(ledger.Count() - skipped > LEDGER_SAVED && ledger.MscAt(skipped) < ledger.OpenMsc() && ledger.First() + (ulong)skipped <= durable)
-      known_msc = MathMax(known_msc, ledger.MscAt(skipped++) + 1);
+   int skipped = ledger.Forgettable(LEDGER_SAVED, durable);
+   for(int i = 0; i < skipped; i++)
+      known_msc = MathMax(known_msc, ledger.MscAt(i) + 1);
    Add(LEDGER_BEGIN, known_msc, ledger.First() + (ulong)skipped);
    Add(LEDGER_CLOSED, ledger.OpenMsc(), 0);
    for(int i = skipped; i < ledger.Count(); i++)

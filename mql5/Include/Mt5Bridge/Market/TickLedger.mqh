@@ -6,6 +6,7 @@
 
 #define LEDGER_ROOM 1024
 #define LEDGER_REMEMBERED 65536  // closed ticks kept, in case a late one comes very late
+#define LEDGER_SPARE 8192        // ticks are forgotten so many at a time
 
 // All ticks taken with times from KnownMsc() on are in here. Those from OpenMsc() on were not yet
 // compared with the tick base; the others were, and are compared again before they are forgotten.
@@ -30,6 +31,7 @@ public:
    void  Close(const long to_msc, const ulong durable);
    int   Missing(const MqlTick &base[], const int count, const long from_msc, const long to_msc, int &missing[], int &surplus) const;
    long  OldestOpen(void) const;
+   int   Forgettable(const int kept, const ulong durable) const;
    long  KnownMsc(void) const { return m_known_msc; }
    long  OpenMsc(void) const { return m_open_msc; }
    ulong First(void) const { return m_first; }
@@ -81,19 +83,32 @@ void TickLedger::Cut(const ulong last)
    m_scan = MathMin(m_scan, m_end);
   }
 
-// Everything before `to_msc` is compared; what is old enough is forgotten, unless the daemon may
-// ask for it again.
+// Everything before `to_msc` is compared; what is old enough is forgotten.
 void TickLedger::Close(const long to_msc, const ulong durable)
   {
    m_open_msc = to_msc;
    while(m_scan < m_end && m_msc[m_scan] < to_msc)
       m_scan++;
-   while(Count() > LEDGER_REMEMBERED && m_msc[m_start] < m_open_msc && m_first <= durable)
-     {
-      m_known_msc = MathMax(m_known_msc, m_msc[m_start] + 1);
-      m_start++;
-      m_first++;
-     }
+   int forgotten = Count() > LEDGER_REMEMBERED + LEDGER_SPARE ? Forgettable(LEDGER_REMEMBERED, durable) : 0;
+   for(int i = 0; i < forgotten; i++)
+      m_known_msc = MathMax(m_known_msc, MscAt(i) + 1);
+   m_start += forgotten;
+   m_first += (ulong)forgotten;
+  }
+
+// How many of the oldest ticks may be forgotten so that `kept` stay: closed ones that the daemon has
+// on its disk, and older than each that it has not. After a crash those are taken anew, and a late
+// one is found only where everything is known.
+int TickLedger::Forgettable(const int kept, const ulong durable) const
+  {
+   long before_msc = m_open_msc;
+   int on_disk = durable < m_first ? 0 : (int)MathMin((ulong)Count(), durable - m_first + 1);
+   for(int i = on_disk; i < Count(); i++)
+      before_msc = MathMin(before_msc, MscAt(i));
+   int count = 0;
+   while(count < on_disk && Count() - count > kept && MscAt(count) < before_msc)
+      count++;
+   return count;
   }
 
 // The time of the oldest tick taken in the open interval; LONG_MAX when there is none.
