@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cep.engine.linear import linear
+from cep.engine.matchable import steps_of
 from cep.engine.stages import KEYED, Stages
 from cep.engine.tables import Tables, entry_name
 from cep.plan.nodes import Chained, Event, Origin, Plan
-from cep.plan.query import Join, Match, Query
+from cep.plan.query import Join, Match, Matching, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,15 @@ class Flow:
         """Most rows a query puts out.
 
         A match completes all that waits, and what begins now; a row of a join meets all that the
-        other side holds, or none.
+        other side holds, or none; a row of a matching is each symbol for all ways, which lie in two
+        rings.
         """
         if isinstance(query.input, Join):
             return sum(self.rows(one.stream) for one in query.inputs) * max(1, self.held)
+        if isinstance(query.input, Matching):
+            found = steps_of(query.input.regex)
+            most = max(map(len, found.by_state)) if found is not None else 0
+            return self.rows(query.inputs[0].stream) * most * (2 * self.longest + 1)
         if not isinstance(query.input, Match):
             return self.rows(query.source)
         chain = linear(query.input)

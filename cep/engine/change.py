@@ -29,7 +29,8 @@ def compiled_for(
     Machine code is made at the first row, or by `warm_up` of a run of them.
     """
     seed = Seed(tuple(run.strings.values), tuple(run.keys))
-    rules = Compiled(plan, outputs=outputs, jit=run.rules.jit, interpreted=interpreted, seed=seed)
+    jit, wide = run.rules.jit, run.rules.wide
+    rules = Compiled(plan, outputs=outputs, jit=jit, interpreted=interpreted, seed=seed, wide=wide)
     for text in rules.literals:
         run.strings.code(text)
     return rules

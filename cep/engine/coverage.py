@@ -14,6 +14,8 @@ from cep.engine.joinable import why_not_native as join_reason
 from cep.engine.layout import is_float
 from cep.engine.linear import matched_streams, may_follow
 from cep.engine.linear import why_not_native as match_reason
+from cep.engine.matchable import expressions as matching_expressions
+from cep.engine.matchable import why_not_native as matching_reason
 from cep.plan.expressions import (
     Aggregate,
     Call,
@@ -69,8 +71,11 @@ class Coverage:
         if isinstance(query.input, Join):
             reason = join_reason(query, self.plan.compat, self._readers)
             yield from [reason] if reason else []
-        if isinstance(query.input, Correlation | Matching):
-            yield f"a {type(query.input).__name__.lower()} is not compiled"
+        if isinstance(query.input, Matching):
+            reason = matching_reason(query)
+            yield from [reason] if reason else []
+        if isinstance(query.input, Correlation):
+            yield "a correlation of three or more is not compiled"
         yield from _reasons(query)
 
     def _partition_reasons(self, query: Query) -> Iterator[str]:
@@ -151,6 +156,8 @@ def _expressions(query: Query) -> Iterator[Expression]:
         yield from (*one.filters, *one.window_filters)
     if isinstance(query.input, Join) and query.input.on is not None:
         yield query.input.on
+    if isinstance(query.input, Matching):
+        yield from matching_expressions(query.input)
     for aggregate in query.aggregates:
         yield from aggregate.arguments
     yield from (expression for _, expression in query.projection)

@@ -49,7 +49,7 @@ class InputRows:
         ints = np.concatenate([part.ints for part in parts])
         floats = np.concatenate([part.floats for part in parts])
         places = np.argsort(ints[:, OUT_ORDER], kind="stable")
-        return cls(ints[places], floats[places])
+        return cls(ints.take(places, axis=0), floats.take(places, axis=0))
 
 
 class Encoder:

@@ -2,7 +2,7 @@
 
 Joins with tables, named windows and aggregations run in the interpreter, and so do joins whose
 rows are looked at together: a row of one side may meet many of the other, and these go on as one
-batch, which what follows would see row by row if it were compiled.
+batch (unless `singly`), which what follows would see row by row if it were compiled.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def _reasons(
         isinstance(node, EventTime) and node.slot is None for node in walk(join.on)
     ):
         yield "its condition asks for the time of the row that comes"
-    yield from _reader_reasons(query, reading)
+    if not join.singly:
+        yield from _reader_reasons(query, reading)
 
 
 def _side_reasons(side: StreamInput) -> Iterator[str]:

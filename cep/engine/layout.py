@@ -48,7 +48,9 @@ class Layout:
 
     One input row can take `row_ints` cells of the int arena for partial matches, and `match_ints`
     times as many as the longest ring of partial matches has places; floats likewise. `ring_cells`
-    are the cells of the widest row of a window's ring: its first block is a multiple of them.
+    are the cells of the widest row of a window's ring: its first block is a multiple of them. One
+    input row can put out `wide_values` values of wide rows, and rows of up to `packed_values` as
+    packed ones.
     """
 
     ints: dict[Home, int] = field(default_factory=lambda: {"key": 1, "global": HEADER, "group": 1})
@@ -60,6 +62,8 @@ class Layout:
     match_floats: int = 0
     row_ints: int = 0
     row_floats: int = 0
+    wide_values: int = 0
+    packed_values: int = 0
     blocks: list[Block] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     kinds: dict[int, tuple[Part, ...]] = field(default_factory=dict)
@@ -126,11 +130,29 @@ def row_cells(schema: Schema) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """Streams of one schema that get rows at once: one wide row, a list of values.
+
+    Floats lie in it by their bits. Each stream has one row in it, in their order; or, where the
+    list is `packed`, any number, the last one first if `backward`: in front of its values stands
+    the number of its stream, and in front of everything how many rows there are.
+    """
+
+    streams: tuple[str, ...]
+    schema: Schema
+    packed: bool = False
+    backward: bool = False
+
+    def __len__(self) -> int:
+        return len(self.streams)
+
+
 class StreamIds:
     """Small integers for streams.
 
-    Beside the plan's streams, a raise of an event for a later stage, and the entry of a complex
-    event into a chained engine, are internal streams of their own.
+    Beside the plan's streams, a raise of an event for a later stage, the entry of a complex event
+    into a chained engine, and wide rows are internal streams of their own.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -141,9 +163,16 @@ class StreamIds:
         self._entries = {
             (one.complex, one.engine): first + index for index, one in enumerate(plan.chained)
         }
+        self.wide: dict[int, Wide] = {}
 
     def __len__(self) -> int:
-        return len(self._streams) + len(self._raises) + len(self._entries)
+        return len(self._streams) + len(self._raises) + len(self._entries) + len(self.wide)
+
+    def add_wide(self, wide: Wide) -> int:
+        """The id of wide rows, which are made known one after the other."""
+        number = len(self)
+        self.wide[number] = wide
+        return number
 
     def of(self, stream: str) -> int:
         return self._streams[stream]

@@ -22,6 +22,7 @@ from cep.plan.query import (
     Join,
     LogicalState,
     Match,
+    Matching,
     NextState,
     Query,
     State,
@@ -122,7 +123,7 @@ def matched_streams(plan: Plan) -> frozenset[str]:
 
 def _completes_many(query: Query) -> bool:
     match = query.input
-    if isinstance(match, Join):
+    if isinstance(match, Join | Matching):
         return True
     if not isinstance(match, Match) or _state_reason(match) is not None:
         return False

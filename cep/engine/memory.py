@@ -120,10 +120,11 @@ def with_limits(state: State, needs: Needs) -> State:
     bound = needs.bounds(longest, int(state.gi[0, HELD_LIMIT]))
     keys = len(state.ki) ** bound.spread
     rows = bound.rows * keys
-    state = _rows(_rows(state, ("oi", "of"), 2 * rows), ("ol",), 2 * bound.lists * keys)
+    lists = bound.lists * keys + layout.wide_values + layout.packed_values * rows
+    state = _rows(_rows(state, ("oi", "of"), 2 * rows), ("ol",), 2 * lists)
     header = state.gi[0]
     header[ROWS_LIMIT] = len(state.oi) - rows
-    header[LISTS_LIMIT] = len(state.ol) - bound.lists * keys
+    header[LISTS_LIMIT] = len(state.ol) - lists
     header[BINDS_LIMIT] = len(state.qb) - bound.binds * keys
     header[ENTRIES_SIZE] = len(state.qe)
     # at least twice what one row can add: then no queue takes more than two of the largest block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,8 @@ class Compiled:
     `outputs` names the streams whose rows are returned (default: every derived stream). With
     `jit=False` the same generated source runs as plain Python. What cannot be compiled is left to
     the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run of
-    other rules.
+    other rules. With `wide`, rows that queries always put out together may come as one wide row
+    (`cep.engine.results`).
     """
 
     def __init__(
@@ -69,11 +70,13 @@ class Compiled:
         jit: bool = True,
         interpreted: Iterable[str] = (),
         seed: Seed = Seed(),
+        wide: bool = False,
     ) -> None:
         plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
         self.plan = plan
         self.seed = seed
         self.jit = jit
+        self.wide = wide
         self.stages = Stages.of(plan, interpreted)
         self.ids = StreamIds(plan)
         self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
@@ -86,6 +89,7 @@ class Compiled:
                 self.outputs | self.passed_from(stage),
                 lambda text: literals.code(text),
                 jit,
+                wide,
             )
             for stage in self.stages.used()
             if stage != INTERPRETED
@@ -123,7 +127,7 @@ class Run:
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
         key = rules.stages.by.key
         self.encoder = Encoder(rules.plan, rules.ids, self.strings, key)
-        self.decoder = Decoder(rules.plan, rules.ids.names(), self.strings)
+        self.decoder = Decoder(rules.plan, rules.ids.names(), self.strings, rules.ids.wide)
         self._rows_of_codes = np.zeros(256, np.int64)
         later = [stage for stage in rules.stages.used() if stage != KEYED]
         self._direct = {stage: self._direct_streams(stage) for stage in later}
@@ -166,6 +170,7 @@ class Run:
         wanted = np.zeros(len(self.rules.ids), np.bool_)
         for name in self.rules.outputs:
             wanted[self.rules.ids.of(name)] = True
+        wanted[list(self.rules.ids.wide)] = True
         return wanted
 
     @property
@@ -276,6 +281,20 @@ class Run:
         for part in self._between_new_keys(rows):
             made += self._through(self.feed_keyed(part), part)
         return self._rows(made)
+
+    def feed_in_parts(self, rows: InputRows) -> Iterator[Rows]:
+        """The same, a fair amount of rows at a time; feed nothing else before the last came."""
+        stage = self._alone
+        if stage is None or self._opens_keys or self.encoder.objects or self.rules.plan.engines:
+            yield self.feed(rows)
+            return
+        if len(rows):
+            self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        self._assign_keys(rows.ints)
+        self._fit_strings()
+        for part in self.stages[stage].feed_in_parts(rows):
+            stages = np.broadcast_to(np.int64(stage), len(part.ints))
+            yield Rows(self.decoder, part.ints, part.floats, part.lists, stages)
 
     def advance(self, time_msc: int, order: int | None = None) -> Rows:
         """Let time pass without a row: what is due in the interpreter fires.
@@ -479,7 +498,10 @@ class Run:
             if offset:
                 moved = moved.copy()
                 complexes = self.is_complex(moved[:, OUT_STREAM])
-                moved[complexes, OUT_ATTRIBUTES + 2] += offset
+                if complexes.any():  # else there may be no such column
+                    moved[complexes, OUT_ATTRIBUTES + 2] += offset
+                wide = np.isin(moved[:, OUT_STREAM], list(self.rules.ids.wide))
+                moved[wide, OUT_ATTRIBUTES] += offset
             moved_parts.append(moved)
             offset += len(part.lists)
         stage = np.concatenate([np.full(len(p.ints), number) for p, number in parts])

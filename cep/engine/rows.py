@@ -6,7 +6,7 @@ runs that split the work by key and merge it again give the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +24,10 @@ from cep.engine.kernels.state import (
     Floats,
     Ints,
 )
-from cep.engine.layout import is_float, row_cells
+from cep.engine.layout import Wide, is_float, row_cells
 from cep.engine.strings import Strings
 from cep.plan.nodes import Origin, Plan, Signal, Stream
-from cep.plan.types import Type
+from cep.plan.types import Schema, Type
 
 Row = dict[str, Any]
 _encode = msgspec.json.Encoder().encode
@@ -71,11 +71,18 @@ class Rows:
 class Decoder:
     """Turns raw rows into values; work per stream is columnar."""
 
-    def __init__(self, plan: Plan, streams: dict[int, str], strings: Strings) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        streams: dict[int, str],
+        strings: Strings,
+        wide: Mapping[int, Wide] | None = None,
+    ) -> None:
         self.plan = plan
         self.names = streams
         self.streams = {stream.name: stream for stream in plan.streams}
         self.strings = strings
+        self.wide = wide or {}
         self.key_codes: list[int] = [NULL]
         self.signals = {signal.name: signal for signal in plan.signals}
 
@@ -112,18 +119,22 @@ class Decoder:
                 return self._cells(stream, rows, places)
 
     def _cells(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
+        columns = self.cells(stream.schema, rows, places)
+        types = [attribute.type for attribute in stream.schema.attributes]
         return [
-            self._values(
-                attribute.type,
-                (rows.floats if cell.is_float else rows.ints)[places, cell.column],
-                rows.objects,
-            )
-            for attribute, cell in zip(
-                stream.schema.attributes, row_cells(stream.schema), strict=True
-            )
+            self.decoded(type_, column, rows.objects)
+            for type_, column in zip(types, columns, strict=True)
         ]
 
-    def _values(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
+    def cells(self, schema: Schema, rows: Rows, places: Ints) -> list[NDArray[Any]]:
+        """The raw attributes of rows of a source or query stream."""
+        return [
+            (rows.floats if cell.is_float else rows.ints)[places, cell.column]
+            for cell in row_cells(schema)
+        ]
+
+    def decoded(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
+        """The values of a column of cells."""
         if is_float(type_):
             return [value if np.isfinite(value) else None for value in column.tolist()]
         if type_ is Type.STRING:

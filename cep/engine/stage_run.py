@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -18,14 +18,16 @@ from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import (
     KEYS,
     LISTS,
+    LISTS_LIMIT,
     ROWS,
     ROWS_FULL,
+    ROWS_LIMIT,
     STATUS,
     Floats,
     Ints,
     State,
 )
-from cep.engine.layout import Layout, StreamIds, row_widths
+from cep.engine.layout import Layout, StreamIds, has_cells, row_cells, row_widths
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
 from cep.engine.single import FULL, Entry
 from cep.engine.stages import Stages
@@ -35,6 +37,10 @@ Run = Callable[[int, int, Ints, Floats, State], int]
 
 
 NO_LISTS: Ints = np.zeros(0, np.int64)
+PART_ROWS = 2**13
+PART_VALUES = 2**17
+"""So many rows, or values of wide rows, are put out at once where they are wanted in parts: they
+stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +77,13 @@ def compile_stage(
     written: frozenset[str],
     code_of: Callable[[str], int],
     jit: bool,
+    wide: bool,
 ) -> CompiledStage:
     """Generate and load the module of a stage; compiled on first call unless cached on disk."""
     layout = Layout()
     tables = TableBuilder(stages, stage, ids, layout).build()
     flow = Flow(stages, stage, tables, FIRST_MATCHES)
-    module = ModuleSource(stages, stage, ids, tables, layout, flow, written, code_of)
+    module = ModuleSource(stages, stage, ids, tables, layout, flow, written, code_of, wide)
     source = module.text()
     run = load_module(source).run if module.is_needed else feed_rows
     bounds = cache(lambda longest, held: Flow(stages, stage, tables, longest, held).bounds())
@@ -107,6 +114,12 @@ class StageRun:
         widths = row_widths(compiled.stages.plan)
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
         self._entry: Entry | None = None
+        self._has_floats = any(
+            cell.is_float
+            for stream in compiled.stages.plan.streams
+            if has_cells(stream)
+            for cell in row_cells(stream.schema)
+        )
 
     def watch(self, around: Mapping[str, Around]) -> None:
         """Run uncompiled from now on, with kernels wrapped by name."""
@@ -145,6 +158,24 @@ class StageRun:
             if start >= stop:
                 return
 
+    def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
+        """Run the stage over input rows; output comes as soon as there is a fair amount of it."""
+        start, stop = 0, len(rows)
+        while start < stop:
+            header = self.state.gi[0]
+            limits = int(header[ROWS_LIMIT]), int(header[LISTS_LIMIT])
+            header[ROWS_LIMIT] = min(limits[0], PART_ROWS)
+            header[LISTS_LIMIT] = min(limits[1], PART_VALUES)
+            start = self.compiled.run(start, stop, rows.ints, rows.floats, self.state)
+            header[ROWS_LIMIT], header[LISTS_LIMIT] = limits
+            is_full = header[STATUS] == ROWS_FULL
+            if header[ROWS]:
+                yield self.take()
+            elif is_full:
+                self.state = make_room(self.state, self.compiled.needs)
+            if start < stop and not is_full:
+                self.state = make_room(self.state, self.compiled.needs)
+
     def _must_empty(self) -> bool:
         """Whether the kernel stopped because the output is full and as large as it may be."""
         state = self.state
@@ -159,7 +190,10 @@ class StageRun:
         header[ROWS] = header[LISTS] = 0
         state = self.state
         found = state.ol[:lists].copy() if lists else NO_LISTS
-        return OutputRows(state.oi[:rows].copy(), state.of[:rows].copy(), found)
+        ints = state.oi[:rows].copy()
+        if not self._has_floats:
+            return OutputRows(ints, np.zeros((rows, state.of.shape[1])), found)
+        return OutputRows(ints, state.of[:rows].copy(), found)
 
     def counters(self, engine: str) -> dict[str, int]:
         """What an engine's queue has counted so far."""

@@ -111,6 +111,10 @@ class Stages:
         """Queries and events of this stage that read a stream, in definition order."""
         return self._readers.get((stream, stage), ())
 
+    def is_read(self, stream: str) -> bool:
+        """Whether anything reads a stream, in whatever stage."""
+        return any(name == stream for name, _ in self._readers)
+
     def signals(self, found: Complex) -> tuple[Signal, ...]:
         return self._signals.get(found.name, ())
 

@@ -98,7 +98,8 @@ class MatchingPart:
             way.is_over = True
             if positions:
                 variables = symbol.assigned(row, way.variables)
-                self._here.append(Way(positions, way.first_ms, variables))
+                if self._automaton.goes_on(positions):
+                    self._here.append(Way(positions, way.first_ms, variables))
                 if self._automaton.accepts(positions):
                     found.append(_seen(row, variables))
         return found

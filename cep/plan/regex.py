@@ -67,12 +67,57 @@ class Automaton:
         """Whether a match may end here."""
         return not self.last.isdisjoint(positions)
 
+    def goes_on(self, positions: frozenset[int]) -> bool:
+        """Whether a match may go on from here."""
+        return any(self.follow[position] for position in positions)
+
     @property
     def is_linear(self) -> bool:
         """Whether it is one symbol behind the other, without choice."""
         ends = range(1, len(self.symbols) + 1)
         steps = [frozenset({end}) for end in ends[:-1]] + [frozenset()]
         return list(self.follow) == steps and self.first == {0} and not self.is_nullable
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """An automaton with one state at a time: by state, the state each symbol leads to.
+
+    State 0 is the begin, which no symbol leads to; a match may end in those that are `accepting`.
+    """
+
+    by_state: tuple[dict[int, int], ...]
+    accepting: frozenset[int]
+
+    @property
+    def count(self) -> int:
+        """How many steps there are."""
+        return sum(map(len, self.by_state))
+
+
+def steps(found: Automaton, most: int) -> Steps | None:
+    """The automaton by sets of positions (Rabin and Scott 1959); None with more than `most` states.
+
+    The number of states can be exponential in that of the positions.
+    """
+    states: dict[frozenset[int] | None, int] = {None: 0}
+    by_state: list[dict[int, int]] = []
+    pending: list[frozenset[int] | None] = [None]
+    while pending:
+        positions = pending.pop(0)
+        by_state.append({})
+        for symbol in sorted(set(found.symbols)):
+            reached = found.step(positions, symbol)
+            if not reached:
+                continue
+            if reached not in states:
+                states[reached] = len(states)
+                pending.append(reached)
+            by_state[-1][symbol] = states[reached]
+        if len(states) > most:
+            return None
+    accepting = {number for reached, number in states.items() if reached and found.accepts(reached)}
+    return Steps(tuple(by_state), frozenset(accepting))
 
 
 def automaton(regex: Regex) -> Automaton:

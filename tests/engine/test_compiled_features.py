@@ -133,3 +133,10 @@ def test_the_rest_is_named(query: str, reason: str) -> None:
     placement = Compiled(compile_rules(SOURCE + query), jit=False).stages.placement
     (found,) = placement.reasons.values()
     assert reason in found
+
+
+def test_a_window_may_hold_nothing_of_its_rows() -> None:
+    """An aggregate of all times needs no value of a row that leaves."""
+    rules = "from S#window.time(9) select minForever(d) as low insert into T;"
+    made = rows(calm, 40)
+    assert results(rules, made, jit=False) == results(rules, made, jit=False, interpret=True)

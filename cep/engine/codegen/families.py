@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from cep.engine.bounds import Flow
@@ -11,16 +11,17 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.held_rows import IMPORTS as JOIN_IMPORTS
 from cep.engine.codegen.imports import imports
 from cep.engine.codegen.joins import JoinSource
+from cep.engine.codegen.matchings import MatchingSource
 from cep.engine.codegen.predicates import FilterRun
 from cep.engine.codegen.shared_windows import SharedWindow
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded, label
-from cep.engine.kernels import predicates
-from cep.engine.layout import Layout, row_cells
+from cep.engine.kernels import predicates, ways
+from cep.engine.layout import Layout, Wide, row_cells
 from cep.engine.stages import Stages
 from cep.plan.families import Family, family_of, shape_of
 from cep.plan.nodes import Operator
-from cep.plan.query import Filter, Join, Query, StreamInput
+from cep.plan.query import Filter, Join, Matching, Query, StreamInput
 
 FEW = 4
 """Fewer queries of one shape are written one by one."""
@@ -34,7 +35,12 @@ WriteRow = Callable[[Writer, str, str, tuple[str, ...], str], None]
 class Families:
     """Runs of neighbouring queries that share their source.
 
-    `id_of` tells the id of a stream, -1 when its rows do not go to the output.
+    `id_of` tells the id of a stream, -1 when its rows do not go to the output; `wide_id` that of
+    wide rows, None where there may be none.
+
+    Where there may, members of a family may come and go while the others last: which queries have
+    their state together depends on their shape alone, not on how many there are, who reads them,
+    or what stands between them.
     """
 
     def __init__(
@@ -45,6 +51,7 @@ class Families:
         flow: Flow,
         code_of: Callable[[str], int],
         id_of: Callable[[str], int],
+        wide_id: Callable[[Wide], int | None] | None,
     ) -> None:
         self.stages = stages
         self.stage = stage
@@ -52,10 +59,18 @@ class Families:
         self.layout = layout
         self.code_of = code_of
         self.id_of = id_of
+        self.wide_id = wide_id
         plan = stages.plan
         self.schemas = {stream.name: stream.schema for stream in plan.streams}
-        self.leaves = {s.name for s in plan.streams if not stages.readers(s.name, stage)}
-        self.runs: dict[str, FilterRun | SharedWindow | JoinSource] = {}
+        self.read = {s.name for s in plan.streams if stages.readers(s.name, stage)}
+        writers = Counter(query.target for query in plan.queries)
+        self.lasts = wide_id is not None
+        self.free = {
+            s.name
+            for s in plan.streams
+            if (writers[s.name] == 1 if self.lasts else s.name not in self.read)
+        }
+        self.runs: dict[str, FilterRun | SharedWindow | JoinSource | MatchingSource] = {}
         self.ids: dict[str, str] = {}
         self.members: set[str] = set()
         for stream in plan.streams:
@@ -65,6 +80,8 @@ class Families:
                 self._add_window(run)
         for run in self._join_runs():
             self._add_join(run)
+        for run in self._matching_runs():
+            self._add_matching(run)
 
     def __contains__(self, query: Query) -> bool:
         return query.name in self.members
@@ -88,6 +105,8 @@ class Families:
             w.lines.append(imports(predicates))
         if any(isinstance(run, JoinSource) for run in self.runs.values()):
             w.lines.append(JOIN_IMPORTS)
+        if any(isinstance(run, MatchingSource) for run in self.runs.values()):
+            w.lines += [imports(ways), "from cep.engine.kernels.state import MATCH_ROOM"]
         for run in self.runs.values():
             run.tables.write(w)
 
@@ -113,14 +132,23 @@ class Families:
             if family.name not in self.ids:
                 emit_to(w, first, outputs, scope, key)
                 return
+            for number, name in enumerate(family.targets):
+                if name in self.read:
+                    with w.block(f"if {member} == {number}:"):
+                        emit_to(w, name, outputs, scope, key)
             target = w.let("target", f"{self.ids[family.name]}[{member}]")
-            some_are_not = any(self.id_of(one) < 0 for one in family.targets)
+            some_are_not = any(self._plain_id(one) < 0 for one in family.targets)
             with guarded(w, [f"{target} >= 0" if some_are_not else ""]):
                 row_of(w, first, target, outputs, key)
 
         w(f"# {len(run)} queries: {label(query.name)} and those behind it")
         if isinstance(run, SharedWindow):
-            run.write_run(w, scope, key, emit)
+            if run.wide is None:
+                run.write_run(w, scope, key, emit)
+            else:
+                run.write_wide(w, scope, key)
+        elif isinstance(run, MatchingSource):
+            run.write(w, scope, key, emit)
         elif isinstance(run, JoinSource):
             run.write(w, stream, scope, key, emit)
         else:
@@ -128,7 +156,7 @@ class Families:
 
     def _add_filters(self, members: Sequence[Query]) -> None:
         tables = Tables(f"R{len(self.runs)}", self.code_of)
-        families = [family_of(group) for group in grouped(members, self._shape)]
+        families = [family_of(group) for group in grouped(members, self._leaf_shape)]
         for index, family in enumerate(families):
             self._note_targets(family, tables, f"T{index}")
         self.runs[members[0].name] = FilterRun(members, families, tables, self.layout)
@@ -140,7 +168,7 @@ class Families:
         family = family_of(members)
         self._note_targets(family, tables, "T")
         is_key = len(first.group_by) == 1 and by.holds_key(first.source, first.group_by[0])
-        self.runs[first.name] = SharedWindow(
+        shared = SharedWindow(
             family,
             self.stages.plan.queries.index(first),
             by.is_keyed(first),
@@ -149,6 +177,9 @@ class Families:
             self.flow.rows(first.source),
             tables,
         )
+        self.runs[first.name] = shared
+        if self.wide_id is not None and shared.is_even and len(set(family.targets)) == len(family):
+            shared.wide = self.wide_id(Wide(family.targets, first.schema))
         self.members.update(query.name for query in members)
 
     def _add_join(self, members: Sequence[Query]) -> None:
@@ -158,26 +189,46 @@ class Families:
         self._note_targets(family, tables, "T")
         left, right = (self.flow.rows(one.stream) for one in first.inputs)
         keyed = self.stages.by.is_keyed(first)
-        owners = [("query", query.name) for query in members]
-        with self.layout.owned(*owners, form="join", indivisible=True):
-            source = JoinSource(family, keyed, self.layout, (left, right), tables)
+        source = JoinSource(family, keyed, self.layout, (left, right), tables)
         self.runs[first.name] = source
+        if self.wide_id is not None and len(set(family.targets)) == len(family) > 1:
+            source.packed = self.wide_id(Wide(family.targets, first.schema, True, source.in_rounds))
+        self.members.update(query.name for query in members)
+
+    def _add_matching(self, members: Sequence[Query]) -> None:
+        first = members[0]
+        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        family = family_of(members)
+        self._note_targets(family, tables, "T")
+        times, keyed = self.flow.rows(first.inputs[0].stream), self.stages.by.is_keyed(first)
+        self.runs[first.name] = MatchingSource(family, keyed, self.layout, times, tables)
         self.members.update(query.name for query in members)
 
     def _note_targets(self, family: Family, tables: Tables, suffix: str) -> None:
         """Keep the ids of the members' targets, where these are several."""
         if len(set(family.targets)) > 1:
-            ids = [self.id_of(target) for target in family.targets]
+            ids = [self._plain_id(target) for target in family.targets]
             self.ids[family.name] = tables.array(suffix, ids)
+
+    def _plain_id(self, target: str) -> int:
+        """The id of a stream of which rows are put out and nothing more; -1 for others."""
+        return -1 if target in self.read else self.id_of(target)
 
     def _shape(self, query: Query) -> Hashable:
         cells = row_cells(self.schemas[str(query.target)])
-        return shape_of(query, self.leaves), cells
+        return shape_of(query, self.free), cells
+
+    def _leaf_shape(self, query: Query) -> Hashable:
+        """The shape of what remembers nothing: there is no need to last."""
+        cells = row_cells(self.schemas[str(query.target)])
+        return shape_of(query, self.schemas.keys() - self.read), cells
 
     def _filter_runs(self, stream: str) -> Iterator[list[Query]]:
         """Neighbours among the readers of a stream that filter it in one of several shapes."""
         readers = self.stages.readers(stream, self.stage)
-        shapes = self._shapes(readers, _filters)
+        shapes = {
+            q.name: self._leaf_shape(q) for q in readers if isinstance(q, Query) and _filters(q)
+        }
         counts = Counter(shapes.values())
         chosen = {name for name, shape in shapes.items() if counts[shape] >= FEW}
         yield from _neighbours(readers, lambda q: q.partition if q.name in chosen else NO_RUN)
@@ -186,6 +237,9 @@ class Families:
         """Neighbours among the readers of a stream that aggregate it over windows of one shape."""
         readers = self.stages.readers(stream, self.stage)
         shapes = self._shapes(readers, _aggregates_a_window)
+        if self.lasts:
+            yield from _together(readers, shapes)
+            return
         for run in _neighbours(readers, lambda q: shapes.get(q.name, NO_RUN)):
             if len(run) >= FEW:
                 yield run
@@ -196,6 +250,20 @@ class Families:
         shapes = self._shapes(operators, lambda query: isinstance(query.input, Join))
         yield from _neighbours(operators, lambda q: shapes.get(q.name, NO_RUN))
 
+    def _matching_runs(self) -> Iterator[list[Query]]:
+        """Readers of a stream that match it in one shape.
+
+        A row may put out matches of one member between those of another, so each has a stream.
+        """
+        for stream in self.stages.plan.streams:
+            readers = self.stages.readers(stream.name, self.stage)
+            shapes = self._shapes(readers, lambda query: isinstance(query.input, Matching))
+            for query in readers:
+                if query.name in shapes and isinstance(query, Query):
+                    alone = "" if query.target in self.free else query.name
+                    shapes[query.name] = (alone, shapes[query.name])
+            yield from _together(readers, shapes)
+
     def _shapes(
         self, readers: Sequence[Operator], is_meant: Callable[[Query], bool]
     ) -> dict[str, Hashable]:
@@ -203,6 +271,12 @@ class Families:
 
 
 NO_RUN = object()
+
+
+def _together(readers: Sequence[Operator], shapes: Mapping[str, Hashable]) -> list[list[Query]]:
+    """The readers of each shape."""
+    known = [one for one in readers if isinstance(one, Query) and one.name in shapes]
+    return grouped(known, lambda query: shapes[query.name])
 
 
 def _neighbours(

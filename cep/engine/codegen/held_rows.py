@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_scope import TIME, Place
 from cep.engine.codegen.tables import Tables
-from cep.engine.codegen.writer import Writer
+from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.held import FIRST_ROOM
-from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
-from cep.engine.layout import Home, Layout
+from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_INTS, RING_ROOM, RING_TAIL
+from cep.engine.layout import Home, Layout, Start
+from cep.plan.change import Part
 from cep.plan.expressions import Expression
 from cep.plan.families import Family
 from cep.plan.types import Type
@@ -35,11 +36,35 @@ class Windows:
     member: str
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Locals with where a ring lies, which must not move meanwhile; `key`: the cell of a row's key.
+
+    Kernels that look it up each time cost more than what they do.
+    """
+
+    mask: str
+    rows: str
+    buckets: str
+    key: int
+    ints: int
+
+    def newest(self, key: str) -> str:
+        """Source of the position of the newest row that may have a key."""
+        return f"wi[{self.buckets} + bucket_of(0, {key}, 2 * {self.mask} + 2)] - 1"
+
+    def cell(self, position: str) -> str:
+        """Source of a row's first int cell."""
+        return f"{self.rows} + ({position} & {self.mask}) * {self.ints}"
+
+
 @dataclass(slots=True)
 class HeldRows:
     """A ring, its windows' cursors, and where each attribute of a row lies in it.
 
-    `slots`: the sides of the join that hold the same rows. `spans`: of the cursors, in ms.
+    `slots`: the sides of the join that hold the same rows. `spans`: of the cursors, in ms. What
+    cursors say can be found again from the ring, so that they go with the members of the day. From
+    its floor on a member may see rows: those that came since it is there.
     """
 
     slots: tuple[int, ...]
@@ -57,6 +82,8 @@ class HeldRows:
     keys_at: int = 0
     ring: int = -1
     cursors: int = -1
+    advanced: int = -1
+    floors: int = -1
     span_table: str = ""
 
     def hold(self, position: int, as_float: bool) -> None:
@@ -99,14 +126,22 @@ class HeldRows:
             member = tables.array(f"W{slot}", numbers) + "[{}]"
         self.windows[slot] = Windows(counts_rows, member)
 
-    def place(self, tables: Tables) -> None:
+    def place(self, tables: Tables, owners: Sequence[Part]) -> None:
         """Take columns and room, once everything that is held is known."""
         layout = self.layout
         self.keys_at = self.ints
         self.ints += 2 * len(self.keys)
         self.floats += len(self.bands)
-        self.ring = layout.int_columns(self.home, RING_COLUMNS)
+        kept = (self.ints, self.floats, self.keys, self.bands, self.first_room, self.cells)
+        form = f"join {self.slots} {kept}"
+        with layout.owned(*owners, form=form):
+            self.ring = layout.int_columns(self.home, RING_COLUMNS)
+        self.floors = layout.each(owners, form, lambda: layout.int_columns(self.home, 1))
+        for number, owner in enumerate(owners):
+            tail = self.ring + RING_TAIL
+            layout.starts.append(Start(owner, self.home, self.floors + number, tail))
         self.cursors = layout.int_columns(self.home, len(self.spans))
+        self.advanced = layout.int_columns(self.home, 1)
         self.span_table = tables.array(f"S{self.slots[0]}", self.spans)
         layout.rings += 1
         layout.row_ints += self.first_room * (self.ints + 2 * len(self.keys) + 1)
@@ -135,14 +170,21 @@ class HeldRows:
         return w.let("cell", f"{name}({array}, {at}, {self.ring}, {position}, {width})")
 
     def write_advance(self, w: Writer, at: str, clock: str) -> None:
-        """Let rows leave the windows."""
-        w(
-            f"advance_cursors(wi, {self._arguments(at)}, {self.cursors}, {self.span_table}, "
-            f"{self.longest}, {clock})"
-        )
+        """Let rows leave the windows; those of time need no second look at the same time."""
+        advanced = f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.advanced}]"
+        is_new = "" if self.longest else f"{advanced} != {clock}"
+        with guarded(w, [is_new]):
+            w(
+                f"advance_cursors(wi, {self._arguments(at)}, {self.cursors}, {self.span_table}, "
+                f"{self.longest}, {clock})",
+                f"{advanced} = {clock}",
+            )
 
-    def write_entry(self, w: Writer, at: str, scope: Scope) -> None:
-        """The arriving row enters the ring and its indexes."""
+    def write_entry(self, w: Writer, at: str, scope: Scope, clock: str) -> None:
+        """The arriving row enters the ring and its indexes; one that comes late may be too old."""
+        advanced = f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.advanced}]"
+        with w.block(f"if {scope.time} < {clock}:"):
+            w(f"{advanced} = NULL")
         tail = w.let("tail", self.column(at, RING_TAIL))
         head = self.column(at, RING_HEAD)
         indexes, bands = len(self.keys), len(self.bands)
@@ -170,11 +212,29 @@ class HeldRows:
 
     def low(self, at: str, slot: int, past: str, member: str) -> str:
         """Source of the oldest position in a member's window on a slot."""
+        array = "ki" if self.home == "key" else "gi"
+        floor = f"{array}[{at}, {self.floors} + {member}]"
+        return f"max({self.about(at, slot, past, member)}, {floor})"
+
+    def about(self, at: str, slot: int, past: str, member: str) -> str:
+        """The same for a member that has always been there."""
         windows = self.windows[slot]
         number = windows.member.format(member)
         if windows.counts_rows:
-            return f"max({past} - {number}, 0)"
+            return f"{past} - {number}"
         return f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.cursors} + {number}]"
+
+    def write_frame(self, w: Writer, at: str, index: int) -> Frame:
+        """Locals with where the ring lies now."""
+        mask = w.let("mask", f"{self.column(at, RING_ROOM)} - 1")
+        rows = w.let("rows", self.column(at, RING_INTS))
+        return Frame(
+            mask,
+            rows,
+            w.let("buckets", f"{rows} + ({mask} + 1) * {self.ints + 2 * index}"),
+            self.keys_at + 2 * index,
+            self.ints,
+        )
 
     def write_search(
         self, w: Writer, at: str, index: int, key: str, ends: tuple[str, str]

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.held_rows import HeldRows, arriving, key_source
 from cep.engine.codegen.join_keys import SIDES, band, equality
+from cep.engine.codegen.join_rounds import COLUMNS, MANY, TOP, Asked, Rounds
 from cep.engine.codegen.match_scope import Place, SlotScope, places
 from cep.engine.codegen.predicates import Emission
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.state import RING_TAIL
-from cep.engine.layout import Home, Layout
+from cep.engine.kernels.state import OUT_ATTRIBUTES, RING_HEAD, RING_TAIL
+from cep.engine.layout import Home, Layout, is_float
 from cep.plan.expressions import Column, EventTime, Expression
 from cep.plan.families import PARAMETER, Family
 from cep.plan.query import Join, StreamInput
@@ -32,12 +33,13 @@ NAMES = ("left", "right")
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A row that comes: its scope, the row of the state it belongs to, the time, and which member
-    is at work.
+    """A row that comes: its scope and key, the row of the state it belongs to, the time, and which
+    member is at work.
     """
 
     w: Writer
     scope: Scope
+    key: str
     at: str
     clock: str
     member: str
@@ -72,17 +74,35 @@ class JoinSource:
             slot: [c for c in conditions if c is not known or self._key(1 - slot) is None]
             for slot in SIDES
         }
-        self.clock = layout.int_columns(self.home, 1)
         self.cells = tables.parameters(family, "{}")
         self.held = self._held(layout, times)
         self.indexes = {slot: self._index(slot) for slot in SIDES}
         self.bands = {slot: band(self.rest[1 - slot], slot) for slot in SIDES}
         self.zones = {slot: self._zone(slot) for slot in SIDES}
+        owners = [("query", query.name) for query in family.members]
+        with layout.owned(*owners, form="join"):
+            self.clock = layout.int_columns(self.home, 1)
         for held in self.rings:
-            held.place(tables)
+            held.place(tables, owners)
+        self.packed: int | None = None
+        values = 3 + len(self.query.projection)
+        layout.packed_values = max(layout.packed_values, values)
+        scratch = layout.int_columns("global", COLUMNS * len(family)) if self.in_rounds else 0
+        self.rounds = Rounds(scratch, len(family))
 
     def __len__(self) -> int:
         return len(self.family)
+
+    @property
+    def in_rounds(self) -> bool:
+        """Whether pairs are just those of equal values, which many members look up at once."""
+        is_plain = self.query.having is None and not self.at_self and self.join.kind == "inner"
+        return (
+            is_plain
+            and len(self.family) >= MANY
+            and not any(self.rest.values())
+            and all(self.indexes[1 - slot] >= 0 for slot in self._triggers)
+        )
 
     @property
     def _triggers(self) -> list[int]:
@@ -156,7 +176,7 @@ class JoinSource:
         here = [slot for slot in SIDES if self.inputs[slot].stream == stream]
         tests = {slot: _test(scope, self.inputs[slot]) for slot in here}
         clock = self._write_clock(w, scope, f"{array}[{at}, {self.clock}]", at, tests)
-        arrival = Arrival(w, scope, at, clock, w.name("member"), emit)
+        arrival = Arrival(w, scope, key, at, clock, w.name("member"), emit)
         if len(set(tests.values())) == 1:
             with guarded(w, [tests[here[0]]]):
                 self._write_arrival(arrival, dict.fromkeys(here, ""))
@@ -183,17 +203,70 @@ class JoinSource:
 
     def _write_arrival(self, arrival: Arrival, tests: Mapping[int, str]) -> None:
         """The row enters the windows of the slots that take it, and meets the other side."""
-        w, pasts = arrival.w, {}
+        w = arrival.w
+        pasts: dict[int, str] = {}
         if 0 in tests:
             pasts[0] = self._write_past(arrival, self.held[1])
         self._write_entries(arrival, tests)
         if 1 in tests:
             pasts[1] = self._write_past(arrival, self.held[0])
-        with w.block(f"for {arrival.member} in range({len(self.family)}):"):
-            for slot, test in tests.items():
-                if slot in self._triggers:
+        meets = {slot: test for slot, test in tests.items() if slot in self._triggers}
+        with self._packing(arrival):
+            if self.packed is not None and self.in_rounds:
+                self._write_rounds(arrival, *meets)
+                return
+            with w.block(f"for {arrival.member} in range({len(self.family)}):"):
+                for slot, test in meets.items():
                     with guarded(w, [test]):
                         self._write_meeting(arrival, slot, pasts[slot])
+
+    def _write_rounds(self, arrival: Arrival, slot: int) -> None:
+        """The row meets the other side in rounds."""
+        w, held, index = arrival.w, self.held[1 - slot], self.indexes[1 - slot]
+        assert held is not None and self.equality is not None
+        past = w.let("past", held.column(arrival.at, RING_TAIL))
+        probe, as_float = self.equality.probes[1 - slot], self.equality.as_float
+
+        def ask(member: str) -> Asked:
+            scope = arrival.scope_of(self._own(arrival, slot, member))
+            low = w.let("low", held.low(arrival.at, 1 - slot, past, member))
+            return Asked(w.let("key", key_source(w, scope, probe, as_float)), low)
+
+        def select(member: str, position: str) -> list[str]:
+            found = held.write_cells(w, arrival.at, position, self._read(1 - slot))
+            pair = self._own(arrival, slot, member)
+            pair |= {(1 - slot, one): local for one, local in found.items()}
+            scope = arrival.scope_of(pair)
+            return [_bits(scope.value(value), value) for _, value in self.query.projection]
+
+        with w.block(f"if {held.column(arrival.at, RING_HEAD)} < {past}:"):
+            frame = held.write_frame(w, arrival.at, index)
+            self.rounds.write(w, frame, ask, select)
+
+    @contextmanager
+    def _packing(self, arrival: Arrival) -> Iterator[None]:
+        """What is put out inside becomes one wide row, where that is wanted."""
+        w = arrival.w
+        if self.packed is None:
+            yield
+            return
+        first = w.let("first", "gi[0, LISTS]")
+        w(f"{TOP} = {first} + 1")
+        yield
+        with w.block(f"if {TOP} > {first} + 1:"):
+            width = 1 + len(self.query.projection)
+            row = w.let("row", f"write_row(gi, oi, order, {self.packed}, t, {arrival.key})")
+            w(
+                f"oi[{row}, {OUT_ATTRIBUTES}] = {first}",
+                f"ol[{first}] = ({TOP} - {first} - 1) // {width}",
+                f"gi[0, LISTS] = {TOP}",
+            )
+
+    def _own(self, arrival: Arrival, slot: int, member: str) -> dict[Place, str]:
+        """The places of the arriving row and of a member's constants."""
+        own = arriving(arrival.scope, slot)
+        own.update({at: source.format(member) for at, source in self.cells.items()})
+        return own
 
     def _write_past(self, arrival: Arrival, held: HeldRows | None) -> str:
         """The position behind what the other side holds when the row comes."""
@@ -210,13 +283,12 @@ class JoinSource:
                 with guarded(arrival.w, [test]):
                     seen = arrival.scope_of(arriving(arrival.scope, own.slots[0]))
                     own.write_advance(arrival.w, arrival.at, arrival.clock)
-                    own.write_entry(arrival.w, arrival.at, seen)
+                    own.write_entry(arrival.w, arrival.at, seen, arrival.clock)
 
     def _write_meeting(self, arrival: Arrival, slot: int, past: str) -> None:
         """The row, on the side of a slot, meets each row of a member's window on the other."""
         w, held, is_outer = arrival.w, self.held[1 - slot], self._is_outer(slot)
-        own = arriving(arrival.scope, slot)
-        own.update({at: source.format(arrival.member) for at, source in self.cells.items()})
+        own = self._own(arrival, slot, arrival.member)
         met = w.let("met", "False") if is_outer else ""
         if held is not None:
             wanted = self._read(1 - slot)
@@ -286,7 +358,17 @@ class JoinSource:
         if self.query.having is not None:
             having = replace(scope, outputs=outputs).condition(self.query.having)
         with guarded(w, [having]):
-            arrival.emit(w, self.family, arrival.member, outputs, arrival.scope)
+            if self.packed is None:
+                arrival.emit(w, self.family, arrival.member, outputs, arrival.scope)
+            else:
+                self._write_packed(w, arrival.member, outputs)
+
+    def _write_packed(self, w: Writer, member: str, outputs: tuple[str, ...]) -> None:
+        w(f"ol[{TOP}] = {member}")
+        selected = zip(outputs, self.query.projection, strict=True)
+        for number, (output, (_, value)) in enumerate(selected, start=1):
+            w(f"ol[{TOP} + {number}] = {_bits(output, value)}")
+        w(f"{TOP} += {1 + len(outputs)}")
 
 
 def _filters(source: StreamInput) -> tuple[Expression, ...]:
@@ -308,3 +390,8 @@ def _in_slot(expression: Expression, slot: int) -> Expression:
 def _test(scope: Scope, source: StreamInput) -> str:
     """Source of the condition in front of a window; empty when there is none."""
     return " and ".join(scope.condition(condition) for condition in source.filters)
+
+
+def _bits(source: str, value: Expression) -> str:
+    """Source of a value as wide rows hold it."""
+    return f"bits_of({source})" if is_float(value.type) else source

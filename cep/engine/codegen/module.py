@@ -14,7 +14,7 @@ from cep.engine.codegen.queries import QuerySource
 from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels import functions, indicators
 from cep.engine.kernels.state import OUT_ATTRIBUTES
-from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
+from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
 from cep.engine.stages import KEYED, Stages
 from cep.engine.tables import Tables
 from cep.plan.nodes import Event, Origin, Plan, Stream
@@ -28,7 +28,7 @@ import numpy as np
 
 from cep.engine.jit import inner, kernel
 from cep.engine.kernels.arrive import arrive, drain, feed, hand_over, write_row
-from cep.engine.kernels.groups import float_bits, group_row, key_row
+from cep.engine.kernels.groups import bucket_of, float_bits, group_row, key_row
 from cep.engine.kernels.moments import (
     integer_enter, integer_total, moments_deviation, moments_enter, moments_far, moments_leave,
     moments_mean, moments_total, rebase,
@@ -39,18 +39,18 @@ from cep.engine.kernels.rings import (
 )
 from cep.engine.kernels.room import has_room
 from cep.engine.kernels.scalar import (
-    NULL, add, coalesce, coalesce_float, divide, divide_float, equal, int_to_float32, larger,
-    larger_float, less, less_equal, modulo, modulo_float, multiply, not_equal, smaller,
+    NULL, add, bits_of, coalesce, coalesce_float, divide, divide_float, equal, int_to_float32,
+    larger, larger_float, less, less_equal, modulo, modulo_float, multiply, not_equal, smaller,
     smaller_float, subtract, to_float, to_float32, wrap_int,
 )
-from cep.engine.kernels.state import READY, ROWS, STATUS
+from cep.engine.kernels.state import LISTS, READY, ROWS, STATUS
 
 '''
 
 
 LOCALS = (
     "ki, kf, ai, af, gi, gf = s.ki, s.kf, s.ai, s.af, s.gi, s.gf",
-    "wi, wf, oi, of = s.wi, s.wf, s.oi, s.of",
+    "wi, wf, oi, of, ol = s.wi, s.wf, s.oi, s.of, s.ol",
 )
 """Arrays taken out of the state once: doing so for every row costs a reference count each."""
 
@@ -58,7 +58,8 @@ LOCALS = (
 class ModuleSource:
     """Writes the module of one stage.
 
-    `written` are the streams whose rows go to the output; `code_of` interns string literals.
+    `written` are the streams whose rows go to the output; `code_of` interns string literals; `wide`
+    says whether there may be wide rows.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class ModuleSource:
         flow: Flow,
         written: frozenset[str],
         code_of: Callable[[str], int],
+        wide: bool,
     ) -> None:
         self.stages = stages
         self.stage = stage
@@ -83,7 +85,9 @@ class ModuleSource:
         self.code_of = code_of
         self.streams = {stream.name: stream for stream in self.plan.streams}
         self.drained = self._drained()
-        self.families = Families(stages, stage, layout, flow, code_of, self._id_of)
+        self.families = Families(
+            stages, stage, layout, flow, code_of, self._id_of, self._wide_id if wide else None
+        )
         self.queries = {
             query.name: self._query(index, query)
             for index, query in enumerate(self.plan.queries)
@@ -118,6 +122,13 @@ class ModuleSource:
     def _id_of(self, stream: str) -> int:
         """The id of a stream, -1 when its rows do not go to the output."""
         return self.ids.of(stream) if stream in self.written else -1
+
+    def _wide_id(self, wide: Wide) -> int | None:
+        """The id of wide rows of streams that are put out and that nothing reads; None: no."""
+        for name in wide.streams:
+            if name not in self.written or self.stages.is_read(name):
+                return None
+        return None if self.plan.engines else self.ids.add_wide(wide)
 
     def _edge(self, event: Event) -> int:
         with self.layout.owned(("event", event.name), form="edge"):

@@ -49,6 +49,38 @@ class Test:
     def condition(self) -> Comparison:
         return Comparison(self.op, self.parameter, self.value)
 
+    def hashed(self, key: Value, code_of: Callable[[str], int]) -> int:
+        """The whole number that stands for a constant in a hash index."""
+        if isinstance(key, str):
+            return code_of(key)
+        return int(plain(float_bits)(float(key))) if self.is_float else int(key)
+
+    def write_lookup(self, w: Writer, scope: Scope, index: str) -> tuple[str, str]:
+        """Look the value up; the locals of the first place in the order and the one behind."""
+        value = scope.value(self.value)
+        if self.is_float:
+            value = f"float_bits({scope.as_type(self.value, Type.DOUBLE)})"
+        bucket = w.let("bucket", f"bucket_with({index}, {value})")
+        return f"{index}[{bucket}, 1]", w.let("past", f"{index}[{bucket}, 2]")
+
+
+def buckets(keys: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The hash index over keys, equal ones side by side: (key, first place, place behind)."""
+    size = 4
+    while size < 4 * len(keys):
+        size *= 2
+    found = [(0, 0, 0)] * size
+    hashed = plain(bucket_of)
+    for first, key in enumerate(keys):
+        if first and keys[first - 1] == key:
+            continue
+        past = first + keys.count(key)
+        bucket = hashed(0, key, size)
+        while found[bucket][1] < found[bucket][2]:
+            bucket = (bucket + 1) & (size - 1)
+        found[bucket] = (key, first, past)
+    return found
+
 
 class Predicates:
     """The filters of a family, split into what is equal for all, an index, and the rest."""
@@ -59,7 +91,7 @@ class Predicates:
         conditions = [c for whole in family.query.stream_input.filters for c in conjuncts(whole)]
         varied = [c for c in conditions if any(map(is_parameter, walk(c)))]
         self.common = [c for c in conditions if c not in varied]
-        tests = [(c, test) for c in varied if (test := _test(c)) is not None]
+        tests = [(c, test) for c in varied if (test := test_of(c)) is not None]
         self.equality = next((one for one in tests if one[1].op == "=="), None)
         self.limit = next((one for one in tests if one[1].op != "=="), None)
         indexed = [one[0] for one in (self.equality, self.limit) if one is not None]
@@ -103,27 +135,8 @@ class Predicates:
     def _buckets(self, code_of: Callable[[str], int]) -> list[tuple[int, int, int]]:
         """The hash index: (value, first, past) of the members in their order."""
         assert self.equality is not None
-        size = 4
-        while size < 4 * len(self.order):
-            size *= 2
-        buckets = [(0, 0, 0)] * size
-        hashed = plain(bucket_of)
-        keys = [self._hashed(self._key(member), code_of) for member in self.order]
-        for first, key in enumerate(keys):
-            if first and keys[first - 1] == key:
-                continue
-            past = first + keys.count(key)
-            bucket = hashed(0, key, size)
-            while buckets[bucket][1] < buckets[bucket][2]:
-                bucket = (bucket + 1) & (size - 1)
-            buckets[bucket] = (key, first, past)
-        return buckets
-
-    def _hashed(self, key: Value, code_of: Callable[[str], int]) -> int:
-        assert self.equality is not None
-        if isinstance(key, str):
-            return code_of(key)
-        return int(plain(float_bits)(float(key))) if self.equality[1].is_float else int(key)
+        test = self.equality[1]
+        return buckets([test.hashed(self._key(member), code_of) for member in self.order])
 
     def scope(self, scope: Scope, member: str, outputs: tuple[str, ...] = ()) -> SlotScope:
         """What expressions of a member see."""
@@ -136,20 +149,13 @@ class Predicates:
         with guarded(w, [shared.condition(c) for c in self.common]):
             first, past = "0", str(len(self.order))
             if self.equality is not None:
-                first, past = self._write_lookup(w, shared, self.equality[1])
+                first, past = self.equality[1].write_lookup(w, shared, self.index)
             at = w.let("at", first)
             with w.block(f"while {at} < {past}{self._write_limit(w, shared, at)}:"):
                 inner = self.scope(scope, f"{self.members}[{at}]")
                 with guarded(w, [inner.condition(c) for c in self.rest]):
                     w(f"gi[0, {hits} + {count}] = {self.places}[{at}]", f"{count} += 1")
                 w(f"{at} += 1")
-
-    def _write_lookup(self, w: Writer, scope: SlotScope, test: Test) -> tuple[str, str]:
-        value = scope.value(test.value)
-        if test.is_float:
-            value = f"float_bits({scope.as_type(test.value, Type.DOUBLE)})"
-        bucket = w.let("bucket", f"bucket_with({self.index}, {value})")
-        return f"{self.index}[{bucket}, 1]", w.let("past", f"{self.index}[{bucket}, 2]")
 
     def _write_limit(self, w: Writer, scope: SlotScope, at: str) -> str:
         if self.limit is None:
@@ -245,7 +251,7 @@ def slot_scope(
     )
 
 
-def _test(condition: Expression) -> Test | None:
+def test_of(condition: Expression) -> Test | None:
     """A comparison of a constant in which members differ with what is equal for all."""
     if not isinstance(condition, Comparison) or condition.op not in MIRRORED:
         return None

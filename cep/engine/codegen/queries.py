@@ -260,8 +260,8 @@ class QuerySource:
         if self.floats:
             fcell = w.let("fcell", f"float_cell({home}, {at}, {self.ring}, {tail}, {self.floats})")
         for argument, value in zip(self.aggregates.arguments, values, strict=True):
-            target = f"wf[{fcell}" if argument.as_float else f"wi[{cell}"
             if argument.is_kept:
+                target = f"wf[{fcell}" if argument.as_float else f"wi[{cell}"
                 w(f"{target} + {argument.cell}] = {value}")
         w(f"{home}[{at}, {self.ring + RING_TAIL}] = {tail} + 1")
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cep.engine.codegen.aggregates import Aggregates
 from cep.engine.codegen.expressions import Scope
+from cep.engine.codegen.match_scope import SlotScope
 from cep.engine.codegen.predicates import Emission, slot_scope
 from cep.engine.codegen.queries import ARRAYS, QuerySource
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_TAIL
-from cep.engine.layout import Layout, Start
+from cep.engine.kernels.state import OUT_ATTRIBUTES, RING_COLUMNS, RING_HEAD, RING_TAIL
+from cep.engine.layout import Layout, Start, is_float
 from cep.plan.families import Family
 
 
@@ -36,6 +39,13 @@ class SharedWindow(QuerySource):
         super().__init__(family.query, index, keyed, group_is_key, layout, times)
         self.sizes = tables.array("W", family.sizes(0))
         self.cells = tables.parameters(family, "{}")
+        self.wide: int | None = None
+        layout.wide_values += times * len(family) * len(family.query.projection)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether each row makes a row of every member."""
+        return self.query.having is None and not self.filtered
 
     def __len__(self) -> int:
         return len(self.family)
@@ -64,24 +74,55 @@ class SharedWindow(QuerySource):
     def write_run(self, w: Writer, scope: Scope, key: str, emit: Emission) -> None:
         """What a row does to all members, in their order."""
         with guarded(w, [self.filters(scope)]):
-            counted = self.counted(scope)
-            if counted:
-                w(f"counted = {counted}")
-            values = self._arguments(w, scope)
-            row = self._group_row(w, scope, key)
-            home, at = self._window_row(key)
-            tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
-            clock = self._write_clock(w, scope, home, at, tail)
-            self._write_entry(w, scope, home, at, tail, row, values)
-            oldest = w.let("oldest", tail)
-            member = w.name("member")
-            with w.block(f"for {member} in range({len(self.family)}):"):
-                head = w.let("head", f"{home}[{at}, {self.heads} + {member}]")
-                results = self._write_member(w, key, (head, tail), clock, row, member, values)
-                w(f"{home}[{at}, {self.heads} + {member}] = {head}")
-                w(f"{oldest} = min({oldest}, {head})")
+
+            def select(member: str, results: tuple[str, ...]) -> None:
                 self._write_selection(w, scope, member, results, emit)
-            w(f"{home}[{at}, {self.ring + RING_HEAD}] = {oldest}")
+
+            self._write_members(w, scope, key, select)
+
+    def write_wide(self, w: Writer, scope: Scope, key: str) -> None:
+        """The same where all members put out a row: the values of all of them one by one."""
+        with guarded(w, [self.filters(scope)]):
+            self._write_wide(w, scope, key)
+
+    def _write_wide(self, w: Writer, scope: Scope, key: str) -> None:
+        row = w.let("row", f"write_row(gi, oi, order, {self.wide}, t, {key})")
+        first = w.let("first", "gi[0, LISTS]")
+        w(f"oi[{row}, {OUT_ATTRIBUTES}] = {first}")
+        width = len(self.query.projection)
+
+        def select(member: str, results: tuple[str, ...]) -> None:
+            inner = self._member_scope(scope, member, results)
+            for number, (_, value) in enumerate(self.query.projection):
+                source = inner.value(value)
+                stored = f"bits_of({source})" if is_float(value.type) else source
+                w(f"ol[{first} + {member} * {width} + {number}] = {stored}")
+
+        self._write_members(w, scope, key, select)
+        w(f"gi[0, LISTS] = {first} + {len(self.family) * width}")
+
+    def _write_members(
+        self, w: Writer, scope: Scope, key: str, select: Callable[[str, tuple[str, ...]], None]
+    ) -> None:
+        """A row enters the windows; `select` writes what each member makes of its aggregates."""
+        counted = self.counted(scope)
+        if counted:
+            w(f"counted = {counted}")
+        values = self._arguments(w, scope)
+        row = self._group_row(w, scope, key)
+        home, at = self._window_row(key)
+        tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
+        clock = self._write_clock(w, scope, home, at, tail)
+        self._write_entry(w, scope, home, at, tail, row, values)
+        oldest = w.let("oldest", tail)
+        member = w.name("member")
+        with w.block(f"for {member} in range({len(self.family)}):"):
+            head = w.let("head", f"{home}[{at}, {self.heads} + {member}]")
+            results = self._write_member(w, key, (head, tail), clock, row, member, values)
+            w(f"{home}[{at}, {self.heads} + {member}] = {head}")
+            w(f"{oldest} = min({oldest}, {head})")
+            select(member, results)
+        w(f"{home}[{at}, {self.ring + RING_HEAD}] = {oldest}")
 
     def _write_member(
         self,
@@ -111,13 +152,22 @@ class SharedWindow(QuerySource):
     def _write_selection(
         self, w: Writer, scope: Scope, member: str, results: tuple[str, ...], emit: Emission
     ) -> None:
-        cells = {place: source.format(member) for place, source in self.cells.items()}
         with guarded(w, ["counted" if self.filtered else ""]):
-            inner = slot_scope(scope, cells, results)
+            inner = self._member_scope(scope, member, results)
             outputs = tuple(w.let(name, inner.value(one)) for name, one in self.query.projection)
             having = ""
             if self.query.having is not None:
-                selected = slot_scope(scope, cells, outputs=outputs)
+                selected = self._member_scope(scope, member, outputs=outputs)
                 having = selected.condition(self.query.having)
             with guarded(w, [having]):
                 emit(w, self.family, member, outputs, scope)
+
+    def _member_scope(
+        self,
+        scope: Scope,
+        member: str,
+        results: tuple[str, ...] = (),
+        outputs: tuple[str, ...] = (),
+    ) -> SlotScope:
+        cells = {place: source.format(member) for place, source in self.cells.items()}
+        return slot_scope(scope, cells, results, outputs)

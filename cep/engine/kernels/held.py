@@ -54,13 +54,19 @@ def advance_cursors(
 ) -> None:
     """Let rows as old as its span leave each time window; the ring keeps what any window holds.
 
-    The longest of the windows that count rows holds `longest`.
+    The longest of the windows that count rows holds `longest`. A cursor may be anywhere in front of
+    the ring, as that of a window that has just been made.
     """
     tail = home[row, ring + RING_TAIL]
-    low = max(tail - longest, 0)
+    first = home[
+        row, ring + RING_INTS
+    ]  # read once: a store may change what it is, for all it knows
+    mask = home[row, ring + RING_ROOM] - 1
+    oldest = home[row, ring + RING_HEAD]
+    low = max(tail - longest, oldest)
     for cursor in range(len(spans)):
-        head = home[row, cursors + cursor]
-        while head < tail and wi[int_cell(home, row, ring, head, ints)] + spans[cursor] <= clock:
+        head = max(home[row, cursors + cursor], oldest)
+        while head < tail and wi[first + (head & mask) * ints] + spans[cursor] <= clock:
             head += 1
         home[row, cursors + cursor] = head
         low = min(low, head)

@@ -158,3 +158,9 @@ def smaller_float(left: float, right: float) -> float:
     if math.isnan(right):
         return left
     return min(left, right)
+
+
+@inline
+def bits_of(value: float) -> int:
+    """The bits of a float."""
+    return int(np.float64(value).view(np.int64))

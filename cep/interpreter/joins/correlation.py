@@ -26,6 +26,10 @@ class CorrelationPart:
         self._emit = emit
         self._windows: list[WindowPart] = []
         self._receivers: list[Receiver] = []
+        self._filters = [
+            [evaluator(condition, context) for condition in input_.window_filters]
+            for input_ in correlation.inputs
+        ]
         for slot, input_ in enumerate(correlation.inputs):
             place = context.within(str(slot))
             part = make_input(input_, place, partial(self._arrived, slot))
@@ -57,12 +61,18 @@ class CorrelationPart:
         if slot == len(self._windows):
             yield Row(row.time, [], row.kind, list(slots))
             return
-        candidates = [row] if slot == arrived else list(self._windows[slot].held())
+        candidates = [row] if slot == arrived else self._held(slot)
         for candidate in candidates:
             tried = [*slots, candidate]
             seen = Row(row.time, [], slots=list(tried))
             if all(test(seen) is True for test in self._tests[slot]):
                 yield from self._matches(arrived, row, tried)
+
+    def _held(self, slot: int) -> list[Row]:
+        """What an input's window holds, less what the filters behind it take out."""
+        filters = self._filters[slot]
+        held = self._windows[slot].held()
+        return [row for row in held if all(passes(row) is True for passes in filters)]
 
 
 def _by_slot(on: Expression | None, inputs: int, context: Context) -> list[list[Evaluator]]:

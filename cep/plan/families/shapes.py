@@ -1,5 +1,7 @@
 """Queries of one shape: equal but for constants, the sizes of their windows, and perhaps targets.
 
+How long a matching may take (`within_ms`), and what it calls its symbols, may differ, too.
+
 A thousand filters with a thousand thresholds are one piece of work over a table of constants: what
 a back end writes, and with it the time to prepare it, grows with the number of shapes, not of
 queries.
@@ -12,7 +14,17 @@ from dataclasses import dataclass, replace
 
 from cep.plan.expressions import Call, Column, Constant, Expression
 from cep.plan.families.parameters import PARAMETER, Value, parametrised
-from cep.plan.query import Filter, Insert, Join, Query, StreamInput, Window
+from cep.plan.query import (
+    Definition,
+    Filter,
+    Input,
+    Insert,
+    Join,
+    Matching,
+    Query,
+    StreamInput,
+    Window,
+)
 from cep.plan.rewrite.expressions import map_children
 from cep.plan.types import Type
 
@@ -84,10 +96,13 @@ def _bare(query: Query, leaves: Collection[str]) -> Query:
         output = replace(output, target=ANY_TARGET)
     match query.input:
         case StreamInput() as source:
-            bare: StreamInput | Join = _without_size(source)
+            bare: Input = _without_size(source)
         case Join() as join:
             left, right = _without_size(join.left), _without_size(join.right)
             bare = replace(join, left=left, right=right)
+        case Matching() as matching:
+            symbols = tuple(replace(symbol, name="") for symbol in matching.symbols)
+            bare = replace(matching, symbols=symbols, within_ms=0)
         case _:
             raise TypeError(f"{query.name} is a match")
     names = tuple(("", value) for _, value in query.projection)
@@ -126,6 +141,9 @@ def _rewritten(query: Query, change: Callable[[Constant], Expression]) -> Query:
     source = query.input
     if isinstance(source, Join) and source.on is not None:
         source = replace(source, on=rewrite(source.on))
+    elif isinstance(source, Matching):
+        symbols = tuple(_definition(symbol, rewrite) for symbol in source.symbols)
+        source = replace(source, symbols=symbols)
     elif isinstance(source, StreamInput) and source.window is None:
         before = tuple(
             Filter(rewrite(one.condition)) if isinstance(one, Filter) else one
@@ -135,3 +153,8 @@ def _rewritten(query: Query, change: Callable[[Constant], Expression]) -> Query:
     projection = tuple((name, rewrite(value)) for name, value in query.projection)
     having = None if query.having is None else rewrite(query.having)
     return replace(query, input=source, projection=projection, having=having)
+
+
+def _definition(symbol: Definition, rewrite: Callable[[Expression], Expression]) -> Definition:
+    sets = tuple((position, rewrite(value)) for position, value in symbol.sets)
+    return replace(symbol, condition=rewrite(symbol.condition), sets=sets)

@@ -1,0 +1,159 @@
+"""Ways to match: rings of those of the instant before and of those of this instant.
+
+A way is what a matching has seen so far: int cells (time of its first row, state of the automaton,
+whatever else), float cells. In a ring those of the instant before stand in front, from RING_HEAD
+to WAY_BEFORE, those of this instant from WAY_HERE to RING_TAIL. A ring is looked at only when
+something may be in it, and then first turned to the present instant.
+"""
+
+from __future__ import annotations
+
+from cep.engine.jit import inline, inner
+from cep.engine.kernels.rings import float_cell, int_cell
+from cep.engine.kernels.state import (
+    MATCH_ROOM,
+    RING_COLUMNS,
+    RING_FLOATS,
+    RING_HEAD,
+    RING_INTS,
+    RING_ROOM,
+    RING_TAIL,
+    WF_TOP,
+    WI_TOP,
+    Floats,
+    Ints,
+)
+
+WAY_BEFORE = RING_COLUMNS
+"""Column behind those of a ring: behind the ways of the instant before."""
+WAY_HERE = RING_COLUMNS + 1
+"""Where the ways of this instant begin."""
+WAY_INSTANT = RING_COLUMNS + 2
+"""The instant to which the ring is turned."""
+WAY_COLUMNS = RING_COLUMNS + 3
+FIRST_WAYS = 16
+"""Places of a ring's first block."""
+FIRST, STATE = 0, 1
+"""Int cells of a way: the time of its first row, the state of the automaton."""
+ORDER = OVER = 2
+"""Where ways are shared: the number of its newest row. Where instants may be left out: whether a
+row of this instant has emitted a symbol for it."""
+
+
+@inline
+def turn(home: Ints, row: int, ring: int, now: int, before: int) -> None:
+    """The ways of the instant before go on into this one; all older ones end."""
+    if home[row, ring + WAY_INSTANT] == now:
+        return
+    tail = home[row, ring + RING_TAIL]
+    is_next = home[row, ring + WAY_INSTANT] == before
+    home[row, ring + RING_HEAD] = home[row, ring + WAY_HERE] if is_next else tail
+    home[row, ring + WAY_BEFORE] = tail
+    home[row, ring + WAY_HERE] = tail
+    home[row, ring + WAY_INSTANT] = now
+
+
+@inner
+def turn_waiting(
+    wi: Ints,
+    wf: Floats,
+    home: Ints,
+    row: int,
+    ring: int,
+    ints: int,
+    floats: int,
+    now: int,
+    within: int,
+) -> None:
+    """The same where instants may be left out: ways that are not over wait on."""
+    if home[row, ring + WAY_INSTANT] == now:
+        return
+    head = home[row, ring + RING_HEAD]
+    to = head
+    for position in range(head, home[row, ring + RING_TAIL]):
+        is_before = position < home[row, ring + WAY_BEFORE]
+        if not is_before and position < home[row, ring + WAY_HERE]:
+            continue
+        cell = int_cell(home, row, ring, position, ints)
+        if now - wi[cell] >= within or (is_before and wi[cell + OVER]):
+            continue
+        _move(wi, cell, int_cell(home, row, ring, to, ints), ints)
+        if floats:
+            cell = float_cell(home, row, ring, position, floats)
+            _move(wf, cell, float_cell(home, row, ring, to, floats), floats)
+        to += 1
+    home[row, ring + WAY_BEFORE] = to
+    home[row, ring + WAY_HERE] = to
+    home[row, ring + RING_TAIL] = to
+    home[row, ring + WAY_INSTANT] = now
+
+
+@inline
+def _move(cells: Ints | Floats, old: int, new: int, count: int) -> None:
+    for c in range(count):
+        cells[new + c] = cells[old + c]
+
+
+@inline
+def admit_way(
+    gi: Ints, wi: Ints, wf: Floats, home: Ints, row: int, ring: int, ints: int, floats: int
+) -> int:
+    """The position of one more way of this instant."""
+    tail = home[row, ring + RING_TAIL]
+    held = tail - home[row, ring + RING_HEAD]
+    if held >= home[row, ring + RING_ROOM]:
+        _widen(gi, wi, wf, home, row, ring, ints, floats)
+    home[row, ring + RING_TAIL] = tail + 1
+    gi[0, MATCH_ROOM] = max(gi[0, MATCH_ROOM], held + 2)
+    return tail
+
+
+@inner
+def _widen(
+    gi: Ints, wi: Ints, wf: Floats, home: Ints, row: int, ring: int, ints: int, floats: int
+) -> None:
+    """Move a full ring to a block twice as large."""
+    room = home[row, ring + RING_ROOM]
+    from_i, from_f = home[row, ring + RING_INTS], home[row, ring + RING_FLOATS]
+    to_i, to_f = gi[0, WI_TOP], gi[0, WF_TOP]
+    wider = max(FIRST_WAYS, 2 * room)
+    for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
+        old = position & (room - 1)
+        new = position & (wider - 1)
+        for c in range(ints):
+            wi[to_i + new * ints + c] = wi[from_i + old * ints + c]
+        for c in range(floats):
+            wf[to_f + new * floats + c] = wf[from_f + old * floats + c]
+    home[row, ring + RING_INTS] = to_i
+    home[row, ring + RING_FLOATS] = to_f
+    home[row, ring + RING_ROOM] = wider
+    gi[0, WI_TOP] = to_i + wider * ints
+    gi[0, WF_TOP] = to_f + wider * floats
+
+
+@inline
+def crop(home: Ints, row: int, ring: int, most: int) -> None:
+    """Of more than `most` ways of this instant the oldest end."""
+    newest = home[row, ring + RING_TAIL] - most
+    home[row, ring + WAY_HERE] = max(home[row, ring + WAY_HERE], newest)
+
+
+@inner
+def crop_both(
+    wi: Ints, home: Ints, row: int, ring: int, shared: int, floor: int, ints: int, most: int
+) -> None:
+    """The same for a member's own ways and shared ones, which end for it below column `floor`."""
+    first = max(home[row, shared + WAY_HERE], home[row, floor])
+    here = home[row, ring + WAY_HERE]
+    past, tail = home[row, shared + RING_TAIL], home[row, ring + RING_TAIL]
+    while tail - here + past - first > most:
+        older = here == tail
+        if not older and first < past:
+            order = wi[int_cell(home, row, shared, first, ints) + ORDER]
+            older = order <= wi[int_cell(home, row, ring, here, ints) + ORDER]
+        if older:
+            first += 1
+        else:
+            here += 1
+    home[row, floor] = first
+    home[row, ring + WAY_HERE] = here
