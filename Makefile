@@ -1,11 +1,11 @@
 # Needs only python3 (3.11 or later) and make; everything else goes into .venv.
 PYTHON ?= python3
 VENV   ?= .venv
-EXTRAS ?= spark,dev
+EXTRAS ?= spark,database,dev
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
 BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
-           orders_crash chaos
+           orders_crash chaos jepc jepc_answers strategies
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cep.jepc.errors import QueryError
@@ -60,6 +60,10 @@ class Federation:
         if not self._feed_each_other:
             return self._together(events)
         return [result for event in events for result in self._through(event)]
+
+    def push_batches(self, events: Sequence[Event]) -> Iterator[list[Result]]:
+        """All events are one batch; of what a provider refuses, others may have taken a part."""
+        return iter([self.push(events)])
 
     def close(self) -> None:
         for provider in self._providers.values():

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cep.engine.change import changed, compiled_for
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
+from cep.engine.results import Results
 from cep.jepc.provider import Event, Result
 from cep.plan.nodes import Plan
+
+if TYPE_CHECKING:
+    from cep.database.batches import Arrivals
+
+BATCH_EVENTS = 10_000
+"""The most events that are fed at once when they come column by column."""
 
 
 class NativeProvider:
@@ -31,19 +39,51 @@ class NativeProvider:
     def change(self, plan: Plan, outputs: Collection[str]) -> None:
         """Go on with another plan between two events."""
         if self._run is None:
-            self._run = Compiled(plan, outputs=outputs, jit=self._jit).start()
+            self._run = Compiled(plan, outputs=outputs, jit=self._jit, wide=True).start()
         else:
             self._run, _ = changed(self._run, compiled_for(self._run, plan, outputs=outputs))
 
     def push(self, events: Sequence[Event]) -> list[Result]:
         """Feed the events as one batch; InputError, and nothing fed, when a value does not fit."""
         assert self._run is not None
-        rows = self._run.feed(self._encoded(self._run, events)).dicts() if events else []
-        made = [(row.pop("stream"), row.pop("time_msc"), row.pop("kind")) for row in rows]
+        if not events:
+            return []
+        found = Results(self._run.feed(self._encoded(self._run, events)))
         return [
-            Result(stream, time_msc, row)
-            for (stream, time_msc, _), row in zip(made, rows, strict=True)
+            Result(stream, time_msc, dict(zip(names, values, strict=True)))
+            for stream, time_msc, names, values in found.in_order()
         ]
+
+    def push_batches(self, events: Sequence[Event]) -> Iterator[list[Result]]:
+        """All events are one batch."""
+        return iter([self.push(events)])
+
+    def push_columns(self, arrivals: Sequence[Arrivals]) -> Iterator[list[Results]]:
+        """Push events column by column; results come as columns, a fair amount at a time.
+
+        InputError, and nothing fed, when a value does not fit.
+        """
+        assert self._run is not None
+        given = [one for one in arrivals if len(one.places)]
+        return self._fed(self._run, given, [_encoded(self._run, one) for one in given])
+
+    def _fed(
+        self, run: Run, arrivals: Sequence[Arrivals], rows: Sequence[InputRows]
+    ) -> Iterator[list[Results]]:
+        """The rows of several streams in the order of their places, a batch at a time."""
+        places = [one.places for one in arrivals]
+        first = min((int(one[0]) for one in places), default=0)
+        last = max((int(one[-1]) for one in places), default=-1)
+        starts = [0] * len(rows)
+        for past in range(first + BATCH_EVENTS, last + 1 + BATCH_EVENTS, BATCH_EVENTS):
+            stops = [int(np.searchsorted(one, past)) for one in places]
+            parts = [
+                InputRows(one.ints[start:stop], one.floats[start:stop])
+                for one, start, stop in zip(rows, starts, stops, strict=True)
+            ]
+            starts = stops
+            for part in run.feed_in_parts(InputRows.merge(parts)):
+                yield [Results(part)]
 
     def close(self) -> None:
         self._run = None
@@ -62,3 +102,11 @@ class NativeProvider:
             values = dict(zip(names, columns, strict=True))
             parts.append(run.encoder.encode(stream, values, times, orders))
         return InputRows.merge(parts)
+
+
+def _encoded(run: Run, arrivals: Arrivals) -> InputRows:
+    """Events of one stream as rows."""
+    names = run.encoder.source(arrivals.stream).schema.names
+    values = dict(zip(names, arrivals.columns, strict=True))
+    orders = arrivals.places + run.next_order
+    return run.encoder.encode(arrivals.stream, values, arrivals.times, orders)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+from cep.database.errors import ForgottenError
 from cep.jepc.catalog import Catalog
 from cep.jepc.errors import QueryError
 from cep.jepc.provider import Event, Provider, Result
@@ -104,9 +105,14 @@ class EventProcessor:
         """
         checked = [self._event(*event) for event in events]
         self._renew()
-        for result in self._provider.push(checked):
-            for processor in self._processors[result.query]:
-                processor(result)
+        try:
+            for results in self._provider.push_batches(checked):
+                for result in results:
+                    for processor in self._processors[result.query]:
+                        processor(result)
+        except ForgottenError:
+            self._is_stale = True
+            raise
 
     def close(self) -> None:
         """Let go of everything."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cep.plan.nodes import Plan
+
+if TYPE_CHECKING:
+    from cep.database.batches import Arrivals
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,21 @@ class Provider(Protocol):
         """
         ...
 
+    def push_batches(self, events: Sequence[Event]) -> Iterator[list[Result]]:
+        """As `push`; results come as soon as they are for good, before more events are taken."""
+        ...
+
     def close(self) -> None:
         """Let go of everything."""
+        ...
+
+
+class ColumnProvider(Provider, Protocol):
+    """A provider that takes events column by column and gives results as it makes them.
+
+    How results lie in what it gives is its own; `len` says how many there are.
+    """
+
+    def push_columns(self, arrivals: Sequence[Arrivals]) -> Iterator[Sequence[Sized]]:
+        """Take events, ordered by their places; the results of each batch follow one another."""
         ...

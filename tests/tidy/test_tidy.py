@@ -32,29 +32,33 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.interpreter": {"cep.plan"},
     "cep.engine": {"cep.plan", "cep.inputs", "cep.interpreter"},
     "cep.app": {"cep.plan", "cep.engine"},
-    "cep.jepc": {"cep.lang", "cep.plan", "cep.engine"},
-    "cep.database": {"cep.plan"},
+    "cep.jepc": {"cep.lang", "cep.plan", "cep.engine", "cep.database"},
+    "cep.database": {"cep.plan", "cep.interpreter"},
     "cep.archive": {"mt5bridge"},
     "cep.report": set(),
     "cep.callbacks": {"cep.plan", "mt5bridge"},
     "cep.market": {"cep.plan", "mt5bridge"},
     "cep.replay": {"cep.plan", "cep.engine", "cep.inputs", "cep.callbacks"},
+    "cep.hybrid": {"cep.plan", "cep.engine", "cep.database", "cep.replay"},
     "cep.trace": {"cep.plan", "cep.interpreter", "cep.engine", "cep.replay"},
     "cep.spark": {
         "cep.plan", "cep.engine", "cep.archive", "cep.inputs", "cep.market", "cep.backtest",
         "cep.replay", "mt5bridge",
     },
-    "cep.live": {"cep.plan", "cep.engine", "cep.market", "mt5bridge"},
+    "cep.live": {
+        "cep.plan", "cep.engine", "cep.market", "mt5bridge", "cep.database", "cep.hybrid",
+    },
     "cep.backtest": {
         "cep.plan", "cep.engine", "cep.archive", "cep.report", "cep.inputs", "cep.market",
         "mt5bridge",
     },
     "cep.daemon": {ANY},
+    "cep.daemon_on_database": {ANY},
     "cep.demo": {ANY},
     "cep.cli": {ANY},
     "cep.__main__": {"cep.cli"},
 }  # fmt: skip
-MAY_IMPORT_DAEMON = {"cep.cli", "cep.demo"}
+MAY_IMPORT_DAEMON = {"cep.cli", "cep.demo", "cep.daemon_on_database"}
 CLOCK_MODULE = "mt5bridge/clock.py"
 CLOCKS = re.compile(
     r"(^|\.)(time\.(time|monotonic|perf_counter|process_time|localtime|gmtime)(_ns)?"

@@ -1,0 +1,1 @@
+"""Plans as SQL: event processing on a database of the user's own."""

@@ -1,0 +1,102 @@
+"""Aggregates that sums do not tell: the least and the greatest value in sight, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import sqlalchemy as sa
+
+from cep.database.conversions import whole
+from cep.database.dialects.base import Element
+from cep.database.dialects.duckdb_sql import RangeOver
+from cep.database.lower.sights import Size
+from cep.database.lower.sums import EXTREMES, Sums
+from cep.database.steps import mark
+
+_ROWS = 2**26
+"""More rows than a window has, so that time and number of a row are one number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """`own` are the rows of the sums, with what has been looked for if that was for all at once.
+
+    `value(function, column, own, size, member)`: what it comes to for a row of these.
+    """
+
+    own: sa.FromClause
+    value: Callable[[str, str, sa.FromClause, Size, int], Element]
+    how: str = ""
+
+
+def seen(sums: Sums) -> Seen:
+    """How rows are looked at: by the index for each new one, or by DuckDB in one go."""
+    if not any(map(sums.looks, sums.query.aggregates)):
+        return Seen(sums.table.alias("o"), _none)
+    if sums.tables.dialect.name == "duckdb":
+        return _in_frames(sums)
+    return _looked_through(sums)
+
+
+def _none(function: str, name: str, own: sa.FromClause, size: Size, member: int) -> Element:
+    raise AssertionError(function)
+
+
+def _looked_through(sums: Sums) -> Seen:
+    order = sums.sight.order
+
+    def value(function: str, name: str, own: sa.FromClause, size: Size, member: int) -> Element:
+        rows = sums.table.alias("w")
+        found = sa.select(_function(function, rows.c[name])).where(
+            *sums.groups.same(rows, own),
+            rows.c[order] > sums.sight.limit(own, size),
+            rows.c[order] <= own.c[order],
+            rows.c.pos <= own.c.pos,
+        )
+        return found.correlate_except(rows).scalar_subquery()
+
+    return Seen(sums.table.alias("o"), value, "; the rows in sight looked through")
+
+
+def _in_frames(sums: Sums) -> Seen:
+    """Window functions, over all rows that are kept."""
+    rows, sight = sums.table.alias("w"), sums.sight
+    by = [rows.c[name] for name in sums.groups.names]
+    order: Element = rows.c[sight.order]
+    unit = 1
+    if sight.order == "ts":
+        # rows of one time are seen by later ones only
+        order, unit = (order - mark("first")) * whole(_ROWS) + (rows.c.pos - sums.base), _ROWS
+    made: dict[str, Element] = {}
+    for member in range(len(sight.sizes[0])):
+        limit = sight.limit(rows, sight.of_member(member))
+        back = (rows.c[sight.order] - limit) * whole(unit) - 1
+        if sight.may_be_blind:
+            back = sa.func.greatest(back, 0, type_=sa.BigInteger())
+        over = partial(_over, order, back, by)
+        for one in filter(sums.looks, sums.query.aggregates):
+            name = f"x_{sums.place(one)}"
+            made[f"{name}_{one.function}_{member}"] = _function(one.function, rows.c[name], over)
+    columns = [value.label(name) for name, value in made.items()]
+    framed = sa.select(*rows.c, *columns).subquery("o")
+
+    def value(function: str, name: str, own: sa.FromClause, size: Size, member: int) -> Element:
+        return own.c[f"{name}_{function}_{member}"]
+
+    return Seen(framed, value, "; a window function over the rows in sight")
+
+
+def _over(order: Element, back: Element, by: Sequence[Element], function: Element) -> Element:
+    return RangeOver(function, order, back, *by)
+
+
+def _function(
+    name: str, column: Element, over: Callable[[Element], Element] = lambda found: found
+) -> Element:
+    """A function of a column in a window of the database, or of all rows."""
+    if name == "distinctCount":  # null is a value
+        is_null = sa.case((column.is_(None), 1), else_=0)
+        return over(sa.func.count(column.distinct())) + over(sa.func.max(is_null))
+    return over(getattr(sa.func, EXTREMES[name])(column))

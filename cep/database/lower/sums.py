@@ -1,0 +1,315 @@
+"""Cumulative sums of a stream, per group: what aggregates over any window are differences of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import sqlalchemy as sa
+
+from cep.database.conversions import whole
+from cep.database.dialects.base import Element
+from cep.database.errors import Refusal
+from cep.database.exact import Exact, exact
+from cep.database.expressions import Lowering
+from cep.database.lower.carried import Carried
+from cep.database.lower.exactly import complaint, forbid
+from cep.database.lower.groups import Groups
+from cep.database.lower.sights import Sight
+from cep.database.steps import mark
+from cep.database.tables import NUMBER, Kind, Tables
+from cep.plan.expressions import Aggregate, Expression
+from cep.plan.query import Query
+from cep.plan.types import Type
+
+EXACT = ("sum", "avg", "stdDev")
+TRUTHS = ("and", "or")
+EXTREMES = {"min": "min", "max": "max", "minForever": "min", "maxForever": "max"}
+FOREVER = ("minForever", "maxForever")
+REALS = (Type.FLOAT, Type.DOUBLE)
+
+Before = Callable[[str], Element]
+"""A cumulative column of the last row that is out of sight; null where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One column of the table, of argument number `place`; `kind` says how it goes on.
+
+    `sum`: cumulative; `value`: the row's own; `run`: the least or greatest (`function`) so far;
+    `held`: whether the row cannot be summed up without error.
+    """
+
+    name: str
+    kind: str
+    type: Kind
+    place: int
+    of: Callable[[Element], Element]
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The table of one query, and how aggregates are read from it.
+
+    A row for each row of the stream that passes the filters behind the window: group, `ts`, `pos`,
+    `num` (its number in the group), then what each aggregate needs.
+    """
+
+    query: Query
+    sight: Sight
+    tables: Tables
+
+    @cached_property
+    def groups(self) -> Groups:
+        """How rows are told apart."""
+        return Groups(self.query.group_by, self.tables.dialect)
+
+    @cached_property
+    def stream(self) -> str:
+        """The stream that is read."""
+        return self.query.stream_input.stream
+
+    @property
+    def base(self) -> Element:
+        """New rows have a larger `pos`."""
+        return mark("base", self.stream)
+
+    @cached_property
+    def arguments(self) -> tuple[Expression, ...]:
+        """What aggregates are taken of, each once."""
+        found = [one.argument for one in self.query.aggregates if one.function != "count"]
+        return tuple(dict.fromkeys(one for one in found if one is not None))
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The columns behind `num`."""
+        return tuple(dict.fromkeys(self._parts()))
+
+    @cached_property
+    def table(self) -> sa.Table:
+        """The table itself; equal for all queries that need the same."""
+        source = self.query.stream_input
+        forever = [self._is_forever(one) for one in self.query.aggregates]
+        text = repr((
+            self.query.group_by, source.window_filters, self.sight.born, self.sight.order,
+            self.sight.sizes if self.sight.order == "num" else self.sight.is_whole,
+            [(part.name, part.kind, part.function) for part in self.parts],
+            self.arguments, any(forever),
+        ))  # fmt: skip
+        columns: dict[str, Kind] = {
+            **self.groups.columns,
+            **dict.fromkeys(("ts", "pos", "num", "n"), NUMBER),
+            **{part.name: part.type for part in self.parts},
+        }
+        order = () if self.sight.order == "pos" else (self.sight.order,)
+        made = self.tables.following(
+            self.stream, text, columns, (*self.groups.names, *order, "pos"),
+            self._fill, self._purge(any(forever)),
+        )  # fmt: skip
+        for part in self.parts:
+            if part.kind == "held":
+                forbid(made, part.name)
+        return made
+
+    def aggregated(
+        self, aggregate: Aggregate, own: sa.FromClause, before: Before, extreme: Extreme
+    ) -> Element:
+        """The value of an aggregate for a row of this table."""
+
+        def since(name: str) -> Element:
+            now: Element = own.c[name]
+            return now if self.sight.is_whole else now - sa.func.coalesce(before(name), 0)
+
+        function = aggregate.function
+        if function == "count":
+            return since("n")
+        place = self.place(aggregate)
+        if self._is_forever(aggregate):
+            return own.c[f"{EXTREMES[function]}_{place}"]
+        if self.looks(aggregate):
+            return extreme(function, f"x_{place}")
+        if function in TRUTHS:
+            trues, falses = (since(f"{name}_{place}") for name in ("true", "false"))
+            return trues > 0 if function == "or" else sa.and_(trues > 0, falses == 0)
+        found = self._exact(aggregate)
+        return found.result([since(f"t_{place}_{term}") for term in range(found.count)])
+
+    def looks(self, aggregate: Aggregate) -> bool:
+        """Whether it looks at the rows in sight, for sums do not tell."""
+        is_extreme = aggregate.function in EXTREMES and not self._is_forever(aggregate)
+        return is_extreme or aggregate.function == "distinctCount"
+
+    def _is_forever(self, aggregate: Aggregate) -> bool:
+        """Whether it is a least or greatest value of all rows there ever were."""
+        if aggregate.function == "distinctCount" and self.sight.is_whole:
+            raise Refusal("notimpl", "distinctCount() of all rows")
+        return aggregate.function in FOREVER or (
+            aggregate.function in EXTREMES and self.sight.is_whole
+        )
+
+    def place(self, aggregate: Aggregate) -> int:
+        """The number of its argument."""
+        assert aggregate.argument is not None
+        return self.arguments.index(aggregate.argument)
+
+    def _exact(self, aggregate: Aggregate) -> Exact:
+        assert aggregate.argument is not None
+        return exact(self.tables.dialect, aggregate.function, aggregate.argument.type)
+
+    def _parts(self) -> Iterator[Part]:
+        for place, argument in enumerate(self.arguments):
+            taking = [one for one in self.query.aggregates if one.argument == argument]
+            functions = {one.function for one in taking}
+            for function in functions - {"count", "distinctCount", *EXACT, *TRUTHS, *EXTREMES}:
+                raise Refusal("notimpl", f"{function}()")
+            yield from self._of_argument(place, argument, taking)
+
+    def _of_argument(
+        self, place: int, argument: Expression, taking: Sequence[Aggregate]
+    ) -> Iterator[Part]:
+        functions = {one.function for one in taking}
+        if functions.intersection(TRUTHS):
+            for name, truth in (("true", sa.true()), ("false", sa.false())):
+                yield Part(f"{name}_{place}", "sum", NUMBER, place, partial(_is, truth))
+        summed = next((one for one in ("stdDev", "sum", "avg") if one in functions), None)
+        if summed is not None:
+            yield from self._terms(place, argument, summed)
+        kind = self.tables.dialect.column_types[argument.type]
+        if any(map(self.looks, taking)):
+            yield Part(f"x_{place}", "value", kind, place, _itself)
+        for function in sorted({EXTREMES[one.function] for one in taking if self._lasts(one)}):
+            yield Part(f"{function}_{place}", "run", kind, place, _itself, function)
+
+    def _lasts(self, aggregate: Aggregate) -> bool:
+        return aggregate.function in EXTREMES and self._is_forever(aggregate)
+
+    def _terms(self, place: int, argument: Expression, function: str) -> Iterator[Part]:
+        of = exact(self.tables.dialect, function, argument.type)
+        for term in range(of.count):
+            yield Part(f"t_{place}_{term}", "sum", NUMBER, place, partial(_term, of, term))
+        if argument.type in REALS:
+            yield Part(complaint(argument, place), "held", sa.Boolean(), place, _itself)
+
+    def _fill(self, table: sa.Table) -> sa.Select[Any]:
+        """The new rows, from where the last one of their group was."""
+        dialect = self.tables.dialect
+        rows, arguments, strange = self._new()
+        lowering = Lowering(dialect, self.tables.find({0: rows}))
+        passes = [lowering.truth(one) for one in self.query.stream_input.window_filters]
+        groups = self.groups.of(lowering)
+        carried = Carried(table, groups, self.groups, dialect.name != "sqlite")
+
+        def so_far(function: str, value: Element) -> Element:
+            found = getattr(sa.func, function)(value)
+            over: Element = found.over(
+                partition_by=groups or None, order_by=rows.c.pos, rows=(None, 0)
+            )
+            return over
+
+        def summed(value: Element, name: str) -> Element:
+            new = sa.cast(so_far("sum", value), sa.BigInteger())
+            return sa.func.coalesce(carried.last(name), 0) + new
+
+        counted = self.sight.order == "num" and bool(passes)
+        all_pass = sa.and_(sa.true(), *passes)
+        columns = [rows.c.ts, rows.c.pos, summed(whole(1), "num")]
+        columns.append(summed(sa.case((all_pass, 1), else_=0) if counted else whole(1), "n"))
+        for part in self.parts:
+            value = strange[part.place] if part.kind == "held" else part.of(arguments[part.place])
+            if counted:
+                value = sa.case((all_pass, value), else_=_nothing(part))
+            if part.kind == "sum":
+                value = summed(value, part.name)
+            elif part.kind == "run":
+                value = _further(
+                    part.function, so_far(part.function, value), carried.last(part.name)
+                )
+            columns.append(value)
+        select = sa.select(*groups, *columns).select_from(carried.beside(rows))
+        return select if counted else select.where(*passes)
+
+    def _new(self) -> tuple[sa.FromClause, list[Element], Mapping[int, Element]]:
+        """The stream's new rows, their arguments, and whether reals cannot be summed up.
+
+        Those that cannot are null: their terms might be beyond any number of the database.
+        """
+        rows, is_new = self.tables.fresh(self.stream, "e")
+        dialect = self.tables.dialect
+        lowering = Lowering(dialect, self.tables.find({0: rows}))
+        extra = []
+        summed = [part.place for part in self.parts if part.kind == "held"]
+        for place in summed:
+            value, type_ = lowering.value(self.arguments[place]), self.arguments[place].type
+            holds = exact(dialect, "sum", type_).held(value)
+            extra += [sa.case((holds, value)).label(f"x_{place}"), (~holds).label(f"y_{place}")]
+        select = sa.select(*rows.c, *extra).where(is_new)
+        if self.sight.born:
+            select = select.where(rows.c.pos > self.sight.born)
+        new = select.subquery("h")
+        lowering = Lowering(dialect, self.tables.find({0: new}))
+        arguments = [
+            new.c[f"x_{place}"] if place in summed else lowering.value(argument)
+            for place, argument in enumerate(self.arguments)
+        ]
+        return new, arguments, {place: new.c[f"y_{place}"] for place in summed}
+
+    def _purge(self, is_forever: bool) -> Callable[[sa.Table], sa.Delete] | None:
+        """Rows out of sight but the newest of a group that is still seen, or goes on forever."""
+        if self.sight.order == "num":
+            return self._purge_numbers
+        if self.sight.is_whole or is_forever:
+            return lambda table: self._older(table, is_forever=True)
+        if self.groups.names or self.query.stream_input.window_filters:
+            return lambda table: self._older(table, is_forever=False)
+        return None
+
+    def _older(self, table: sa.Table, *, is_forever: bool) -> sa.Delete:
+        """One look at all rows; a self-join would look at each group again for each row."""
+        rows = table.alias("q")
+        end = mark("purged", self.stream)
+        newest = sa.func.max(sa.case((rows.c.pos <= end, rows.c.pos), else_=0))
+        stay = sa.select(newest).group_by(*(rows.c[name] for name in self.groups.names))
+        if not is_forever:
+            stay = stay.having(sa.func.max(rows.c.pos) > end)
+        return sa.delete(table).where(table.c.pos <= end, table.c.pos.not_in(stay))
+
+    def _purge_numbers(self, table: sa.Table) -> sa.Delete:
+        """A group's rows that so many others have followed as are seen at once, and one more."""
+        rows = table.alias("q")
+        by = [rows.c[name] for name in self.groups.names]
+        behind = sa.func.max(rows.c.num).over(partition_by=by) - rows.c.num
+        ranked = sa.select(rows.c.pos, behind.label("behind")).subquery("ranked")
+        gone = sa.select(ranked.c.pos).where(ranked.c.behind > max(self.sight.sizes[0]))
+        return sa.delete(table).where(table.c.pos.in_(gone))
+
+
+Extreme = Callable[[str, str], Element]
+"""A function of the values of a column that are in sight."""
+
+
+def _nothing(part: Part) -> Element:
+    """What a row that does not pass adds."""
+    if part.kind == "sum":
+        return whole(0)
+    return sa.cast(sa.null(), part.type)
+
+
+def _further(function: str, new: Element, old: Element) -> Element:
+    """The smaller or larger one; null gives way."""
+    is_further = new < old if function == "min" else new > old
+    return sa.case((sa.or_(old.is_(None), is_further), new), else_=old)
+
+
+def _itself(value: Element) -> Element:
+    return value
+
+
+def _is(truth: Element, value: Element) -> Element:
+    return sa.case((value.is_(truth), whole(1)), else_=whole(0))
+
+
+def _term(of: Exact, place: int, value: Element) -> Element:
+    return of.terms(value)[place]
