@@ -254,6 +254,7 @@ class Daemon:
                 self.pipeline.store_gaps()
                 now = clock.now()
                 silence.look(now)
+                self._each_turn()
                 self._send_held()
                 self.outgoing.look(now)
                 standing.look(now)
@@ -263,6 +264,9 @@ class Daemon:
                     ready_rules = None
             if archiving is not None:
                 archiving.join()
+
+    def _each_turn(self) -> None:
+        """What else there is to do, again and again."""
 
     def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 BAD_INPUT = 2
 INTERNAL = 1
 
@@ -12,6 +15,17 @@ class UserError(Exception):
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Around imports: a package that is not there belongs to this extra. UserError says so."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{error.name} is not installed", f"pip install 'mt5cep[{name}]'"
+        ) from error
 
 
 def explain_error(error: Exception) -> tuple[str, int]:

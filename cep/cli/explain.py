@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from cep.cli.errors import UserError, extra
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
 from cep.plan.explain import explain
@@ -19,13 +20,25 @@ from cep.plan.graph import graph
     "--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Draw the plan into this file; what is interpreted has a dashed frame.",
 )  # fmt: skip
-def command(rules: Path, code: bool, svg: Path | None) -> None:
+@click.option(
+    "--backend", type=click.Choice(["native", "database"]), default="native", show_default=True,
+    help="Say how this runs it; database needs --url.",
+)  # fmt: skip
+@click.option("--url", metavar="URL", help="The database, as for `replay`.")
+@click.option("--sql", is_flag=True, help="With --backend database: print the statements, too.")
+def command(
+    rules: Path, code: bool, svg: Path | None, backend: str, url: str | None, sql: bool
+) -> None:
     """Show numbers, arrangements and the plan of a rule file, and how it runs."""
+    if (backend == "database") != (url is not None):
+        raise UserError("--backend database and --url belong together", "for example sqlite://")
     plan = compile_rules(*read_rules(rules))
     if svg is not None:
         svg.write_text(drawing(plan), encoding="utf-8")
     elif code:
         click.echo(generated_code(plan))
+    elif url is not None:
+        click.echo(explain(plan) + "\n\n" + how_a_database_runs(plan, url, sql))
     else:
         click.echo(explain(plan) + "\n\n" + how_it_runs(plan))
 
@@ -38,6 +51,15 @@ def how_it_runs(plan: Plan) -> str:
     from cep.engine.explain import how_it_runs
 
     return how_it_runs(plan)
+
+
+def how_a_database_runs(plan: Plan, url: str, sql: bool) -> str:
+    """What runs on the database and how, what on our engine behind it and why."""
+    with extra("database"):
+        from cep.database.dialects import dialect_of
+        from cep.hybrid import how_it_runs
+
+    return how_it_runs(plan, dialect_of(url), sql)
 
 
 def drawing(plan: Plan) -> str:

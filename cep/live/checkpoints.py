@@ -44,7 +44,11 @@ class Checkpoints:
 
     def take(self, run: Run, ingest: int, journal_bytes: int) -> None:
         """Remember the state after record `ingest`, to be saved once that is durable."""
-        self._waiting.append((ingest, journal_bytes, take(run)))
+        self.hold(ingest, journal_bytes, take(run))
+
+    def hold(self, ingest: int, journal_bytes: int, data: bytes) -> None:
+        """As `take`, with the state as it was taken elsewhere."""
+        self._waiting.append((ingest, journal_bytes, data))
 
     def save(self, durable_ingest: int, sync_journal: Callable[[], None]) -> None:
         """Write the states taken up to `durable_ingest`; a failure is logged, the next one counts.

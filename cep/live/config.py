@@ -80,6 +80,14 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     journal: Path | None = Path("events.jsonl")
 
 
+class OnDatabase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[database]`: where queries run; no URL, in our engine."""
+
+    url: str | None = None
+    durable: bool = True
+    prefix: str = "mt5cep_"
+
+
 class Trading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[signals]`: what is sent back to terminals; off by default."""
 
@@ -143,6 +151,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     spool: Store = Store()
     archive: Archiving = Archiving()
     state: State = State()
+    database: OnDatabase = OnDatabase()
     signals: Trading = Trading()
     orders: Ordering = Ordering()
     risk: Risk = Risk()
@@ -200,9 +209,18 @@ def _absolute(config: Config, base: Path) -> Config:
         ),
         spool=replace(config.spool, folder=base / config.spool.folder),
         archive=replace(archive, folder=base / archive.folder if archive.folder else None),
+        database=replace(config.database, url=_absolute_url(config.database.url, base)),
         state=replace(
             state,
             folder=state_folder,
             journal=state_folder / state.journal if state.journal else None,
         ),
     )
+
+
+def _absolute_url(url: str | None, base: Path) -> str | None:
+    """The same URL; a database file that starts at the settings file by its whole path."""
+    kind, found, file = (url or "").partition(":///")
+    if not found or kind not in ("sqlite", "duckdb") or file in ("", ":memory:"):
+        return url
+    return f"{kind}:///{base / file}"

@@ -9,19 +9,30 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
+from cep.engine.kernels.state import Ints
 from cep.engine.native import Run
-from cep.engine.rows import Rows
+from cep.engine.rows import Row
 from cep.live.feed import MarketFeed
 from mt5bridge.server import Batch, Gap
 from mt5bridge.spool import Group, Kind, Spool, gap
+
+
+class Output(Protocol):
+    """Output rows in order, each with the ingest number of the record that caused it."""
+
+    @property
+    def orders(self) -> Ints: ...
+
+    def dicts(self) -> list[Row]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Caused:
     """Output rows, and the group of records that caused them."""
 
-    rows: Rows
+    rows: Output
     group: Group
 
     def sequence(self, ingest: int) -> int:

@@ -16,6 +16,7 @@ from cep.archive import Archive, ingest_spool, verify
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
 from cep.daemon import Daemon, load_plan
+from cep.daemon_on_database import DatabaseDaemon
 from cep.demo.processes import free_port
 from cep.engine.native import Compiled
 from cep.live.config import read_config
@@ -85,7 +86,8 @@ class Service:
     """A daemon in a thread of this process."""
 
     def __init__(self, settings: Path) -> None:
-        self.daemon = Daemon(read_config(settings))
+        config = read_config(settings)
+        self.daemon = (Daemon if config.database.url is None else DatabaseDaemon)(config)
         self.stop = threading.Event()
         self.ready = threading.Event()
         self.failure: BaseException | None = None
@@ -195,7 +197,8 @@ def archived(settings: Path) -> Archive:
 
 def replayed(settings: Path, archive: Archive) -> bytes:
     """The rows of one plain run over the archive, as the journal writes them."""
-    plan = load_plan(read_config(settings))
-    rules = Compiled(plan, outputs=STREAMS)
+    config = read_config(settings)
+    plan = load_plan(config)
+    rules = Compiled(plan, outputs=STREAMS, jit=config.rules.numba)
     found = select(archive, plan)
     return b"".join(line + b"\n" for rows in sequential(rules, found) for line in rows.json_lines())

@@ -26,6 +26,7 @@ ALL: dict[str, dict[str, Any]] = {
     "spool": {"folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4},
     "archive": {"folder": "a", "every_seconds": 5},
     "state": {"folder": "st", "snapshot_records": 6, "clock_every_ms": 0, "journal": "j"},
+    "database": {"url": "sqlite://", "durable": False, "prefix": "p_"},
     "signals": {"send": True, "terminal": "t", "magic": 8, "valid_seconds": 9},
     "orders": {
         "send": True, "terminal": "t", "magic": 7, "valid_seconds": 8, "deviation_points": 9,
@@ -79,6 +80,22 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             else:
                 assert got == value
     assert config.server.settings().passwords == {"a": "b"}
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("sqlite:///a/e.db", "sqlite:///{folder}/a/e.db"),
+        ("duckdb:////e.db", "duckdb:////e.db"),
+        ("sqlite://", "sqlite://"),
+        ("duckdb:///:memory:", "duckdb:///:memory:"),
+        ("postgresql://u@h:5/name", "postgresql://u@h:5/name"),
+    ],
+)
+def test_a_database_file_starts_at_the_settings(tmp_path: Path, url: str, found: str) -> None:
+    sections = {"rules": {"file": "r"}, "database": {"url": url}}
+    config = read_config(write(tmp_path / "c.toml", toml(sections)))
+    assert config.database.url == found.format(folder=tmp_path)
 
 
 @pytest.mark.parametrize(("section", "key"), [(s, k) for s, keys in ALL.items() for k in keys])

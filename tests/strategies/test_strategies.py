@@ -9,20 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 from cep.cli.application import main
 from cep.engine.native import Compiled
-from cep.plan import Plan, compile_rules
-from cep.plan.nodes import Origin
-from cep.replay import Source, in_order, read_sources, replay
-from tests.data.real_ticks import needs_real_ticks, table
+from cep.plan import Plan
+from cep.replay import Source, read_sources, replay
+from tests.data.real_ticks import needs_real_ticks
 from tests.reference.engine import Reference
+from tests.strategies.running import (
+    FOLDER,
+    REAL,
+    STRATEGIES,
+    found_streams,
+    inputs,
+    plan_of,
+    real_sources,
+)
 
-FOLDER = Path(__file__).resolve().parents[2] / "strategies"
-STRATEGIES = sorted(path.parent.name for path in FOLDER.glob("*/rules.cep"))
 Row = dict[str, Any]
 BackEnd = Callable[[Plan, Sequence[Source]], list[Row]]
 
@@ -45,26 +50,6 @@ def reference(plan: Plan, sources: Sequence[Source]) -> list[Row]:
     ]
     rows.sort(key=lambda entry: entry[0])
     return [found for _, name, row in rows for found in engine.push(name, row["time_msc"], row)]
-
-
-def plan_of(name: str, **renamed: str) -> Plan:
-    """A strategy's plan, with some words of its rules renamed."""
-    text = (FOLDER / name / "rules.cep").read_text(encoding="utf-8")
-    for old, new in renamed.items():
-        text = text.replace(old, new)
-    return compile_rules(text, f"{name}/rules.cep")
-
-
-def found_streams(plan: Plan) -> list[str]:
-    """Streams of events, complex events and signals."""
-    made = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
-    return [stream.name for stream in plan.streams if stream.origin in made]
-
-
-def inputs(name: str) -> list[tuple[str, Path]]:
-    """The sample files of a strategy by stream."""
-    files = [("Tick", FOLDER / name / "ticks.csv"), ("Deal", FOLDER / name / "deals.csv")]
-    return [(stream, path) for stream, path in files if path.exists()]
 
 
 def expected(name: str) -> list[bytes]:
@@ -107,32 +92,6 @@ def test_the_samples_are_those_of_the_script(tmp_path: Path) -> None:
     make(tmp_path)
     for path in FOLDER.glob("*/*.csv"):
         assert (tmp_path / path.relative_to(FOLDER)).read_bytes() == path.read_bytes(), path
-
-
-REAL = {"MSFT": "EURUSD", "^GSPC": "XAUUSD", "GBPUSD": "XAUUSD"}
-FIRST_ROW = 30_000  # a busy hour
-
-
-def real_sources(plan: Plan, rows: int) -> list[Source]:
-    """Recorded ticks of two symbols, and a fill after every 50th of them."""
-    ticks = table(["oanda_eurusd", "oanda_xauusd"], days=1).slice(FIRST_ROW, rows)
-    numbers = range(0, rows, 50)
-    traded = ticks.take(list(numbers))
-    deals = pa.table(
-        {
-            "time_msc": traded["time_msc"],
-            "symbol": traded["symbol"],
-            **{name: pa.array(numbers, pa.int64()) for name in ("ticket", "position")},
-            "magic": pa.array([0 if n % 1000 == 0 else 77 for n in numbers], pa.int64()),
-            "comment": pa.array(["exit" if n % 150 == 0 else "grid" for n in numbers]),
-            "side": pa.array(["buy"] * len(numbers)),
-            "entry": pa.array(["in"] * len(numbers)),
-            "lots": pa.array([0.1] * len(numbers)),
-            "price": traded["ask"],
-        }
-    )
-    tables = {"Tick": ticks, "Deal": deals}
-    return in_order([(stream, tables[stream.name]) for stream in plan.sources])
 
 
 @needs_real_ticks

@@ -1,0 +1,232 @@
+"""A plan at work on a database and on our engine behind it, some rows at a time.
+
+First the database takes rows, for good, and gives what it makes of them; then our engine takes the
+same rows with that. Between the two a caller can keep what the database has made.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from cep.database.batches import Arrivals, Column, Found, Ints, in_order
+from cep.database.order import arrivals
+from cep.database.runner import Runner
+from cep.engine.encode import InputRows
+from cep.engine.native import Run
+from cep.engine.rows import Row, Rows
+from cep.engine.stages import Stages
+from cep.hybrid.parts import Parts, feeding, read_by
+from cep.plan.nodes import Event, Plan
+from cep.plan.query import Query
+
+Made: TypeAlias = tuple[str, int, int, tuple[Any, ...]]
+"""A row that the database has made: stream, place of the event behind it, time in ms, values."""
+
+Line: TypeAlias = tuple[tuple[int, int, int], Row]
+"""A row of output and its place: the record behind it, the engine's stage, the stream's rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows of one source stream: places in the total order, times in ms, attributes by name."""
+
+    stream: str
+    orders: Ints
+    times: Ints
+    columns: Mapping[str, Column]
+
+    def between(self, after: int, last: int | None = None) -> Part:
+        """The rows that come after a place, up to the last one if that is given."""
+        first = int(np.searchsorted(self.orders, after, side="right"))
+        stop = None if last is None else int(np.searchsorted(self.orders, last, side="right"))
+        columns = {name: column[first:stop] for name, column in self.columns.items()}
+        return Part(self.stream, self.orders[first:stop], self.times[first:stop], columns)
+
+
+class Halves:
+    """Both halves of a plan at work. `first` is the place of the database's first event.
+
+    A row that is late, that is, older than one before it, counts in the database at that one's
+    time: windows of a database need rows in order. What it leads to has its own time, and our
+    engine sees that. `late` counts such rows.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        parts: Parts,
+        runner: Runner,
+        run: Run,
+        wanted: frozenset[str],
+        first: int = 0,
+    ) -> None:
+        self.parts = parts
+        self.runner = runner
+        self.run = run
+        self.late = 0
+        self._wanted = wanted
+        self._shift = 1 - first
+        self._ranks = _ranks(plan)
+        self._fed = feeding(parts, plan.operators)
+        self._names = {stream.name: stream.schema.names for stream in plan.sources}
+        self._stages = _stages(plan)
+
+    @property
+    def taken(self) -> int:
+        """The place of the last row that the database has."""
+        return self.runner.progress.seq - self._shift
+
+    def front(self, parts: Sequence[Part], *, whole: bool = False) -> list[Made]:
+        """What the database makes of rows that come after those it has; they are taken for good.
+
+        `whole`: in one transaction. DatabaseError: `taken` tells how far it has come.
+        """
+        before, newest_msc = self.taken, self.runner.progress.now_msc
+        own = _dense(parts, before)
+        known = np.maximum.accumulate(np.concatenate([[newest_msc], own]))[1:]
+        pushed = [
+            Arrivals(part.stream, places, known[places], self._columns(part))
+            for part in parts
+            if len(places := part.orders - before - 1)
+        ]
+        if whole:
+            found = self.runner.push_whole(pushed)
+        else:
+            found = [one for batch in self.runner.push(pushed) for one in batch]
+        self.late += sum(
+            int((part.times < known[part.orders - before - 1]).sum()) for part in parts
+        )
+        return self._made(found, before, own)
+
+    def again(self, parts: Sequence[Part]) -> list[Made]:
+        """What the database has made of its last batch, once more; `parts` are its rows."""
+        before = self.runner.progress.done - self._shift
+        own = _dense([part.between(before, self.taken) for part in parts], before)
+        return self._made(self.runner.again(), before, own)
+
+    def lines(self, made: Sequence[Made]) -> list[Line]:
+        """What of it is wanted as output."""
+        names = {name: self.parts.database.stream(name).schema.names for name, *_ in made}
+        return [
+            (
+                (order, self._stages[stream], self._ranks[stream]),
+                {"stream": stream, "time_msc": time, "kind": "current"}
+                | dict(zip(names[stream], values, strict=True)),
+            )
+            for stream, order, time, values in made
+            if stream in self._wanted
+        ]
+
+    def behind(self, parts: Sequence[Part], made: Sequence[Made]) -> list[Line]:
+        """What our engine makes of the rows, and of what the database has made of them."""
+        return self.numbered(self.run.feed(self._encoded(parts, made)))
+
+    def numbered(self, rows: Rows) -> list[Line]:
+        """Rows of our engine; those that no query makes follow what came before them.
+
+        Their stages are those of the whole plan.
+        """
+        ranks: dict[tuple[int, int], int] = {}
+        lines = []
+        for order, own, row in zip(
+            rows.orders.tolist(), rows.stages.tolist(), rows.dicts(), strict=True
+        ):
+            stage = self._stages.get(row["stream"], own)
+            least = ranks.get((order, stage), 0)
+            rank = max(least, self._ranks.get(row["stream"], least))
+            ranks[order, stage] = rank
+            lines.append(((order, stage, rank), row))
+        return lines
+
+    def _columns(self, part: Part) -> tuple[Column, ...]:
+        """In the order of the stream's schema."""
+        return tuple(part.columns[name] for name in self._names[part.stream])
+
+    def _made(self, found: Sequence[Found], before: int, own: Ints) -> list[Made]:
+        made = []
+        for stream, seq, _, _, values in in_order(found, self._ranks):
+            order = seq - self._shift
+            made.append((stream, order, int(own[order - before - 1]), values))
+        return made
+
+    def _encoded(self, parts: Sequence[Part], made: Sequence[Made]) -> InputRows:
+        """Source rows (whose keys get numbers as they come), and what the database has made."""
+        encode = self.run.encoder.encode
+        rows: dict[str, InputRows] = {}
+        for part in parts:
+            if part.stream in self.run.encoder.sources:
+                rows[part.stream] = encode(part.stream, part.columns, part.times, part.orders)
+        passed: defaultdict[str, list[Made]] = defaultdict(list)
+        for one in made:
+            if one[0] in self.parts.passed:
+                passed[one[0]].append(one)
+        for stream, some in passed.items():
+            _, orders, times, values = zip(*some, strict=True)
+            names = self.run.encoder.source(stream).schema.names
+            lists = dict(zip(names, map(list, zip(*values, strict=True)), strict=True))
+            rows[stream] = encode(stream, lists, np.array(times), np.array(orders))
+        if not rows:
+            nothing = self.run.no_rows()
+            return InputRows(nothing.ints, nothing.floats)
+        fed = sorted(rows, key=lambda stream: self._fed.get(stream, -1))
+        return InputRows.merge([rows[name] for name in fed])
+
+
+def _dense(parts: Sequence[Part], before: int) -> Ints:
+    """The time of each place after `before`; where there is no row, that of the row before it."""
+    last = max((int(part.orders[-1]) for part in parts if len(part.orders)), default=before)
+    places = np.zeros(last - before, np.int64)
+    times = np.zeros(last - before, np.int64)
+    for part in parts:
+        at = part.orders - before - 1
+        places[at] = at
+        times[at] = part.times
+    filled: Ints = times[np.maximum.accumulate(places)] if len(times) else times
+    return filled
+
+
+def _ranks(plan: Plan) -> dict[str, int]:
+    """The place of each stream among those that come out of one stage for one record.
+
+    What a stage does with the record itself comes before what it does with rows of earlier stages.
+    """
+    stages, outs, ranks = Stages.of(plan), _stages(plan), arrivals(plan).streams
+    later: set[str | None] = set()
+
+    def is_later(operator: Query | Event) -> bool:
+        own = outs.get(made_by(operator) or "", 0)
+        if isinstance(operator, Event) and stages.operator(operator) < own:
+            return True
+        return any(one in later or outs.get(one, own) < own for one in read_by(operator))
+
+    operators: list[Query | Event] = [*plan.queries, *plan.events]
+    for _ in operators:
+        known = len(later)
+        later |= {made_by(one) for one in operators if is_later(one)}
+        if len(later) == known:
+            break
+    return {name: rank + len(ranks) * (name in later) for name, rank in ranks.items()}
+
+
+def _stages(plan: Plan) -> dict[str, int]:
+    """The stage in which each stream's rows come out."""
+    stages = Stages.of(plan)
+    found = {query.target: stages.operator(query) for query in plan.queries if query.target}
+    found |= {one.name: stages.engine(one.engine) for one in plan.events}
+    found |= {one.name: stages.engine(one.engine) for one in plan.complexes}
+    return found | {one.name: stages.operator(one) for one in plan.signals}
+
+
+def made_by(operator: Query | Event) -> str | None:
+    """The stream that an operator makes."""
+    return operator.name if isinstance(operator, Event) else operator.target
+
+
+def merged(*lines: Sequence[Line]) -> list[Line]:
+    """Output of both halves in one order."""
+    return sorted((one for some in lines for one in some), key=lambda line: line[0])

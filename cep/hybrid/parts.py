@@ -1,0 +1,129 @@
+"""A plan in two: queries for a database, and the rest for our engine behind it.
+
+What a database cannot run by its nature, binding events above all, is fed with what it has made.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cep.database.dialects import Dialect
+from cep.database.explain import program_text
+from cep.database.program import build, prepared
+from cep.plan.nodes import Event, Operator, Origin, Plan
+from cep.plan.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A plan in two: what the database runs, and what our engine does; `why` by operator."""
+
+    database: Plan
+    native: Plan
+    why: Mapping[str, str]
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """The streams that the database makes and our engine reads."""
+        made = {query.target for query in self.database.queries if query.target is not None}
+        return frozenset(made.intersection(*[_read_all(self.native.operators)]))
+
+
+def parts(plan: Plan, dialect: Dialect) -> Parts:
+    """Gives the database every query that it can run, if rows keep their order by that."""
+    refused = dict(build(prepared(plan), (), dialect).refused)
+    while True:
+        own = [one for one in plan.operators if one.name not in refused]
+        rest = [one for one in plan.operators if one.name in refused]
+        more = {**_fed_by(own, rest), **_between(plan.operators, own, rest)}
+        if not more:
+            break
+        refused |= more
+    made = {one.target for one in own if isinstance(one, Query)}
+    behind = tuple(
+        replace(stream, origin=Origin.SOURCE) if stream.name in made else stream
+        for stream in plan.streams
+    )
+    front = tuple(s for s in plan.streams if s.origin is Origin.SOURCE or s.name in made)
+    return Parts(
+        replace(plan, streams=front, operators=tuple(own)),
+        replace(plan, streams=behind, operators=tuple(rest)),
+        refused,
+    )
+
+
+def _read_all(operators: Sequence[Operator]) -> set[str]:
+    return {stream for one in operators for stream in read_by(one)}
+
+
+def read_by(operator: Operator) -> list[str]:
+    """The streams that an operator reads."""
+    if isinstance(operator, Event):
+        return [operator.source]
+    return [one.stream for one in operator.inputs] if isinstance(operator, Query) else []
+
+
+def _fed_by(own: Sequence[Operator], rest: Sequence[Operator]) -> dict[str, str]:
+    """Queries that read what our engine makes."""
+    made = {one.target if isinstance(one, Query) else one.name for one in rest}
+    return {
+        one.name: f"it reads {stream}, which the database does not make"
+        for one in own
+        for stream in read_by(one)
+        if stream in made
+    }
+
+
+def _between(
+    operators: Sequence[Operator], own: Sequence[Operator], rest: Sequence[Operator]
+) -> dict[str, str]:
+    """Queries that stand between readers of a stream to which its rows go together."""
+    places = {one.name: place for place, one in enumerate(operators)}
+    readers: defaultdict[str, list[int]] = defaultdict(list)
+    for one in rest:
+        for stream in read_by(one):
+            readers[stream].append(places[one.name])
+    leading = set(readers)
+    for one in reversed(own):
+        if isinstance(one, Query) and one.target in leading:
+            leading |= set(read_by(one))
+    return {
+        one.name: f"it stands between others that read {stream}, whose events come in turn"
+        for one in own
+        for stream in read_by(one)
+        if isinstance(one, Query)
+        and one.target in leading
+        and stream in readers
+        and min(readers[stream]) < places[one.name] < max(readers[stream])
+    }
+
+
+def feeding(found: Parts, operators: Sequence[Operator]) -> dict[str, int]:
+    """In which order one record's rows are fed to our engine: when its first reader is told."""
+    readers: defaultdict[str, list[Operator]] = defaultdict(list)
+    for one in operators:
+        for stream in dict.fromkeys(read_by(one)):
+            readers[stream].append(one)
+    fed: dict[str, int] = {}
+
+    def follow(stream: str) -> None:
+        for one in readers[stream]:
+            if one.name in found.why:
+                fed.setdefault(stream, len(fed))
+            elif isinstance(one, Query) and one.target is not None:
+                follow(one.target)
+
+    for source in found.database.sources:
+        follow(source.name)
+    return fed
+
+
+def how_it_runs(plan: Plan, dialect: Dialect, sql: bool = False) -> str:
+    """What the database runs and how, and what our engine does behind it and why."""
+    found = parts(plan, dialect)
+    program = build(prepared(found.database), found.database.made, dialect)
+    lines = [f"on {dialect.name}:", *(f"  {line}" for line in program_text(program, sql))]
+    lines += ["on our engine:" if found.why else "on our engine: nothing"]
+    return "\n".join([*lines, *(f"  {name}: {why}" for name, why in found.why.items())])

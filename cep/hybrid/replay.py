@@ -1,0 +1,93 @@
+"""A replay with the queries on a database: the output is that of our engine alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from cep.database.drivers import connect
+from cep.database.runner import Options, Runner
+from cep.engine.native import Compiled
+from cep.engine.rows import Row
+from cep.hybrid.halves import Halves, Part, merged
+from cep.hybrid.parts import parts
+from cep.plan.nodes import Plan
+from cep.replay import BATCH_ROWS, Source
+
+PREFIX = "mt5cep_replay_"
+
+
+class Hybrid:
+    """A plan on a database and our engine, for one replay; empty at the start and at the end."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        url: str,
+        outputs: Collection[str] | None = None,
+        *,
+        jit: bool = True,
+        batch_events: int | None = None,
+    ) -> None:
+        driver = connect(url)
+        options = Options(PREFIX, batch_events=batch_events, may_restart=False, owner="replay")
+        self._runner = Runner(driver, options)
+        self._runner.clear()
+        found = parts(plan, driver.dialect)
+        wanted = plan.derived if outputs is None else frozenset(outputs)
+        front = found.database
+        self._runner.change(front, found.passed | (wanted & front.made))
+        run = Compiled(found.native, outputs=wanted & found.native.made, jit=jit).start()
+        self._halves = Halves(plan, found, self._runner, run, wanted)
+
+    @property
+    def late(self) -> int:
+        """How many rows were older than one before them."""
+        return self._halves.late
+
+    def replay(
+        self,
+        sources: Sequence[Source],
+        advance: Callable[[int], None] = lambda n: None,
+        until_msc: int | None = None,
+    ) -> Iterator[list[bytes]]:
+        """Run the plan over the sources: output lines, as those of our engine alone, by batches."""
+        total = sum(len(source.order) for source in sources)
+        for start in range(0, total, BATCH_ROWS):
+            stop = min(start + BATCH_ROWS, total)
+            yield [_encode(row) for row in self._batch(sources, start, stop)]
+            advance(stop - start)
+        if until_msc is not None:
+            yield list(self._halves.run.advance(until_msc).json_lines())
+
+    def close(self) -> None:
+        """Leave nothing in the database."""
+        self._runner.clear()
+        self._runner.close()
+
+    def _batch(self, sources: Sequence[Source], start: int, stop: int) -> list[Row]:
+        cut = [
+            source for source in (_cut(one, start, stop) for one in sources) if source.order.size
+        ]
+        rows = [_part(one) for one in cut]
+        made = self._halves.front(rows)
+        lines = merged(self._halves.lines(made), self._halves.behind(rows, made))
+        return [row for _, row in lines]
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def _cut(source: Source, start: int, stop: int) -> Source:
+    first, last = (int(one) for one in np.searchsorted(source.order, (start, stop)))
+    table = source.table.slice(first, last - first)
+    return replace(source, table=table, order=source.order[first:last])
+
+
+def _part(source: Source) -> Part:
+    columns = {name: source.table[name] for name in source.stream.schema.names}
+    times = source.table["time_msc"].to_numpy()
+    return Part(source.stream.name, source.order, times, columns)

@@ -1,0 +1,82 @@
+"""Stored groups as rows of a plan's source streams, those of several groups together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cep.engine.kernels.state import Ints
+from cep.hybrid import Part
+from cep.market import (
+    DEAL_STREAM,
+    TICK_STREAM,
+    deal_columns,
+    fixed_texts,
+    shown_deals,
+    shown_ticks,
+    source,
+    tick_columns,
+)
+from cep.plan.nodes import Plan
+from mt5bridge.spool import Group, Kind
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+class Market:
+    """The ticks and deals that the rules of a plan see."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._ticks = source(plan, TICK_STREAM)
+        self._deals = source(plan, DEAL_STREAM)
+
+    def parts(self, groups: Sequence[Group]) -> list[Part]:
+        """A part for each stream that has rows in these groups, which are in order."""
+        ticks = [group for group in groups if group.kind is Kind.TICKS]
+        deals = [group for group in groups if group.kind is Kind.DEALS]
+        found = [self._of_ticks(ticks), self._of_deals(deals)]
+        return [part for part in found if part is not None and len(part.orders)]
+
+    def _of_ticks(self, groups: Sequence[Group]) -> Part | None:
+        if self._ticks is None or not groups:
+            return None
+        shown = [_shown(group) for group in groups]
+        records = np.concatenate(
+            [group.records[mask] for group, mask in zip(groups, shown, strict=True)]
+        )
+        symbols = [
+            group.stream[1]
+            for group, mask in zip(groups, shown, strict=True)
+            for _ in range(int(mask.sum()))
+        ]
+        columns = tick_columns(self._ticks, lambda name: records[name], symbols)
+        return Part(TICK_STREAM, *_places(groups, shown), columns)
+
+    def _of_deals(self, groups: Sequence[Group]) -> Part | None:
+        if self._deals is None or not groups:
+            return None
+        shown = [shown_deals(group.records.__getitem__) for group in groups]
+        records = np.concatenate(
+            [group.records[mask] for group, mask in zip(groups, shown, strict=True)]
+        )
+        columns = deal_columns(
+            self._deals,
+            lambda name: records[name],
+            lambda name: fixed_texts(records[name].tolist()),
+        )
+        return Part(DEAL_STREAM, *_places(groups, shown), columns)
+
+
+def _shown(group: Group) -> Mask:
+    return shown_ticks(group.quality) if group.quality.any() else np.ones(group.width, np.bool_)
+
+
+def _places(groups: Sequence[Group], shown: Sequence[Mask]) -> tuple[Ints, Ints]:
+    """Ingest numbers and times of what is shown."""
+    pairs = list(zip(groups, shown, strict=True))
+    orders = [np.arange(group.ingest, group.ingest + group.width)[mask] for group, mask in pairs]
+    times = [group.utc_msc[mask] for group, mask in pairs]
+    return np.concatenate(orders), np.concatenate(times)

@@ -1,0 +1,140 @@
+"""Rule files with their queries on a database: byte for byte what our engine alone gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cep.cli.application import main
+from cep.database.dialects import SQLITE
+from cep.hybrid import parts
+from cep.plan import compile_rules
+
+RULES = """
+@app:name('t')
+define stream Tick (symbol string, bid double, ask double);
+define stream Deal (symbol string, magic long);
+
+from Tick[bid > 1.0] select symbol, (bid + ask) / 2 as mid insert into Mid;
+from Mid[mid > 2.0] select symbol, mid insert into High;
+from Mid#window.time(3 sec) select symbol, count() as n group by symbol insert into Busy;
+
+define engine E (queue = 5 min, opposites = 'evict');
+define event Up in E for each symbol as Mid[mid > 3.0] opposite Down;
+define event Down in E for each symbol as Busy[n > 3];
+define event Filled in E for each symbol as every Deal[magic == 7] repeat allow;
+define complex Leg in E for each symbol as Up followed by Filled within 1 min;
+define signal Sell on Leg sell 'X' 0.1 lots;
+"""
+ROWS = 600
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Rules, ticks of three symbols, deals."""
+    ticks, deals = ["time_msc,symbol,bid,ask"], ["time_msc,symbol,magic"]
+    for number in range(ROWS):
+        time, symbol = 1_000_000 + number * 331 // 2, "XYZ"[number * 5 % 7 % 3]
+        if number % 5 == 3:
+            deals.append(f"{time},{symbol},{7 + number % 2}")
+        else:
+            price = number * 37 % 101 / 25
+            ticks.append(f"{time},{symbol},{price},{price + 0.01:.2f}")
+    (tmp_path / "rules.cep").write_text(RULES)
+    (tmp_path / "ticks.csv").write_text("\n".join(ticks) + "\n")
+    (tmp_path / "deals.csv").write_text("\n".join(deals) + "\n")
+    return tmp_path
+
+
+def _replayed(files: Path, *options: str) -> Result:
+    inputs = [f"--input=Tick={files / 'ticks.csv'}", f"--input=Deal={files / 'deals.csv'}"]
+    return CliRunner().invoke(
+        main, ["replay", str(files / "rules.cep"), "--plain", *inputs, *options]
+    )
+
+
+@pytest.mark.parametrize("options", [(), ("--streams=Busy,Sell",)])
+def test_replay_gives_the_same_bytes(files: Path, url: str, options: tuple[str, ...]) -> None:
+    native = _replayed(files, *options)
+    found = _replayed(files, *options, "--backend=database", f"--url={url}")
+    assert native.exit_code == found.exit_code == 0, found.stderr
+    assert b'"stream":"Sell"' in native.stdout_bytes
+    assert found.stdout_bytes == native.stdout_bytes
+
+
+def test_replay_leaves_the_database_as_it_was(files: Path, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'events.db'}"
+    first, second = (_replayed(files, "--backend=database", f"--url={url}") for _ in range(2))
+    assert first.stdout_bytes == second.stdout_bytes
+    assert first.exit_code == 0
+
+
+def test_explain_tells_what_runs_where(files: Path) -> None:
+    command = ["explain", str(files / "rules.cep"), "--backend=database", "--url=sqlite://"]
+    text = CliRunner().invoke(main, command).stdout
+    assert "on sqlite:\n  query1: scan of new rows" in text
+    assert "kept of Mid: 3000 ms" in text
+    assert "on our engine:\n  Up: never: events are bound in a queue" in text
+    assert "INSERT INTO" not in text
+    assert "INSERT INTO" in CliRunner().invoke(main, [*command, "--sql"]).stdout
+
+
+def test_a_query_between_events_of_its_stream_stays_on_our_engine() -> None:
+    text = RULES.replace(
+        "define event Down", "from Mid select mid insert into Last;\ndefine event Down"
+    )
+    text = text.replace("Busy[n > 3]", "Last[mid < 2.5]").replace(
+        "define complex", "define event Low in E for each symbol as Mid[mid < 2.0];\ndefine complex"
+    )
+    text = text.replace("select mid insert", "select symbol, mid insert")
+    found = parts(compile_rules(text, "rules"), SQLITE)
+    assert [query.name for query in found.database.queries] == ["query1", "query2", "query3"]
+    assert "it stands between others that read Mid" in found.why["query4"]
+
+
+def test_a_trigger_fires_on_our_engine(files: Path) -> None:
+    (files / "rules.cep").write_text(
+        "define stream Tick (symbol string, bid double, ask double);\n"
+        "define stream Deal (symbol string, magic long);\n"
+        "define trigger Bell at every 1 sec;\n"
+        "from Bell select triggered_time as at insert into Rung;\n"
+        "from Tick[bid > 1.0] select bid insert into High;\n"
+    )
+    native, found = _replayed(files), _replayed(files, "--backend=database", "--url=sqlite://")
+    assert native.stdout_bytes.count(b'"Rung"') > 20
+    assert found.stdout_bytes == native.stdout_bytes, found.stderr
+
+
+def test_late_rows_count_at_the_time_of_the_newest(files: Path) -> None:
+    rows = (files / "ticks.csv").read_text().splitlines()
+    rows[20] = rows[20].replace(rows[20].split(",")[0], "1000000")
+    rows = [f"ingest,{rows[0]}", *(f"{place},{row}" for place, row in enumerate(rows[1:]))]
+    (files / "ticks.csv").write_text("\n".join(rows))
+    (files / "rules.cep").write_text(
+        "define stream Tick (symbol string, bid double, ask double);\n"
+        "from Tick#window.time(1 sec) select symbol, count() as n insert into Busy;\n"
+    )
+    command = ["replay", str(files / "rules.cep"), "--plain", f"--input=Tick={files}/ticks.csv"]
+    found = CliRunner().invoke(main, [*command, "--backend=database", "--url=sqlite://"])
+    assert "1 rows were older than one before them" in found.stderr
+    busy = [json.loads(line) for line in found.stdout.splitlines()]
+    assert busy[19]["time_msc"] == 1_000_000
+    assert busy[19]["n"] == busy[18]["n"] + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--backend=database",), "--backend database and --url belong together"),
+        (("--url=sqlite://",), "--backend database and --url belong together"),
+        (("--backend=database", "--url=oracle://x"), "no driver for `oracle`"),
+        (("--backend=database", "--url=nonsense"), "no URL of a database"),
+    ],
+)
+def test_wrong_options_are_explained(files: Path, options: tuple[str, ...], text: str) -> None:
+    found = _replayed(files, *options)
+    assert found.exit_code == 2
+    assert text in found.stderr

@@ -1,0 +1,121 @@
+"""Every case of `tests/semantics` with its queries on a database, the rest on our engine behind it.
+
+The rows that come out are those that the case says. What the database does not run is listed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cep.database.drivers import connect
+from cep.database.errors import DatabaseError
+from cep.hybrid import parts
+from cep.hybrid.replay import Hybrid
+from cep.inputs.types import ARROW
+from cep.plan.nodes import Plan
+from cep.replay import Source
+from tests.database.answers import TOO_FINE
+from tests.database.conftest import NAMES
+from tests.database.servers import PostgresqlServer
+from tests.semantics.back_ends import native
+from tests.semantics.loader import Case, InputRow, OutputRow, load_cases
+
+CASES = {case.name: case for case in load_cases() if case.refused is None}
+STOPPED = {"aggregates-exact": f"d_{TOO_FINE}"}
+"""Cases with values that a database cannot sum exactly: it takes no such batch, and says why."""
+LIFTED = ("window-time-keyed",)
+"""Cases with late rows in windows by key: in a database they count at the newest time of all."""
+
+SEVERAL = "notimpl: All, which several queries write"
+REFUSED = {
+    "events-are-streams": {
+        "query1": "it reads A, which the database does not make",
+        "query2": "never: Found: list: it cannot be stored",
+    },
+    "one-target": {
+        **dict.fromkeys(("query1", "query2", "query3"), SEVERAL),
+        "query4": "it reads All, which the database does not make",
+    },
+    "signals-are-streams": {"query1": "it reads Buy, which the database does not make"},
+}
+"""Queries that our engine runs behind the database, by case, and why."""
+REFUSED_BY = {
+    "postgresql": {
+        "arithmetic": {"query1": "never: `% double`: PostgreSQL has no remainder of doubles"}
+    }
+}
+"""The same of one database alone."""
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def where(request: pytest.FixtureRequest) -> str:
+    """The URL of each database."""
+    if request.param != "postgresql":
+        return f"{request.param}://"
+    server: PostgresqlServer = request.getfixturevalue("postgresql_server")
+    return server.url
+
+
+def sources(plan: Plan, rows: Sequence[InputRow]) -> Iterator[Source]:
+    """The rows as replay reads them from files."""
+    for stream in plan.sources:
+        own = [(place, row) for place, row in enumerate(rows) if row[0] == stream.name]
+        columns = {"time_msc": pa.array([time for _, (_, time, _) in own], pa.int64())}
+        for one in stream.schema.attributes:
+            values = [row.get(one.name) for _, (_, _, row) in own]
+            columns[one.name] = pa.array(values, ARROW[one.type])
+        if own:
+            yield Source(stream, pa.table(columns), np.array([place for place, _ in own]))
+
+
+def replayed(case: Case, url: str, batch_events: int) -> list[OutputRow]:
+    plan = case.plan()
+    run = Hybrid(plan, url, jit=False, batch_events=batch_events)
+    try:
+        found = [line for lines in run.replay(list(sources(plan, case.rows_in))) for line in lines]
+        assert (run.late > 0) >= (case.name in LIFTED)
+    finally:
+        run.close()
+    return [json.loads(line) for line in found]
+
+
+def lifted(case: Case) -> list[OutputRow]:
+    """What our engine makes of the rows at the times at which they count in a database."""
+    newest = accumulate((time for _, time, _ in case.rows_in), max)
+    rows = [(s, now, row) for now, (s, _, row) in zip(newest, case.rows_in, strict=True)]
+    return native(case.plan(), rows, jit=False)
+
+
+@pytest.mark.parametrize("size", [1, 1_000])
+@pytest.mark.parametrize("name", CASES)
+def test_case(name: str, where: str, size: int) -> None:
+    case = CASES[name]
+    if name in STOPPED:
+        with pytest.raises(DatabaseError, match=STOPPED[name]):
+            replayed(case, where, size)
+        return
+    found = replayed(case, where, size)
+    if name in LIFTED:
+        known, told = ([{**row, "time_msc": 0} for row in rows] for rows in (lifted(case), found))
+        assert case.observed(told) == case.observed(known) != case.expected
+    else:
+        assert case.observed(found) == case.expected, case.title
+
+
+def test_what_our_engine_runs_is_listed(where: str) -> None:
+    driver = connect(where)
+    found = {}
+    for name, case in CASES.items():
+        plan = case.plan()
+        refused = parts(plan, driver.dialect).why
+        queries = {query.name for query in plan.queries} & refused.keys()
+        if queries:
+            found[name] = {query: refused[query] for query in sorted(queries)}
+    driver.close()
+    assert found == REFUSED | REFUSED_BY.get(driver.dialect.name, {})
