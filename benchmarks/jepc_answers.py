@@ -121,6 +121,7 @@ def main() -> None:
         f"{events:,} events, {QUERIES} queries of listing 1 (mixed: 20 of each kind), in batches "
         "as each engine prefers them.",
         table(head, lines),
+        how="Counted, not timed.",
     )
 
 

@@ -59,8 +59,10 @@ def millions(rate: float) -> str:
     return f"{rate / 1e6:.2f} M"
 
 
-def write_results(name: str, title: str, *parts: str) -> None:
+def write_results(
+    name: str, title: str, *parts: str, how: str = f"One core, median of {RUNS} runs."
+) -> None:
     """Print the results and write them to `name`.md beside the script."""
-    text = "\n\n".join([f"# {title}", *parts, f"One core, median of {RUNS} runs. {describe()}"])
+    text = "\n\n".join([f"# {title}", *parts, f"{how} {describe()}"])
     (FOLDER / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)

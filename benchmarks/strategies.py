@@ -89,7 +89,9 @@ def main() -> None:
                 print(*line, flush=True)
                 found.append(line)
     head = ["rules", "rows in", "lines out", "checksum", "engine", "queries on it", "rows in/s"]
-    write_results("strategies", "Rule files on four engines", table(head, found), "One run each.")
+    write_results(
+        "strategies", "Rule files on four engines", table(head, found), how="One run each."
+    )
 
 
 if __name__ == "__main__":
