@@ -196,6 +196,8 @@ class EmulatedTerminal:
         deadline_ms = monotonic_ms() + int(1000 * within_s)
         while True:
             ended = not self.running
+            if ended:
+                self._read_out()
             found = look()
             if found is not None:
                 return found
@@ -207,12 +209,16 @@ class EmulatedTerminal:
                 self._news.wait(_LOOK_S)
 
     def _error(self, text: str) -> EmulatorError:
-        if self._reader is not None and not self.running:
-            self._reader.join(_STOP_S)
+        if not self.running:
+            self._read_out()
         tail = "\n  ".join(self.journal[-_TAIL_LINES:])
         return EmulatorError(f"emulated terminal: {text}; its journal ends with\n  {tail}")
 
+    def _read_out(self) -> None:
+        """The end of the journal of a process that has ended."""
+        if self._reader is not None:
+            self._reader.join(_STOP_S)
+
     def _result(self) -> Result:
-        assert self._reader is not None
-        self._reader.join(_STOP_S)
+        self._read_out()
         return Result(self._started().returncode, self.stats, self.journal)
