@@ -24,7 +24,7 @@ from cep.database.transactions import Transactions
 from cep.plan.nodes import Plan
 
 T = TypeVar("T")
-BATCH_EVENTS = {"sqlite": 1_000, "duckdb": 10_000, "postgresql": 2_000}
+BATCH_EVENTS = {"sqlite": 1_000, "duckdb": 10_000, "postgresql": 10_000}
 """How many events are one batch where nothing is said, measured at 80 rules."""
 
 
