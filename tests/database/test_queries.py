@@ -102,8 +102,14 @@ def test_queries(asked: Asked, plan: Plan, rows: list[SourceRow], size: int) -> 
         except DatabaseError as problem:
             assert re.search(TOO_FINE, str(problem)) and _sums_reals(plan)
         else:
-            # as text: 1 is not 1.0 there, nor 0.0 -0.0
-            assert repr(sorted(told.items())) == repr(sorted(expected(plan, source).items()))
+            meant = expected(plan, source)
+            assert _text(told, asked.name) == _text(meant, asked.name)
+
+
+def _text(found: Told, database: str) -> str:
+    """As text 1 is not 1.0, nor 0.0 -0.0; SQLite has one zero."""
+    text = repr(sorted(found.items()))
+    return re.sub(r"-0\.0(?!\d)", "0.0", text) if database == "sqlite" else text
 
 
 def _sums_reals(plan: Plan) -> bool:
