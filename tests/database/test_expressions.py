@@ -234,7 +234,7 @@ def _one_zero(value: Any) -> Any:
 
 
 def test_sqlite_has_one_zero(bench: Bench) -> None:
-    """ "A -0.0 that is stored comes back as 0.0" (docs/database.md)."""
+    """As docs/database.md says: "in SQLite a -0.0 that is stored comes back as 0.0"."""
     text = Call("convert", (COLUMNS[Type.DOUBLE], Constant("string", Type.STRING)), Type.STRING)
     row = (0, None, None, None, -0.0, None, None)
     try:
