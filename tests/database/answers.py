@@ -14,7 +14,7 @@ from cep.jepc.database import DatabaseProvider
 from cep.jepc.provider import Event, Provider
 from cep.jepc.queries import Input, Query
 from cep.plan.nodes import Plan
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import url_for
 from tests.jepc.generated import SCHEMAS
 from tests.reference.jepc import Naive, Tests
 
@@ -99,11 +99,7 @@ class Asked:
 
 def asked_in_turn(request: pytest.FixtureRequest) -> Iterator[Asked]:
     """The database of a fixture's parameter; rows go as soon as they may."""
-    url = f"{request.param}://"
-    if request.param == "postgresql":
-        server: PostgresqlServer = request.getfixturevalue("postgresql_server")
-        url = server.url
-    database = Asked(request.param, url)
+    database = Asked(request.param, url_for(request))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(purging, "PURGE_ROWS", 1)
         patch.setattr(purging, "MOMENT_ROWS", 1)

@@ -7,8 +7,7 @@ from itertools import count
 
 import pytest
 
-from cep.database.drivers import connect
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import PostgresqlServer, running, url_for
 
 NAMES = ("sqlite", "duckdb", "postgresql")
 _numbers = count()
@@ -17,12 +16,8 @@ _numbers = count()
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[PostgresqlServer]:
     """One server, stopped when the tests have run (with xdist: one per worker)."""
-    server = PostgresqlServer()
-    try:
-        server.start()
+    with running() as server:
         yield server
-    finally:
-        server.remove()
 
 
 @pytest.fixture(scope="session")
@@ -35,12 +30,6 @@ def urls(postgresql_server: PostgresqlServer) -> dict[str, str]:
 def url(request: pytest.FixtureRequest) -> str:
     """An empty database, of each kind in turn."""
     if request.param != "postgresql":
-        return f"{request.param}://"
+        return url_for(request)
     server: PostgresqlServer = request.getfixturevalue("postgresql_server")
-    name = f"test{next(_numbers)}"
-    driver = connect(server.url)
-    try:
-        driver.execute(f"CREATE DATABASE {name}")
-    finally:
-        driver.close()
-    return server.url_of(name)
+    return server.create(f"test{next(_numbers)}")

@@ -11,9 +11,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from cep.database.drivers import connect
 
 START_WAIT_S = 60
 STOP_WAIT_S = 30
@@ -54,6 +60,15 @@ class PostgresqlServer:
 
     def url_of(self, database: str) -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def create(self, database: str) -> str:
+        """Make an empty database; its URL."""
+        driver = connect(self.url)
+        try:
+            driver.execute(f"CREATE DATABASE {database}")
+        finally:
+            driver.close()
+        return self.url_of(database)
 
     def start(self, **settings: str) -> None:
         """Start it, with further settings; returns when it takes connections."""
@@ -161,3 +176,22 @@ def _free_port() -> int:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
         return port
+
+
+@contextmanager
+def running() -> Iterator[PostgresqlServer]:
+    """A server, gone after the block."""
+    server = PostgresqlServer()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+def url_for(request: pytest.FixtureRequest) -> str:
+    """The database of a fixture's parameter; a server is started only where it is asked for."""
+    if request.param != "postgresql":
+        return f"{request.param}://"
+    server: PostgresqlServer = request.getfixturevalue("postgresql_server")
+    return server.url

@@ -17,7 +17,7 @@ from cep.jepc.database import DatabaseProvider
 from cep.jepc.provider import Event, Result
 from cep.jepc.queries import Query
 from cep.plan import compile_rules
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import url_for
 
 SCHEMA = {"a": "int", "b": "int", "l": "long", "d": "double", "k": "string"}
 DATABASES = ("sqlite", "duckdb", "postgresql")
@@ -112,11 +112,7 @@ def by_stream(results: Sequence[Result]) -> dict[str, list[tuple[str, int, tuple
 @pytest.fixture(scope="module", params=DATABASES)
 def shared(request: pytest.FixtureRequest) -> Iterator[DatabaseProvider]:
     """A database for many plans, one after the other."""
-    url = f"{request.param}://"
-    if request.param == "postgresql":
-        server: PostgresqlServer = request.getfixturevalue("postgresql_server")
-        url = server.url
-    provider = DatabaseProvider(url, prefix="filters_", batch_events=7)
+    provider = DatabaseProvider(url_for(request), prefix="filters_", batch_events=7)
     yield provider
     provider.change(Catalog().plan(), ())
     provider.close()

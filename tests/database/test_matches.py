@@ -32,7 +32,7 @@ from cep.jepc.provider import Event, Provider
 from cep.jepc.queries import Input, Query
 from cep.plan.nodes import Plan
 from tests.database.conftest import NAMES
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import url_for
 
 SCHEMA = {"a": "int", "d": "double", "k": "string", "t": "long"}
 VARIABLES = {"z": "int", "w": "double", "n": "string", "l": "long"}
@@ -158,11 +158,7 @@ def told(provider: Provider, events: Sequence[Event], size: int) -> Told:
 @pytest.fixture(scope="module", params=NAMES)
 def shared(request: pytest.FixtureRequest) -> Iterator[DatabaseProvider]:
     """A database for many plans, one after the other; rows go as soon as they may."""
-    url = f"{request.param}://"
-    if request.param == "postgresql":
-        server: PostgresqlServer = request.getfixturevalue("postgresql_server")
-        url = server.url
-    provider = DatabaseProvider(url, prefix="matches_")
+    provider = DatabaseProvider(url_for(request), prefix="matches_")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(purging, "PURGE_ROWS", 1)
         patch.setattr(purging, "MOMENT_ROWS", 1)

@@ -15,7 +15,7 @@ from cep.database.errors import DatabaseError
 from cep.database.transactions import ATTEMPTS
 from tests.database.faults import Hooked
 from tests.database.runs import OUTPUTS, catalog, events, native, pushed, started, told
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import PostgresqlServer, running
 
 EVENTS = 60
 BATCH = 20
@@ -24,22 +24,14 @@ BATCH = 20
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresqlServer]:
     """A server that tests may kill."""
-    server = PostgresqlServer()
-    try:
-        server.start()
+    with running() as server:
         yield server
-    finally:
-        server.remove()
 
 
 @pytest.fixture
 def place(server: PostgresqlServer, request: pytest.FixtureRequest) -> str:
     """A database of its own on it."""
-    name = f"of_{abs(hash(request.node.name))}"
-    driver = connect(server.url)
-    driver.execute(f"CREATE DATABASE {name}")
-    driver.close()
-    return server.url_of(name)
+    return server.create(f"of_{abs(hash(request.node.name))}")
 
 
 def _calls_of_a_batch(url: str) -> int:

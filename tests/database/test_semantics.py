@@ -22,7 +22,7 @@ from cep.plan.nodes import Plan
 from cep.replay import Source
 from tests.database.answers import TOO_FINE
 from tests.database.conftest import NAMES
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import url_for
 from tests.semantics.back_ends import native
 from tests.semantics.loader import Case, InputRow, OutputRow, load_cases
 
@@ -56,10 +56,7 @@ REFUSED_BY = {
 @pytest.fixture(scope="module", params=NAMES)
 def where(request: pytest.FixtureRequest) -> str:
     """The URL of each database."""
-    if request.param != "postgresql":
-        return f"{request.param}://"
-    server: PostgresqlServer = request.getfixturevalue("postgresql_server")
-    return server.url
+    return url_for(request)
 
 
 def sources(plan: Plan, rows: Sequence[InputRow]) -> Iterator[Source]:

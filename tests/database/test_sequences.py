@@ -14,7 +14,7 @@ from cep.jepc.database import DatabaseProvider
 from cep.jepc.provider import Event, Provider
 from cep.plan import compile_rules
 from tests.database.conftest import NAMES
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import url_for
 
 HEAD = "define stream S (a int, d double); define stream R (a int); "
 FIRST = ("", "[a > 1]", "[d > 0.5]", "[a is null]")
@@ -68,11 +68,7 @@ def told(provider: Provider, text: str, events: list[Event], size: int) -> dict[
 @pytest.fixture(scope="module", params=NAMES)
 def shared(request: pytest.FixtureRequest) -> Iterator[DatabaseProvider]:
     """A database for many plans, one after the other."""
-    url = f"{request.param}://"
-    if request.param == "postgresql":
-        server: PostgresqlServer = request.getfixturevalue("postgresql_server")
-        url = server.url
-    provider = DatabaseProvider(url, prefix="sequences_")
+    provider = DatabaseProvider(url_for(request), prefix="sequences_")
     yield provider
     provider._runner.clear()
     provider.close()

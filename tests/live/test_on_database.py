@@ -22,7 +22,7 @@ from cep.live import follower, on_database
 from mt5bridge.client import Connection
 from mt5bridge.simulator import Runner, Terminal, parse_script
 from mt5bridge.spool import Kind, read
-from tests.database.servers import PostgresqlServer
+from tests.database.servers import PostgresqlServer, running
 from tests.live.service import (
     Service,
     address,
@@ -44,22 +44,14 @@ _numbers = count()
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresqlServer]:
     """A server that tests may kill."""
-    server = PostgresqlServer()
-    try:
-        server.start()
+    with running() as server:
         yield server
-    finally:
-        server.remove()
 
 
 @pytest.fixture
 def place(server: PostgresqlServer) -> str:
     """A database of its own on it."""
-    name = f"of_daemon{next(_numbers)}"
-    driver = connect(server.url)
-    driver.execute(f"CREATE DATABASE {name}")
-    driver.close()
-    return server.url_of(name)
+    return server.create(f"of_daemon{next(_numbers)}")
 
 
 @pytest.fixture(autouse=True)
