@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 EXTRAS ?= spark,database,dev
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+ROUNDS ?= 1
 
 BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
            orders_crash chaos jepc jepc_answers strategies
@@ -11,13 +12,17 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test check bench clean help
+.PHONY: demo test explore check bench clean help
 
 demo: $(STAMP)  ## run everything at once on this machine; ends by itself
 	$(BIN)/mt5cep demo
 
 test: $(STAMP)  ## run all tests
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+
+explore: $(STAMP)  ## run the property tests on new random examples until one fails: ROUNDS=1
+	@for round in $$(seq $(ROUNDS)); do echo "== round $$round of $(ROUNDS)"; \
+	  $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m hypothesis --hypothesis-profile explore || exit 1; done
 
 check: $(STAMP)  ## lint, formatting, types and house rules
 	$(BIN)/ruff check .

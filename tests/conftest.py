@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-# A shared machine is slow at times; a slow example is not a wrong one.
-settings.register_profile("house", deadline=None)
+# A shared machine is slow at times; a slow example is not a wrong one. The examples are the same
+# every time, so that a failure is the change's; `make explore` looks for new ones.
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("house")
 
 

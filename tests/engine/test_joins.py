@@ -25,7 +25,7 @@ MANY = settings(
     max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
 SOME = settings(MANY, max_examples=200)
-FEW = settings(max_examples=12, deadline=None, database=None, derandomize=True)
+FEW = settings(max_examples=12, deadline=None)
 
 
 @MANY
