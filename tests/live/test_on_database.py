@@ -79,10 +79,11 @@ def daemon_of(service: Service) -> DatabaseDaemon:
 
 
 def finish(service: Service) -> None:
-    """Wait until the database has taken what is stored, and everything was acted on."""
+    """Wait until the database has taken what is stored, everything was acted on and is written."""
     daemon = daemon_of(service)
     last = daemon.spool.next_ingest - 1
     wait_until(lambda: daemon.acted >= last)
+    daemon.journal.write()
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
