@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +76,8 @@ class MatchingPart:
         start = Way(None, row.time, [None] * len(self._matching.variables))
         for way in (*self._before, start):
             found += self._extend(way, row)
-        del self._here[: max(0, len(self._here) - self._matching.partials_max)]
+        if len(self._here) > self._matching.partials_max:
+            self._drop_oldest()
         return found
 
     def _next_instant(self, time_ms: int) -> None:
@@ -84,6 +86,16 @@ class MatchingPart:
         self._before = [way for way in (*waiting, *self._here) if way.first_ms > begun_after]
         self._here = []
         self._instant_ms = time_ms
+
+    def _drop_oldest(self) -> None:
+        """Of too many ways of this instant at one place of the pattern the newest stay."""
+        standing: Counter[Positions | None] = Counter()
+        kept = []
+        for way in reversed(self._here):
+            standing[way.positions] += 1
+            if standing[way.positions] <= self._matching.partials_max:
+                kept.append(way)
+        self._here = kept[::-1]
 
     def _extend(self, way: Way, row: Row) -> Chunk:
         """The matches that a way comes to with this row; the ways that may go on are kept."""

@@ -171,7 +171,7 @@ def _matching_lines(matching: Matching, speech: Speech) -> list[str]:
         done = f" do {sets}" if sets else ""
         lines.append(f"  {symbol.name} as {speech.text(symbol.condition)}{done}")
     skips = ", rows without a symbol are left out" if matching.skips else ""
-    return [*lines, f"at most {matching.partials_max:,} ways begun{skips}"]
+    return [*lines, f"at most {matching.partials_max:,} ways at one place{skips}"]
 
 
 def _match_lines(match: Match, speech: Speech) -> list[str]:

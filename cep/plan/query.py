@@ -258,8 +258,8 @@ class Matching:
     alternatives: a match takes one row of each of its instants, and none is left out between them;
     with `skips` those are that emit no symbol. Every way to match is followed, each with variables
     of its own, and comes once, when its last row does, if that is less than `within_ms` after the
-    first. A row older than the instant is of no instant. Of more than `partials_max` ways begun
-    the oldest is dropped.
+    first. A row older than the instant is of no instant. Of more than `partials_max` ways of one
+    instant that stand at one place of the regular expression the oldest are dropped.
     """
 
     input: StreamInput

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cep.engine.change import changed, compiled_for
@@ -133,8 +133,25 @@ def test_compiled_matchings_are_as_interpreted(
     assert pushed(compiled(plan).start(), events) == pushed(interpreted(plan).start(), events)
 
 
+BEGINS_SHARED = Shape(
+    "x y u", (("true", "z = a"), ("true", "w = a + {c}"), ("true", "z = a")), "none", False
+)
+"""Its first way is all members', its second a member's own."""
+TWO_SHARED = Shape(
+    "x y u", (("true", "z = a"), ("true", "f = d"), ("a == {c}", "z = a")), "none", False
+)
+
+
+def steady(count: int) -> list[tuple[int, Any, Any, Any]]:
+    """Rows of one instant each."""
+    return [(1, 1, 0.0, "x")] * count
+
+
 @settings(max_examples=80, deadline=None)
 @given(SHAPES, ROWS, st.integers(1, 4))
+@example(BEGINS_SHARED, steady(3), 1)
+@example(BEGINS_SHARED, [*steady(2), (0, 1, 0.0, "x"), *steady(2)], 1)
+@example(TWO_SHARED, [*steady(2), (0, 1, 0.0, "x"), *steady(2)], 1)
 def test_the_oldest_of_too_many_ways_end(
     shape: Shape, rows: list[tuple[int, Any, Any, Any]], most: int
 ) -> None:
@@ -160,6 +177,8 @@ def test_a_restored_run_goes_on(
 
 @settings(max_examples=100, deadline=None)
 @given(SHAPES, MEMBERS, MEMBERS, ROWS, st.integers(0, 25))
+@example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, steady(4), 1)
+@example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, steady(4), 2)
 def test_members_come_and_go(
     shape: Shape,
     before: dict[int, tuple[int, int]],

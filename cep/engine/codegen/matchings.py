@@ -17,7 +17,7 @@ from cep.engine.codegen.match_scope import Place, SlotScope
 from cep.engine.codegen.predicates import Emission, Test, buckets, test_of
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.state import RING_HEAD, RING_TAIL
+from cep.engine.kernels.state import RING_HEAD
 from cep.engine.kernels.ways import FIRST, FIRST_WAYS, ORDER, OVER, STATE, WAY_BEFORE, WAY_COLUMNS
 from cep.engine.layout import Home, Layout, Start, is_float
 from cep.engine.matchable import steps_of
@@ -50,7 +50,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way in the source: its state, where it lies, the time of its first row, its variables.
+    """A way in the source: its state, where it lies, time and number of its first row, variables.
 
     `member` is empty where it is one of all members.
     """
@@ -59,6 +59,7 @@ class Way:
     ring: str
     place: str
     first: str
+    order: str
     cells: dict[Place, str] = field(default_factory=dict)
     member: str = ""
 
@@ -156,17 +157,17 @@ class MatchingSource:
             self.ints += not broken
 
     def _take_columns(self, layout: Layout) -> None:
-        """The group's instants and shared ways; each member's own ways, and what it shares not."""
+        """The group's instants, rows and shared ways; each member's own ways, and first row."""
         owners = [("query", query.name) for query in self.family.members]
-        form = f"matching {self.shares} {sorted(self.shared)} {self.ints} {self.floats}"
+        form = f"matching since {self.shares} {sorted(self.shared)} {self.ints} {self.floats}"
         with layout.owned(*owners, form=form):
             self.instant = layout.int_columns(self.home, 4)
             self.ring = layout.int_columns(self.home, WAY_COLUMNS)
         self.own = layout.each(owners, form, lambda: layout.int_columns(self.home, WAY_COLUMNS))
         self.floor = layout.each(owners, form, lambda: layout.int_columns(self.home, 1))
         for number, owner in enumerate(owners):
-            tail = self.ring + RING_TAIL
-            layout.starts.append(Start(owner, self.home, self.floor + number, tail))
+            start = Start(owner, self.home, self.floor + number, self.instant + 3)
+            layout.starts.append(start)
 
     def _need_room(self, layout: Layout, times: int) -> None:
         """All that a row may add, where rings hold so many ways: see `Layout`."""
@@ -216,7 +217,7 @@ class _Row:
                 self._write_shared()
                 with w.block(f"if {self.column(source.instant + 2)} >= {self.before}:"):
                     self._write_own()
-                self._write_crop()
+                self._write_crops()
             else:
                 self._write_own()
 
@@ -244,22 +245,28 @@ class _Row:
             self._write_ways(ring, member, within)
             if not source.shares:
                 self._write_steps(self._begin(ring, member))
-                w(f"crop({self.home}, {ring}, {source.matching.partials_max})")
+                self._write_crop(ring)
 
-    def _write_crop(self) -> None:
-        """Of too many ways of a member the oldest end, which can only be where a ring is long."""
+    def _write_crops(self) -> None:
+        """Of too many ways the oldest end, which can only be where some ring is long.
+
+        Shared ones are those of each member: at one instant all that stand at one place of a chain
+        have begun at one instant, so that a member takes all or none of them.
+        """
         source, w = self.source, self.w
-        most = source.matching.partials_max
-        with w.block(f"if 2 * gi[0, MATCH_ROOM] > {most}:"):
+        with w.block(f"if gi[0, MATCH_ROOM] > {source.matching.partials_max}:"):
+            self._write_crop(str(source.ring))
             member = w.name("member")
             with w.block(f"for {member} in range({len(source)}):"):
                 ring = w.let("ring", self._own_ring(member))
-                floor = f"{source.floor} + {member}"
-                w(
-                    f"turn({self.home}, {ring}, {self.now}, {self.before})",
-                    f"crop_both(wi, {self.home}, {ring}, {source.ring}, {floor}, "
-                    f"{source.ints}, {most})",
-                )
+                w(f"turn({self.home}, {ring}, {self.now}, {self.before})")
+                self._write_crop(ring)
+
+    def _write_crop(self, ring: str) -> None:
+        source = self.source
+        states, most = len(source.steps.by_state), source.matching.partials_max
+        widths = f"{source.ints}, {source.floats}"
+        self.w(f"crop(wi, wf, {self.home}, {ring}, {widths}, {states}, {most})")
 
     def _own_ring(self, member: str) -> str:
         return f"{self.source.own} + {member} * {WAY_COLUMNS}"
@@ -270,7 +277,7 @@ class _Row:
             place: "nan" if broken else "NULL"
             for place, (broken, _) in self.source.variables.items()
         }
-        return Way(0, ring, "", self.now, cells, member)
+        return Way(0, ring, "", self.now, self.order, cells, member)
 
     def _write_ways(self, ring: str, member: str, within: str) -> None:
         """Show the row to the ways of the instant before."""
@@ -288,12 +295,13 @@ class _Row:
             cell = w.let("cell", f"int_cell({self.home}, {ring}, {place}, {source.ints})")
             first = w.let("first", f"wi[{cell} + {FIRST}]")
             with guarded(w, ["" if source.skips else f"{self.now} - {first} < {within}"]):
+                order = w.let("order", f"wi[{cell} + {ORDER}]") if source.shares else ""
                 cells = self._load(ring, place, cell)
                 state = f"wi[{cell} + {STATE}]"
                 state = w.let("state", state) if len(states) > 1 else ""
                 for one in states:
                     with guarded(w, [f"{state} == {one}" if state else ""]):
-                        self._write_steps(Way(one, ring, place, first, cells, member))
+                        self._write_steps(Way(one, ring, place, first, order, cells, member))
 
     def _load(self, ring: str, place: str, cell: str) -> dict[Place, str]:
         """Locals with the variables of a way."""
@@ -344,7 +352,7 @@ class _Row:
                 with loop, guarded(w, self._shared_tests(way, member)):
                     self._put_out(cells, member)
             if source.goes_on(to):
-                self._push(str(source.ring), way.first, to, cells)
+                self._push(str(source.ring), way, to, cells)
 
     def _write_parting(self, way: Way, symbol: Symbol, to: int) -> None:
         """A way of all members becomes one of those for which the row is the symbol."""
@@ -371,14 +379,14 @@ class _Row:
             yield w.let("member", f"{symbol.members}[{at}]")
 
     def _shared_tests(self, way: Way, member: str) -> list[str]:
-        """Whether a shared way is one of a member's, and not too old for it."""
+        """Whether a shared way has begun since the member has, and is not too old for it."""
         if not way.state:
             return []
         source = self.source
         floor = self.column(f"{source.floor} + {member}")
         young = f"{self.now} - {way.first} < {source.within.format(member)}"
         is_longest = source.within == str(source.longest)
-        return [f"{way.place} >= {floor}", *([] if is_longest else [young])]
+        return [f"{way.order} >= {floor}", *([] if is_longest else [young])]
 
     def _reach(self, way: Way, symbol: Symbol, to: int, member: str) -> None:
         """The row is the symbol for a member: the way goes on, or is a match."""
@@ -392,17 +400,17 @@ class _Row:
                 ring = self.w.let("own", self._own_ring(member))
                 self.w(f"turn({self.home}, {ring}, {self.now}, {self.before})")
                 self.w(f"{self.column(source.instant + 2)} = {self.now}")
-            self._push(ring, way.first, to, cells)
+            self._push(ring, way, to, cells)
 
-    def _push(self, ring: str, first: str, state: int, cells: dict[Place, str]) -> None:
+    def _push(self, ring: str, way: Way, state: int, cells: dict[Place, str]) -> None:
         """A way of this instant."""
         source, w = self.source, self.w
         arguments = f"gi, wi, wf, {self.home}, {ring}, {source.ints}, {source.floats}"
         place = w.let("place", f"admit_way({arguments})")
         cell = w.let("cell", f"int_cell({self.home}, {ring}, {place}, {source.ints})")
-        w(f"wi[{cell} + {FIRST}] = {first}", f"wi[{cell} + {STATE}] = {state}")
+        w(f"wi[{cell} + {FIRST}] = {way.first}", f"wi[{cell} + {STATE}] = {state}")
         if source.shares:
-            w(f"wi[{cell} + {ORDER}] = {self.order}")
+            w(f"wi[{cell} + {ORDER}] = {way.order}")
         elif source.skips:
             w(f"wi[{cell} + {OVER}] = 0")
         broken = ""

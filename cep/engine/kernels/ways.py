@@ -36,7 +36,7 @@ FIRST_WAYS = 16
 FIRST, STATE = 0, 1
 """Int cells of a way: the time of its first row, the state of the automaton."""
 ORDER = OVER = 2
-"""Where ways are shared: the number of its newest row. Where instants may be left out: whether a
+"""Where ways are shared: the number of its first row. Where instants may be left out: whether a
 row of this instant has emitted a symbol for it."""
 
 
@@ -131,29 +131,41 @@ def _widen(
     gi[0, WF_TOP] = to_f + wider * floats
 
 
-@inline
-def crop(home: Ints, row: int, ring: int, most: int) -> None:
-    """Of more than `most` ways of this instant the oldest end."""
-    newest = home[row, ring + RING_TAIL] - most
-    home[row, ring + WAY_HERE] = max(home[row, ring + WAY_HERE], newest)
-
-
 @inner
-def crop_both(
-    wi: Ints, home: Ints, row: int, ring: int, shared: int, floor: int, ints: int, most: int
+def crop(
+    wi: Ints,
+    wf: Floats,
+    home: Ints,
+    row: int,
+    ring: int,
+    ints: int,
+    floats: int,
+    states: int,
+    most: int,
 ) -> None:
-    """The same for a member's own ways and shared ones, which end for it below column `floor`."""
-    first = max(home[row, shared + WAY_HERE], home[row, floor])
-    here = home[row, ring + WAY_HERE]
-    past, tail = home[row, shared + RING_TAIL], home[row, ring + RING_TAIL]
-    while tail - here + past - first > most:
-        older = here == tail
-        if not older and first < past:
-            order = wi[int_cell(home, row, shared, first, ints) + ORDER]
-            older = order <= wi[int_cell(home, row, ring, here, ints) + ORDER]
-        if older:
-            first += 1
-        else:
-            here += 1
-    home[row, floor] = first
-    home[row, ring + WAY_HERE] = here
+    """Of more than `most` ways of this instant in one state the oldest end.
+
+    O(ways * states) where there are more than `most` ways in all, else O(1).
+    """
+    here, tail = home[row, ring + WAY_HERE], home[row, ring + RING_TAIL]
+    if tail - here <= most:
+        return
+    for state in range(1, states):
+        surplus = -most
+        for position in range(here, tail):
+            surplus += wi[int_cell(home, row, ring, position, ints) + STATE] == state
+        if surplus <= 0:
+            continue
+        to = here
+        for position in range(here, tail):
+            cell = int_cell(home, row, ring, position, ints)
+            if surplus > 0 and wi[cell + STATE] == state:
+                surplus -= 1
+                continue
+            _move(wi, cell, int_cell(home, row, ring, to, ints), ints)
+            if floats:
+                cell = float_cell(home, row, ring, position, floats)
+                _move(wf, cell, float_cell(home, row, ring, to, floats), floats)
+            to += 1
+        tail = to
+    home[row, ring + RING_TAIL] = tail
