@@ -124,15 +124,6 @@ def compiled(plan: Plan, jit: bool = False) -> Compiled:
     return rules
 
 
-@settings(max_examples=150, deadline=None)
-@given(SHAPES, MEMBERS, ROWS)
-def test_compiled_matchings_are_as_interpreted(
-    shape: Shape, members: dict[int, tuple[int, int]], rows: list[tuple[int, Any, Any, Any]]
-) -> None:
-    plan, events = plan_of(shape, members), events_of(rows)
-    assert pushed(compiled(plan).start(), events) == pushed(interpreted(plan).start(), events)
-
-
 BEGINS_SHARED = Shape(
     "x y u", (("true", "z = a"), ("true", "w = a + {c}"), ("true", "z = a")), "none", False
 )
@@ -140,11 +131,25 @@ BEGINS_SHARED = Shape(
 TWO_SHARED = Shape(
     "x y u", (("true", "z = a"), ("true", "f = d"), ("a == {c}", "z = a")), "none", False
 )
+TWO_ENDS = Shape(
+    "x (y u){1,2}", (("true", "w = a + {c}"), ("true", "z = a"), ("true", "z = a")), "none", False
+)
+"""Matches of five rows and of three can end with one row."""
 
 
 def steady(count: int) -> list[tuple[int, Any, Any, Any]]:
     """Rows of one instant each."""
-    return [(1, 1, 0.0, "x")] * count
+    return [(1, number, 0.0, "x") for number in range(count)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(SHAPES, MEMBERS, ROWS)
+@example(TWO_ENDS, {0: (1, 6), 1: (2, 6)}, steady(6))
+def test_compiled_matchings_are_as_interpreted(
+    shape: Shape, members: dict[int, tuple[int, int]], rows: list[tuple[int, Any, Any, Any]]
+) -> None:
+    plan, events = plan_of(shape, members), events_of(rows)
+    assert pushed(compiled(plan).start(), events) == pushed(interpreted(plan).start(), events)
 
 
 @settings(max_examples=80, deadline=None)
@@ -152,6 +157,7 @@ def steady(count: int) -> list[tuple[int, Any, Any, Any]]:
 @example(BEGINS_SHARED, steady(3), 1)
 @example(BEGINS_SHARED, [*steady(2), (0, 1, 0.0, "x"), *steady(2)], 1)
 @example(TWO_SHARED, [*steady(2), (0, 1, 0.0, "x"), *steady(2)], 1)
+@example(TWO_ENDS, steady(5), 1)
 def test_the_oldest_of_too_many_ways_end(
     shape: Shape, rows: list[tuple[int, Any, Any, Any]], most: int
 ) -> None:
@@ -177,8 +183,8 @@ def test_a_restored_run_goes_on(
 
 @settings(max_examples=100, deadline=None)
 @given(SHAPES, MEMBERS, MEMBERS, ROWS, st.integers(0, 25))
-@example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, steady(4), 1)
-@example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, steady(4), 2)
+@example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, [(1, 1, 0.0, "x")] * 4, 1)
+@example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, [(1, 1, 0.0, "x")] * 4, 2)
 def test_members_come_and_go(
     shape: Shape,
     before: dict[int, tuple[int, int]],

@@ -2,8 +2,8 @@
 
 The regular expression is an automaton of single states (`cep.plan.regex.steps`), which is written
 out: a way is its state, the time of its first row, its variables. Queries of one shape differ in
-constants. Where the pattern is a chain of symbols, ways on which no constant has had a say are kept
-once for all members, and an index over the constants finds whom a row takes further.
+constants. Where the pattern is a chain of symbols with one end, ways on which no constant has had a
+say are kept once for all members, and an index over the constants finds whom a row takes further.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ class MatchingSource:
         self.tables = tables
         self.home: Home = "key" if keyed else "global"
         self.skips = matching.skips
-        self.shares = automaton(matching.regex).is_linear and not self.skips
+        # where only one state is an end, matches of one row come in the order of their beginnings
+        is_chain = automaton(matching.regex).is_linear and self._ends() == 1
+        self.shares = is_chain and not self.skips
         self.shared = self._shared_states()
         self.families = [family] * self._ends()
         self.cells = tables.parameters(family, "{}")
