@@ -168,12 +168,15 @@ class StageRun:
             header[LISTS_LIMIT] = min(limits[1], PART_VALUES)
             start = self.compiled.run(start, stop, rows.ints, rows.floats, self.state)
             header[ROWS_LIMIT], header[LISTS_LIMIT] = limits
-            is_full = header[STATUS] == ROWS_FULL
+            is_part = bool(
+                header[STATUS] == ROWS_FULL
+                and header[ROWS]
+                and limits[0] >= PART_ROWS
+                and limits[1] >= PART_VALUES
+            )
             if header[ROWS]:
                 yield self.take()
-            elif is_full:
-                self.state = make_room(self.state, self.compiled.needs)
-            if start < stop and not is_full:
+            if start < stop and not is_part:
                 self.state = make_room(self.state, self.compiled.needs)
 
     def _must_empty(self) -> bool:

@@ -57,10 +57,14 @@ class Own:
 class Aggregates:
     """The accumulators of a query in one home (`key`, `global` or `group` arrays)."""
 
-    def __init__(self, query: Query, home: Home, layout: Layout, slides: bool) -> None:
-        """`slides`: whether rows leave one by one."""
+    def __init__(
+        self, query: Query, home: Home, layout: Layout, slides: bool, is_whole: bool = False
+    ) -> None:
+        """`slides`: whether rows leave one by one; `is_whole`: they are of all the window holds."""
         self.query = query
         self.slides = slides
+        self.held = ""
+        """Source of how many rows the window holds, set before results of the whole are asked."""
         self.bases = ("", "")
         """Source in front of int and of float columns, where several queries share a layout."""
         self.arguments: list[Argument] = []
@@ -68,7 +72,7 @@ class Aggregates:
         self.by_aggregate = [
             self._argument(aggregate, home, layout) for aggregate in query.aggregates
         ]
-        counted = any(aggregate.function == "count" for aggregate in query.aggregates)
+        counted = not is_whole and any(one.function == "count" for one in query.aggregates)
         self.count = layout.int_columns(home, 1) if counted else -1
         for argument in self.arguments:
             self._assign(argument, home, layout)
@@ -218,7 +222,7 @@ class Aggregates:
             own = self.own[aggregate]
             return self._filled(own, own.indicator.result, i, f, row, [""] * len(self.arguments))
         if argument is None:
-            return f"{i}[{row}, {self._int(self.count)}]"
+            return f"{i}[{row}, {self._int(self.count)}]" if self.count >= 0 else self.held
         if aggregate.function in argument.deques:
             name = "extreme" if argument.as_float else "extreme_int"
             return f"{name}(s, {i}, {row}, {self._int(argument.deques[aggregate.function])})"

@@ -55,7 +55,7 @@ class QuerySource:
 
     def _take_columns(self, layout: Layout, times: int) -> None:
         rings = layout.rings
-        self.aggregates = Aggregates(self.query, self.home, layout, self.windowed)
+        self.aggregates = Aggregates(self.query, self.home, layout, self.windowed, self.is_whole)
         self.filled = layout.int_columns(self.home, 1) if self.batched else -1
         self.ring = layout.int_columns(self.window_home, RING_COLUMNS) if self.windowed else -1
         layout.rings = rings + times * (layout.rings - rings + int(self.windowed))
@@ -98,6 +98,11 @@ class QuerySource:
             w.let(name, inner.value(expression)) for name, expression in self.query.projection
         )
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether what is aggregated is just what the window holds."""
+        return self.windowed and not self.filtered and self.home == self.window_home
+
     def _is(self, name: str) -> bool:
         return self.window is not None and self.window.name == name
 
@@ -136,6 +141,7 @@ class QuerySource:
         with guarded(w, ["counted" if self.filtered and self.windowed else ""]):
             w(*enter)
         self._write_rebase(w, key, row, head)
+        self.aggregates.held = f"({position} + 1 - {head})"
         results = tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
         if self.batched:
             w(f"{i}[{row}, {self.filled}] += 1")
@@ -208,12 +214,16 @@ class QuerySource:
         """Let rows leave; `ends` are the locals of the first row's place and of the arriving's."""
         head, tail = ends
         with w.block(self._leaving(head, tail)):
-            cell = w.let("cell", f"int_cell({home}, {at}, {self.ring}, {head}, {self.ints})")
+            cell = w.let("cell", self._held_cell(home, at, head))
             if clock:
                 with w.block(f"if wi[{cell}] + {self.size} > {clock}:"):
                     w("break")
             self._write_leave(w, home, at, head, cell, row)
             w(f"{head} += 1")
+
+    def _held_cell(self, home: str, at: str, position: str) -> str:
+        """Source of the first int cell of a row that the window holds."""
+        return f"int_cell({home}, {at}, {self.ring}, {position}, {self.ints})"
 
     def _time(self, scope: Scope) -> str:
         """Source of the time by which the row leaves."""

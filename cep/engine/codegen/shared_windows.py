@@ -11,7 +11,14 @@ from cep.engine.codegen.predicates import Emission, slot_scope
 from cep.engine.codegen.queries import ARRAYS, QuerySource
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.state import OUT_ATTRIBUTES, RING_COLUMNS, RING_HEAD, RING_TAIL
+from cep.engine.kernels.state import (
+    OUT_ATTRIBUTES,
+    RING_COLUMNS,
+    RING_HEAD,
+    RING_INTS,
+    RING_ROOM,
+    RING_TAIL,
+)
 from cep.engine.layout import Layout, Start, is_float
 from cep.plan.families import Family
 
@@ -40,6 +47,7 @@ class SharedWindow(QuerySource):
         self.sizes = tables.array("W", family.sizes(0))
         self.cells = tables.parameters(family, "{}")
         self.wide: int | None = None
+        self.mask = self.rows = ""
         layout.wide_values += times * len(family) * len(family.query.projection)
 
     @property
@@ -55,7 +63,7 @@ class SharedWindow(QuerySource):
         owners = [("query", query.name) for query in self.family.members]
         form = "shared window"
         block = Layout({"key": 0, "global": 0, "group": 0}, {"key": 0, "global": 0, "group": 0})
-        self.aggregates = Aggregates(self.query, self.home, block, True)
+        self.aggregates = Aggregates(self.query, self.home, block, True, self.is_whole)
         self.widths = (block.ints[self.home], block.floats[self.home])
         self.blocks = (
             layout.each(owners, form, lambda: layout.int_columns(self.home, self.widths[0])),
@@ -114,6 +122,8 @@ class SharedWindow(QuerySource):
         tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
         clock = self._write_clock(w, scope, home, at, tail)
         self._write_entry(w, scope, home, at, tail, row, values)
+        self.mask = w.let("mask", f"{home}[{at}, {self.ring + RING_ROOM}] - 1")
+        self.rows = w.let("rows", f"{home}[{at}, {self.ring + RING_INTS}]")
         oldest = w.let("oldest", tail)
         member = w.name("member")
         with w.block(f"for {member} in range({len(self.family)}):"):
@@ -123,6 +133,12 @@ class SharedWindow(QuerySource):
             w(f"{oldest} = min({oldest}, {head})")
             select(member, results)
         w(f"{home}[{at}, {self.ring + RING_HEAD}] = {oldest}")
+
+    def _held_cell(self, home: str, at: str, position: str) -> str:
+        """Where the ring lies is read once a row: members' stores could change it, for all the
+        compiler knows.
+        """
+        return f"{self.rows} + ({position} & {self.mask}) * {self.ints}"
 
     def _write_member(
         self,
@@ -147,6 +163,7 @@ class SharedWindow(QuerySource):
         with guarded(w, ["counted" if self.filtered else ""]):
             w(*self.aggregates.enter(i, f, row, values, ends[1]))
         self._write_rebase(w, key, row, ends[0])
+        self.aggregates.held = f"({ends[1]} + 1 - {ends[0]})"
         return tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
 
     def _write_selection(
