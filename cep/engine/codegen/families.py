@@ -189,10 +189,11 @@ class Families:
         self._note_targets(family, tables, "T")
         left, right = (self.flow.rows(one.stream) for one in first.inputs)
         keyed = self.stages.by.is_keyed(first)
-        source = JoinSource(family, keyed, self.layout, (left, right), tables)
+        packs = self.wide_id is not None and len(set(family.targets)) == len(family) > 1
+        source = JoinSource(family, keyed, self.layout, (left, right), tables, packs)
         self.runs[first.name] = source
-        if self.wide_id is not None and len(set(family.targets)) == len(family) > 1:
-            source.packed = self.wide_id(Wide(family.targets, first.schema, True, source.in_rounds))
+        if self.wide_id is not None and packs:
+            source.packed = self.wide_id(Wide(family.targets, first.schema, True, source.asks_once))
         self.members.update(query.name for query in members)
 
     def _add_matching(self, members: Sequence[Query]) -> None:

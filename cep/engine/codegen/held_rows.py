@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
+from cep.engine.codegen.marked_rows import Held, Marks, unsigned
 from cep.engine.codegen.match_scope import TIME, Place
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.held import FIRST_ROOM
-from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_INTS, RING_ROOM, RING_TAIL
+from cep.engine.kernels.marks import MARK_COLUMNS
+from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, Start
 from cep.plan.change import Part
 from cep.plan.expressions import Expression
@@ -24,6 +26,9 @@ from math import inf
 from cep.engine.kernels.held import (
     advance_cursors, enter_key, enter_zone, found_cell, next_in_band, reserve_held, search,
 )
+from cep.engine.kernels.marks import (
+    advance_marked, enter_mark, find_marks, is_marked, marked, place_of, slot_of,
+)
 from cep.engine.kernels.state import HELD_ROOM
 """
 
@@ -34,28 +39,6 @@ class Windows:
 
     counts_rows: bool
     member: str
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """Locals with where a ring lies, which must not move meanwhile; `key`: the cell of a row's key.
-
-    Kernels that look it up each time cost more than what they do.
-    """
-
-    mask: str
-    rows: str
-    buckets: str
-    key: int
-    ints: int
-
-    def newest(self, key: str) -> str:
-        """Source of the position of the newest row that may have a key."""
-        return f"wi[{self.buckets} + bucket_of(0, {key}, 2 * {self.mask} + 2)] - 1"
-
-    def cell(self, position: str) -> str:
-        """Source of a row's first int cell."""
-        return f"{self.rows} + ({position} & {self.mask}) * {self.ints}"
 
 
 @dataclass(slots=True)
@@ -85,6 +68,8 @@ class HeldRows:
     advanced: int = -1
     floors: int = -1
     span_table: str = ""
+    sizes: tuple[int, ...] = ()
+    marks: Marks | None = None
 
     def hold(self, position: int, as_float: bool) -> None:
         """Keep an attribute."""
@@ -114,7 +99,7 @@ class HeldRows:
         window = family.windows[0][slot]
         assert window is not None
         sizes = family.sizes(slot)
-        numbers: Sequence[int] = sizes
+        self.sizes, numbers = sizes, list(sizes)
         counts_rows = window.name == "length"
         if counts_rows:
             self.longest = max(self.longest, *sizes)
@@ -126,8 +111,13 @@ class HeldRows:
             member = tables.array(f"W{slot}", numbers) + "[{}]"
         self.windows[slot] = Windows(counts_rows, member)
 
-    def place(self, tables: Tables, owners: Sequence[Part]) -> None:
-        """Take columns and room, once everything that is held is known."""
+    def place(
+        self, tables: Tables, owners: Sequence[Part], *, is_hashed: bool | None = None
+    ) -> None:
+        """Take columns and room, once everything that is held is known.
+
+        With `is_hashed` given there are marks, and no cursors; there is one index then.
+        """
         layout = self.layout
         self.keys_at = self.ints
         self.ints += 2 * len(self.keys)
@@ -140,12 +130,31 @@ class HeldRows:
         for number, owner in enumerate(owners):
             tail = self.ring + RING_TAIL
             layout.starts.append(Start(owner, self.home, self.floors + number, tail))
-        self.cursors = layout.int_columns(self.home, len(self.spans))
         self.advanced = layout.int_columns(self.home, 1)
-        self.span_table = tables.array(f"S{self.slots[0]}", self.spans)
         layout.rings += 1
+        if is_hashed is None:
+            self.cursors = layout.int_columns(self.home, len(self.spans))
+            self.span_table = tables.array(f"S{self.slots[0]}", self.spans)
+        else:
+            self.marks = self._marks(tables, is_hashed)
+            layout.rings += 1
         layout.row_ints += self.first_room * (self.ints + 2 * len(self.keys) + 1)
         layout.row_floats += self.first_room * (self.floats + 2 * len(self.bands))
+
+    def _marks(self, tables: Tables, is_hashed: bool) -> Marks:
+        (slot,) = self.slots
+        return Marks(
+            "ki" if self.home == "key" else "gi",
+            self.ring,
+            self.ints,
+            self.keys_at,
+            self.layout.int_columns(self.home, MARK_COLUMNS),
+            self.floors,
+            self.sizes,
+            tables.array(f"Z{slot}", self.sizes) + "[{}]",
+            self.windows[slot].counts_rows,
+            is_hashed,
+        )
 
     @property
     def first_room(self) -> int:
@@ -174,11 +183,14 @@ class HeldRows:
         advanced = f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.advanced}]"
         is_new = "" if self.longest else f"{advanced} != {clock}"
         with guarded(w, [is_new]):
-            w(
-                f"advance_cursors(wi, {self._arguments(at)}, {self.cursors}, {self.span_table}, "
-                f"{self.longest}, {clock})",
-                f"{advanced} = {clock}",
-            )
+            if self.marks is not None:
+                self.marks.write_advance(w, at, clock)
+            else:
+                w(
+                    f"advance_cursors(wi, {self._arguments(at)}, {self.cursors}, "
+                    f"{self.span_table}, {self.longest}, {clock})"
+                )
+            w(f"{advanced} = {clock}")
 
     def write_entry(self, w: Writer, at: str, scope: Scope, clock: str) -> None:
         """The arriving row enters the ring and its indexes; one that comes late may be too old."""
@@ -203,6 +215,8 @@ class HeldRows:
         for index, (key, as_float) in enumerate(self.keys):
             w(f"wi[{cell} + {self.keys_at + 2 * index}] = {key_source(w, scope, key, as_float)}")
             w(f"enter_key(wi, {self._arguments(at)}, {self.keys_at}, {index}, {tail})")
+        if self.marks is not None:
+            self.marks.write_entry(w, at, tail)
         for band, key in enumerate(self.bands):
             value = scope.as_type(key, Type.DOUBLE)
             w(f"wf[{float_cell} + {self.floats - bands + band}] = {value}")
@@ -223,18 +237,6 @@ class HeldRows:
         if windows.counts_rows:
             return f"{past} - {number}"
         return f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.cursors} + {number}]"
-
-    def write_frame(self, w: Writer, at: str, index: int) -> Frame:
-        """Locals with where the ring lies now."""
-        mask = w.let("mask", f"{self.column(at, RING_ROOM)} - 1")
-        rows = w.let("rows", self.column(at, RING_INTS))
-        return Frame(
-            mask,
-            rows,
-            w.let("buckets", f"{rows} + ({mask} + 1) * {self.ints + 2 * index}"),
-            self.keys_at + 2 * index,
-            self.ints,
-        )
 
     def write_search(
         self, w: Writer, at: str, index: int, key: str, ends: tuple[str, str]
@@ -275,6 +277,19 @@ class HeldRows:
             for one in wanted
             for kind, number in (self.cells[one],)
         }
+
+    def write_marked_cells(
+        self, w: Writer, at: str, held: Held, wanted: Mapping[int, object]
+    ) -> dict[int, str]:
+        """The same of a row whose place is known."""
+        found: dict[int, str] = {}
+        for one in wanted:
+            as_float, number = self.cells[one]
+            place = f"{held.row} + {number}"
+            if as_float:
+                place = f"{self._cell(w, at, held.position, as_float)} + {number}"
+            found[one] = w.let("held", f"{'wf' if as_float else 'wi'}[{unsigned(place)}]")
+        return found
 
 
 def key_source(w: Writer, scope: Scope, key: Expression, as_float: bool) -> str:

@@ -7,13 +7,13 @@ one index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cep.engine.codegen.match_scope import slots
 from cep.engine.layout import is_float
-from cep.plan.expressions import Arithmetic, Comparison, Constant, Expression
-from cep.plan.families import PARAMETER
+from cep.plan.expressions import Arithmetic, Column, Comparison, Constant, Expression
+from cep.plan.families import PARAMETER, is_parameter
 from cep.plan.types import Type
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -69,6 +69,27 @@ def _comparisons(condition: Expression, slot: int) -> Iterator[tuple[Expression,
         for key, op, probe in ((left, condition.op, right), (right, MIRRORED[condition.op], left)):
             if slots(key) == {slot} and slot not in slots(probe):
                 yield key, op, probe
+
+
+def offsets(
+    equality: Equality, slot: int, constants: Sequence[Sequence[object]]
+) -> tuple[int, ...] | None:
+    """By how much each member adds to what all ask of a slot's rows; None where they do not."""
+    if equality.as_float:
+        return None
+    probe = equality.probes[slot]
+    found = [0] * len(constants)
+    type_ = probe.type if isinstance(probe, Arithmetic) else Type.INT
+    for sign, term in _terms(probe, 1, type_):
+        if not is_parameter(term) and PARAMETER in slots(term):
+            return None
+        if is_parameter(term):
+            assert isinstance(term, Column)
+            values = [row[term.position] for row in constants]
+            if not all(isinstance(value, int) for value in values):
+                return None
+            found = [one + sign * int(str(value)) for one, value in zip(found, values, strict=True)]
+    return tuple(found)
 
 
 def _separated(condition: Expression) -> Equality | None:

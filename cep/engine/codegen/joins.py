@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.held_rows import HeldRows, arriving, key_source
-from cep.engine.codegen.join_keys import SIDES, band, equality
-from cep.engine.codegen.join_rounds import COLUMNS, MANY, TOP, Asked, Rounds
+from cep.engine.codegen.join_keys import SIDES, band, equality, offsets
+from cep.engine.codegen.join_lookups import MANY, TOP, Asking, Lookups, Run
+from cep.engine.codegen.marked_rows import Held, unsigned
 from cep.engine.codegen.match_scope import Place, SlotScope, places
 from cep.engine.codegen.predicates import Emission
 from cep.engine.codegen.tables import Tables
@@ -55,9 +56,17 @@ class JoinSource:
     """A family of joins over windows of several sizes."""
 
     def __init__(
-        self, family: Family, keyed: bool, layout: Layout, times: tuple[int, int], tables: Tables
+        self,
+        family: Family,
+        keyed: bool,
+        layout: Layout,
+        times: tuple[int, int],
+        tables: Tables,
+        packs: bool,
     ) -> None:
-        """`times`: most rows on each side's stream per input row."""
+        """`times`: most rows on each side's stream per input row; `packs`: rows that come at once
+        may come as one wide row.
+        """
         assert isinstance(family.query.input, Join)
         self.family = family
         self.tables = tables
@@ -75,6 +84,7 @@ class JoinSource:
             for slot in SIDES
         }
         self.cells = tables.parameters(family, "{}")
+        self.packs = packs
         self.held = self._held(layout, times)
         self.indexes = {slot: self._index(slot) for slot in SIDES}
         self.bands = {slot: band(self.rest[1 - slot], slot) for slot in SIDES}
@@ -82,27 +92,35 @@ class JoinSource:
         owners = [("query", query.name) for query in family.members]
         with layout.owned(*owners, form="join"):
             self.clock = layout.int_columns(self.home, 1)
+        self.asked = {slot: self._run(slot) for slot in self._triggers} if self.asks_once else {}
         for held in self.rings:
-            held.place(tables, owners)
+            asking = 1 - held.slots[0]
+            is_hashed = self.asked[asking] is None if asking in self.asked else None
+            held.place(tables, owners, is_hashed=is_hashed)
         self.packed: int | None = None
         values = 3 + len(self.query.projection)
         layout.packed_values = max(layout.packed_values, values)
-        scratch = layout.int_columns("global", COLUMNS * len(family)) if self.in_rounds else 0
-        self.rounds = Rounds(scratch, len(family))
 
     def __len__(self) -> int:
         return len(self.family)
 
     @property
-    def in_rounds(self) -> bool:
+    def asks_once(self) -> bool:
         """Whether pairs are just those of equal values, which many members look up at once."""
         is_plain = self.query.having is None and not self.at_self and self.join.kind == "inner"
         return (
-            is_plain
+            self.packs
+            and is_plain
             and len(self.family) >= MANY
             and not any(self.rest.values())
             and all(self.indexes[1 - slot] >= 0 for slot in self._triggers)
         )
+
+    def _run(self, slot: int) -> Run | None:
+        """What the members ask when a row of a slot comes, if that is a run of keys."""
+        assert self.equality is not None
+        found = offsets(self.equality, 1 - slot, self.family.constants)
+        return None if found is None else Run.of(found, self.tables, f"K{slot}")
 
     @property
     def _triggers(self) -> list[int]:
@@ -212,36 +230,39 @@ class JoinSource:
             pasts[1] = self._write_past(arrival, self.held[0])
         meets = {slot: test for slot, test in tests.items() if slot in self._triggers}
         with self._packing(arrival):
-            if self.packed is not None and self.in_rounds:
-                self._write_rounds(arrival, *meets)
+            if self.asks_once:
+                self._write_lookups(arrival, *meets)
                 return
             with w.block(f"for {arrival.member} in range({len(self.family)}):"):
                 for slot, test in meets.items():
                     with guarded(w, [test]):
                         self._write_meeting(arrival, slot, pasts[slot])
 
-    def _write_rounds(self, arrival: Arrival, slot: int) -> None:
-        """The row meets the other side in rounds."""
-        w, held, index = arrival.w, self.held[1 - slot], self.indexes[1 - slot]
-        assert held is not None and self.equality is not None
-        past = w.let("past", held.column(arrival.at, RING_TAIL))
-        probe, as_float = self.equality.probes[1 - slot], self.equality.as_float
+    def _write_lookups(self, arrival: Arrival, slot: int) -> None:
+        """The row meets the other side for all members at once."""
+        w, held = arrival.w, self.held[1 - slot]
+        assert held is not None and held.marks is not None and self.equality is not None
+        marks, probe, as_float = held.marks, self.equality.probes[1 - slot], self.equality.as_float
 
-        def ask(member: str) -> Asked:
-            scope = arrival.scope_of(self._own(arrival, slot, member))
-            low = w.let("low", held.low(arrival.at, 1 - slot, past, member))
-            return Asked(w.let("key", key_source(w, scope, probe, as_float)), low)
+        def ask(member: str) -> str:
+            scope = arrival.scope_of(self._own(arrival, slot, unsigned(member)))
+            return w.let("key", key_source(w, scope, probe, as_float))
 
-        def select(member: str, position: str) -> list[str]:
-            found = held.write_cells(w, arrival.at, position, self._read(1 - slot))
-            pair = self._own(arrival, slot, member)
+        def sees(member: str, row: Held) -> str:
+            return marks.sees(arrival.at, frame, member, row)
+
+        def select(member: str, row: Held) -> list[str]:
+            found = held.write_marked_cells(w, arrival.at, row, self._read(1 - slot))
+            pair = self._own(arrival, slot, unsigned(member))
             pair |= {(1 - slot, one): local for one, local in found.items()}
             scope = arrival.scope_of(pair)
             return [_bits(scope.value(value), value) for _, value in self.query.projection]
 
-        with w.block(f"if {held.column(arrival.at, RING_HEAD)} < {past}:"):
-            frame = held.write_frame(w, arrival.at, index)
-            self.rounds.write(w, frame, ask, select)
+        ends = (held.column(arrival.at, end) for end in (RING_HEAD, RING_TAIL))
+        with w.block(f"if {' < '.join(ends)}:"):
+            frame = marks.write_frame(w, arrival.at)
+            asking = Asking(ask, sees, select)
+            Lookups(len(self.family), frame, marks.key, asking).write(w, self.asked[slot])
 
     @contextmanager
     def _packing(self, arrival: Arrival) -> Iterator[None]:
