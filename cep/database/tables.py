@@ -152,14 +152,18 @@ class Tables:
 
         `more` gives type and values (one per member) of each further column, windows' sizes say.
         """
-        further = more or {}
+        further, wanted = more or {}, [tuple(names) for names in indexes]
+        number = self._row_number(family, wanted)
         columns = [sa.Column("member", NUMBER)]
-        for number, type_ in enumerate(family.types):
-            columns.append(sa.Column(f"c_{number}", self.dialect.column_types[type_]))
+        for place, type_ in enumerate(family.types):
+            kind = NUMBER if f"c_{place}" == number else self.dialect.column_types[type_]
+            columns.append(sa.Column(f"c_{place}", kind))
         columns += [sa.Column(name, kind) for name, (kind, _) in further.items()]
-        table = self._table(f"p_{len(self.parameter_tables)}", columns, key=("member",))
-        for names in indexes:
-            self._index(table, tuple(names))
+        key = (number or "member",)
+        table = self._table(f"p_{len(self.parameter_tables)}", columns, key, number is not None)
+        for names in wanted:
+            if names[0] != number:
+                self._index(table, names)
         values = zip(*(column for _, column in further.values()), strict=True)
         added = list(values) if further else [()] * len(family)
         constants = family.constants or ((),) * len(family)
@@ -219,9 +223,30 @@ class Tables:
         self._ranks.update(ranks)
         self._alone = self._alone.union(alone)
 
-    def _table(self, name: str, columns: list[sa.Column[Any]], key: tuple[str, ...]) -> sa.Table:
+    def _row_number(self, family: Family, indexes: Iterable[Sequence[str]]) -> str | None:
+        """The constant by which members are looked for, if it can be SQLite's number of a row.
+
+        A row is found by its number in half the time that an index takes.
+        """
+        if self.dialect.name != "sqlite":
+            return None
+        firsts = {names[0] for names in indexes}
+        for place, type_ in enumerate(family.types):
+            values = {row[place] for row in family.constants}
+            is_key = len(values) == len(family) and type_ in (Type.INT, Type.LONG)
+            if is_key and f"c_{place}" in firsts:
+                return f"c_{place}"
+        return None
+
+    def _table(
+        self,
+        name: str,
+        columns: list[sa.Column[Any]],
+        key: tuple[str, ...],
+        is_row_number: bool = False,
+    ) -> sa.Table:
         options = table_options(self.dialect, self._is_durable)
-        if self.dialect.name == "sqlite" and key != ("pos",):
+        if self.dialect.name == "sqlite" and key != ("pos",) and not is_row_number:
             options["sqlite_with_rowid"] = False
         # DuckDB finds rows by the ranges of its blocks; its indexes cost more than they give
         if self.dialect.name != "duckdb" and key:

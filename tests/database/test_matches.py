@@ -225,7 +225,7 @@ def test_patterns_of_one_shape_are_one_statement_that_finds_them_by_an_index() -
     lines = list(values_of(columns[-1]))
     assert lines[0].endswith("USING INTEGER PRIMARY KEY (rowid>?)"), lines
     assert not any(line.startswith("SCAN") for line in lines), lines
-    assert any("SEARCH p USING" in line and "c_0=?" in line for line in lines), lines
+    assert any("SEARCH p USING" in line and "rowid=?" in line for line in lines), lines
     run.close()
 
 
