@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from cep.database.batches import Arrivals
 from cep.database.progress import Progress
 from cep.database.steps import Kept, Retention
 
@@ -15,6 +18,8 @@ LOOK_EVENTS = 200
 """So many events at least lie between two looks at what may go."""
 MOMENT_ROWS = 125
 """So many rows at least lie between two moments that are remembered."""
+MOMENTS = 8
+"""So many moments of one batch are remembered at most."""
 
 
 @dataclass(slots=True)
@@ -35,12 +40,25 @@ class Horizon:
         self._looked = progress.seq
         return True
 
-    def remember(self, progress: Progress) -> None:
-        """After a batch: the rows there are at its time."""
+    def remember(
+        self, kept: Mapping[str, Kept], progress: Progress, batch: Sequence[Arrivals]
+    ) -> None:
+        """After a batch: the rows there are at its time, and were at times within it.
+
+        Moments older than any stream's retention are dropped, but for the newest of those.
+        """
+        longest = max((one.retention.time_ms for one in kept.values()), default=0)
+        if not longest:  # rows go by their number alone
+            return
         if self._rows and sum(progress.last.values()) - sum(self._rows[-1].values()) < MOMENT_ROWS:
             return
-        self._times.append(progress.now_msc)
-        self._rows.append(progress.last)
+        for time, rows in (*_within(progress, batch), (progress.now_msc, progress.last)):
+            self._times.append(time)
+            self._rows.append(rows)
+        useless = bisect_right(self._times, progress.now_msc - longest) - 1
+        if useless > 0:
+            del self._times[:useless]
+            del self._rows[:useless]
 
     def due(self, kept: Mapping[str, Kept], progress: Progress) -> Iterator[tuple[str, int]]:
         """(stream, number of its last row that may go), for the batch that is about to come.
@@ -52,14 +70,6 @@ class Horizon:
             if row - progress.purged.get(name, 0) >= PURGE_ROWS:
                 yield name, row
 
-    def forget(self, kept: Mapping[str, Kept], now_msc: int) -> None:
-        """Drop moments that are older than any stream's retention but the newest of those."""
-        longest = max((one.retention.time_ms for one in kept.values()), default=0)
-        useless = bisect_right(self._times, now_msc - longest) - 1
-        if useless > 0:
-            del self._times[:useless]
-            del self._rows[:useless]
-
     def _row(self, name: str, retention: Retention, progress: Progress) -> int:
         """The newest row that is too old, and not the last such."""
         by_number = progress.base.get(name, 0) - retention.rows
@@ -68,3 +78,18 @@ class Horizon:
         place = bisect_right(self._times, progress.first_msc - retention.time_ms) - 1
         by_age = self._rows[place].get(name, 0) - 1 if place >= 0 else 0
         return min(by_number, by_age)
+
+
+def _within(
+    progress: Progress, batch: Sequence[Arrivals]
+) -> Iterator[tuple[int, Mapping[str, int]]]:
+    """Times within a batch and the rows of then; of what queries made, the rows of before it."""
+    longest = max((one.times for one in batch), key=len, default=np.zeros(0, np.int64))
+    count = min(MOMENTS, sum(len(one.times) for one in batch) // MOMENT_ROWS)
+    for number in range(1, count):
+        time = longest[len(longest) * number // count]
+        rows = dict(progress.base)
+        for one in batch:
+            if one.stream in rows:
+                rows[one.stream] += int(np.searchsorted(one.times, time, "right"))
+        yield int(time), rows

@@ -181,8 +181,7 @@ class Runner:
         else:
             made, found = kept
         self._progress = made
-        self._horizon.remember(made)
-        self._horizon.forget(self.program.kept, made.now_msc)
+        self._horizon.remember(self.program.kept, made, parts)
         return self.again() if kept is None else found
 
     def _run(
