@@ -265,7 +265,8 @@ class Runner:
             return after.purged
         purged = dict(after.purged)
         for name, row in self._horizon.due(self.program.kept, after):
-            marks = {**_marks(after), Mark("purged", name): row}
+            marks = _marks(after)
+            marks |= {Mark("gone", name): purged.get(name, 0), Mark("purged", name): row}
             for one in self.program.kept[name].purges:
                 self._driver.execute(one.text, one.bound(marks))
             purged[name] = row

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cep.database.dialects.base import Dialect, Element
 from cep.plan.types import Schema, Type
 
-MarkKind = Literal["base", "purged", "first", "now"]
+MarkKind = Literal["base", "gone", "purged", "first", "now"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,9 @@ class Mark:
     """A number that only a batch knows.
 
     `base`: how many rows a stream had before the batch, so that its new rows are those with a
-    larger `pos`; `purged`: rows of the stream up to this `pos` are not needed any more (in
-    statements that purge); `first` and `now`: the times in ms of the batch's first and last event.
+    larger `pos`. In statements that purge, `purged`: rows of the stream up to this `pos` are not
+    needed any more; `gone`: those up to this one are not there any more. `first` and `now`: the
+    times in ms of the batch's first and last event.
     """
 
     kind: MarkKind

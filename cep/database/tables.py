@@ -107,8 +107,12 @@ class Tables:
         return tuple(self._streams)
 
     def purge(self, table: sa.Table, stream: str) -> sa.Delete:
-        """What takes the rows away that nobody needs."""
-        return sa.delete(table).where(table.c.pos <= mark("purged", stream))
+        """What takes the rows away that nobody needs.
+
+        It is told where they begin: PostgreSQL would pass by all that went since its last vacuum.
+        """
+        begin, end = mark("gone", stream), mark("purged", stream)
+        return sa.delete(table).where(table.c.pos > begin, table.c.pos <= end)
 
     def fresh(self, name: str, alias: str) -> tuple[sa.FromClause, Element]:
         """A stream under a name of its own, and the condition for the rows of this batch."""

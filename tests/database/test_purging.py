@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 
 from cep.database import purging
 from cep.database.batches import Arrivals
+from cep.database.drivers import connect
 from cep.database.progress import Progress
 from cep.database.purging import MOMENT_ROWS, Horizon
 from cep.database.steps import Kept, Retention
+from tests.database.runs import events, pushed, started
 
 NAMES = ("s", "t")
 BATCHES = st.lists(
@@ -90,3 +93,22 @@ def test_rows_without_a_window_go_by_their_number() -> None:
     taken.due(0, 0)
     taken.take(_arrivals([0] * 1_000, ["s"] * 1_000))
     assert taken.due(0, 0) == {"s": 999}
+
+
+def test_no_statement_looks_at_what_went_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PURGE_ROWS", "MOMENT_ROWS", "LOOK_EVENTS"):
+        monkeypatch.setattr(purging, name, 1)
+    run, asked = started(connect("sqlite://"), 20), list[tuple[int, int]]()
+    delete, execute = run.program.kept["s"].purges[-1].text, run._driver.execute
+
+    def heard(text: str, values: Any = ()) -> int:
+        if text == delete:
+            asked.append(values)
+        return execute(text, values)
+
+    monkeypatch.setattr(run._driver, "execute", heard)
+    pushed(run, events(100))
+    run.close()
+    begun, ended = zip(*asked, strict=True)
+    assert begun == (0, *ended[:-1])
+    assert list(ended) == sorted(set(ended))
