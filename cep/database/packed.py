@@ -15,6 +15,8 @@ from cep.database.steps import Fetch
 
 ONE = "="
 """In front of a number that all results of an event have."""
+PAIR = 2**32
+"""A pair of whole numbers, the second of 32 bits, is one: the first times this, and the second."""
 
 
 def columns_of(fetch: Fetch, fetched: Sequence[Column]) -> tuple[Column, ...]:
@@ -23,6 +25,8 @@ def columns_of(fetch: Fetch, fetched: Sequence[Column]) -> tuple[Column, ...]:
         seqs, counts, *columns = map(values_of, fetched)
         often = np.array(counts, np.int64)
         repeated = np.repeat(np.array(seqs, np.int64), often)
+        if fetch.is_paired:
+            return repeated, *_paired(columns, often)
         return repeated, *(_repeated(column, often) for column in columns)
     if not fetch.is_packed:
         return tuple(fetched)
@@ -30,6 +34,20 @@ def columns_of(fetch: Fetch, fetched: Sequence[Column]) -> tuple[Column, ...]:
     width = len(fetch.members) * len(fetch.types)
     numbers = _numbers(texts)  # of all rows at once
     return seqs, *(numbers[place::width] for place in range(width))
+
+
+def _paired(columns: Sequence[Sequence[Any]], often: NDArray[np.int64]) -> list[Column]:
+    """The first of the pairs of all results, then each value: the second where it is None."""
+    pairs, *values = columns
+    numbers = np.array(_numbers(pairs), np.int64)
+    firsts = (numbers + PAIR // 2) // PAIR
+    seconds = numbers - firsts * PAIR
+    found: list[Column] = [firsts]
+    for column in values:
+        is_own = np.array([one is not None for one in column], np.bool_)
+        own = np.array([one or 0 for one in column], np.int64)
+        found.append(np.where(np.repeat(is_own, often), np.repeat(own, often), seconds))
+    return found
 
 
 def _repeated(texts: Sequence[str], often: NDArray[np.int64]) -> Column:

@@ -46,6 +46,7 @@ def fetch(family: Family, rows: Rows, tables: Tables) -> Fetch:
         is_wide=rows.is_wide,
         is_packed=rows.is_packed,
         is_grouped=rows.is_grouped,
+        is_paired=rows.is_paired,
     )
 
 

@@ -73,6 +73,9 @@ class Rows:
     `is_grouped` (whole numbers again): each row has all results of one event, `number` of them;
     `member` and each value are texts with that many numbers, or `=` and one that all have.
 
+    `is_paired`: `member` has pairs instead, each a number times `packed.PAIR` and a value; this is
+    the value that is null, and the others are numbers that all have.
+
     `order`: columns of tables in the select that by themselves put the rows of a member in order,
     as `pos` does: the rows are numbered and read by them, and by nothing else.
     """
@@ -84,6 +87,7 @@ class Rows:
     is_wide: bool = False
     is_packed: bool = False
     is_grouped: bool = False
+    is_paired: bool = False
     order: tuple[Element, ...] = ()
 
 
@@ -94,7 +98,7 @@ class Fetch:
     `members` are the streams that a member number stands for; `names` and `types` the attributes of
     each. Rows come in the order of seq, those of a member in their own. `is_wide`: each has the
     values of all members; `is_packed`: in one text. `is_grouped`: all results of an event; columns
-    `seq`, `number`, then texts of so many numbers (or `=` and one for all).
+    `seq`, `number`, then texts of so many numbers (or `=` and one for all). `is_paired`: see there.
     """
 
     statement: Statement
@@ -105,6 +109,7 @@ class Fetch:
     is_wide: bool = False
     is_packed: bool = False
     is_grouped: bool = False
+    is_paired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Databases that give rows one by one take longer for that than to find them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +14,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from cep.database.dialects.base import Element
 from cep.database.expressions import Lowering
 from cep.database.lower.combinations import Arm, Combinations
-from cep.database.packed import ONE
+from cep.database.packed import ONE, PAIR
 from cep.plan.expressions import Arithmetic, Column, Comparison, Constant, Expression, walk
 from cep.plan.families import PARAMETER
 from cep.plan.types import Type
@@ -38,15 +39,36 @@ def may_be_grouped(combined: Combinations) -> bool:
     )
 
 
-def grouped(combined: Combinations, arm: Arm) -> sa.Select[Any]:
+def may_be_paired(combined: Combinations, arms: Sequence[Arm]) -> bool:
+    """Whether SQLite may give a result's query and the one value that the new row has not as one.
+
+    It does what it does with a text for each column, so that one column less is a gain.
+    """
+    nodes = [node for _, node in combined.family.query.projection]
+    foreign = [[node for node in nodes if not _is_own(node, arm)] for arm in arms]
+    return (
+        combined.tables.dialect.name == "sqlite"
+        and all(_is_never_null(node, combined) for node in nodes)
+        and all(len(found) == 1 and found[0].type is Type.INT for found in foreign)
+    )
+
+
+def grouped(combined: Combinations, arm: Arm, is_paired: bool) -> sa.Select[Any]:
     """For each new row that completes combinations: how many, for which queries, and their values.
 
     Columns `seq`, `ts`, `o_0`, `number`, `member`, `v_0`, ..
     """
-    newest = arm.newest.c
-    texts = [_text(arm.rows[PARAMETER].c.member, combined, arm).label("member")]
-    for place, (_, node) in enumerate(combined.family.query.projection):
-        texts.append(_value(node, combined, arm).label(f"v_{place}"))
+    newest, member = arm.newest.c, _member(arm)
+    values = [node for _, node in combined.family.query.projection]
+    if is_paired:
+        lowering = Lowering(combined.tables.dialect, arm.find)
+        (foreign,) = (node for node in values if not _is_own(node, arm))
+        member = member * sa.literal_column(str(PAIR)) + lowering.value(foreign)
+        own = [sa.null() if node is foreign else lowering.value(node) for node in values]
+    else:
+        own = [_value(node, combined, arm) for node in values]
+    texts = [_text(member, combined, arm).label("member")]
+    texts += [one.label(f"v_{place}") for place, one in enumerate(own)]
     head = [newest.seq.label("seq"), newest.ts.label("ts"), arm.order[0].label("o_0")]
     keys = [newest.pos]
     if combined.tables.dialect.name != "sqlite":  # which needs none but the number, and loops by it
@@ -56,17 +78,29 @@ def grouped(combined: Combinations, arm: Arm) -> sa.Select[Any]:
     return select.where(*arm.conditions).group_by(*keys)
 
 
+def _member(arm: Arm) -> Element:
+    return arm.rows[PARAMETER].c.member
+
+
 def _value(node: Expression, combined: Combinations, arm: Arm) -> Element:
     """The values of all results; SQLite gives what is of the new row alone once."""
     value = Lowering(combined.tables.dialect, arm.find).value(node)
-    conditions = combined.found.conditions
-    if not any(node in walk(one) for one in conditions):  # it may be null
+    if not _is_never_null(node, combined):
         value = sa.func.coalesce(sa.cast(value, sa.Text()), "null")
-    columns = [one for one in walk(node) if isinstance(one, Column)]
-    is_one = bool(columns) and all(one.slot == arm.arrived for one in columns)
-    if is_one and combined.tables.dialect.name == "sqlite":
+    if _is_own(node, arm) and combined.tables.dialect.name == "sqlite":
         return sa.literal_column(f"'{ONE}'", sa.Text()).concat(sa.cast(value, sa.Text()))
     return _text(value, combined, arm)
+
+
+def _is_never_null(node: Expression, combined: Combinations) -> bool:
+    """Whether it is compared in a condition, which is false of null."""
+    return any(node in walk(one) for one in combined.found.conditions)
+
+
+def _is_own(node: Expression, arm: Arm) -> bool:
+    """Whether the new row alone tells a value."""
+    columns = [one for one in walk(node) if isinstance(one, Column)]
+    return bool(columns) and all(one.slot == arm.arrived for one in columns)
 
 
 def _is_equality(condition: Expression) -> bool:

@@ -11,7 +11,7 @@ from cep.database.dialects.base import Element
 from cep.database.errors import Refusal
 from cep.database.expressions import Lowering
 from cep.database.lower.combinations import Arm, Combinations, combinations
-from cep.database.lower.grouped import grouped, may_be_grouped
+from cep.database.lower.grouped import grouped, may_be_grouped, may_be_paired
 from cep.database.lower.probes import probed
 from cep.database.steps import Rows
 from cep.database.tables import Tables
@@ -30,12 +30,14 @@ def lower_join(family: Family, tables: Tables) -> Rows:
     combined = combinations(family, tables)
     arms = [arm for slot in _triggers(family) for arm in _arms(combined, slot)]
     is_grouped = may_be_grouped(combined)
-    select = grouped if is_grouped else _select
-    selects = [select(combined, arm) for arm in arms]
+    is_paired = is_grouped and may_be_paired(combined, arms)
+    selects = [
+        grouped(combined, arm, is_paired) if is_grouped else _select(combined, arm) for arm in arms
+    ]
     made = selects[0] if len(selects) == 1 else sa.union_all(*selects)
     strategy = "; ".join(dict.fromkeys(arm.strategy for arm in arms))
     orders = 1 if is_grouped else len(_order(combined, arms[0]))
-    return Rows(made, strategy, orders=orders, is_grouped=is_grouped)
+    return Rows(made, strategy, orders=orders, is_grouped=is_grouped, is_paired=is_paired)
 
 
 def _triggers(family: Family) -> list[int]:
