@@ -1,14 +1,12 @@
 """D1 to D4 and N4 to N7: the article's queries on our engine, three databases and naive SQL.
 
-`python -m benchmarks.jepc [--full] [--keep] [KIND ..]`: filter, aggregation, correlation, pattern,
-mixed, or those named; `--full` measures every number of queries from 1 to 100 instead of four;
-`--keep` goes on where a run was broken off. Writes jepc.md and jepc.svg.
+`python -m benchmarks.jepc` writes jepc.md and jepc.svg; `--help` tells the rest.
 """
 
 from __future__ import annotations
 
+import argparse
 import sqlite3
-import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
@@ -161,10 +159,18 @@ def report(of: Figures, kinds: Sequence[str], full: bool) -> None:
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    kinds = [word for word in words if word in ALL] or list(ALL)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("kind", nargs="*", help=f"of the queries: {', '.join(ALL)}; default: all")
+    parser.add_argument(
+        "--full", action="store_true", help="measure more numbers of queries from 1 to 100"
+    )
+    parser.add_argument("--keep", action="store_true", help="go on where a run was broken off")
+    told = parser.parse_args()
+    unknown = [kind for kind in told.kind if kind not in ALL]
+    if unknown:
+        parser.error(f"no such kind: {', '.join(unknown)}; there are {', '.join(ALL)}")
     with databases() as urls, databases(on_disk=True) as on_disk:
-        report(Figures(urls, on_disk, "--keep" in words), kinds, "--full" in words)
+        report(Figures(urls, on_disk, told.keep), told.kind or list(ALL), told.full)
 
 
 if __name__ == "__main__":
