@@ -168,12 +168,8 @@ class StageRun:
             header[LISTS_LIMIT] = min(limits[1], PART_VALUES)
             start = self.compiled.run(start, stop, rows.ints, rows.floats, self.state)
             header[ROWS_LIMIT], header[LISTS_LIMIT] = limits
-            is_part = bool(
-                header[STATUS] == ROWS_FULL
-                and header[ROWS]
-                and limits[0] >= PART_ROWS
-                and limits[1] >= PART_VALUES
-            )
+            is_short = header[ROWS] > limits[0] or header[LISTS] > limits[1]
+            is_part = header[STATUS] == ROWS_FULL and not is_short
             if header[ROWS]:
                 yield self.take()
             if start < stop and not is_part:

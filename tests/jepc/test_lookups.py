@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cep.engine.change import changed, compiled_for
 from cep.engine.native import Compiled, Run
 from cep.engine.results import Results
-from cep.jepc import Correlator, CountWindow, Stream, TimeWindow
+from cep.jepc import Correlator, CountWindow, Filter, Stream, TimeWindow
 from cep.jepc.catalog import Catalog
 from cep.plan.nodes import Plan
 
@@ -151,6 +152,29 @@ def test_members_come_and_go(
         run, _ = changed(run, compiled_for(run, plans[1], outputs=names, interpreted=also))
         found.append((first, told(run, events[cut:])))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_some_are_read_or_not_put_out(jit: bool) -> None:
+    """Then nothing is packed."""
+    catalog = Catalog()
+    for stream, schema in SCHEMAS.items():
+        catalog.register(stream, schema)
+    sides = [Stream(name).window(TimeWindow(9)) for name in SCHEMAS]
+    for number in range(9):
+        catalog.create(f"q{number}", Correlator(sides, f"s.a - r.b == {number}"))
+    names = [f"q{number}" for number in range(9)]
+    events = events_of([("sr"[number % 2], 1, number % 5) for number in range(40)])
+    plans = [(catalog.plan(), names[:-1])]
+    catalog.create("also", Filter(Stream("q1"), "true"))
+    plans.append((catalog.plan(), [*names, "also"]))
+    for plan, outputs in plans:
+        rules = Compiled(plan, outputs=outputs, jit=jit, wide=True)
+        found = told(rules.start(), events)
+        queries = [query.name for query in plan.queries]
+        slow = Compiled(plan, outputs=outputs, jit=False, interpreted=queries)
+        assert found == told(slow.start(), events)
+        assert sum(map(len, found)) > 50
 
 
 def test_machine_code_finds_them_too() -> None:

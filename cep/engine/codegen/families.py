@@ -189,11 +189,14 @@ class Families:
         self._note_targets(family, tables, "T")
         left, right = (self.flow.rows(one.stream) for one in first.inputs)
         keyed = self.stages.by.is_keyed(first)
-        packs = self.wide_id is not None and len(set(family.targets)) == len(family) > 1
-        source = JoinSource(family, keyed, self.layout, (left, right), tables, packs)
+
+        def wide_id(is_backward: bool) -> int | None:
+            if self.wide_id is None or not len(set(family.targets)) == len(family) > 1:
+                return None
+            return self.wide_id(Wide(family.targets, first.schema, True, is_backward))
+
+        source = JoinSource(family, keyed, self.layout, (left, right), tables, wide_id)
         self.runs[first.name] = source
-        if self.wide_id is not None and packs:
-            source.packed = self.wide_id(Wide(family.targets, first.schema, True, source.asks_once))
         self.members.update(query.name for query in members)
 
     def _add_matching(self, members: Sequence[Query]) -> None:

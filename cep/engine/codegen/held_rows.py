@@ -12,7 +12,7 @@ from cep.engine.codegen.match_scope import TIME, Place
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.held import FIRST_ROOM
-from cep.engine.kernels.marks import MARK_COLUMNS
+from cep.engine.kernels.marks import BITS, MARK_COLUMNS, SLOTS
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, Start
 from cep.plan.change import Part
@@ -43,7 +43,7 @@ class Windows:
 
 @dataclass(slots=True)
 class HeldRows:
-    """A ring, its windows' cursors, and where each attribute of a row lies in it.
+    """A ring, its windows' cursors or marks, and where each attribute of a row lies in it.
 
     `slots`: the sides of the join that hold the same rows. `spans`: of the cursors, in ms. What
     cursors say can be found again from the ring, so that they go with the members of the day. From
@@ -116,7 +116,8 @@ class HeldRows:
     ) -> None:
         """Take columns and room, once everything that is held is known.
 
-        With `is_hashed` given there are marks, and no cursors; there is one index then.
+        With `is_hashed` given there are marks, and no cursors; there is one index then, which is
+        kept although nobody asks it, so that rings go on when members come and go.
         """
         layout = self.layout
         self.keys_at = self.ints
@@ -137,7 +138,8 @@ class HeldRows:
             self.span_table = tables.array(f"S{self.slots[0]}", self.spans)
         else:
             self.marks = self._marks(tables, is_hashed)
-            layout.rings += 1
+            layout.rings += 2  # a row may have a ring marked before it grows, and after
+            layout.row_ints += self.first_room * (BITS + SLOTS)
         layout.row_ints += self.first_room * (self.ints + 2 * len(self.keys) + 1)
         layout.row_floats += self.first_room * (self.floats + 2 * len(self.bands))
 

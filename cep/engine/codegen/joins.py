@@ -1,13 +1,14 @@
 """Joins of two streams as source: what a row of one side meets in the windows of the other.
 
 A row lets others leave by time, enters the windows of its side, and meets what the other side
-holds, oldest first. In a join of a stream with itself it comes on the left and then on the right,
-so it meets itself once, on the right.
+holds, oldest first; where many members ask at once, newest first, and what is packed is then read
+backward. In a join of a stream with itself it comes on the left and then on the right, so it meets
+itself once, on the right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -30,6 +31,7 @@ from cep.plan.rewrite.expressions import map_children
 from cep.plan.types import Type
 
 NAMES = ("left", "right")
+WideId = Callable[[bool], int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,10 @@ class JoinSource:
         layout: Layout,
         times: tuple[int, int],
         tables: Tables,
-        packs: bool,
+        wide_id: WideId,
     ) -> None:
-        """`times`: most rows on each side's stream per input row; `packs`: rows that come at once
-        may come as one wide row.
+        """`times`: most rows on each side's stream per input row; `wide_id` gives the id of wide
+        rows, which may be packed backward, or None where rows have to come one by one.
         """
         assert isinstance(family.query.input, Join)
         self.family = family
@@ -84,7 +86,6 @@ class JoinSource:
             for slot in SIDES
         }
         self.cells = tables.parameters(family, "{}")
-        self.packs = packs
         self.held = self._held(layout, times)
         self.indexes = {slot: self._index(slot) for slot in SIDES}
         self.bands = {slot: band(self.rest[1 - slot], slot) for slot in SIDES}
@@ -92,12 +93,13 @@ class JoinSource:
         owners = [("query", query.name) for query in family.members]
         with layout.owned(*owners, form="join"):
             self.clock = layout.int_columns(self.home, 1)
+        self.packed = wide_id(self._is_lookup)
+        self.asks_once = self._is_lookup and self.packed is not None
         self.asked = {slot: self._run(slot) for slot in self._triggers} if self.asks_once else {}
         for held in self.rings:
             asking = 1 - held.slots[0]
             is_hashed = self.asked[asking] is None if asking in self.asked else None
             held.place(tables, owners, is_hashed=is_hashed)
-        self.packed: int | None = None
         values = 3 + len(self.query.projection)
         layout.packed_values = max(layout.packed_values, values)
 
@@ -105,12 +107,11 @@ class JoinSource:
         return len(self.family)
 
     @property
-    def asks_once(self) -> bool:
+    def _is_lookup(self) -> bool:
         """Whether pairs are just those of equal values, which many members look up at once."""
         is_plain = self.query.having is None and not self.at_self and self.join.kind == "inner"
         return (
-            self.packs
-            and is_plain
+            is_plain
             and len(self.family) >= MANY
             and not any(self.rest.values())
             and all(self.indexes[1 - slot] >= 0 for slot in self._triggers)
@@ -231,7 +232,8 @@ class JoinSource:
         meets = {slot: test for slot, test in tests.items() if slot in self._triggers}
         with self._packing(arrival):
             if self.asks_once:
-                self._write_lookups(arrival, *meets)
+                for slot in meets:
+                    self._write_lookups(arrival, slot)
                 return
             with w.block(f"for {arrival.member} in range({len(self.family)}):"):
                 for slot, test in meets.items():

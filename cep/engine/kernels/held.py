@@ -1,9 +1,10 @@
 """Rows that joins hold: a ring of rows that queries of one shape share, with hash indexes on it.
 
-Each window is a part of the ring, from a cursor of its own to the ring's end. An index leads from
-the hash of a key to the newest row in that bucket, and each row to the one before it: what has left
-the ring ends the chain, so nothing is ever taken out of an index. A ring's block in the arena holds
-its rows, two buckets per row and index, and a place per row for what a search has found.
+Each window is a part of the ring, from a cursor of its own to the ring's end; or, where many
+members ask at once, rows say when they leave (see `marks`). An index leads from the hash of a key
+to the newest row in that bucket, and each row to the one before it: what has left the ring ends the
+chain, so nothing is ever taken out of an index. A ring's block in the arena holds its rows, two
+buckets per row and index, and a place per row for what a search has found.
 
 For bands the ring is cut into zones whose least and greatest value are known: a search leaves out
 zones that cannot meet it, which are most where values move slowly, as prices do, and goes on in the

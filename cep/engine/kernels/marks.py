@@ -165,7 +165,11 @@ def advance_marked(
             word = block + BITS * room + (slot >> WORD_BITS)
             wi[word] = wi[word] & ~(1 << (slot & WORD_MASK))
     all_hold = max(home[row, marks + ALL_HOLD], head)
-    while all_hold < tail and wi[first + (all_hold & (room - 1)) * ints] + shortest <= clock:
+    while (
+        shortest > 0
+        and all_hold < tail
+        and wi[first + (all_hold & (room - 1)) * ints] + shortest <= clock
+    ):
         all_hold += 1
     home[row, ring + RING_HEAD] = head
     home[row, marks + ALL_HOLD] = all_hold
