@@ -7,6 +7,7 @@ import signal
 import threading
 from collections import deque
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,17 +54,21 @@ def play_through_kills(settings: Path, found: Terminal, at: list[int]) -> None:
     """Play a terminal to its end; the daemon is killed at so many acknowledged ticks."""
     stop = threading.Event()
     log = settings.parent / "log.txt"
+
+    def has_come(to: int, daemons: int) -> bool:
+        """A daemon that finds nothing left to acknowledge is killed, too, but when it listens."""
+        return acknowledged(found) >= to and log.read_text().count("listening") >= daemons
+
     with Connection(address(settings)) as connection:
         runner = Runner(found, connection)
         thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
         thread.start()
         try:
-            for count in at:
+            for daemons, to in enumerate(at, start=1):
                 with process(settings, log):
-                    wait_until(lambda count=count: acknowledged(found) >= count)  # type: ignore[misc]
+                    wait_until(partial(has_come, to, daemons))
             with process(settings, log) as last:
-                started = len(at) + 1
-                wait_until(lambda: found.finished and log.read_text().count("listening") >= started)
+                wait_until(lambda: found.finished and has_come(0, len(at) + 1))
                 last.send_signal(signal.SIGTERM)
                 assert last.wait(30) == 0
         finally:
