@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
-from cep.engine.codegen.marked_rows import Held, Marks, unsigned
+from cep.engine.codegen.marked_rows import Marks, unsigned
 from cep.engine.codegen.match_scope import TIME, Place
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
@@ -146,7 +146,7 @@ class HeldRows:
     def _marks(self, tables: Tables, is_hashed: bool) -> Marks:
         (slot,) = self.slots
         return Marks(
-            "ki" if self.home == "key" else "gi",
+            self.array,
             self.ring,
             self.ints,
             self.keys_at,
@@ -159,30 +159,32 @@ class HeldRows:
         )
 
     @property
+    def array(self) -> str:
+        """The array with the columns of the ring."""
+        return "ki" if self.home == "key" else "gi"
+
+    @property
     def first_room(self) -> int:
         """So many rows that one input row never makes the ring grow twice."""
         return max(FIRST_ROOM, 1 << (self.times - 1).bit_length())
 
     def column(self, at: str, which: int) -> str:
         """Source of a column of the ring."""
-        array = "ki" if self.home == "key" else "gi"
-        return f"{array}[{at}, {self.ring + which}]"
+        return f"{self.array}[{at}, {self.ring + which}]"
 
     def _arguments(self, at: str) -> str:
-        return f"{'ki' if self.home == 'key' else 'gi'}, {at}, {self.ring}, {self.ints}"
+        return f"{self.array}, {at}, {self.ring}, {self.ints}"
 
     def _zones(self, at: str) -> str:
-        array = "ki" if self.home == "key" else "gi"
-        return f"wf, {array}, {at}, {self.ring}, {self.floats}, {len(self.bands)}"
+        return f"wf, {self.array}, {at}, {self.ring}, {self.floats}, {len(self.bands)}"
 
     def _cell(self, w: Writer, at: str, position: str, as_float: bool = False) -> str:
         name, width = ("float_cell", self.floats) if as_float else ("int_cell", self.ints)
-        array = "ki" if self.home == "key" else "gi"
-        return w.let("cell", f"{name}({array}, {at}, {self.ring}, {position}, {width})")
+        return w.let("cell", f"{name}({self.array}, {at}, {self.ring}, {position}, {width})")
 
     def write_advance(self, w: Writer, at: str, clock: str) -> None:
         """Let rows leave the windows; those of time need no second look at the same time."""
-        advanced = f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.advanced}]"
+        advanced = f"{self.array}[{at}, {self.advanced}]"
         is_new = "" if self.longest else f"{advanced} != {clock}"
         with guarded(w, [is_new]):
             if self.marks is not None:
@@ -196,7 +198,7 @@ class HeldRows:
 
     def write_entry(self, w: Writer, at: str, scope: Scope, clock: str) -> None:
         """The arriving row enters the ring and its indexes; one that comes late may be too old."""
-        advanced = f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.advanced}]"
+        advanced = f"{self.array}[{at}, {self.advanced}]"
         with w.block(f"if {scope.time} < {clock}:"):
             w(f"{advanced} = NULL")
         tail = w.let("tail", self.column(at, RING_TAIL))
@@ -228,8 +230,7 @@ class HeldRows:
 
     def low(self, at: str, slot: int, past: str, member: str) -> str:
         """Source of the oldest position in a member's window on a slot."""
-        array = "ki" if self.home == "key" else "gi"
-        floor = f"{array}[{at}, {self.floors} + {member}]"
+        floor = f"{self.array}[{at}, {self.floors} + {member}]"
         return f"max({self.about(at, slot, past, member)}, {floor})"
 
     def about(self, at: str, slot: int, past: str, member: str) -> str:
@@ -238,7 +239,7 @@ class HeldRows:
         number = windows.member.format(member)
         if windows.counts_rows:
             return f"{past} - {number}"
-        return f"{'ki' if self.home == 'key' else 'gi'}[{at}, {self.cursors} + {number}]"
+        return f"{self.array}[{at}, {self.cursors} + {number}]"
 
     def write_search(
         self, w: Writer, at: str, index: int, key: str, ends: tuple[str, str]
@@ -269,29 +270,19 @@ class HeldRows:
             yield position
 
     def write_cells(
-        self, w: Writer, at: str, position: str, wanted: Mapping[int, object]
+        self, w: Writer, at: str, position: str, wanted: Mapping[int, object], row: str = ""
     ) -> dict[int, str]:
-        """Locals with attributes of a held row, by position."""
+        """Locals with attributes of a held row, by position; `row`: its first int cell if known."""
         kinds = {self.cells[one][0] for one in wanted}
-        first = {kind: self._cell(w, at, position, kind) for kind in sorted(kinds)}
+        first = {
+            kind: row if row and not kind else self._cell(w, at, position, kind)
+            for kind in sorted(kinds)
+        }
         return {
-            one: w.let("held", f"{'wf' if kind else 'wi'}[{first[kind]} + {number}]")
+            one: w.let("held", f"{'wf' if kind else 'wi'}[{unsigned(f'{first[kind]} + {number}')}]")
             for one in wanted
             for kind, number in (self.cells[one],)
         }
-
-    def write_marked_cells(
-        self, w: Writer, at: str, held: Held, wanted: Mapping[int, object]
-    ) -> dict[int, str]:
-        """The same of a row whose place is known."""
-        found: dict[int, str] = {}
-        for one in wanted:
-            as_float, number = self.cells[one]
-            place = f"{held.row} + {number}"
-            if as_float:
-                place = f"{self._cell(w, at, held.position, as_float)} + {number}"
-            found[one] = w.let("held", f"{'wf' if as_float else 'wi'}[{unsigned(place)}]")
-        return found
 
 
 def key_source(w: Writer, scope: Scope, key: Expression, as_float: bool) -> str:

@@ -85,10 +85,10 @@ def offsets(
             return None
         if is_parameter(term):
             assert isinstance(term, Column)
-            values = [row[term.position] for row in constants]
-            if not all(isinstance(value, int) for value in values):
+            values = [one for row in constants if isinstance(one := row[term.position], int)]
+            if len(values) < len(constants):
                 return None
-            found = [one + sign * int(str(value)) for one, value in zip(found, values, strict=True)]
+            found = [one + sign * value for one, value in zip(found, values, strict=True)]
     return tuple(found)
 
 

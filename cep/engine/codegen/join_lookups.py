@@ -89,11 +89,11 @@ class Lookups:
                 with guarded(w, [f"is_marked(wi, {self.frame.words}, {slot}) != 0"]):
                     self._write_chain(w, member, key, slot)
             return
-        least, slots = self.asking.ask(str(run.lowest)), w.let("slots", self.frame.slots)
-        words, word = w.let("words", self.frame.words), w.name("word")
+        least, word = self.asking.ask(str(run.lowest)), w.name("word")
+        ring = f"{self.frame.words}, {self.frame.slots}"
         with w.block(f"for {word} in range({run.words}):"):
             first = f"{least} + {word} * {WORD}"
-            hits = w.let("hits", f"marked(wi, {words}, {slots}, {first}) & {run.masks}[{word}]")
+            hits = w.let("hits", f"marked(wi, {ring}, {first}) & {run.masks}[{word}]")
             with w.block(f"while {hits} != 0:"):
                 bit = w.let("bit", f"{hits} & -{hits}")
                 w(f"{hits} ^= {bit}")

@@ -254,7 +254,7 @@ class JoinSource:
             return marks.sees(arrival.at, frame, member, row)
 
         def select(member: str, row: Held) -> list[str]:
-            found = held.write_marked_cells(w, arrival.at, row, self._read(1 - slot))
+            found = held.write_cells(w, arrival.at, row.position, self._read(1 - slot), row.row)
             pair = self._own(arrival, slot, unsigned(member))
             pair |= {(1 - slot, one): local for one, local in found.items()}
             scope = arrival.scope_of(pair)

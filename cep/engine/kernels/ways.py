@@ -77,10 +77,7 @@ def turn_waiting(
         cell = int_cell(home, row, ring, position, ints)
         if now - wi[cell] >= within or (is_before and wi[cell + OVER]):
             continue
-        _move(wi, cell, int_cell(home, row, ring, to, ints), ints)
-        if floats:
-            cell = float_cell(home, row, ring, position, floats)
-            _move(wf, cell, float_cell(home, row, ring, to, floats), floats)
+        _move(wi, wf, home, row, ring, ints, floats, position, to)
         to += 1
     home[row, ring + WAY_BEFORE] = to
     home[row, ring + WAY_HERE] = to
@@ -89,9 +86,27 @@ def turn_waiting(
 
 
 @inline
-def _move(cells: Ints | Floats, old: int, new: int, count: int) -> None:
-    for c in range(count):
-        cells[new + c] = cells[old + c]
+def _move(
+    wi: Ints,
+    wf: Floats,
+    home: Ints,
+    row: int,
+    ring: int,
+    ints: int,
+    floats: int,
+    position: int,
+    to: int,
+) -> None:
+    """A way goes to another place of its ring."""
+    old, new = int_cell(home, row, ring, position, ints), int_cell(home, row, ring, to, ints)
+    for c in range(ints):
+        wi[new + c] = wi[old + c]
+    old, new = (
+        float_cell(home, row, ring, position, floats),
+        float_cell(home, row, ring, to, floats),
+    )
+    for c in range(floats):
+        wf[new + c] = wf[old + c]
 
 
 @inline
@@ -162,10 +177,7 @@ def crop(
             if surplus > 0 and wi[cell + STATE] == state:
                 surplus -= 1
                 continue
-            _move(wi, cell, int_cell(home, row, ring, to, ints), ints)
-            if floats:
-                cell = float_cell(home, row, ring, position, floats)
-                _move(wf, cell, float_cell(home, row, ring, to, floats), floats)
+            _move(wi, wf, home, row, ring, ints, floats, position, to)
             to += 1
         tail = to
     home[row, ring + RING_TAIL] = tail
