@@ -37,7 +37,7 @@ from cep.plan.nodes import Plan
 from mt5bridge import clock
 from mt5bridge.orders import OrderRequest
 from mt5bridge.server import DEALS, Batch, Server, Sink
-from mt5bridge.spool import CommitThread, Durable, Kind, Spool, SpoolError
+from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
 from mt5bridge.wire import Signal
 
@@ -270,6 +270,7 @@ class Daemon:
 
     def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch
+        self.sink.on_taken = self._on_taken
         self.sink.on_gap = self.pipeline.on_gap
         self.outgoing.listen(self.sink)
         streams = self.spool.recovered.streams
@@ -298,12 +299,15 @@ class Daemon:
     def _on_batch(self, batch: Batch) -> bool:
         if batch.stream == DEALS:
             self.outgoing.before_deals(batch)
-        taken = self.pipeline.on_batch(batch)
-        if taken and self.spool.next_ingest >= self._snapshot_at and not self._held:
+        return self.pipeline.on_batch(batch)
+
+    def _on_taken(self) -> None:
+        self.pipeline.flush()
+        if self.spool.next_ingest >= self._snapshot_at and not self._held:
             self._snapshot()
-        return taken
 
     def _snapshot(self) -> None:
+        self.pipeline.flush()
         ingest = self.spool.next_ingest - 1
         self.checkpoints.take(self.pipeline.run, ingest, self.journal.size_bytes)
         self._snapshot_at = ingest + self.config.state.snapshot_records
@@ -317,8 +321,7 @@ class Daemon:
         self.outgoing.journal.sync()
 
     def _on_rows(self, caused: Caused) -> None:
-        by_clock = caused.group.kind is Kind.CLOCK
-        self.effects.act(caused, self._hold if by_clock else self._send)
+        self.effects.act(caused, self._hold if caused.by_clock else self._send)
 
     def _hold(self, signal: Signal) -> None:
         """Keep a signal that a clock record has caused until that record is on disk.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -32,11 +32,12 @@ class FollowedPipeline(Pipeline):
 
     def __init__(self, spool: Spool, rules: DatabaseRules, on_rows: OnRows, to: Waiting) -> None:
         super().__init__(spool, rules.run, on_rows)
-        self._waiting = to
+        self._follower = to
 
-    def _process(self, group: Group, on_rows: OnRows) -> None:
-        self.heard += group.kind in (Kind.TICKS, Kind.DEALS)
-        self._waiting.add(group)
+    def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:
+        for group in groups:
+            self.heard += group.kind in (Kind.TICKS, Kind.DEALS)
+            self._follower.add(group)
 
 
 class DatabaseDaemon(Daemon):
@@ -143,7 +144,7 @@ class DatabaseDaemon(Daemon):
 
     def _act_on(self, done: Done, act: Callable[[Caused], None]) -> None:
         for told, group in done.told():
-            act(Caused(told, group))
+            act(Caused(told, [group]))
         self.acted = done.ingest
         if done.state is not None:
             self.checkpoints.hold(done.ingest, self.journal.size_bytes, done.state)

@@ -64,8 +64,7 @@ def relive(rules: Path, spool: Path) -> Lived:
         lived.ticks += len(group.records) if group.kind is Kind.TICKS else 0
         if group.kind is Kind.DEALS:
             lived.deals += _deals(group)
-        rows = feed.feed(group)
-        if rows is not None:
+        for rows, _ in feed.feed([group]):
             _collect(rows, run.keys, parts)
     for symbol, columns in sorted(parts.items()):
         together = np.concatenate(columns)

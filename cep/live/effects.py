@@ -79,13 +79,13 @@ class Effects:
         return made
 
     def _signal(self, row: Row, caused: Caused, ingest: int, nth: int) -> Signal:
-        group = caused.group
+        group = caused.cause(ingest)
         identifier = signal_id(
             row["stream"],
             row["key"],
             group.source,
             "/".join(group.stream),
-            caused.sequence(ingest),
+            group.sequence + ingest - group.ingest,
             nth,
         )
         return as_signal(row, identifier, self.trading.magic, self.trading.valid_seconds * 1000)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from cep.engine.encode import InputRows
@@ -24,12 +27,18 @@ from cep.plan.types import Type
 from mt5bridge.records import Records, utc_msc
 from mt5bridge.spool import Group, Kind
 
-FEW = 64
-"""Batches of up to so many ticks share one set of arrays."""
+
+class Part(NamedTuple):
+    """Ticks of one symbol: `times` are ms UTC, `order` the ingest numbers."""
+
+    symbol: str
+    records: Records
+    times: Ints
+    order: Ints
 
 
 class TickFeed:
-    """Feeds ticks of one symbol at a time: O(columns) NumPy calls a batch."""
+    """Feeds ticks of any symbols together: O(columns) NumPy calls, and a few for each group."""
 
     def __init__(self, run: Run, stream: Stream) -> None:
         self.run = run
@@ -43,20 +52,51 @@ class TickFeed:
                 self.symbol_cell = cell
             else:
                 self.columns.append((TICK_ATTRIBUTES[attribute.name], cell, attribute.type))
-        self._few = self._arrays(FEW)
+        self._known: dict[str, tuple[int, int]] = {}  # by symbol: row of its key, code of its name
 
-    def _arrays(self, n: int) -> InputRows:
-        return InputRows(np.zeros((n, self.widths[0]), np.int64), np.zeros((n, self.widths[1])))
+    def knows(self, symbol: str) -> bool:
+        """Whether a symbol has been fed here before."""
+        return symbol in self._known
 
-    def feed(self, symbol: str, ticks: Records, times: Ints, order: Ints) -> Rows:
-        """What ticks lead to; `times` are ms UTC, `order` the ingest numbers."""
+    def feed(self, groups: Sequence[Group]) -> Rows | None:
+        """What groups of ticks lead to; None when the rules are shown none of them.
+
+        Only the first one's symbol may be a new one: keys get their rows in the order in which
+        they come, also those that the rules make in between.
+        """
+        parts = [part for part in map(_shown, groups) if len(part.records)]
+        if not parts:
+            return None
+        codes = [self._codes(part.symbol) for part in parts]
+        if len(parts) == 1:
+            _, records, times, order = parts[0]
+            return self._feed(records, times, order, np.array(codes))
+        # as bytes: NumPy looks at each field of each array that it is to concatenate
+        data = b"".join([part.records.tobytes() for part in parts])
+        return self._feed(
+            np.frombuffer(data, parts[0].records.dtype),
+            np.concatenate([part.times for part in parts]),
+            np.concatenate([part.order for part in parts]),
+            np.array(codes).repeat([len(part.records) for part in parts], axis=0),
+        )
+
+    def _codes(self, symbol: str) -> tuple[int, int]:
+        """The row of its key and the code of its name; both are given on first sight."""
+        known = self._known.get(symbol)
+        if known is None:
+            row = self.run.key_row(symbol) if self.is_keyed else 0
+            code = self.run.strings.code(symbol) if self.symbol_cell is not None else 0
+            known = self._known[symbol] = row, code
+        return known
+
+    def _feed(self, ticks: Records, times: Ints, order: Ints, codes: Ints) -> Rows:
+        """Feed at least one tick; `codes`: key row and name of each one's symbol, or of all."""
         n = len(ticks)
-        rows = self._arrays(n) if n > FEW else InputRows(self._few.ints[:n], self._few.floats[:n])
-        ints, floats = rows.ints, rows.floats
+        ints, floats = np.zeros((n, self.widths[0]), np.int64), np.zeros((n, self.widths[1]))
         ints[:, OUT_ORDER], ints[:, OUT_STREAM], ints[:, OUT_TIME] = order, self.id, times
-        ints[:, OUT_KEY] = self.run.key_row(symbol) if self.is_keyed else 0
+        ints[:, OUT_KEY] = codes[:, 0]
         if self.symbol_cell is not None:
-            ints[:, self.symbol_cell.column] = self.run.strings.code(symbol)
+            ints[:, self.symbol_cell.column] = codes[:, 1]
         for name, cell, type_ in self.columns:
             values = ticks[name]
             if type_ is Type.FLOAT:
@@ -64,11 +104,21 @@ class TickFeed:
             (floats if cell.is_float else ints)[:, cell.column] = values
         if not np.isfinite(floats).all():
             floats[~np.isfinite(floats)] = np.nan
-        return self.run.feed_assigned(rows)
+        return self.run.feed_assigned(InputRows(ints, floats))
+
+
+def _shown(group: Group) -> Part:
+    """The ticks of a group that the rules are shown."""
+    records, times = group.records, group.utc_msc
+    order = np.arange(group.ingest, group.ingest + group.width)
+    if group.quality.any():
+        shown = shown_ticks(group.quality)
+        records, times, order = records[shown], times[shown], order[shown]
+    return Part(group.stream[1], records, times, order)
 
 
 class MarketFeed:
-    """Feeds batches of ticks and deals to the source streams a plan has, and tells the time."""
+    """Feeds groups of ticks and deals to the source streams a plan has, and tells the time."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -77,32 +127,45 @@ class MarketFeed:
         self._ticks = TickFeed(run, ticks) if ticks else None
         self._deals = source(plan, DEAL_STREAM)
 
-    def feed(self, group: Group) -> Rows | None:
-        """What a stored group leads to; None when it holds nothing for the rules."""
-        if group.kind is Kind.TICKS:
-            return self._feed_ticks(group)
-        if group.kind is Kind.DEALS:
+    def feed(self, groups: Sequence[Group]) -> Iterator[tuple[Rows, Sequence[Group]]]:
+        """What stored groups, which are in order, lead to, and which of them led there.
+
+        What holds nothing for the rules is left out.
+        """
+        for together in self._together(groups):
+            rows = self._feed(together)
+            if rows is not None:
+                yield rows, together
+
+    def _together(self, groups: Sequence[Group]) -> Iterator[Sequence[Group]]:
+        """Neighbours that one call of the rules can take: ticks of symbols that are known."""
+        waiting: list[Group] = []
+        for group in groups:
+            if waiting and not self._joins(group, waiting[-1]):
+                yield waiting
+                waiting = []
+            waiting.append(group)
+        if waiting:
+            yield waiting
+
+    def _joins(self, group: Group, previous: Group) -> bool:
+        is_ticks = group.kind is Kind.TICKS and previous.kind is Kind.TICKS
+        return is_ticks and self._ticks is not None and self._ticks.knows(group.stream[1])
+
+    def _feed(self, groups: Sequence[Group]) -> Rows | None:
+        kind = groups[0].kind
+        if kind is Kind.TICKS:
+            return None if self._ticks is None else self._ticks.feed(groups)
+        (group,) = groups
+        if kind is Kind.DEALS:
             return self._feed_deals(group)
-        if group.kind is Kind.CLOCK:
+        if kind is Kind.CLOCK:
             return self._tell_time(group)
         return None
 
     def _tell_time(self, group: Group) -> Rows:
         (time_msc,) = group.utc_msc.tolist()
         return self.run.tell_time(time_msc, group.ingest)
-
-    def _feed_ticks(self, group: Group) -> Rows | None:
-        if self._ticks is None:
-            return None
-        records = group.records
-        order = np.arange(group.ingest, group.ingest + len(records))
-        times = group.utc_msc
-        if group.quality.any():
-            shown = shown_ticks(group.quality)
-            records, times, order = records[shown], times[shown], order[shown]
-            if not len(records):
-                return None
-        return self._ticks.feed(group.stream[1], records, times, order)
 
     def _feed_deals(self, group: Group) -> Rows | None:
         if self._deals is None:

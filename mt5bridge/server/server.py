@@ -24,7 +24,7 @@ from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
 from mt5bridge.waker import Waker
 from mt5bridge.wire import FRAME_BYTES_MAX, Halt, encode
 
-_FRAMES_A_POLL = 64  # then reminders get their turn
+_FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
 
 Command: TypeAlias = Callable[[Terminals], object]
@@ -152,15 +152,21 @@ class Server:
         self._waker.wake()
 
     def _receive(self) -> int:
-        for received in range(_FRAMES_A_POLL):
+        """Take all that waits, then let the sink work on it together; the number of frames.
+
+        Work on many frames at once costs little more than on one, so whoever falls behind catches
+        up, and what waits stays short.
+        """
+        now, received = self._clock(), 0
+        while received < _FRAMES_A_POLL:
             try:
                 route, *parts = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
-                return received
-            self._send(self.terminals.receive(route, parts, self._clock()))
-            if self._commands:  # a signal does not wait for the frames behind its tick
-                self._obey()
-        return _FRAMES_A_POLL
+                break
+            received += 1
+            self._send(self.terminals.receive(route, parts, now))
+        self.sink.on_taken()
+        return received
 
     def _obey(self) -> None:
         while self._commands:

@@ -21,16 +21,22 @@ def _ignore(_item: object) -> None:
     return None
 
 
+def _rest() -> None:
+    return None
+
+
 @dataclass(slots=True)
 class Sink:
     """Callbacks, called in the server's thread.
 
-    `on_batch` returns whether it took the batch; one not taken is asked for again later.
+    `on_batch` returns whether it took the batch; one not taken is asked for again later. `on_taken`
+    says that all that had come was handed over, so that work on it can be done together.
     `on_trader` tells of a terminal that trades, `on_funds` of its account. `complaints` holds the
     newest ones.
     """
 
     on_batch: Callable[[Batch], bool] = _take
+    on_taken: Callable[[], None] = _rest
     on_gap: Callable[[Gap], None] = _ignore
     on_outcome: Callable[[Outcome], None] = _ignore
     on_trader: Callable[[Trader], None] = _ignore

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cep.engine.native import Compiled, Run
-from cep.live.feed import FEW, MarketFeed
+from cep.live.feed import MarketFeed
 from cep.market import (
     deal_columns,
     fixed_texts,
@@ -42,7 +40,7 @@ PRICES = st.sampled_from([1.1, 1.2345678901, 0.0, -1.0, np.nan, np.inf, 1e30])
 
 @st.composite
 def ticks(draw: st.DrawFn) -> Records:
-    n = draw(st.sampled_from([1, 2, 5, FEW, FEW + 1, 100]))
+    n = draw(st.sampled_from([1, 2, 5, 64, 100]))
     made = np.zeros(n, TICK)
     generator = np.random.default_rng(draw(st.integers(0, 99)))
     for name in ("bid", "ask", "last", "volume_real"):
@@ -100,42 +98,36 @@ def plainly(run: Run, group: Group) -> list[bytes]:
 
 @given(
     st.sampled_from(sorted(RULES)),
-    st.lists(st.tuples(st.sampled_from("ABC"), ticks() | deals()), min_size=1, max_size=4),
+    st.lists(st.tuples(st.sampled_from("ABC"), ticks() | deals()), min_size=1, max_size=6),
+    st.integers(1, 6),
 )
 def test_live_records_lead_to_what_archived_ones_lead_to(
-    rules: str, batches: list[tuple[str, Records]]
+    rules: str, batches: list[tuple[str, Records]], together: int
 ) -> None:
+    """Whatever comes together: symbols seen or new, deals, ticks that no rule is shown."""
     live, plain = RULES[rules].start(), RULES[rules].start()
-    feed, ingest = MarketFeed(live), 1
+    groups, ingest = [], 1
     for symbol, records in batches:
-        group = as_group(ingest, symbol, records)
-        found = feed.feed(group)
-        lines = [] if found is None else list(found.json_lines())
-        assert lines == plainly(plain, group)
+        groups.append(as_group(ingest, symbol, records))
         ingest += len(records)
+    feed, found, causes = MarketFeed(live), [], []
+    for first in range(0, len(groups), together):
+        for rows, caused in feed.feed(groups[first : first + together]):
+            found += list(rows.json_lines())
+            causes += caused
+    assert found == [line for group in groups for line in plainly(plain, group)]
+    assert live.keys == plain.keys
+    assert [c.ingest for c in causes] == sorted(
+        {c.ingest for c in causes} & {g.ingest for g in groups}
+    )
 
 
 def test_streams_that_no_rule_defines_are_not_fed() -> None:
     run = Compiled(compile_rules("define stream Tick (bid double);", "t"), jit=False).start()
-    assert MarketFeed(run).feed(as_group(1, "", np.zeros(1, DEAL))) is None
+    assert not list(MarketFeed(run).feed([as_group(1, "", np.zeros(1, DEAL))]))
     only_deals = Compiled(compile_rules("define stream Deal (lots double);", "d"), jit=False)
     tick = as_group(1, "A", np.zeros(1, TICK))
-    assert MarketFeed(only_deals.start()).feed(tick) is None
-
-
-def test_arrays_are_reused_for_few_ticks_only_within_a_call() -> None:
-    """Rows handed out before stay what they were."""
-    run = RULES["keyed"].start()
-    feed = MarketFeed(run)
-    made = np.zeros(2, TICK)
-    made["bid"] = made["ask"] = 1.5
-    first = feed.feed(as_group(1, "A", made))
-    assert first is not None
-    before = list(first.json_lines())
-    made["bid"] = 2.5
-    for symbol, ingest in product("AB", (3, 5)):
-        feed.feed(as_group(ingest, symbol, made))
-    assert list(first.json_lines()) == before
+    assert not list(MarketFeed(only_deals.start()).feed([tick, tick]))
 
 
 def test_the_recorded_time_is_told_with_its_place() -> None:
@@ -144,8 +136,8 @@ def test_the_recorded_time_is_told_with_its_place() -> None:
     found = []
     for ingest, moment in ((5, 0), (6, 2_999), (9, 6_500)):
         records = np.array([(start_msc + moment,)], CLOCK)
-        rows = feed.feed(Group(ingest, Kind.CLOCK, "daemon", ("clock",), ingest, records))
-        assert rows is not None
+        group = Group(ingest, Kind.CLOCK, "daemon", ("clock",), ingest, records)
+        ((rows, _),) = feed.feed([group])
         times = [row["triggered_time"] - start_msc for row in rows.dicts()]
         found += list(zip(rows.orders.tolist(), times, strict=True))
     assert found == [(9, 3_000), (9, 6_000)]

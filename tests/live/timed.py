@@ -94,7 +94,8 @@ class Life:
         self.now_msc = START_MSC
 
     def take(self, caused: Caused) -> None:
-        self.rows += [(caused.group.kind.name, line) for line in caused.rows.json_lines()]
+        kind = caused.groups[0].kind.name
+        self.rows += [(kind, line) for line in caused.rows.json_lines()]
 
     def live(self, steps: Iterable[Step]) -> None:
         for step in steps:
@@ -102,6 +103,7 @@ class Life:
                 self._be_silent(step)
             else:
                 self._receive(*step)
+        self.pipeline.flush()  # what came without silence in between is shown together
 
     def _be_silent(self, until_msc: int) -> None:
         for moment in range(self.now_msc, until_msc + 1, 100):
