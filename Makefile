@@ -6,13 +6,13 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 ROUNDS ?= 1
 
 BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
-           orders_crash chaos jepc jepc_answers strategies
+           orders_crash chaos jepc jepc_answers strategies frames
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test explore check bench clean help
+.PHONY: demo test explore check bench bench-quick clean help
 
 demo: $(STAMP)  ## run everything at once on this machine; ends by itself
 	$(BIN)/mt5cep demo
@@ -33,12 +33,15 @@ check: $(STAMP)  ## lint, formatting, types and house rules
 bench: $(STAMP)  ## run every benchmark
 	@for name in $(BENCHES); do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
+bench-quick: $(STAMP)  ## the headline figures as ratios to a calibration, beside the recorded ones
+	$(BIN)/python -m benchmarks.quick
+
 clean:  ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

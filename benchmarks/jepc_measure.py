@@ -74,13 +74,13 @@ def measure(case: Case, urls: Urls) -> Figure:
     except ValueError as refused:
         return Figure(0, 0, 0, 0, str(refused))
     made[0].fill(first)
-    rates = list(_rates(made[0], load, at, chunk, SLOW_RUNS if is_naive else RUNS))
+    found = list(rates(made[0], load, at, chunk, SLOW_RUNS if is_naive else RUNS))
     made[0].close()
-    events, results = (statistics.median(one) for one in zip(*rates, strict=True))
+    events, results = (statistics.median(one) for one in zip(*found, strict=True))
     return Figure(events, results, start_s, peak_mib())
 
 
-def _rates(
+def rates(
     engine: Engine, load: Load, at: int, chunk: int, runs: int
 ) -> Iterator[tuple[float, float]]:
     """(events a second, results a second) of each run; events are made before the clock starts."""

@@ -62,7 +62,8 @@ def plan(load: Load) -> Plan:
     streams += [Stream(event.name, EVENT_SCHEMA, Origin.EVENT) for event in events]
     streams += [Stream(found.name, COMPLEX_SCHEMA, Origin.COMPLEX) for found in complexes]
     engines = (Engine("Main", SPAN_MS),)
-    return Plan("n10", tuple(streams), engines, (*events, *complexes), (), 1_000_000)
+    operators = (*events, *complexes)
+    return Plan("n10", tuple(streams), operators, engines, number_stride=1_000_000)
 
 
 def measure(load: Load) -> Result:

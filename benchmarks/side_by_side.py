@@ -71,7 +71,7 @@ def measure_ours(known: Workload) -> Ours:
     needed = max(known.events, 2 * min(SINGLE_EVENTS, known.events) + 1)
     rows = known.make(known.warm_up + RUNS * needed)
     made: list[Compiled] = []
-    load_s = seconds(lambda: made.append(_loaded(known)))
+    load_s = seconds(lambda: made.append(loaded(known)))
     run = made[0].start()
     push(run, rows, 0, known.warm_up)
     figures = []
@@ -82,7 +82,8 @@ def measure_ours(known: Workload) -> Ours:
     return Ours(_median(figures), *_by_rows(made[0], known, rows), load_s)
 
 
-def _loaded(known: Workload) -> Compiled:
+def loaded(known: Workload) -> Compiled:
+    """The rules of a workload, ready to run."""
     rules = Compiled(compile_rules(known.siddhi, known.name), outputs=["Out"])
     rules.start().warm_up()
     return rules

@@ -18,7 +18,7 @@ TICKS = 4_000_000
 MEBIBYTE = 1 << 20
 
 
-def run(directory: Path, group_ticks: int) -> tuple[float, int]:
+def run(directory: Path, group_ticks: int, ticks: int = TICKS) -> tuple[float, int]:
     """Ticks a second from the first append to the last fdatasync, and the number of commits."""
     spool = Spool(directory, pending_bytes_max=64 * MEBIBYTE)
     spool.recover()
@@ -29,7 +29,7 @@ def run(directory: Path, group_ticks: int) -> tuple[float, int]:
     idle = threading.Event()
     begin = time.perf_counter()
     thread.start()
-    for _ in range(TICKS // group_ticks):
+    for _ in range(ticks // group_ticks):
         at = spool.next_ingest
         while not spool.append(replace(group, ingest=at, sequence=at)):
             idle.wait(0.0005)

@@ -1,0 +1,87 @@
+"""What a frame of one tick costs the server's thread, sockets left out: sessions, spool, rules."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from loguru import logger
+
+from benchmarks.w1 import HERE, MARKED, SYMBOLS, Market
+from cep.engine.native import Compiled
+from cep.live.pipeline import Pipeline
+from cep.plan import compile_rules
+from mt5bridge import clock
+from mt5bridge.server import Settings, Sink
+from mt5bridge.server.terminals import Terminals
+from mt5bridge.simulator import simulated_hello, simulated_symbol
+from mt5bridge.spool import Spool
+from mt5bridge.wire import Symbols, Ticks, encode
+
+FRAMES = 10_000
+ROUTE = b"w1"
+
+
+class Frames:
+    """Takes FRAMES frames a round, `together` of which wait at a time; W1's rules and market."""
+
+    def __init__(self, folder: Path, together: int, rounds: int) -> None:
+        self._together = together
+        self._spool = Spool(folder)
+        self._spool.recover()
+        rules = compile_rules((HERE / "w1_rules.cep").read_text(), "w1")
+        run = Compiled(rules, outputs=["Turn", "Go"]).start()
+        run.warm_up()
+        self._pipeline = Pipeline(self._spool, run, lambda _caused: None)
+        self._terminals = Terminals(Settings(), Sink(self._pipeline.on_batch), {})
+        self._now = clock.now()
+        symbols = [replace(simulated_symbol(name), stream=i) for i, name in enumerate(SYMBOLS, 1)]
+        for frame in (simulated_hello("w1", instance=1), Symbols(tuple(symbols))):
+            self._terminals.receive(ROUTE, [encode(frame)], self._now)
+        self._rounds = iter([list(self._made(turn)) for turn in range(rounds)])
+        self.rate()
+
+    def _made(self, turn: int) -> Iterator[bytes]:
+        market = Market(MARKED[10_000])
+        market.count = turn * FRAMES
+        for first in range(FRAMES // len(SYMBOLS)):
+            for number, (_, records) in enumerate(market.next(len(SYMBOLS)), 1):
+                sequence = turn * FRAMES // len(SYMBOLS) + first + 1
+                yield encode(Ticks(number, 0, sequence, records))
+
+    def rate(self) -> float:
+        """Frames a second."""
+        begin = time.perf_counter()
+        for place, frame in enumerate(next(self._rounds), 1):
+            self._terminals.receive(ROUTE, [frame], self._now)
+            if place % self._together == 0:
+                self._pipeline.flush()
+        self._pipeline.flush()
+        return FRAMES / (time.perf_counter() - begin)
+
+    def __enter__(self) -> Frames:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spool.close()
+
+
+def main() -> None:
+    logger.remove()
+    parent = sys.argv[1] if len(sys.argv) > 1 else None
+    print("| frames that wait | µs a frame |\n|---|---|")
+    for together in (1, 4, 16, 64, 256):
+        with (
+            tempfile.TemporaryDirectory(dir=parent) as folder,
+            Frames(Path(folder), together, 6) as frames,
+        ):
+            best = max(frames.rate() for _ in range(5))
+        print(f"| {together} | {1e6 / best:.1f} |")
+
+
+if __name__ == "__main__":
+    main()
