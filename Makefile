@@ -12,17 +12,20 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test explore check bench bench-quick clean help
+.PHONY: demo test test-all explore check bench bench-quick clean help
 
 demo: $(STAMP)  ## run everything at once on this machine; ends by itself
 	$(BIN)/mt5cep demo
 
-test: $(STAMP)  ## run all tests
+test: $(STAMP)  ## run the tests, with a sample of the generated examples
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+
+test-all: $(STAMP)  ## run all tests with all their examples: the long campaigns
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup --campaign
 
 explore: $(STAMP)  ## run the property tests on new random examples until one fails: ROUNDS=1
 	@for round in $$(seq $(ROUNDS)); do echo "== round $$round of $(ROUNDS)"; \
-	  $(BIN)/pytest -q -n $(JOBS) --dist loadgroup -m hypothesis --hypothesis-profile explore || exit 1; done
+	  $(BIN)/pytest -q -n $(JOBS) --dist loadgroup --campaign -m hypothesis --hypothesis-profile explore || exit 1; done
 
 check: $(STAMP)  ## lint, formatting, types and house rules
 	$(BIN)/ruff check .

@@ -14,13 +14,17 @@ from typing import TypeAlias
 import msgspec
 
 from benchmarks.chaos_market import DIGITS, Market, market
+from benchmarks.chaos_proof import by_ticket, content
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.emulator.broker_log import read_broker_log
 from mt5bridge.emulator.script import Script, parse_script
 from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal, Result
 from mt5bridge.server.status import StreamStatus, read_status
+from mt5bridge.spool import Kind, read
 from mt5bridge.terminal.sources import sources_folder
 from tests.live.service import address, process, wait_until, write_settings
+from tests.waiting import LONG_S
 
 Daemon: TypeAlias = subprocess.Popen[bytes]
 RULES = """@app:name('chaos')
@@ -31,7 +35,6 @@ from Deal select symbol, ticket, lots insert into Fill;
 CHART = "EURUSD"
 MARKET_S = 6
 """So long the market lasts, whatever its number of ticks."""
-END_S, STOP_S, SETTLE_S = 300.0, 60.0, 1.2
 STARTING, START_S = 0.3, 1.0
 """Share of the daemons that are killed so soon after their start."""
 PROGRAMS = ("Experts/Mt5Bridge/Publisher.mq5", "Indicators/Mt5Bridge/TickSpy.mq5")
@@ -133,7 +136,7 @@ class Chaos:
                 self.until(self.complete)
                 self.take(self.terminal.stop())
                 daemon.terminate()
-                if daemon.wait(STOP_S):
+                if daemon.wait(LONG_S):
                     self.outcome.problems.append("the daemon did not end well")
         self.outcome.seconds = (monotonic_ms() - began_ms) / 1000
         return self.terminal
@@ -174,9 +177,9 @@ class Chaos:
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait while the daemon lives; a condition that does not come is a problem of the run."""
         try:
-            wait_until(lambda: condition() or self.running.poll() is not None, END_S)
+            wait_until(lambda: condition() or self.running.poll() is not None)
         except AssertionError:
-            self.outcome.problems.append(f"after {END_S:.0f} s: {self.standing()}")
+            self.outcome.problems.append(f"after {LONG_S:.0f} s: {self.standing()}")
         if self.running.poll() is not None:
             raise RuntimeError(f"the daemon ended by itself: {self.folder / 'daemon.log'}")
 
@@ -186,11 +189,20 @@ class Chaos:
         return stats.ticks_delivered / self.market.total if stats else 0.0
 
     def complete(self) -> bool:
-        """Whether everything is on the daemon's disk, and has been for a moment."""
+        """Whether everything is on the daemon's disk, and nothing is still to happen."""
         if self.played() < 1 or not self.all_durable():
             return False
-        Event().wait(SETTLE_S)
-        return self.all_durable()
+        stats = self.terminal.stats
+        return stats is not None and bool(stats.data["broker_idle"]) and self.all_told()
+
+    def all_told(self) -> bool:
+        """Whether the newest revision of every deal of the broker's is in the spool."""
+        made = by_ticket(read_broker_log(self.terminal.folder / "broker.log").revisions)
+        groups = [group for group in read(self.folder / "spool") if group.kind is Kind.DEALS]
+        told = by_ticket(row for group in groups for row in group.records)
+        return told.keys() == made.keys() and all(
+            content(told[ticket][-1]) == content(made[ticket][-1]) for ticket in made
+        )
 
     def all_durable(self) -> bool:
         """Whether every tick of the market, and every deal that was taken, is on disk."""

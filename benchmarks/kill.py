@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,7 @@ from cep.live.pipeline import Pipeline
 from mt5bridge.client import Connection, State
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.records import Records
+from mt5bridge.server.status import read_status
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.spool import Spool, read
 from tests.live.service import (
@@ -51,9 +53,9 @@ from tests.live.service import (
     walks,
     write_settings,
 )
+from tests.waiting import LONG_S
 
 SYMBOLS = "ABCDEF"
-STOP_S = 60
 
 
 @dataclass(slots=True)
@@ -122,9 +124,9 @@ class Test:
                 for _ in range(kills):
                     self.life()
                 with self.daemon() as process:
-                    wait_until(self.quiet, 600)
+                    wait_until(partial(self.quiet, process.pid))
                     process.terminate()
-                    if process.wait(STOP_S):
+                    if process.wait(LONG_S):
                         self.outcome.problems.append("the daemon did not end well")
             finally:
                 stop.set()
@@ -141,7 +143,7 @@ class Test:
             yield process
         finally:
             process.kill()
-            process.wait(STOP_S)
+            process.wait(LONG_S)
             log.close()
 
     def life(self) -> None:
@@ -154,7 +156,7 @@ class Test:
                 self.outcome.kills_while_starting += 1
                 idle.wait(self.random.random() * np.median(self.outcome.start_ms) / 1000)
             else:
-                wait_until(lambda: self.at_work() or process.poll() is not None, 120)
+                wait_until(lambda: self.at_work() or process.poll() is not None)
                 self.outcome.start_ms.append(monotonic_ms() - began_ms)
                 idle.wait(self.random.random() * 0.8)
             if process.poll() is not None:
@@ -166,14 +168,21 @@ class Test:
     def at_work(self) -> bool:
         return self.terminal.client.state is State.LIVE
 
-    def quiet(self) -> bool:
-        """Whether all ticks are stored and all signals have come to an end."""
-        signals = len(self.account.deals)
-        idle = threading.Event()
+    def quiet(self, pid: int) -> bool:
+        """Whether all ticks and deals are stored and all signals have come to an end.
+
+        The signals of a tick are on their way before it is stored.
+        """
         if not (self.at_work() and self.terminal.finished):
             return False
-        idle.wait(1.0)
-        return self.terminal.finished and len(self.account.deals) == signals
+        status = read_status(self.folder / "state" / "status.json")
+        if status.pid != pid:
+            return False
+        (terminal,) = status.terminals
+        durable = {stream.symbol: stream.durable for stream in terminal.streams}
+        wanted = {name: len(ticks) for name, ticks in self.records.items()}
+        wanted[""] = len(self.account.deals)
+        return durable == wanted and not terminal.unanswered
 
     def lose_power(self) -> None:
         """Cut each file somewhere behind what a sync has confirmed."""

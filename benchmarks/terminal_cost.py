@@ -28,6 +28,7 @@ from mt5bridge.server import DEALS
 from mt5bridge.simulator import Walk, random_walk
 from mt5bridge.terminal.sources import sources_folder
 from tests.bridge.live import Daemon
+from tests.waiting import LONG_S
 
 PUBLISHER = "Experts/Mt5Bridge/Publisher.mq5"
 ROUNDS = 5_000
@@ -39,7 +40,6 @@ PACES = {
     "10,000 ticks/s": ("rate=10000", 100_000),
     "as fast as it goes": ("step=1..6", 400_000),
 }
-WITHIN_S = 120.0
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def own_client(frame_bytes: int, folder: Path) -> list[float]:
             f"attach PingPong on EURUSD Port={port} Bytes={frame_bytes} Rounds={ROUNDS}",
         )  # fmt: skip
         with EmulatedTerminal([FOLDER / "PingPong.mq5"], script, folder / "ping") as terminal:
-            terminal.wait_journal("\tdone", WITHIN_S)
+            terminal.wait_journal("\tdone", LONG_S)
             journal = terminal.journal
     return [float(line.rpartition("us ")[2]) for line in journal if "\tus " in line]
 
@@ -121,7 +121,7 @@ def published(pace: str, ticks: int, folder: Path) -> list[str]:
         )  # fmt: skip
         terminal = EmulatedTerminal([sources_folder() / PUBLISHER], script, folder / "terminal")
         with terminal:
-            terminal.wait(lambda _stats: taken(daemon) >= ticks, WITHIN_S)
+            terminal.wait(lambda _stats: taken(daemon) >= ticks, LONG_S)
             stats = terminal.stop().stats
     assert stats is not None
     publisher = stats.program("Publisher")

@@ -2,19 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import settings
 
-# A shared machine is slow at times; a slow example is not a wrong one. The examples are the same
-# every time, so that a failure is the change's; `make explore` looks for new ones.
-settings.register_profile("house", deadline=None, derandomize=True)
-settings.register_profile("explore", deadline=None, derandomize=False, print_blob=True)
-settings.load_profile("house")
+from tests import campaign
+
+LEFT_OUT = pytest.StashKey[list[str]]()
+"""What this session leaves to the campaign; with xdist, each worker tells it at its end."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--campaign",
+        action="store_true",
+        help="run all tests with all their examples, as `make test-all` does",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A shared machine is slow at times; a slow example is not a wrong one.
+
+    The examples are the same every time, so that a failure is the change's; `make explore` looks
+    for new ones.
+    """
+    campaign.begin(config.getoption("--campaign"))
+    config.stash[LEFT_OUT] = []
+    usual = settings(deadline=None, max_examples=campaign.examples(campaign.USUAL))
+    settings.register_profile("house", usual, derandomize=True)
+    settings.register_profile("explore", usual, derandomize=False, print_blob=True)
+    settings.load_profile(config.getoption("--hypothesis-profile") or "house")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests that need Spark run in one worker, which starts it once."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the campaign's tests out; all that need Spark run in one worker, which starts it once.
+
+    That worker begins with them, so that the others share out everything else.
+    """
+    if not campaign.is_whole():
+        left_out = [item for item in items if item.get_closest_marker("campaign")]
+        config.hook.pytest_deselected(items=left_out)
+        config.stash[LEFT_OUT] = [item.nodeid for item in left_out]
+        items[:] = [item for item in items if not item.get_closest_marker("campaign")]
     for item in items:
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """A worker tells the process that started it what it has left out."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash[LEFT_OUT]
+    yield
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker has left out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", [])
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say what a sample has not looked at."""
+    if campaign.is_whole():
+        return
+    left_out = config.stash[LEFT_OUT]
+    names = sorted({name.removeprefix("tests/") for name in left_out})
+    terminalreporter.section("left to make test-all")
+    terminalreporter.line(
+        f"{len(names)} tests, and all but {campaign.SHARE:.0%} of the examples of each property "
+        f"test (at least {campaign.LEAST} were tried)"
+    )
+    for name in names:
+        terminalreporter.line(f"  {name}")

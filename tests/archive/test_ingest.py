@@ -22,6 +22,7 @@ from cep.archive.paths import DAY_MS, decode_name, encode_name
 from cep.archive.tables import as_table
 from mt5bridge.spool import Disk, Group, Spool, State, gap
 from tests.archive.rows import expected, stored
+from tests.campaign import examples
 from tests.spool.groups import START_MSC, clock_group, deal_group, tick_group, ticks
 
 MIDNIGHT = (START_MSC // DAY_MS + 1) * DAY_MS
@@ -161,7 +162,7 @@ files_of_numbers = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(files_of_numbers, st.integers(1, 7))
 def test_merging_files_is_sorting_all_their_rows(
     content: list[tuple[str, set[int]]], batch_rows: int
@@ -220,7 +221,7 @@ steps = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(steps)
 def test_any_sequence_of_steps_stores_each_tick_once_in_order(
     script: list[tuple[Any, ...]],
@@ -252,7 +253,7 @@ def test_any_sequence_of_steps_stores_each_tick_once_in_order(
         )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.lists(st.integers(1, 30), min_size=5, max_size=40), st.integers(1, 6))
 def test_a_small_spool_in_front_of_a_slow_archiver_loses_nothing(
     counts: list[int], archive_every: int

@@ -31,6 +31,7 @@ from cep.plan import compile_rules
 from cep.replay import read_sources, replay
 from tests.backtest.archives import DAY_MS, START_MSC, exported, imported, recorded
 from tests.backtest.rules import ACROSS, CHAINED, KEYED
+from tests.campaign import examples
 
 Build = Callable[[Path], Archive]
 
@@ -126,7 +127,7 @@ def test_compacting_changes_nothing(tmp_path: Path) -> None:
     assert lines_in_parts(rules, select(archive, plan), 1000, 2) == before
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 10_000), st.integers(20, 400), st.integers(1, 4))
 def test_any_archive_any_slices(
     tmp_path_factory: pytest.TempPathFactory, seed: int, slice_rows: int, tasks_max: int

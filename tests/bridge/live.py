@@ -11,7 +11,6 @@ from types import TracebackType
 import numpy as np
 
 from mt5bridge.client import Connection
-from mt5bridge.clock import monotonic_ms
 from mt5bridge.position import START, Position
 from mt5bridge.records import Records
 from mt5bridge.server import Batch, Gap, Outcome, Server, Settings, Sink, StreamKey
@@ -21,10 +20,11 @@ from mt5bridge.simulator import (
     Walk,
     random_walk,
 )
+from tests.waiting import LONG_MS, LONG_S, deadline
+from tests.waiting import wait_until as wait_until
 
-DEADLINE_S = 20.0
 SETTINGS = Settings(
-    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=1_000, resend_after_ms=50
+    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=LONG_MS, resend_after_ms=50
 )
 
 
@@ -61,7 +61,7 @@ class Daemon:
     def stop(self) -> None:
         self._stop.set()
         self.server.wake()
-        self._thread.join(DEADLINE_S)
+        self._thread.join(LONG_S)
         self.server.close()
 
     def records(self, identity: str, stream: StreamKey) -> Records:
@@ -101,7 +101,7 @@ def running(runner: Runner) -> Iterator[None]:
     finally:
         stop.set()
         runner.connection.wake()
-        thread.join(DEADLINE_S)
+        thread.join(LONG_S)
 
 
 def run(terminal: Terminal, daemon: Daemon, user: str = "", password: str = "") -> Runner:
@@ -112,18 +112,3 @@ def run(terminal: Terminal, daemon: Daemon, user: str = "", password: str = "") 
         runner.run(threading.Event(), lambda: terminal.finished or limit())
     assert terminal.finished
     return runner
-
-
-def deadline(seconds: float = DEADLINE_S) -> Callable[[], bool]:
-    """Whether so much time has passed."""
-    end_ms = monotonic_ms() + int(1_000 * seconds)
-    return lambda: monotonic_ms() > end_ms
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition that another thread makes true."""
-    limit = deadline()
-    pause = threading.Event()
-    while not condition():
-        assert not limit(), "the deadline has passed"
-        pause.wait(0.005)

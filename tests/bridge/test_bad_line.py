@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.bridge.link import Link
+from tests.campaign import examples
 
 SYMBOLS = ("A", "B")
 TICKS = 40
@@ -64,7 +65,7 @@ def _harm(line: list[bytes], name: str, at: int) -> None:
 
 
 @given(st.lists(_STEP | st.tuples(st.just("start_client"), st.just(0)), min_size=20, max_size=60))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_exactly_once_in_order(steps: Steps) -> None:
     """6.1 to 6.8, 7.1, 7.2, 7.5, 8.3, 9.4: both sides restarted, frames lost, damaged, repeated."""
     link = Link(SYMBOLS, TICKS)
@@ -76,7 +77,7 @@ def test_exactly_once_in_order(steps: Steps) -> None:
 
 
 @given(st.lists(_STEP | st.tuples(st.just("lose"), st.integers(1, 9)), min_size=20, max_size=60))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_what_is_lost_is_named(steps: Steps) -> None:
     """7.3, 7.4: each number is either stored once or lies in a recorded gap."""
     link = Link(SYMBOLS, TICKS)
@@ -90,7 +91,7 @@ def test_what_is_lost_is_named(steps: Steps) -> None:
 
 
 @given(st.lists(_STEP, min_size=20, max_size=60))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_acknowledged_is_on_disk(steps: Steps) -> None:
     """6.5: a terminal never forgets what the disk does not hold."""
     link = Link(SYMBOLS, TICKS)

@@ -40,6 +40,7 @@ from tests.bridge.live import (
     wait_until,
     walks,
 )
+from tests.waiting import LONG_MS
 from tests.wire.samples import FRAMES
 
 _SIGNAL = FRAMES["signal"][1]
@@ -242,7 +243,7 @@ def test_a_peer_that_speaks_nonsense() -> None:
     with Daemon() as daemon, zmq.Context() as context:
         peer = context.socket(zmq.DEALER)
         peer.linger = 0
-        peer.rcvtimeo = 10_000
+        peer.rcvtimeo = LONG_MS
         peer.connect(daemon.server.address)
         for data in (b"", b"GET / HTTP/1.1\r\n\r\n", b"MT5B" + bytes(2 * FRAME_BYTES_MAX)):
             peer.send(data)

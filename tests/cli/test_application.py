@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from cep.cli import application, main
 from cep.cli.errors import UserError, explain_error
 from cep.lang import RuleError
+from tests.waiting import LONG_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +47,7 @@ def test_help_loads_no_command() -> None:
         "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=LONG_S
     )
     assert done.returncode == 0, done.stderr
 

@@ -22,6 +22,7 @@ from mt5bridge.wire import Halt, SignalStatus, encode
 from tests.live.service import Service, terminal, walks, write_settings
 from tests.live.test_orders import OPEN, connected
 from tests.orders.desk import NOON_MSC, order, result, signal
+from tests.waiting import LONG_S
 
 RECORDS: list[Record] = [
     requested(signal(1), NOON_MSC),
@@ -173,7 +174,7 @@ def run_beside(*words: object) -> Result:
     found: list[Result] = []
     thread = Thread(target=lambda: found.append(run(*words)))
     thread.start()
-    thread.join(60)
+    thread.join(LONG_S)
     return found[0]
 
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cep.cli import main
+from tests.waiting import LONG_S
 
 GOOD = """\
 define stream Tick (symbol string, bid double, ask double);
@@ -162,7 +163,7 @@ def test_rules_that_no_order_can_run_start_no_daemon(
 def test_checking_rules_without_events_behind_queries_loads_no_engine(good: Path) -> None:
     code = "import sys; from cep.cli.check import checked; from pathlib import Path;"
     code += f"assert checked(Path({str(good)!r})); assert 'numba' not in sys.modules"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
 
 

@@ -16,6 +16,7 @@ from mt5bridge.history import ServerTime
 from mt5bridge.records import Records
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.wire import Side, Signal
+from tests.waiting import LONG_S
 
 
 class Daemon:
@@ -53,7 +54,7 @@ def daemon() -> Iterator[Daemon]:
     yield found
     found.stop.set()
     found.server.wake()
-    found.thread.join(10)
+    found.thread.join(LONG_S)
     assert not found.thread.is_alive()
     found.server.close()
 

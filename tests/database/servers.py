@@ -20,9 +20,8 @@ from typing import Any
 import pytest
 
 from cep.database.drivers import connect
+from tests.waiting import LONG_S
 
-START_WAIT_S = 60
-STOP_WAIT_S = 30
 NOBODY = "nobody"
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -82,8 +81,10 @@ class PostgresqlServer:
                 preexec_fn=_end_with_parent if sys.platform == "linux" else None,
                 **self._as_user(),
             )
-        wait = f"--timeout={START_WAIT_S}"
-        self._run("pg_isready", "--host=127.0.0.1", f"--port={self.port}", wait, tries=START_WAIT_S)
+        wait = f"--timeout={LONG_S:.0f}"
+        self._run(
+            "pg_isready", "--host=127.0.0.1", f"--port={self.port}", wait, tries=round(2 * LONG_S)
+        )
 
     def kill(self) -> None:
         """End it at once, as a crash would (-9), with all that it started."""
@@ -102,7 +103,7 @@ class PostgresqlServer:
         if self._process is None:
             return
         self._process.send_signal(how)
-        self._process.wait(STOP_WAIT_S)
+        self._process.wait(LONG_S)
         self._process = None
 
     def _run(self, program: str, *options: str, tries: int = 1) -> None:

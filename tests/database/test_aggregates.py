@@ -30,6 +30,7 @@ from cep.jepc.queries import (
 )
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
+from tests.campaign import examples
 from tests.database.conftest import NAMES
 
 SCHEMA = {"a": "int", "l": "long", "d": "double", "f": "float", "k": "string", "b": "bool"}
@@ -171,7 +172,7 @@ def _little_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", [queries, correlations])
 @pytest.mark.parametrize("name", NAMES)
 def test_as_the_interpreter(name: str, kind: Any, urls: dict[str, str]) -> None:
-    @settings(max_examples=60 if name == "sqlite" else 15, deadline=None)
+    @settings(max_examples=examples(60 if name == "sqlite" else 15), deadline=None)
     @given(kind(), histories(), st.integers(1, 9))
     def check(made: list[Aggregator], events: list[Event], size: int) -> None:
         plan = _plan(made)

@@ -23,6 +23,7 @@ from cep.interpreter.context import Context, Shared
 from cep.interpreter.rows import Row
 from cep.plan.expressions import Aggregate, Column
 from cep.plan.types import Type
+from tests.campaign import examples
 
 CONTEXT = Context(Shared(compat=False))
 TYPES = (Type.INT, Type.LONG, Type.FLOAT, Type.DOUBLE)
@@ -102,7 +103,7 @@ def meant(function: str, type_: Type, values: list[Any], size: int) -> list[Any]
     return found
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(data=st.data(), size=st.integers(1, 6))
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_sliding_aggregates_are_the_interpreters(
@@ -137,7 +138,7 @@ def test_other_aggregates_are_refused() -> None:
         exact(DUCKDB, "median", Type.DOUBLE)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(data=st.data(), is_mean=st.booleans())
 def test_many_rows_at_once_are_rounded_as_one(data: st.DataObject, is_mean: bool) -> None:
     limbs = data.draw(st.sampled_from([DOUBLES, LONGS]))

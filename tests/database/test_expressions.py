@@ -36,6 +36,7 @@ from cep.plan.expressions import (
 from cep.plan.functions import SCALARS
 from cep.plan.functions.user import register, unregister
 from cep.plan.types import NUMERIC, Type, widest
+from tests.campaign import examples
 
 CONTEXT = Context(Shared(compat=False))
 TYPES = (Type.INT, Type.LONG, Type.FLOAT, Type.DOUBLE, Type.STRING, Type.BOOL)
@@ -245,7 +246,7 @@ def test_sqlite_has_one_zero(bench: Bench) -> None:
         assert found == ("0.0" if bench.driver.dialect.name == "sqlite" else "-0.0")
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(node=ANY, rows=ROWS)
 def test_every_expression_has_the_interpreters_value(
     bench: Bench, node: Expression, rows: list[tuple[Any, ...]]

@@ -17,12 +17,13 @@ from cep.jepc.database import DatabaseProvider
 from cep.jepc.provider import Event, Result
 from cep.jepc.queries import Query
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.database.servers import url_for
 
 SCHEMA = {"a": "int", "b": "int", "l": "long", "d": "double", "k": "string"}
 DATABASES = ("sqlite", "duckdb", "postgresql")
 FAMILY = 6
-EXAMPLES = 25
+EXAMPLES = examples(25)
 
 CONDITIONS = (
     "a == {0}", "{0} == a - b", "a - b == {0} and k == '{2}'", "a > {0}", "{0} >= b", "d < {1}",

@@ -25,6 +25,7 @@ from cep.jepc import (
 from cep.jepc.catalog import Catalog
 from cep.jepc.queries import Query
 from cep.plan.query import Insert
+from tests.campaign import examples
 from tests.database.answers import (
     Asked,
     asked_in_turn,
@@ -54,7 +55,7 @@ OWN_TESTS: Tests = {
 }
 
 asked = pytest.fixture(asked_in_turn, scope="module", params=NAMES, name="asked")
-quick = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def events_of(raw: Raw) -> list[Event]:

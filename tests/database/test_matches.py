@@ -31,13 +31,14 @@ from cep.jepc.database import DatabaseProvider
 from cep.jepc.provider import Event, Provider
 from cep.jepc.queries import Input, Query
 from cep.plan.nodes import Plan
+from tests.campaign import examples
 from tests.database.conftest import NAMES
 from tests.database.servers import url_for
 
 SCHEMA = {"a": "int", "d": "double", "k": "string", "t": "long"}
 VARIABLES = {"z": "int", "w": "double", "n": "string", "l": "long"}
 START_MSC = 1_000
-EXAMPLES = 20
+EXAMPLES = examples(20)
 
 PATTERNS = (
     "x", "x y", "x y u", "x y?", "x (y | u) y", "x y | u", "y x", "x{2,3} y", "(x | y){2}",
@@ -180,7 +181,7 @@ def test_generated(shared: DatabaseProvider, asked: dict[str, Query], rows: Any,
     assert told(shared, events, size) == told(native, events, 1_000)
 
 
-@settings(max_examples=EXAMPLES // 2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(queries(), ROWS, ROWS)
 def test_a_later_query_begins_with_nothing(
     shared: DatabaseProvider, asked: dict[str, Query], rows: Any, more: Any

@@ -30,6 +30,7 @@ from cep.jepc import (
 )
 from cep.jepc.provider import Event
 from cep.jepc.queries import Input, Query
+from tests.campaign import examples
 from tests.database.answers import (
     Asked,
     asked_in_turn,
@@ -45,8 +46,8 @@ from tests.jepc.generated import EVENTS, TESTS, networks
 
 Raw = Sequence[tuple[str, int, int, str]]
 START_MSC = 1_000_000
-EXAMPLES = 20
-CHANGES = 10
+EXAMPLES = examples(20)
+CHANGES = examples(10)
 FAMILY_MAX = 5
 SIZES = st.sampled_from([1, 2, 7, 1_000])
 

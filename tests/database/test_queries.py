@@ -20,13 +20,14 @@ from cep.database.errors import DatabaseError
 from cep.jepc.provider import Event
 from cep.plan.nodes import Plan
 from cep.plan.types import Type
+from tests.campaign import examples
 from tests.database.answers import TOO_FINE, Asked, asked_in_turn
 from tests.database.conftest import NAMES
 from tests.reference.engine import Reference
 from tests.reference.generate_queries import query_plans, query_rows
 from tests.reference.generate_rows import SourceRow
 
-EXAMPLES = 12
+EXAMPLES = examples(12)
 REFUSED: Mapping[str, set[str]] = {
     "sqlite": set(),
     "duckdb": set(),

@@ -13,6 +13,7 @@ from cep.jepc import NativeProvider
 from cep.jepc.database import DatabaseProvider
 from cep.jepc.provider import Event, Provider
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.database.conftest import NAMES
 from tests.database.servers import url_for
 
@@ -74,7 +75,7 @@ def shared(request: pytest.FixtureRequest) -> Iterator[DatabaseProvider]:
     provider.close()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(rules(), ROWS, st.sampled_from([1, 3, 1_000]))
 def test_generated(shared: DatabaseProvider, text: str, rows: Any, size: int) -> None:
     time, events = 1_000, []

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import PAGES, ROOT, Block, blocks, name
+from tests.waiting import LONG_S
 
 RUNNABLE = [
     page for page in PAGES if any(b.language in ("console", "python") for b in blocks(page))
@@ -32,7 +33,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=LONG_S,
     )
 
 

@@ -15,9 +15,10 @@ from mt5bridge.emulator.broker_log import BrokerLog, read_broker_log
 from mt5bridge.emulator.script import Script
 from mt5bridge.emulator.terminal import EmulatedTerminal, Result, write_tick_file
 from mt5bridge.records import TICK, Records
+from tests.waiting import LONG_S
 
 PROBE = Path(__file__).parent / "probes" / "BrokerProbe.mq5"
-WITHIN_S = 60.0
+WITHIN_S = LONG_S
 SPREAD = 0.0002
 START_MSC = 1_700_000_000_000
 

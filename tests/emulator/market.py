@@ -12,10 +12,11 @@ import pytest
 from mt5bridge.emulator.script import Script
 from mt5bridge.emulator.terminal import EmulatedTerminal, Result, write_tick_file
 from mt5bridge.records import TICK, Records
+from tests.waiting import LONG_S
 
 PROBES = tuple(sorted((Path(__file__).parent / "probes").glob("*.mq5")))
 BEGIN_MSC = 1_700_000_000_000
-WITHIN_S = 30.0
+WITHIN_S = LONG_S
 needs_compiler = pytest.mark.skipif(
     shutil.which("g++") is None, reason="g++ is not installed; MQL5 programs cannot be compiled"
 )

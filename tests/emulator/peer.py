@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 
-_WITHIN_S = 20.0
+from tests.waiting import LONG_S
 
 
 class Manner(Enum):
@@ -39,12 +39,12 @@ class Peer:
                 return
             self.connections += 1
             with connection:
-                connection.settimeout(_WITHIN_S)
+                connection.settimeout(LONG_S)
                 self._converse(connection)
 
     def _converse(self, connection: socket.socket) -> None:
         if self._manner is Manner.STALL:
-            self._stopped.wait(_WITHIN_S)
+            self._stopped.wait(LONG_S)
             return
         try:
             while data := connection.recv(65_536):
@@ -59,7 +59,7 @@ class Peer:
         self._stopped.set()
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        self._thread.join(_WITHIN_S)
+        self._thread.join(LONG_S)
 
     def start(self) -> None:
         self._thread.start()

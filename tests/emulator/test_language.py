@@ -9,19 +9,19 @@ import pytest
 from mt5bridge.emulator.script import Script
 from mt5bridge.emulator.terminal import EmulatedTerminal, Result
 from tests.emulator.market import needs_compiler, texts
+from tests.waiting import LONG_S
 
 pytestmark = needs_compiler
 FOLDER = Path(__file__).parent / "language"
 SCRIPTS = tuple(sorted(FOLDER.glob("*.mq5")))
 PRINTING = [path.stem for path in SCRIPTS if path.stem not in ("Stops", "Inputs", "Crash")]
 STOPS = (FOLDER / "Stops.txt").read_text(encoding="utf-8").splitlines()
-WITHIN_S = 30.0
 
 
 def run(folder: Path, *lines: str) -> Result:
     script = Script.of("symbol EURUSD digits=5", *lines, "end quiet_ms=50")
     with EmulatedTerminal(SCRIPTS, script, folder) as terminal:
-        return terminal.wait_end(WITHIN_S)
+        return terminal.wait_end(LONG_S)
 
 
 @pytest.fixture(scope="module")

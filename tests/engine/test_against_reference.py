@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from cep.engine.native import Compiled
 from cep.plan.nodes import Plan
+from tests import campaign
 from tests.engine.binder_only import BinderOnly, RecordingReference, on_source_rows
 from tests.reference.engine import Reference
 from tests.reference.generate_queries import query_plans, query_rows
@@ -19,7 +20,7 @@ Row = dict[str, Any]
 
 def examples(count: int) -> settings:
     return settings(
-        max_examples=count,
+        max_examples=campaign.examples(count),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

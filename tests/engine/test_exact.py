@@ -16,6 +16,7 @@ from cep.engine.kernels.exact import add_pair, square, two_product, two_sum
 from cep.engine.native import Compiled, Run
 from cep.plan.build import compile_rules
 from cep.plan.types import Type
+from tests.campaign import examples
 from tests.reference.aggregates import aggregate
 
 FACTORS = st.floats(-1e100, 1e100).filter(lambda x: x == 0 or abs(x) > 1e-100)
@@ -80,7 +81,7 @@ def variance(values: list[float]) -> Fraction:
     return sum(((Fraction(value) - mean) ** 2 for value in values), Fraction()) / len(values)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(PRICES | st.none(), min_size=1, max_size=40))
 def test_compiled_windows_round_the_exact_value_once(values: list[float | None]) -> None:
     names = {"mean": "avg", "total": "sum", "low": "min", "high": "max"}
@@ -95,7 +96,7 @@ def test_compiled_windows_round_the_exact_value_once(values: list[float | None])
             assert row["sd"] is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(PRICES, max_size=60), st.lists(PRICES, min_size=LENGTH, max_size=LENGTH))
 def test_what_left_the_window_leaves_no_trace(before: list[float], window: list[float]) -> None:
     fresh = columns(compiled().start(), list(window))[-1]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cep.engine.encode import InputError
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.engine.mixed import Row, compiled, encoded, mixed, one_by_one, plan
 from tests.reference.engine import Reference
 
@@ -31,7 +32,7 @@ def test_the_rules_find_something_and_the_reference_agrees() -> None:
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.integers(0, 600), max_size=12))
 def test_any_split_into_batches_gives_the_same_rows(cuts: list[int]) -> None:
     run = compiled().start()

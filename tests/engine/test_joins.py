@@ -16,16 +16,20 @@ from cep.engine.row_feed import RowFeed
 from cep.engine.snapshot import restore, take
 from cep.plan import Plan, compile_rules
 from cep.plan.query import Insert
+from tests.campaign import examples
 from tests.engine.chains import Row
 from tests.engine.join_apps import join_apps
 from tests.reference.generate_joins import OUT, SCHEMA, JoinCase, Values, joins
 from tests.reference.joins import NaiveJoin
 
 MANY = settings(
-    max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=examples(600),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
-SOME = settings(MANY, max_examples=200)
-FEW = settings(max_examples=12, deadline=None)
+SOME = settings(MANY, max_examples=examples(200))
+FEW = settings(max_examples=examples(12), deadline=None)
 
 
 @MANY

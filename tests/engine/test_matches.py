@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from cep.engine.native import Compiled
 from cep.plan import Plan, compile_rules
+from tests import campaign
 from tests.engine.chains import Row, apps, chain_cases, encoded
 from tests.reference.generate_matches import Case
 from tests.reference.matches import matches
@@ -16,7 +17,12 @@ from tests.reference.matches import matches
 
 def examples(count: int) -> settings:
     slow = [HealthCheck.too_slow]
-    return settings(max_examples=count, deadline=None, suppress_health_check=slow, database=None)
+    return settings(
+        max_examples=campaign.examples(count),
+        deadline=None,
+        suppress_health_check=slow,
+        database=None,
+    )
 
 
 def found(rules: Compiled, case: Case) -> list[tuple[int, list[int | None]]]:

@@ -17,6 +17,7 @@ from cep.jepc import Filter, PatternMatcher, PatternSymbol, Stream
 from cep.jepc.catalog import Catalog
 from cep.plan.nodes import Plan
 from cep.plan.query import Matching, Query
+from tests.campaign import examples
 
 SCHEMA = {"a": "int", "d": "double", "k": "string"}
 VARIABLES = {"z": "int", "w": "long", "f": "double", "t": "string"}
@@ -142,7 +143,7 @@ def steady(count: int) -> list[tuple[int, Any, Any, Any]]:
     return [(1, number, 0.0, "x") for number in range(count)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(SHAPES, MEMBERS, ROWS)
 @example(TWO_ENDS, {0: (1, 6), 1: (2, 6)}, steady(6))
 def test_compiled_matchings_are_as_interpreted(
@@ -152,7 +153,7 @@ def test_compiled_matchings_are_as_interpreted(
     assert pushed(compiled(plan).start(), events) == pushed(interpreted(plan).start(), events)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(SHAPES, ROWS, st.integers(1, 4))
 @example(BEGINS_SHARED, steady(3), 1)
 @example(BEGINS_SHARED, [*steady(2), (0, 1, 0.0, "x"), *steady(2)], 1)
@@ -165,7 +166,7 @@ def test_the_oldest_of_too_many_ways_end(
     assert pushed(compiled(plan).start(), events) == pushed(interpreted(plan).start(), events)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SHAPES, MEMBERS, ROWS, st.integers(0, 25))
 def test_a_restored_run_goes_on(
     shape: Shape,
@@ -181,7 +182,7 @@ def test_a_restored_run_goes_on(
     assert pushed(again, events[cut:]) == pushed(run, events[cut:])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(SHAPES, MEMBERS, MEMBERS, ROWS, st.integers(0, 25))
 @example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, [(1, 1, 0.0, "x")] * 4, 1)
 @example(TWO_SHARED, {0: (1, 6)}, {0: (1, 6), 1: (1, 5)}, [(1, 1, 0.0, "x")] * 4, 2)

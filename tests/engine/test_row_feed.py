@@ -13,6 +13,7 @@ from cep.engine.encode import InputError
 from cep.engine.native import Compiled
 from cep.engine.row_feed import RowFeed
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.engine.mixed import Row, compiled, encoded, mixed, one_by_one, plan
 
 TYPES = """
@@ -53,7 +54,7 @@ def test_rows_between_batches_and_new_keys() -> None:
     assert run.keys[-1] == "K499"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=20))
 def test_values_of_every_type_are_taken_as_columns_take_them(rows: list[tuple[Any, ...]]) -> None:
     rules = Compiled(compile_rules(TYPES, "types.cep"), jit=False)

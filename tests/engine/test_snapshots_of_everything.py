@@ -21,6 +21,7 @@ from cep.plan.functions.user import unregister
 from cep.plan.windows import WINDOWS
 from tests.engine.continued import Watched, compiled, output_of, snapshot_of
 from tests.engine.random_apps import CHOICES, random_app
+from tests.waiting import LONG_S
 
 ROOT = Path(__file__).parents[2]
 CASES = range(500)
@@ -49,7 +50,7 @@ def second_half(folder: Path, *arguments: str) -> None:
         env={**os.environ, "PYTHONHASHSEED": seed},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=LONG_S,
     )
     assert done.returncode == 0, done.stderr
 

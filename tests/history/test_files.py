@@ -20,6 +20,7 @@ from mt5bridge.history import UTC, Broken, HistoryError, ServerTime, TickBlock, 
 from mt5bridge.history.delimited import read_csv
 from mt5bridge.history.text import line_blocks
 from mt5bridge.records import Records
+from tests.campaign import examples
 from tests.data.real_ticks import FOLDER, needs_real_ticks, ticks
 from tests.history.exported import HEADER, export, quotes, read_slowly, tuples
 
@@ -40,7 +41,7 @@ def stored(tmp_path: Path, text: str | bytes, name: str = "EURUSD.csv") -> Path:
     return path
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     rows,
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le"]),
@@ -229,7 +230,7 @@ def test_a_broken_object_is_named_or_left_out(tmp_path: Path, line: str) -> None
     assert broken.count == 1
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(st.sampled_from([GOOD, *(line for line, _ in BAD)]), min_size=1, max_size=12),
        st.integers(60, 400))  # fmt: skip
 def test_skipping_keeps_exactly_the_good_lines(lines: list[str], block_bytes: int) -> None:

@@ -19,6 +19,7 @@ from cep.plan.expressions import Aggregate, Aggregated, Arithmetic, Column, Cons
 from cep.plan.nodes import Aggregation
 from cep.plan.query import StreamInput
 from cep.plan.types import Schema, Type
+from tests.campaign import examples
 
 SCHEMA = Schema.of(symbol=Type.STRING, price=Type.DOUBLE, at=Type.LONG)
 SYMBOL = Column(0, "symbol", Type.STRING)
@@ -138,7 +139,7 @@ def test_spans_of_time(span: str, start: str, days: float) -> None:
     assert math.isclose(end - begin, days * DAY_MS)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(("sec", "min", "hour", "day", "week", "month", "year")),
        st.integers(0, 4_102_444_800_000))  # fmt: skip
 def test_units_start_where_the_calendar_says(unit: str, time_ms: int) -> None:
@@ -170,7 +171,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(ROWS)
 def test_buckets_hold_what_the_rows_of_their_second_hold(
     rows: list[tuple[str, float, int]],
@@ -187,7 +188,7 @@ def test_buckets_hold_what_the_rows_of_their_second_hold(
     assert ask(part, (text("2024-**-** **:**:**"),), "sec") == sorted(expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(ROWS)
 def test_restored_it_goes_on_as_before(rows: list[tuple[str, float, int]]) -> None:
     part, again = make(), make()

@@ -22,6 +22,7 @@ from cep.interpreter.rows import Kind, Row
 from cep.plan.expressions import Aggregate, Column, Constant
 from cep.plan.functions import aggregator
 from cep.plan.types import Type
+from tests.campaign import examples
 from tests.data.real_ticks import needs_real_ticks, ticks
 from tests.reference.aggregates import aggregate
 
@@ -76,14 +77,14 @@ def check_steps(name: str, type_: Type, steps: list[tuple[str, int]], values: li
 
 
 @pytest.mark.parametrize("name", EXACT)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(steps=STEPS, values=st.lists(st.none() | st.floats(-1e12, 1e12), min_size=1, max_size=9))
 def test_doubles_are_exact(name: str, steps: list[tuple[str, int]], values: list[Any]) -> None:
     check_steps(name, Type.DOUBLE, steps, values)
 
 
 @pytest.mark.parametrize("name", EXACT)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps=STEPS, values=st.lists(st.none() | st.integers(-(2**62), 2**62), min_size=1))
 def test_longs_are_exact(name: str, steps: list[tuple[str, int]], values: list[Any]) -> None:
     check_steps(name, Type.LONG, steps, values)
@@ -136,7 +137,7 @@ def test_and_or() -> None:
     assert one.leave(row(True)) is False
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30),
     n=st.integers(1, 30),

@@ -12,6 +12,7 @@ from cep.interpreter.change import changed
 from cep.interpreter.interpreter import Interpreter
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
+from tests.campaign import examples
 from tests.interpreter.test_snapshot import HOLDERS, QUERIES, STREAMS, feed, sends
 
 START_MS = 1_000_000
@@ -62,7 +63,7 @@ def finish(watched: Watched, steps: list[Any], now_ms: int) -> dict[str, list[An
     return watched.out
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(choices, choices, choices, sends, st.data())
 def test_what_did_not_change_goes_on(
     both: frozenset[int],

@@ -27,6 +27,7 @@ from cep.plan.expressions import (
     Not,
 )
 from cep.plan.types import NUMERIC, Type, widest
+from tests.campaign import examples
 from tests.reference import expressions as reference
 
 CONTEXT = Context(Shared(compat=False))
@@ -75,7 +76,7 @@ def value(expression: Expression, row: Row) -> Any:
     return evaluator(expression, CONTEXT)(row)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(expression=NUMBERS | CONDITIONS, values=ROWS)
 def test_agrees_with_the_reference(expression: Expression, values: tuple[Any, ...]) -> None:
     expected = reference.evaluate(expression, reference.Context(values, 7))

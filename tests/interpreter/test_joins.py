@@ -16,6 +16,7 @@ from cep.plan.expressions import Arithmetic, Comparison, Constant
 from cep.plan.nodes import NamedWindow, Table
 from cep.plan.query import Holder, Join, StreamInput, Window
 from cep.plan.types import Type
+from tests.campaign import examples
 from tests.reference.generate_joins import (
     LEFT_KEY,
     LEFT_X,
@@ -64,7 +65,7 @@ def flat(chunks: list[list[Found]]) -> list[tuple[object, object]]:
     return [(left and left[1], right and right[1]) for chunk in chunks for *_, left, right in chunk]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(joins())
 def test_finds_what_the_definition_finds(case: JoinCase) -> None:
     running, naive = Running(case.join), NaiveJoin(case)
@@ -72,7 +73,7 @@ def test_finds_what_the_definition_finds(case: JoinCase) -> None:
         assert running.send(stream, time, values) == naive.send(stream, time, values)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(joins())
 def test_a_query_emits_what_the_definition_finds(case: JoinCase) -> None:
     out: list[tuple[str, int, Values]] = []
@@ -103,7 +104,7 @@ def _x_and_y(values: Values | None) -> Values:
     return [None, None] if values is None else values[1:]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(joins())
 def test_restored_in_the_middle_it_goes_on_as_before(case: JoinCase) -> None:
     running, half = Running(case.join), len(case.rows) // 2

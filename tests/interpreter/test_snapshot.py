@@ -12,6 +12,7 @@ from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Kind, Row
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
+from tests.campaign import examples
 
 STREAMS = "define stream A (k string, v long, p double); define stream B (k string, v long); "
 HOLDERS = (
@@ -91,7 +92,7 @@ def feed(interpreter: Interpreter, steps: list[Any], start_ms: int) -> int:
     return now_ms
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(plans, sends, st.data())
 def test_the_continuation_is_the_same(
     queries: list[str], steps: list[Any], data: st.DataObject

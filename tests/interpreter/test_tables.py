@@ -17,6 +17,7 @@ from cep.plan import expressions as ex
 from cep.plan.nodes import Table as TablePlan
 from cep.plan.query import Assignment, Delete, Update
 from cep.plan.types import Schema, Type
+from tests.campaign import examples
 
 SCHEMA = Schema.of(key=Type.STRING, n=Type.INT, x=Type.DOUBLE)
 KEY = ex.Column(0, "key", Type.STRING, ex.TABLE_SLOT)
@@ -123,7 +124,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     key=st.sampled_from(((), (0,), (1,), (0, 1))),
     indexes=st.sampled_from(((), (1,), (0, 2))),
@@ -233,7 +234,7 @@ def test_searches_by_key_without_looking_at_every_row() -> None:
     assert not table.search(ex.Comparison("==", X, OUT_X), context).indexed
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(key=st.sampled_from(((), (0,), (1,))), rows=st.lists(ROWS, max_size=30))
 def test_restored_it_lists_the_same_rows_in_the_same_order(
     key: tuple[int, ...], rows: list[Values]
@@ -254,7 +255,7 @@ def test_restored_it_lists_the_same_rows_in_the_same_order(
     logger.enable("cep")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     key=st.sampled_from(((), (0,), (1,), (0, 1))), condition=comparisons(), operations=OPERATIONS
 )

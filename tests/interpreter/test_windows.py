@@ -18,6 +18,7 @@ from cep.interpreter.windows import WindowPart, make_window
 from cep.plan.build import compile_rules
 from cep.plan.query import Window
 from cep.plan.types import Schema, Type
+from tests.campaign import examples
 from tests.reference import window_chunks as naive
 from tests.reference.window_chunks import Arrival, Chunks, Out
 
@@ -134,7 +135,7 @@ FAMILIES: dict[str, tuple[str, Definition]] = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(rows=histories(), n=NUMBERS, t=TIMES)
 def test_definition(family: str, rows: list[Arrival], n: int, t: int) -> None:
     text, definition = FAMILIES[family]
@@ -150,7 +151,7 @@ CLOCKED: dict[str, tuple[str, Callable[[list[Arrival], int], Chunks]]] = {
 
 
 @pytest.mark.parametrize("family", CLOCKED)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(rows=histories(), t=st.integers(1, 30))
 def test_clock_of_an_attribute(family: str, rows: list[Arrival], t: int) -> None:
     text, definition = CLOCKED[family]
@@ -158,7 +159,7 @@ def test_clock_of_an_attribute(family: str, rows: list[Arrival], t: int) -> None
     assert running.feed(rising(rows)) == definition(rising(rows), t)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(rows=histories(4000), seconds=st.sampled_from([1, 2, 5, 10]))
 def test_cron(rows: list[Arrival], seconds: int) -> None:
     running = Running(planned(f"cron('*/{seconds} * * * * ?')"))
@@ -167,7 +168,7 @@ def test_cron(rows: list[Arrival], seconds: int) -> None:
     assert running.finish() == naive.calendar(rows, seconds)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(sizes=st.lists(st.integers(1, 7), min_size=1, max_size=8), n=st.integers(0, 3))
 def test_batch(sizes: list[int], n: int) -> None:
     running = Running(planned(f"batch({n})" if n else "batch()"))
@@ -204,7 +205,7 @@ WINDOWS = [
 
 
 @pytest.mark.parametrize("text", WINDOWS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(rows=histories(), n=NUMBERS, t=st.integers(6, 90), cut=st.integers(0, 40))
 def test_goes_on_from_a_snapshot(text: str, rows: list[Arrival], n: int, t: int, cut: int) -> None:
     running = Running(planned(text.format(n=n, t=t)))
@@ -224,7 +225,7 @@ BALANCED = [text for text in WINDOWS if not text.startswith(("delay", "lossy", "
 
 
 @pytest.mark.parametrize("text", BALANCED)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(rows=histories(), n=NUMBERS, t=st.integers(6, 90))
 def test_no_row_leaves_that_has_not_come(text: str, rows: list[Arrival], n: int, t: int) -> None:
     running = Running(planned(text.format(n=n, t=t)))
@@ -235,7 +236,7 @@ def test_no_row_leaves_that_has_not_come(text: str, rows: list[Arrival], n: int,
         assert inside[value] >= 0
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(rows=histories(), n=NUMBERS)
 def test_frequent_keeps_what_makes_more_than_its_share(rows: list[Arrival], n: int) -> None:
     running = Running(planned(f"frequent({n}, v)"))
@@ -246,7 +247,7 @@ def test_frequent_keeps_what_makes_more_than_its_share(rows: list[Arrival], n: i
     assert {value for value, count in counts.items() if count * n > len(rows)} <= set(held)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(rows=histories())
 def test_lossy_frequent_misses_no_frequent_value(rows: list[Arrival]) -> None:
     running = Running(planned("lossyFrequent(0.3, 0.1, v)"))

@@ -25,6 +25,7 @@ from cep.jepc.catalog import Catalog
 from cep.jepc.provider import Event, Result
 from cep.jepc.queries import Query
 from cep.plan.nodes import Plan
+from tests.campaign import examples
 
 SCHEMAS = {"s": {"a": "int", "k": "string"}, "r": {"b": "int"}}
 NUMBERS = st.sets(st.integers(0, 9), min_size=1, max_size=9)
@@ -104,7 +105,7 @@ def interpreted(plans: list[Plan], batches: list[list[Event]]) -> list[Any]:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(NUMBERS, NUMBERS, NUMBERS, NUMBERS, EVENTS, EVENTS, EVENTS)
 def test_others_keep_their_windows(
     first: set[int],

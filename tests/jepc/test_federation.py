@@ -21,6 +21,7 @@ from cep.jepc import (
     TimeWindow,
     count,
 )
+from tests.campaign import examples
 from tests.jepc.generated import EVENTS, SCHEMAS
 from tests.jepc.test_semantics import Raw, events_of
 
@@ -47,7 +48,7 @@ def processed(provider: Provider, raw: Raw) -> list[tuple[str, int, dict[str, An
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(EVENTS, st.lists(st.sampled_from(["left", "right"]), min_size=3, max_size=3))
 def test_routes_are_invisible(raw: Raw, names: list[str]) -> None:
     providers = {name: NativeProvider(jit=False) for name in ("left", "right")}

@@ -14,6 +14,7 @@ from cep.engine.results import Results
 from cep.jepc import Correlator, CountWindow, Filter, Stream, TimeWindow
 from cep.jepc.catalog import Catalog
 from cep.plan.nodes import Plan
+from tests.campaign import examples
 
 SCHEMAS = {
     "s": {"a": "int", "l": "long", "d": "double", "k": "string"},
@@ -99,7 +100,7 @@ LATE = [("r", 100, 1), ("s", -90, 3), ("r", 5, 3)]
 """A row that is too old for its window when it comes stays until time goes on."""
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(CONDITIONS), CONSTANTS, SIZES, st.tuples(WINDOWS, WINDOWS), EVENTS)
 @example("s.a - r.b == {c}", [*range(8)], [5] * 12, (TimeWindow, TimeWindow), LATE)
 def test_many_find_what_each_finds(
@@ -112,7 +113,7 @@ def test_many_find_what_each_finds(
     assert told(rules.start(), events) == told(interpreted(plan).start(), events)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.sampled_from(CONDITIONS),
     CONSTANTS.filter(lambda found: len(found) == 12),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cep.jepc import EventProcessor, NativeProvider
 from cep.jepc.queries import Input
+from tests.campaign import examples
 from tests.jepc.generated import EVENTS, KEY, NUMBER, SCHEMAS, TESTS, networks
 from tests.reference.jepc import Naive
 
@@ -57,7 +58,7 @@ def at_times(results: list[tuple[int, dict[str, Any]]]) -> list[tuple[int, str]]
     return sorted((time, repr(sorted(values.items()))) for time, values in results)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(networks(), EVENTS, st.lists(st.integers(1, 8), min_size=1, max_size=3))
 def test_generated(query: Input, raw: Raw, sizes: list[int]) -> None:
     events = events_of(raw)

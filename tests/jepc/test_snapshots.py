@@ -11,6 +11,7 @@ from cep.engine.native import Compiled, Run
 from cep.engine.snapshot import restore, seed_of, take
 from cep.jepc.catalog import Catalog
 from cep.jepc.queries import Input
+from tests.campaign import examples
 from tests.jepc.generated import EVENTS, SCHEMAS, networks
 from tests.jepc.test_semantics import Events, Raw, events_of
 
@@ -19,7 +20,7 @@ def pushed(run: Run, events: Events) -> list[dict[str, Any]]:
     return [row for name, row, time in events for row in run.push_row(name, time, row).dicts()]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(networks(), EVENTS, st.integers(0, 25))
 def test_a_restored_run_goes_on(query: Input, raw: Raw, cut: int) -> None:
     catalog = Catalog()

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from cep.lang import RuleError, format_rules, parse
 from cep.lang.errors import Source
 from cep.lang.lexer import tokenize
+from tests.campaign import examples
 from tests.lang.rules import rule_texts
 
 FORMATTED = sorted((Path(__file__).parent / "formatted").glob("*.cep"))
@@ -28,7 +29,7 @@ def test_there_are_well_formed_texts() -> None:
 @given(rule_texts())
 @example("from S select a insert into T -- one\n; -- two\n\n\n-- three\n")
 @example("/* a */ /* b */ define engine A; /* c */ define engine B /* d */ /* e\n */;")
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_formatting_keeps_the_meaning_and_settles(text: str) -> None:
     formatted = format_rules(text)
     assert parse(formatted) == parse(text)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cep.lang import RuleError, format_rules, parse, parse_on_demand
 from cep.lang.tokens import KEYWORDS
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.lang.rules import BLANKS, NAMES, OPERATORS, on_demand_queries, rule_texts
 
 PIECES = (
@@ -31,33 +32,33 @@ def accept_or_refuse(text: str) -> None:
 
 
 @given(st.text())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_text(text: str) -> None:
     accept_or_refuse(text)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_words(words: list[str]) -> None:
     accept_or_refuse(" ".join(words))
     accept_or_refuse("".join(words))
 
 
 @given(rule_texts())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_generated_rules_can_be_parsed(text: str) -> None:
     parse(text)
 
 
 @given(on_demand_queries)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_generated_on_demand_queries_can_be_parsed(words: list[str]) -> None:
     parse_on_demand(" ".join(words))
     accept_or_refuse(" ".join(words))
 
 
 @given(rule_texts(), st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_damaged_rules(text: str, data: st.DataObject) -> None:
     """A valid text with a piece cut out, doubled or put in."""
     start = data.draw(st.integers(0, len(text)))
@@ -67,7 +68,7 @@ def test_damaged_rules(text: str, data: st.DataObject) -> None:
 
 
 @given(rule_texts())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_errors_lie_inside_the_text(text: str) -> None:
     """Most generated rules parse but make no sense: each complaint names a real place."""
     try:

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -21,12 +21,12 @@ from cep.demo.processes import free_port
 from cep.engine.native import Compiled
 from cep.live.config import read_config
 from mt5bridge.client import Connection
-from mt5bridge.clock import monotonic_ms
 from mt5bridge.records import Records
 from mt5bridge.server import Server
 from mt5bridge.simulator import Runner, Terminal, Walk, random_walk, simulated_terminal
+from tests.waiting import LONG_MS, LONG_S, deadline
+from tests.waiting import wait_until as wait_until
 
-DEADLINE_S = 60.0
 RULES = """@app:name('live')
 define stream Tick (symbol string, bid double, ask double);
 define stream Deal (symbol string, magic long, side string, lots double);
@@ -50,7 +50,11 @@ def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | Non
     """Rules and settings in `folder`; `sections` overrides or adds keys."""
     settings: dict[str, dict[str, Any]] = {
         "rules": {"file": "rules.cep", "streams": STREAMS},
-        "server": {"bind": f"tcp://127.0.0.1:{free_port()}", "heartbeat_ms": 200},
+        "server": {
+            "bind": f"tcp://127.0.0.1:{free_port()}",
+            "heartbeat_ms": 200,
+            "timeout_ms": LONG_MS,
+        },
         "signals": {"send": True},
         "state": {"snapshot_records": 5_000, "clock_every_ms": 0},
     }
@@ -111,7 +115,7 @@ class Service:
 
     def __enter__(self) -> Service:
         self.thread.start()
-        assert self.ready.wait(DEADLINE_S), "the daemon does not start"
+        assert self.ready.wait(LONG_S), "the daemon does not start"
         assert self.failure is None
         return self
 
@@ -124,7 +128,7 @@ class Service:
         self.stop.set()
         if self.daemon.server is not None and self.thread.is_alive():
             self.daemon.server.wake()
-        self.thread.join(DEADLINE_S)
+        self.thread.join(LONG_S)
         assert not self.thread.is_alive()
 
 
@@ -141,7 +145,7 @@ def process(settings: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
         yield found
     finally:
         found.kill()
-        found.wait(DEADLINE_S)
+        found.wait(LONG_S)
 
 
 def walks(names: str, count: int, seed: int = 0) -> dict[str, Records]:
@@ -169,21 +173,6 @@ def play(
         runner.run(threading.Event(), lambda: found.finished or limit(), linger_ms)
     assert found.finished, "the deadline has passed"
     return runner
-
-
-def deadline(seconds: float = DEADLINE_S) -> Callable[[], bool]:
-    """Whether so much time has passed."""
-    end_ms = monotonic_ms() + int(1_000 * seconds)
-    return lambda: monotonic_ms() > end_ms
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = DEADLINE_S) -> None:
-    """Wait for a condition that another thread makes true."""
-    limit = deadline(seconds)
-    pause = threading.Event()
-    while not condition():
-        assert not limit(), "the deadline has passed"
-        pause.wait(0.005)
 
 
 def archived(settings: Path) -> Archive:

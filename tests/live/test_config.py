@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from cep.cli import main
 from cep.live.config import Config, ConfigError, read_config
 from tests.live.service import write_settings
+from tests.waiting import LONG_S
 
 ALL: dict[str, dict[str, Any]] = {
     "rules": {
@@ -196,7 +197,7 @@ def test_an_address_in_use_is_said_when_it_starts(tmp_path: Path) -> None:
             [sys.executable, "-m", "cep", "daemon", "--config", str(settings)],
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=LONG_S,
         )
     assert done.returncode == 2
     assert "Is another daemon running? Else use another port" in done.stderr.decode()

@@ -36,6 +36,7 @@ from tests.live.service import (
     walks,
     write_settings,
 )
+from tests.waiting import LONG_S
 
 TICKS = 1_500
 _numbers = count()
@@ -181,7 +182,7 @@ def playing(found: Terminal, settings: Path) -> Iterator[None]:
             yield
         finally:
             stop.set()
-            thread.join(30)
+            thread.join(LONG_S)
 
 
 def acknowledged(found: Terminal) -> int:

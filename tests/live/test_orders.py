@@ -41,6 +41,7 @@ from tests.live.service import (
     walks,
     write_settings,
 )
+from tests.waiting import LONG_S
 
 OPEN = {"signals": {"send": False}, "orders": {"send": True}}
 
@@ -79,7 +80,7 @@ def connected(found: Terminal, settings: Path) -> Any:
         finally:
             stop.set()
             connection.wake()
-            thread.join(30)
+            thread.join(LONG_S)
 
 
 def knows_a_symbol(settings: Path) -> bool:
@@ -253,7 +254,7 @@ def test_kills_lose_no_order_and_no_report(tmp_path: Path) -> None:
         finally:
             stop.set()
             connection.wake()
-            thread.join(30)
+            thread.join(LONG_S)
     states = {e.asked.client_id: e.state for e in book(settings)}
     assert states == dict.fromkeys(names, "executed")
     assert len(found.account.deals) == len(names)

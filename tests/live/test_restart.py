@@ -43,6 +43,7 @@ from tests.live.service import (
     walks,
     write_settings,
 )
+from tests.waiting import LONG_S
 
 SILENT = {"signals": {"send": False}, "state": {"snapshot_records": 3_000}}
 
@@ -71,10 +72,10 @@ def play_through_kills(settings: Path, found: Terminal, at: list[int]) -> None:
             with process(settings, log) as last:
                 wait_until(lambda: found.finished and has_come(0, len(at) + 1))
                 last.send_signal(signal.SIGTERM)
-                assert last.wait(30) == 0
+                assert last.wait(LONG_S) == 0
         finally:
             stop.set()
-            thread.join(30)
+            thread.join(LONG_S)
 
 
 def test_after_a_crash_the_journal_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from cep.engine.snapshot import SnapshotError, restore, take
 from cep.live.checkpoints import KEPT, Checkpoints
 from cep.plan import compile_rules
 from mt5bridge.records import Records
+from tests.campaign import examples
 from tests.live.service import RULES, STREAMS, walks
+from tests.waiting import LONG_S
 
 NAMES = "ABCDE"
 COMPILED = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
@@ -45,7 +47,7 @@ def feed(run: Run, batches: list[tuple[str, Records]]) -> list[bytes]:
     return found
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 2**32), st.lists(st.floats(0, 1), min_size=1, max_size=4))
 def test_a_run_restored_anywhere_goes_on_as_if_nothing_had_happened(
     seed: int, places: list[float]
@@ -96,7 +98,7 @@ def test_another_process_goes_on_with_it(tmp_path: Path) -> None:
         capture_output=True,
         check=True,
         cwd=Path(__file__).parents[2],
-        timeout=120,
+        timeout=LONG_S,
     )
     rest = feed_each(run, batches[60:])
     assert len(rest) > 20
@@ -109,7 +111,7 @@ def test_other_rules_are_refused() -> None:
         restore(other, take(COMPILED.start()))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_a_damaged_snapshot_is_refused_or_the_same(data: st.DataObject) -> None:
     run = COMPILED.start()

@@ -12,9 +12,7 @@ from zmq.auth.thread import ThreadAuthenticator
 from mt5bridge.emulator.script import Script, statement
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from tests.mql5.running import PROGRAMS
-
-DEADLINE_S = 30.0
-_DEADLINE_MS = 30_000
+from tests.waiting import LONG_MS
 
 
 @contextmanager
@@ -89,7 +87,7 @@ def wait_for_echo(router: zmq.Socket[bytes], text: bytes) -> None:
 
 def _prepare(router: zmq.Socket[bytes], options: dict[str, int]) -> None:
     router.linger = 0
-    router.rcvtimeo = router.sndtimeo = _DEADLINE_MS
+    router.rcvtimeo = router.sndtimeo = LONG_MS
     for name, value in options.items():
         router.setsockopt(getattr(zmq, name), value)
     router.bind("tcp://127.0.0.1:*")

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import TypeAlias
 
 from tests.mql5 import zmtp
+from tests.waiting import LONG_S
 
-_DEADLINE_S = 20.0
 _CHUNK_BYTES = 65_536
 
 
@@ -27,7 +27,7 @@ class Peer:
     def __init__(self, link: socket.socket, behind: tuple[str, int]) -> None:
         self.link = link
         self.behind = behind
-        link.settimeout(_DEADLINE_S)
+        link.settimeout(LONG_S)
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, data: bytes) -> None:
@@ -53,7 +53,7 @@ class Peer:
         """Take nothing until the client gives up."""
         poll = select.poll()
         poll.register(self.link, select.POLLRDHUP)
-        poll.poll(_DEADLINE_S * 1_000)
+        poll.poll(LONG_S * 1_000)
 
     def reset(self) -> None:
         """Close with a RST instead of a FIN."""
@@ -73,8 +73,8 @@ class Peer:
 
     def pipe(self, bytes_max: int | None = None, step: int = _CHUNK_BYTES) -> None:
         """Be the real ROUTER, for `bytes_max` bytes to the client, at most `step` at a time."""
-        with socket.create_connection(self.behind, _DEADLINE_S) as real:
-            real.settimeout(_DEADLINE_S)
+        with socket.create_connection(self.behind, LONG_S) as real:
+            real.settimeout(LONG_S)
             real.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             up = threading.Thread(target=_copy, args=(self.link, real, None, _CHUNK_BYTES))
             up.start()

@@ -10,6 +10,7 @@ from mt5bridge.emulator.build import build
 from mt5bridge.emulator.script import Script
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.terminal.sources import sources_folder
+from tests.waiting import LONG_S
 
 _HERE = Path(__file__).parent
 _SELF_TEST = sources_folder() / "Scripts" / "Mt5Bridge" / "SelfTest.mq5"
@@ -19,7 +20,6 @@ PROGRAMS = (
     *(_HERE / f"{name}.mq5" for name in _NAMES),
     _SELF_TEST,
 )
-_RUN_S = 300
 _QUIET_MS = 50
 
 
@@ -46,6 +46,6 @@ class Scripts:
         """Run one script to its end; the texts of the journal."""
         script = Script.of("symbol EURUSD", f"attach {name} on EURUSD", f"end quiet_ms={_QUIET_MS}")
         with EmulatedTerminal(self.programs, script, folder, sanitize=self.sanitize) as terminal:
-            result = terminal.wait_end(_RUN_S)
+            result = terminal.wait_end(LONG_S)
         assert result.exit_code == 0, "\n".join(result.journal[-30:])
         return [line.split("\t")[-1] for line in result.journal]

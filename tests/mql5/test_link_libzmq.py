@@ -9,7 +9,6 @@ import pytest
 import zmq
 
 from tests.mql5.probing import (
-    DEADLINE_S,
     echoed,
     greet,
     libzmq_router,
@@ -17,6 +16,7 @@ from tests.mql5.probing import (
     port_of,
     probe,
 )
+from tests.waiting import LONG_MS, LONG_S
 
 pytestmark = pytest.mark.usefixtures("scripts")
 _FRAME_BYTES_MAX = 2**20 + 16
@@ -38,7 +38,7 @@ def test_a_message_of_several_parts_is_told_apart(tmp_path: Path) -> None:
         peer = greet(router)
         router.send_multipart([peer, b"one", b"two", b"three"])
         assert echoed(router, peer, b"after") == [b"after"]
-        terminal.wait_journal("multipart 1", DEADLINE_S)
+        terminal.wait_journal("multipart 1", LONG_S)
 
 
 def test_short_sends_and_dummy_readability(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_short_sends_and_dummy_readability(tmp_path: Path) -> None:
         for size in (0, 700, 100_000, 300_000):
             body = random.randbytes(size)
             assert echoed(router, peer, body) == [body]
-        stats = terminal.wait(lambda stats: stats.faults["dummy"] > 5, DEADLINE_S)
+        stats = terminal.wait(lambda stats: stats.faults["dummy"] > 5, LONG_S)
         assert stats.faults["short"] > 5
 
 
@@ -62,7 +62,9 @@ def test_heartbeats_both_ways(tmp_path: Path) -> None:
         probe(tmp_path, port_of(router), PingMs=20) as terminal,
     ):
         peer = greet(router)
-        terminal.wait(lambda stats: stats.program("LinkProbe").handler("OnTimer").calls > 150, 30)
+        terminal.wait(
+            lambda stats: stats.program("LinkProbe").handler("OnTimer").calls > 150, LONG_S
+        )
         assert echoed(router, peer, b"still there") == [b"still there"]
         journal = terminal.stop().journal
     assert not [line for line in journal if "down" in line]
@@ -72,7 +74,9 @@ def test_silent_libzmq_is_pinged(tmp_path: Path) -> None:
     """Without heartbeats of its own libzmq still answers ours: the round trip is known."""
     with libzmq_router() as router, probe(tmp_path, port_of(router), PingMs=20) as terminal:
         greet(router)
-        terminal.wait(lambda stats: stats.program("LinkProbe").handler("OnTimer").calls > 50, 30)
+        terminal.wait(
+            lambda stats: stats.program("LinkProbe").handler("OnTimer").calls > 50, LONG_S
+        )
         (told,) = [line for line in terminal.stop().journal if "round trip" in line]
     assert "round trip -1" not in told
 
@@ -91,14 +95,14 @@ def test_plain_with_a_wrong_password(tmp_path: Path) -> None:
         plain_router("terminal", "right") as router,
         probe(tmp_path, port_of(router), **inputs) as terminal,
     ):
-        terminal.wait_journal("down: user or password are wrong (400)", DEADLINE_S)
+        terminal.wait_journal("down: user or password are wrong (400)", LONG_S)
         assert not [line for line in terminal.journal if line.endswith("up 1")]
 
 
 def test_null_against_plain(tmp_path: Path) -> None:
     """libzmq closes without a word; the user is told where to look."""
     with plain_router("terminal", "right") as router, probe(tmp_path, port_of(router)) as terminal:
-        told = terminal.wait_journal("closed during the handshake", DEADLINE_S)
+        told = terminal.wait_journal("closed during the handshake", LONG_S)
         assert "check user and password" in told
 
 
@@ -108,10 +112,10 @@ def test_comes_back_to_a_router_that_was_restarted(tmp_path: Path) -> None:
         with probe(tmp_path, port) as terminal:
             greet(router)
             router.close()
-            terminal.wait_journal("down:", DEADLINE_S)
-            terminal.wait_journal("nobody accepts connections", DEADLINE_S)
+            terminal.wait_journal("down:", LONG_S)
+            terminal.wait_journal("nobody accepts connections", LONG_S)
             with zmq.Context() as context, context.socket(zmq.ROUTER) as second:
-                second.linger, second.rcvtimeo = 0, 30_000
+                second.linger, second.rcvtimeo = 0, LONG_MS
                 second.bind(f"tcp://127.0.0.1:{port}")
                 assert echoed(second, greet(second), b"again") == [b"again"]
 
@@ -120,5 +124,5 @@ def test_an_address_that_is_not_allowed(tmp_path: Path) -> None:
     """The terminal's list of addresses: the user is told what to do."""
     faults = "sockets allowed=example.org"
     with probe(tmp_path, 5_655, faults) as terminal:
-        told = terminal.wait_journal("the address is not allowed", DEADLINE_S)
+        told = terminal.wait_journal("the address is not allowed", LONG_S)
         assert "add it in Tools, Options, Expert Advisors" in told

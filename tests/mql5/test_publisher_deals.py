@@ -11,6 +11,7 @@ import pytest
 from mt5bridge.records import DealKind, Records
 from tests.bridge.live import wait_until
 from tests.mql5.publishing import Stage, market, publishing
+from tests.waiting import LONG_S
 
 QUIET = "pace rate=2000\nontick skip=0.33"
 TRADES = f"{QUIET}\nbroker activity_ticks=20 activity_lots=0.01 shuffle=1 duplicates=0.2"
@@ -137,7 +138,7 @@ def test_a_new_daemon_is_told_the_whole_history(tmp_path: Path, inputs: dict[str
 def _finish(stage: Stage) -> None:
     """Wait until all ticks are there and the daemon knows of all that the broker has done."""
     stage.wait_ticks()
-    stage.terminal.wait(lambda stats: bool(stats.data["broker_idle"]), within_s=20)
+    stage.terminal.wait(lambda stats: bool(stats.data["broker_idle"]), LONG_S)
     wait_until(lambda: _newest(stage.deals()) == _newest(stage.broker_deals()))
 
 

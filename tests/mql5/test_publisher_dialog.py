@@ -20,6 +20,7 @@ from tests.mql5.publishing import (
     publishing,
     script,
 )
+from tests.waiting import LONG_S
 
 LIVELY = "pace rate=2000"
 
@@ -61,7 +62,7 @@ def test_a_second_terminal_with_the_same_identity_waits_for_the_first(tmp_path: 
         port = stage.daemon.server.address.rpartition(":")[2]
         other = script(tmp_path / "other", ticks, port, LIVELY)
         with EmulatedTerminal(PROGRAMS, other, tmp_path / "second") as second:
-            second.wait_journal("refused: 5001@Demo is connected already", within_s=10)
+            second.wait_journal("refused: 5001@Demo is connected already", LONG_S)
             stage.wait_ticks()
     stage.check_ticks()
 
@@ -74,7 +75,7 @@ def test_nothing_blocks_longer_than_the_bound(tmp_path: Path) -> None:
     )
     with publishing(tmp_path, market("EURUSD", 2_000), statements) as stage:
         stage.wait_ticks()
-        stats = stage.terminal.wait(lambda found: "connected" in comment(found), within_s=20)
+        stats = stage.terminal.wait(lambda found: "connected" in comment(found), LONG_S)
     stage.check_ticks()
     handlers = stats.data["programs"][0]["handlers"]
     longest_ms = max(usage["longest_us"] for usage in handlers.values()) / 1_000
@@ -104,7 +105,7 @@ def test_example_receives_a_signal_and_answers_once(tmp_path: Path) -> None:
             wait_until(lambda: identity in daemon.server.terminals.connected())
             daemon.server.send(identity, signal)
             wait_until(lambda: bool(daemon.outcomes))
-            terminal.wait_journal("signal 77 cross: EURUSD 0.10 lots", within_s=10)
+            terminal.wait_journal("signal 77 cross: EURUSD 0.10 lots", LONG_S)
     (outcome,) = daemon.outcomes
     assert outcome.result.status is SignalStatus.DRY_RUN
     assert outcome.result.text == "printed"
@@ -116,8 +117,8 @@ def test_what_keeps_the_daemon_away_is_told_once(tmp_path: Path) -> None:
     with publishing(tmp_path, market("EURUSD", 2_000), LIVELY) as stage:
         stage.wait_share(0.1)
         stage.daemon.stop()
-        stage.terminal.wait(lambda stats: trouble in comment(stats), within_s=20)
-        stage.terminal.wait(lambda stats: stats.ticks_delivered == 2_000, within_s=20)
+        stage.terminal.wait(lambda stats: trouble in comment(stats), LONG_S)
+        stage.terminal.wait(lambda stats: stats.ticks_delivered == 2_000, LONG_S)
         stage.daemon.start()
         stage.wait_ticks()
         journal = stage.terminal.journal
@@ -128,8 +129,8 @@ def test_what_keeps_the_daemon_away_is_told_once(tmp_path: Path) -> None:
 def test_a_daemon_that_was_never_there_is_told_of(tmp_path: Path) -> None:
     session = script(tmp_path, market("EURUSD", 200), "1", LIVELY)
     with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
-        terminal.wait_journal("offline: nobody accepts", within_s=20)
-        terminal.wait(lambda stats: "offline: nobody accepts" in comment(stats), within_s=20)
+        terminal.wait_journal("offline: nobody accepts", LONG_S)
+        terminal.wait(lambda stats: "offline: nobody accepts" in comment(stats), LONG_S)
         told = [line for line in terminal.journal if "offline: nobody accepts" in line]
     assert len(told) == 1
 
@@ -137,7 +138,7 @@ def test_a_daemon_that_was_never_there_is_told_of(tmp_path: Path) -> None:
 def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(tmp_path: Path) -> None:
     session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, {"Identity": "x" * 129})
     with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
-        line = terminal.wait_journal("the identity must have 1 to 128 bytes", within_s=10)
+        line = terminal.wait_journal("the identity must have 1 to 128 bytes", LONG_S)
     assert "Alert" in line
 
 
@@ -148,4 +149,4 @@ def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(tmp_path: P
 def test_a_symbol_that_cannot_be_published_is_named(tmp_path: Path, name: str, told: str) -> None:
     session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, {"Symbols": name})
     with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
-        assert "Alert" in terminal.wait_journal(told, within_s=10)
+        assert "Alert" in terminal.wait_journal(told, LONG_S)

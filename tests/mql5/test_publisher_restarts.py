@@ -13,6 +13,7 @@ from mt5bridge.server import Batch, ticks_of
 from mt5bridge.wire import LostReason
 from tests.bridge.live import Daemon, wait_until
 from tests.mql5.publishing import IDENTITY, Stage, market, publishing
+from tests.waiting import LONG_S
 
 LIVELY = "pace rate=6000\nontick skip=0.33\noffline_ticks count=0..200"
 LATE = "ticks_odd late=0.05 late_by=1..50"
@@ -96,7 +97,7 @@ def test_records_in_the_daemons_memory_keep_their_numbers(tmp_path: Path, forget
         stage.terminal.start()
         wait_until(lambda: stage.counted("connections") > 1)
         received = stage.received("EURUSD")
-        stage.terminal.wait(lambda stats: stats.ticks_delivered >= 4_000, within_s=20)
+        stage.terminal.wait(lambda stats: stats.ticks_delivered >= 4_000, LONG_S)
         assert stage.received("EURUSD") == received
         disk.is_slow = False
         disk.commit()

@@ -10,6 +10,7 @@ import pytest
 from mt5bridge.records import Records
 from mt5bridge.server import ticks_of
 from tests.mql5.publishing import IDENTITY, comment, market, publishing
+from tests.waiting import LONG_S
 
 SKIPPED = "pace rate=8000\nontick skip=0.33"
 
@@ -50,7 +51,7 @@ def test_a_tick_base_that_fails_and_comes_back_full(tmp_path: Path) -> None:
     with publishing(tmp_path, market("EURUSD", 4_000), statements) as stage:
         stage.wait_ticks()
         stage.wait_agreed()
-        stage.terminal.wait(lambda stats: "tick base errors 0" not in comment(stats), within_s=20)
+        stage.terminal.wait(lambda stats: "tick base errors 0" not in comment(stats), LONG_S)
     stage.check_ticks()
 
 
@@ -81,7 +82,7 @@ def test_bounded_memory_takes_no_more_and_loses_nothing(tmp_path: Path) -> None:
     with publishing(tmp_path, market("EURUSD", 5_000), SKIPPED, inputs=inputs) as stage:
         stage.wait_share(0.1)
         stage.daemon.stop()
-        stage.terminal.wait(lambda stats: stats.ticks_delivered == 5_000, within_s=20)
+        stage.terminal.wait(lambda stats: stats.ticks_delivered == 5_000, LONG_S)
         stage.daemon.start()
         stage.wait_ticks()
         stage.wait_agreed()

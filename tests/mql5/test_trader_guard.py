@@ -7,6 +7,7 @@ from pathlib import Path
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.bridge.live import wait_until
 from tests.mql5.trading import BID, IDENTITY, SYMBOL, Floor, order, signal, trading
+from tests.waiting import LONG_S
 
 BUY, SELL = OrderSide.BUY, OrderSide.SELL
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
@@ -68,7 +69,7 @@ def test_kill_switch(tmp_path: Path) -> None:
         floor.server.send(IDENTITY, pending)
         floor.wait_status(pending.id, SignalStatus.PLACED)
         floor.halt(True, "enough")
-        floor.terminal.wait_journal("halted: enough", within_s=10)
+        floor.terminal.wait_journal("halted: enough", LONG_S)
         assert floor.final(pending.id).status is SignalStatus.CANCELLED
         _refused(floor, "halted: enough")
         floor.terminal.kill()
@@ -81,7 +82,7 @@ def test_kill_switch(tmp_path: Path) -> None:
         assert wider.status is REJECTED and "halted" in wider.text
         assert floor.ask(order(OrderKind.CLOSE)).status is EXECUTED
         floor.halt(False, "")
-        floor.terminal.wait_journal("released", within_s=10)
+        floor.terminal.wait_journal("released", LONG_S)
         assert floor.ask(signal(Side.BUY, 0.2)).status is EXECUTED
 
 

@@ -10,6 +10,7 @@ import pytest
 from mt5bridge.wire import Side, SignalStatus
 from tests.bridge.live import wait_until
 from tests.mql5.trading import IDENTITY, Floor, signal, trading
+from tests.waiting import LONG_S
 
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
 _LEG = 2  # ORDER_RECORD_LEG
@@ -105,7 +106,7 @@ def test_damaged_journal_is_refused(tmp_path: Path) -> None:
         content[20] ^= 0xFF
         _journal(floor).write_bytes(content)
         floor.terminal.start()
-        line = floor.terminal.wait_journal("is damaged at byte 8", within_s=10)
+        line = floor.terminal.wait_journal("is damaged at byte 8", LONG_S)
         assert "move the file away" in line
 
 

@@ -27,10 +27,10 @@ from mt5bridge.wire import (
     SignalResult,
     SignalStatus,
 )
-from tests.bridge.live import DEADLINE_S, wait_until
+from tests.waiting import LONG_MS, LONG_S, wait_until
 
 SETTINGS = Settings(
-    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=1_000, resend_after_ms=50
+    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=LONG_MS, resend_after_ms=50
 )
 IDENTITY = "5001@Floor/trader"
 SYMBOL = "EURUSD"
@@ -77,7 +77,7 @@ class Floor:
         """Stop the server."""
         self._stop.set()
         self.server.wake()
-        self._thread.join(DEADLINE_S)
+        self._thread.join(LONG_S)
         self.server.close()
 
     def wait_online(self) -> None:

@@ -11,6 +11,7 @@ from cep.plan import compile_rules
 from cep.plan.expressions import Arithmetic, Column, Constant, Expression, walk
 from cep.plan.text import duration_text, expression_text
 from cep.plan.types import Type
+from tests.campaign import examples
 
 ATTRIBUTES = "s string, t string, i int, l long, f float, d double, b bool"
 
@@ -125,7 +126,7 @@ def boolean() -> st.SearchStrategy[str]:
 
 
 @given(st.one_of(numeric(), boolean()))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_the_text_of_an_expression_means_the_expression(text: str) -> None:
     rules = f"define stream S ({ATTRIBUTES}); from S select {text} as x insert into T;"
     (query,) = compile_rules(rules).queries

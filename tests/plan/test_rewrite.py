@@ -19,6 +19,7 @@ from cep.plan.rewrite.folding import folded
 from cep.plan.scope import one_row
 from cep.plan.text import expression_text
 from cep.plan.types import Schema, Type
+from tests.campaign import examples
 from tests.plan.rules import query
 from tests.reference.expressions import Context, Value, evaluate
 
@@ -72,7 +73,7 @@ def truths() -> st.SearchStrategy[str]:
 
 
 @given(st.one_of(numbers(), truths()))
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_rewritten_expressions_have_the_same_values(text: str) -> None:
     before = checked(text)
     after = ordered(folded(before))
@@ -83,7 +84,7 @@ def test_rewritten_expressions_have_the_same_values(text: str) -> None:
 
 
 @given(truths())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_rewriting_again_changes_nothing(text: str) -> None:
     once = ordered(folded(checked(text)))
     assert ordered(folded(once)) == once

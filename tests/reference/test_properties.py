@@ -15,6 +15,7 @@ from cep.plan.arrangements import arrangements as listed
 from cep.plan.nodes import Both, Either, Leaf, Pattern, Plan, Ref, leaves
 from cep.plan.separable import separability
 from cep.plan.types import Type
+from tests.campaign import examples
 from tests.reference.aggregates import aggregate
 from tests.reference.arrangements import arrangements
 from tests.reference.engine import Reference
@@ -25,7 +26,9 @@ from tests.reference.generate_rows import SourceRow, cases
 
 Rows = list[dict[str, Value]]
 
-FEW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(
+    max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 DOUBLES = st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=8)
 
 
@@ -183,6 +186,6 @@ def test_generated_cases_reach(what: str) -> None:
         return REACHED[what](engine, output)
 
     generating = settings(
-        max_examples=1000, database=None, phases=[Phase.generate], derandomize=True
+        max_examples=examples(1000), database=None, phases=[Phase.generate], derandomize=True
     )
     find(cases(), reaches, settings=generating)

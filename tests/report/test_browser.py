@@ -13,6 +13,7 @@ import pytest
 
 from cep.report import render
 from tests.report import sample
+from tests.waiting import LONG_S
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
@@ -50,7 +51,7 @@ def browse(page: str, folder: Path) -> tuple[str, list[str]]:
     file.write_text(page, encoding="utf-8")
     command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}"]
     done = subprocess.run(
-        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=120
+        [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=LONG_S
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]

@@ -10,6 +10,7 @@ import pytest
 
 from cep.spark import java
 from cep.spark.java import JavaError, find_java, java_version
+from tests.waiting import LONG_S
 
 NOWHERE = {"PATH": ""}
 
@@ -87,7 +88,7 @@ def test_spark_runs_on_the_wheel_without_any_other_java(tmp_path: Path) -> None:
             (tools / name).symlink_to(f"/usr/bin/{name}")
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tools)],
-        capture_output=True, text=True, timeout=180, check=False,
+        capture_output=True, text=True, timeout=LONG_S, check=False,
         cwd=Path(__file__).resolve().parents[2],
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt5bridge.spool import Group, Spool, State, list_segments, read
+from tests.campaign import examples
 from tests.spool.groups import START_MSC, deal_group, same, tick_group
+from tests.waiting import LONG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -80,7 +82,7 @@ def in_temporary_directory(check: Callable[[Path], None]) -> None:
         check(Path(directory))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(script=actions, segment_bytes=st.sampled_from([1, 600, 1 << 20]))
 def test_acknowledged_groups_survive(script: list[tuple[str, int]], segment_bytes: int) -> None:
     def check(directory: Path) -> None:
@@ -90,7 +92,7 @@ def test_acknowledged_groups_survive(script: list[tuple[str, int]], segment_byte
     in_temporary_directory(check)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(script=actions, extra=st.integers(1, 3), data=st.data())
 def test_a_torn_write_costs_only_what_was_not_acknowledged(
     script: list[tuple[str, int]], extra: int, data: st.DataObject
@@ -116,7 +118,7 @@ def test_a_torn_write_costs_only_what_was_not_acknowledged(
     in_temporary_directory(check)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(script=actions, segment_bytes=st.sampled_from([1, 600, 1 << 20]), data=st.data())
 def test_flipped_bits_never_make_wrong_records(
     script: list[tuple[str, int]], segment_bytes: int, data: st.DataObject
@@ -232,7 +234,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(
         process.kill()
         rest = [int(line) for line in process.stdout.read().split(b"\n")[:-1]]
         process.stdout.close()
-        process.wait(20)
+        process.wait(LONG_S)
         promised = max(promised, *lines, *rest)
         spool = Spool(tmp_path)
         last = spool.recover().last_ingest

@@ -28,6 +28,7 @@ from mt5bridge.spool import (
 )
 from mt5bridge.spool.segment import HEADER_BYTES, header
 from tests.spool.groups import START_MSC, clock_group, deal_group, same, tick_group
+from tests.waiting import LONG_S
 
 
 def opened(directory: Path, **settings: object) -> Spool:
@@ -315,7 +316,7 @@ def test_a_commit_thread_makes_appends_durable(tmp_path: Path) -> None:
     thread.start()
     for i in range(10):
         put(spool, 1 + 5 * i)
-    assert reached.wait(20)
+    assert reached.wait(LONG_S)
     put(spool, 51)
     thread.stop()
     assert spool.durable_ingest == 55

@@ -18,6 +18,7 @@ from mt5bridge.simulator import Runner, Walk, random_walk, simulated_terminal
 from mt5bridge.terminal.folders import Machine
 from tests.live.service import Service, play, terminal, walks, write_settings
 from tests.terminal.machines import HEX, OTHER_HEX, data_folder, terminals, windows
+from tests.waiting import LONG_S
 
 
 def run(*arguments: str) -> Result:
@@ -97,7 +98,7 @@ def simulated(address: str) -> Iterator[None]:
         finally:
             stop.set()
             connection.wake()
-            thread.join(10)
+            thread.join(LONG_S)
 
 
 @pytest.mark.usefixtures("machine")

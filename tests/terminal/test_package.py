@@ -14,6 +14,7 @@ import pytest
 
 from mt5bridge.terminal.sources import source_files, sources_folder, sources_version
 from tests.terminal.machines import data_folder
+from tests.waiting import LONG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("hatchling", reason="hatchling is missing; pip install 'mt5cep[dev]'")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=LONG_S)
     return folder
 
 
@@ -52,7 +53,7 @@ def test_a_wheel_installs_the_sources(built: Path, tmp_path: Path) -> None:
     folder = data_folder(tmp_path / "MT5")
     done = subprocess.run(
         [sys.executable, "-m", "cep", "terminal", "install", "--folder", str(folder)],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(site)}, text=True, timeout=60,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(site)}, text=True, timeout=LONG_S,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

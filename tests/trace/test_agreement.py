@@ -13,6 +13,7 @@ from cep.plan.nodes import Origin, Plan
 from cep.plan.query import Insert
 from cep.trace.scope import NO_KEY, Scope
 from cep.trace.texts import pairs_text
+from tests import campaign
 from tests.reference.generate_joins import SCHEMA, JoinCase, joins
 from tests.reference.generate_matches import Case, match_cases
 from tests.reference.generate_queries import query_plans, query_rows
@@ -24,7 +25,9 @@ Row = dict[str, Any]
 
 def examples(count: int) -> settings:
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=count, deadline=None, suppress_health_check=slow)
+    return settings(
+        max_examples=campaign.examples(count), deadline=None, suppress_health_check=slow
+    )
 
 
 def of(plan: Plan, rows: list[Row], origin: Origin, key: str) -> list[Row]:

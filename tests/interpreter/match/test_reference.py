@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
+from tests.campaign import examples
 from tests.interpreter.match.feed import START_MS as FEED_START_MS
 from tests.interpreter.match.feed import Feed
 from tests.reference.generate_matches import START_MS, Case, Values, columns, match_cases, source
@@ -30,7 +31,7 @@ def found_by_interpreter(case: Case) -> list[Row]:
     return rows
 
 
-@settings(max_examples=1200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(1200), deadline=None, suppress_health_check=list(HealthCheck))
 @given(match_cases())
 def test_interpreter(case: Case) -> None:
     """Matches of one event come in order; where a state collects, the order is not defined."""

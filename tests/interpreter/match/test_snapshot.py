@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cep.interpreter.codec import pack, unpack
+from tests.campaign import examples
 from tests.interpreter.match.feed import START_MS, Feed
 from tests.reference.generate_matches import Case, columns, match_cases, source
 
@@ -28,7 +29,7 @@ def check(text: str, selected: str, events: list[str], cut: int) -> None:
     assert first.times + second.times == whole.times
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(match_cases(), st.data())
 def test_generated(case: Case, data: st.DataObject) -> None:
     events, now_ms = [], START_MS

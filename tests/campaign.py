@@ -1,0 +1,35 @@
+"""How far the tests look: `make test` takes a sample, `make test-all` the whole campaign.
+
+A property test tries a share of its examples in the sample, a marked test (`campaign`) only runs in
+the campaign. The examples of the sample are the first ones of the campaign's.
+"""
+
+from __future__ import annotations
+
+SHARE = 0.1
+"""Of a property test's examples in `make test`."""
+LEAST = 12
+"""So many are tried all the same, if the campaign has as many."""
+USUAL = 100
+"""Examples of a property test that names no number, in the campaign."""
+
+
+class _Reach:
+    """Set once by conftest.py, before any test is imported."""
+
+    is_whole = False
+
+
+def begin(is_whole: bool) -> None:
+    """Decide for this session."""
+    _Reach.is_whole = is_whole
+
+
+def is_whole() -> bool:
+    """Whether this session is a campaign."""
+    return _Reach.is_whole
+
+
+def examples(count: int) -> int:
+    """The examples of a property test (or rounds, seeds, mutations) whose campaign has `count`."""
+    return count if _Reach.is_whole else min(count, max(LEAST, round(SHARE * count)))
