@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadGroupScheduling
 
 from tests import campaign
 
+WAITING = ("mql5", "live", "emulator", "docs")
+"""Folders whose tests are long and mostly wait for processes."""
 LEFT_OUT = pytest.StashKey[list[str]]()
 """What this session leaves to the campaign; with xdist, each worker tells it at its end."""
 
@@ -36,11 +40,14 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(config.getoption("--hypothesis-profile") or "house")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     """Leave the campaign's tests out; all that need Spark run in one worker, which starts it once.
 
-    That worker begins with them, so that the others share out everything else.
+    That worker begins with them, and what mostly waits comes next, so that what is short is left
+    for the end. A wrapper comes before xdist, which looks for groups in the same hook.
     """
     if not campaign.is_whole():
         left_out = [item for item in items if item.get_closest_marker("campaign")]
@@ -50,7 +57,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+    items.sort(key=_turn)
+    yield
+
+
+def _turn(item: pytest.Item) -> tuple[bool, bool]:
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return item.get_closest_marker("spark") is None, folder not in WAITING
+
+
+class ByFile(LoadGroupScheduling):
+    """Whole files are shared out, so that what a file's tests have in common is made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group: str = super()._split_scope(nodeid)
+        return group.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    """In the order of the collection; xdist would begin with the files of many tests."""
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,10 +10,15 @@ from cep.demo.processes import DemoError
 from cep.demo.run import Demo, has_compiler
 
 needs_compiler = pytest.mark.skipif(not has_compiler(), reason="g++ is not installed")
+# The one in Python runs where there is no compiler, and in the campaign.
+TERMINALS = (
+    pytest.param("python", marks=[pytest.mark.campaign] if has_compiler() else []),
+    pytest.param("mql5", marks=needs_compiler),
+)
 SAID: dict[str, list[str]] = {"python": [], "mql5": []}
 
 
-@pytest.fixture(scope="module", params=["python", pytest.param("mql5", marks=needs_compiler)])
+@pytest.fixture(scope="module", params=TERMINALS)
 def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Demo:
     said = SAID[request.param]
     made = Demo(
