@@ -92,6 +92,11 @@ class Stats:
         return int(self.data["ticks_delivered"])
 
     @property
+    def clock_ms(self) -> int:
+        """The terminal's clock, which runs while it computes or waits; only differences count."""
+        return int(self.data["clock_ms"])
+
+    @property
     def quiet_ms(self) -> int:
         """Since when nothing but timers has happened."""
         return int(self.data["quiet_ms"])

@@ -20,8 +20,10 @@ from mt5bridge.emulator.stats import Stats, read_stats
 from mt5bridge.history.block import TickBlock
 from mt5bridge.records import TICK, Records
 
+PASSING_MS = 600_000
+"""What passes at once."""
 _LOOK_S = 0.02  # between two looks at the figures
-_STOP_S = 10.0
+_STOP_S = 600.0
 _TAIL_LINES = 15
 T = TypeVar("T")
 
@@ -159,6 +161,12 @@ class EmulatedTerminal:
         """Close the terminal as its user would: programs get OnDeinit(REASON_CLOSE)."""
         self._started().send_signal(signal.SIGTERM)
         return self.wait_end(within_s)
+
+    def pass_time(self, within_s: float) -> Stats:
+        """Let ten minutes pass at once; the figures when the terminal's clock shows it."""
+        before_ms = self.wait(lambda _stats: True, within_s).clock_ms
+        self._started().send_signal(signal.SIGUSR1)
+        return self.wait(lambda stats: stats.clock_ms >= before_ms + PASSING_MS, within_s)
 
     def kill(self) -> Result:
         """Kill the process, as a crash would."""

@@ -7,9 +7,9 @@ input int    Port = 5655;        // of the ROUTER
 input string User = "";          // empty: NULL instead of PLAIN
 input string Password = "";
 input int    TimerMs = 5;        // between two steps
-input int    HandshakeMs = 300;  // until the handshake must be done
-input int    PingMs = 100;       // of silence before a PING
-input int    SilenceMs = 400;    // without an answer before the link is given up
+input int    HandshakeMs = 300000; // until the handshake must be done
+input int    PingMs = 100;         // of silence before a PING
+input int    SilenceMs = 1500000;  // without an answer before the link is given up
 input int    FloodFrames = 0;    // sent at once whenever the link comes up
 input int    FloodBytes = 1000;  // size of each of them
 

@@ -19,6 +19,39 @@ def says(data: bytes) -> Behaviour:
     return behave
 
 
+def falls_silent_behind(data: bytes) -> Behaviour:
+    """Says this, never anything again, and leaves it to the client to give up."""
+
+    def behave(peer: Peer) -> None:
+        peer.send(data)
+        peer.until_given_up()
+
+    return behave
+
+
+def falls_silent_when_greeted(data: bytes) -> Behaviour:
+    """The same behind good greetings."""
+
+    def behave(peer: Peer) -> None:
+        peer.greet()
+        peer.send(data)
+        peer.until_given_up()
+
+    return behave
+
+
+def falls_silent_when_up(data: bytes) -> Behaviour:
+    """The same when the client is up, which shows by its first message."""
+
+    def behave(peer: Peer) -> None:
+        peer.shake_hands()
+        peer.take(1)
+        peer.send(data)
+        peer.until_given_up()
+
+    return behave
+
+
 def says_when_greeted(data: bytes) -> Behaviour:
     """The same behind good greetings."""
 
@@ -143,11 +176,14 @@ WRONG: dict[str, tuple[Behaviour, str | tuple[str, ...]]] = {
     "resets_half_frame": (resets_behind(_HALF_FRAME, ready=True), _GONE),
     "flood_pings": (floods(zmtp.ping(b"x" * 16), 3_000_000), _GONE),
     "flood_unknown": (floods(zmtp.command("JUNK", bytes(99)), 3_000_000), _GONE),
-    "silent": (says(b""), "the other side did not finish the handshake"),
-    "silent_greeting": (says(_GREETING[:11]), "the other side did not finish the handshake"),
-    "no_ready": (says_when_greeted(b""), "the other side did not finish the handshake"),
-    "half_ready": (says_when_greeted(zmtp.ready()[:9]), "the other side did not finish"),
-    "silent_ready": (says_when_ready(b""), "the other side does not answer any more"),
-    "half_frame": (says_when_ready(_HALF_FRAME), "the other side does not answer any more"),
+    "silent": (falls_silent_behind(b""), "the other side did not finish the handshake"),
+    "silent_greeting": (
+        falls_silent_behind(_GREETING[:11]),
+        "the other side did not finish the handshake",
+    ),
+    "no_ready": (falls_silent_when_greeted(b""), "the other side did not finish the handshake"),
+    "half_ready": (falls_silent_when_greeted(zmtp.ready()[:9]), "the other side did not finish"),
+    "silent_ready": (falls_silent_when_up(b""), "the other side does not answer any more"),
+    "half_frame": (falls_silent_when_up(_HALF_FRAME), "the other side does not answer any more"),
     "dribbles": (dribbles, _GONE),
 }

@@ -10,9 +10,10 @@ import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
 from mt5bridge.emulator.script import Script, statement
+from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from tests.mql5.running import PROGRAMS
-from tests.waiting import LONG_MS
+from tests.waiting import LONG_MS, LONG_S
 
 
 @contextmanager
@@ -30,6 +31,16 @@ def probe(
     )
     with EmulatedTerminal(PROGRAMS, script, folder) as terminal:
         yield terminal
+
+
+def pass_time(terminal: EmulatedTerminal) -> None:
+    """Ten minutes, and what the probe does about them."""
+    calls = _steps(terminal.pass_time(LONG_S))
+    terminal.wait(lambda stats: _steps(stats) >= calls + 2, LONG_S)
+
+
+def _steps(stats: Stats) -> int:
+    return stats.program("LinkProbe").handler("OnTimer").calls
 
 
 @contextmanager

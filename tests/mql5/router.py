@@ -16,17 +16,21 @@ from types import TracebackType
 from typing import TypeAlias
 
 from tests.mql5 import zmtp
-from tests.waiting import LONG_S
+from tests.waiting import LONG_MS, LONG_S
 
 _CHUNK_BYTES = 65_536
+_LOOK_MS = 20
 
 
 class Peer:
     """One accepted connection; OSError ends its behaviour."""
 
-    def __init__(self, link: socket.socket, behind: tuple[str, int]) -> None:
+    def __init__(
+        self, link: socket.socket, behind: tuple[str, int], pass_time: Callable[[], None] | None
+    ) -> None:
         self.link = link
         self.behind = behind
+        self.pass_time = pass_time
         link.settimeout(LONG_S)
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -49,11 +53,25 @@ class Peer:
             while self.link.recv(_CHUNK_BYTES):
                 pass
 
+    def until_given_up(self) -> None:
+        """Take whatever comes, and let time pass while nothing does, until the client gives up."""
+        while not self._comes(select.POLLIN | select.POLLRDHUP) or self.link.recv(_CHUNK_BYTES):
+            pass
+
     def until_hung_up(self) -> None:
-        """Take nothing until the client gives up."""
+        """Take nothing and let time pass until the client gives up."""
+        while not self._comes(select.POLLRDHUP):
+            pass
+
+    def _comes(self, event: int) -> bool:
+        """Whether it does before time has passed; without a clock that can be moved, waits."""
         poll = select.poll()
-        poll.register(self.link, select.POLLRDHUP)
-        poll.poll(LONG_S * 1_000)
+        poll.register(self.link, event)
+        if poll.poll(LONG_MS if self.pass_time is None else _LOOK_MS):
+            return True
+        if self.pass_time is not None:
+            self.pass_time()
+        return False
 
     def reset(self) -> None:
         """Close with a RST instead of a FIN."""
@@ -91,12 +109,18 @@ Behaviour: TypeAlias = Callable[[Peer], None]
 class Router:
     """Listens; `behaviours` are for its first connections, `behind` is the real ROUTER's port.
 
-    `buffer_bytes`: what the system keeps of what is not taken.
+    `buffer_bytes`: what the system keeps of what is not taken. `pass_time` moves the client's
+    clock; without it a client that is left alone gives up when it wants to.
     """
 
     def __init__(
-        self, behaviours: Sequence[Behaviour], behind: int, buffer_bytes: int | None = None
+        self,
+        behaviours: Sequence[Behaviour],
+        behind: int,
+        buffer_bytes: int | None = None,
+        pass_time: Callable[[], None] | None = None,
     ) -> None:
+        self._pass_time = pass_time
         self.accepted = 0
         self._behaviours = list(behaviours)
         self._behind = ("127.0.0.1", behind)
@@ -142,7 +166,7 @@ class Router:
 
     def _serve(self, link: socket.socket, behaviour: Behaviour) -> None:
         with link, suppress(OSError, EOFError):
-            behaviour(Peer(link, self._behind))
+            behaviour(Peer(link, self._behind, self._pass_time))
 
 
 def _copy(source: socket.socket, target: socket.socket, bytes_max: int | None, step: int) -> None:

@@ -56,7 +56,7 @@ def test_short_sends_and_dummy_readability(tmp_path: Path) -> None:
 
 def test_heartbeats_both_ways(tmp_path: Path) -> None:
     """PING is answered, so libzmq keeps the link, and PONG is measured, so the probe does."""
-    options = {"HEARTBEAT_IVL": 30, "HEARTBEAT_TIMEOUT": 200, "HEARTBEAT_TTL": 300}
+    options = {"HEARTBEAT_IVL": 30, "HEARTBEAT_TIMEOUT": LONG_MS, "HEARTBEAT_TTL": LONG_MS}
     with (
         libzmq_router(**options) as router,
         probe(tmp_path, port_of(router), PingMs=20) as terminal,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from mt5bridge.emulator.terminal import EmulatedTerminal, EmulatorError
 from tests.mql5.misbehaviour import WRONG, takes_nothing
-from tests.mql5.probing import libzmq_router, port_of, probe, wait_for_echo
+from tests.mql5.probing import libzmq_router, pass_time, port_of, probe, wait_for_echo
 from tests.mql5.router import Behaviour, Router
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("scripts")
 
-# connect_ms of the probe, or step_ms for each of Step and Flush, with room for a busy machine.
+# connect_ms of the probe, or step_ms for each of Step and Flush, by the terminal's own clock.
 _BOUND_US = 400_000
 
 
@@ -50,11 +53,19 @@ def _survive(
     **inputs: object,
 ) -> tuple[str, ...]:
     """Meet these and then a real ROUTER, which must be well served; the journal."""
+    started: list[EmulatedTerminal] = []
+
+    def let_time_pass() -> None:
+        wait_until(lambda: bool(started))
+        with suppress(EmulatorError):  # the client has got through, and the test is over
+            pass_time(started[0])
+
     with (
         libzmq_router() as real,
-        Router(behaviours, port_of(real), buffer_bytes) as front,
+        Router(behaviours, port_of(real), buffer_bytes, let_time_pass) as front,
         probe(folder, front.port, *statements, **inputs) as terminal,
     ):
+        started.append(terminal)
         wait_for_echo(real, b"well served")
         result = terminal.stop()
     assert result.stats is not None

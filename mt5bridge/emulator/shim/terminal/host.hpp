@@ -25,8 +25,24 @@ const std::filesystem::path& data_folder();
 const std::filesystem::path& files_folder();   // <data folder>/MQL5/Files
 const std::filesystem::path& common_folder();  // <data folder>/Common/Files
 
-// Microseconds of a clock that never goes back.
+// Microseconds of a clock that never goes back: what the terminal has computed, what it has waited,
+// and what `pass_time` added. That the machine was busy with something else makes nobody late.
 std::int64_t steady_us();
+
+// Ten minutes pass at once.
+void pass_time();
+
+// For as long as the process sleeps; counts as waiting, at most as long as was meant.
+class Sleep {
+public:
+  explicit Sleep(std::int64_t us_max);
+  ~Sleep();
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+
+private:
+  std::int64_t m_us_max, m_begin_us;
+};
 
 // UTC by the computer's clock, and the trade server's time, in milliseconds since 1970. With
 // recorded ticks both follow the newest tick, else the computer's real clock.

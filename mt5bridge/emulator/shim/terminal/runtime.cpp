@@ -16,9 +16,14 @@ constexpr std::size_t QUIET_BYTES = 512;       // what heartbeats send is no act
 
 Terminal* the_terminal = nullptr;
 volatile sig_atomic_t signalled = 0;
+volatile sig_atomic_t passing = 0;
 
 void note_signal(int) {
   signalled = 1;
+}
+
+void note_passing(int) {
+  passing = 1;
 }
 
 void listen_to_signals() {
@@ -26,6 +31,9 @@ void listen_to_signals() {
   action.sa_handler = note_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  action.sa_handler = note_passing;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -109,6 +117,10 @@ void Terminal::catch_up() {
 }
 
 void Terminal::round() {
+  if (passing != 0) {  // between two handlers, so that it makes none of them long
+    passing = 0;
+    host::pass_time();
+  }
   const bool moved = move_market(false);
   fire_timers();
   m_broker_due_us = trade_server::poll();
@@ -122,8 +134,10 @@ void Terminal::round() {
 void Terminal::rest() {
   const auto until = std::min(next_due_us(false), host::steady_us() + REST_US);
   const auto us = until - host::steady_us();
-  if (us > 0)
-    usleep(static_cast<useconds_t>(us));
+  if (us <= 0)
+    return;
+  const host::Sleep sleep(us);
+  usleep(static_cast<useconds_t>(us));
 }
 
 bool Terminal::finished() {
@@ -170,8 +184,11 @@ bool Terminal::wait_for(int descriptor, short events, std::int64_t timeout_us) {
     const auto us = std::max<std::int64_t>(0, until - now);
     const timespec pause{us / 1'000'000, us % 1'000'000 * 1000};
     pollfd waiting{descriptor, events, 0};
-    if (ppoll(&waiting, 1, &pause, nullptr) > 0)
-      return true;
+    {
+      const host::Sleep sleep(us);
+      if (ppoll(&waiting, 1, &pause, nullptr) > 0)
+        return true;
+    }
     if (host::steady_us() >= deadline_us || stopping())
       return false;
   }

@@ -3,10 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <system_error>
@@ -15,6 +16,9 @@ namespace mql::host {
 namespace {
 
 constexpr int EXIT_CODE_CRASH = 137;  // what a process killed by SIGKILL leaves
+constexpr std::int64_t PASSING_US = 600'000'000;
+
+std::int64_t waited_us = 0;
 
 struct Session {
   std::filesystem::path data, files, common;
@@ -33,6 +37,17 @@ std::uint64_t hash(std::string_view text) {  // FNV-1a: the same on every machin
   for (const char letter : text)
     value = (value ^ static_cast<unsigned char>(letter)) * 1099511628211ULL;
   return value;
+}
+
+std::int64_t real_steady_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+std::int64_t computed_us() {
+  timespec cpu{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+  return 1'000'000LL * cpu.tv_sec + cpu.tv_nsec / 1000;
 }
 
 std::int64_t real_utc_msc() {
@@ -97,8 +112,18 @@ const std::filesystem::path& common_folder() {
 }
 
 std::int64_t steady_us() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  static const auto begin_us = real_steady_us() - computed_us();
+  return begin_us + computed_us() + waited_us;
+}
+
+void pass_time() {
+  waited_us += PASSING_US;
+}
+
+Sleep::Sleep(std::int64_t us_max) : m_us_max(us_max), m_begin_us(real_steady_us()) {}
+
+Sleep::~Sleep() {
+  waited_us += std::min(m_us_max, real_steady_us() - m_begin_us);
 }
 
 std::int64_t utc_msc() {

@@ -127,6 +127,7 @@ void write_stats(Terminal& terminal, bool finished) {
     std::ofstream out(fresh);
     out << "{\"run\": " << host::run_number() << ", \"finished\": " << (finished ? "true" : "false")
         << ", \"ticks\": " << terminal.feed().total()
+        << ", \"clock_ms\": " << host::steady_us() / 1000
         << ", \"ticks_delivered\": " << terminal.feed().released()
         << ", \"quiet_ms\": " << terminal.quiet_ms()
         << ", \"connected\": " << (terminal.connected() ? "true" : "false")
