@@ -141,7 +141,7 @@ class Demo:
         address = settings.split('bind = "')[1].split('"')[0]
         arguments = ["simulate", "--connect", address, "--server-time", "UTC"]
         arguments += ["--script", str(self.folder / "faults.toml"), "--identity", "demo"]
-        arguments += ["--speed", str(self.speed), "--patience", "20", "--stay", "2"]
+        arguments += ["--speed", str(self.speed), "--patience", "300", "--stay", "2"]
         for path in ticks:
             arguments += ["--ticks", str(path)]
         return mt5cep(arguments, self.log).strip().splitlines()[-1]

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,10 +20,12 @@ from cep.daemon_on_database import DatabaseDaemon
 from cep.demo.processes import free_port
 from cep.engine.native import Compiled
 from cep.live.config import read_config
+from cep.live.feed import MarketFeed
 from mt5bridge.client import Connection
 from mt5bridge.records import Records
 from mt5bridge.server import Server
 from mt5bridge.simulator import Runner, Terminal, Walk, random_walk, simulated_terminal
+from mt5bridge.spool import read
 from tests.waiting import LONG_MS, LONG_S, deadline
 from tests.waiting import wait_until as wait_until
 
@@ -106,6 +108,10 @@ class Service:
     def counters(self) -> dict[str, int]:
         return dict(self.daemon.sink.counters)
 
+    def is_settled(self) -> bool:
+        """Whether every signal and order that was sent has its final result."""
+        return not any(len(one.requests) for one in list(self.server.terminals.sessions.values()))
+
     def _run(self) -> None:
         try:
             self.daemon.run(self.stop, self.ready)
@@ -164,14 +170,19 @@ def terminal(ticks: Mapping[str, Records], **options: Any) -> Terminal:
 
 
 def play(
-    found: Terminal, where: str, user: str = "", password: str = "", linger_ms: int = 100
+    found: Terminal,
+    where: str,
+    user: str = "",
+    password: str = "",
+    linger_ms: int = 100,
+    until: Callable[[], bool] = lambda: True,
 ) -> Runner:
-    """Run a terminal until everything it has is acknowledged."""
+    """Run a terminal until everything it has is acknowledged, and `until` is true."""
     with Connection(where, user, password) as connection:
         runner = Runner(found, connection)
         limit = deadline()
-        runner.run(threading.Event(), lambda: found.finished or limit(), linger_ms)
-    assert found.finished, "the deadline has passed"
+        runner.run(threading.Event(), lambda: (until() and found.finished) or limit(), linger_ms)
+    assert found.finished and until(), "the deadline has passed"
     return runner
 
 
@@ -182,6 +193,16 @@ def archived(settings: Path) -> Archive:
     report = verify(archive)
     assert report.ok, report.problems
     return archive
+
+
+def again(settings: Path) -> Iterator[dict[str, Any]]:
+    """The rows that the records in the daemon's spool lead to, while it runs."""
+    config = read_config(settings)
+    run = Compiled(load_plan(config), outputs=STREAMS, jit=config.rules.numba).start()
+    feed = MarketFeed(run)
+    for group in read(settings.parent / "spool"):
+        rows = feed.feed(group)
+        yield from () if rows is None else rows.dicts()
 
 
 def replayed(settings: Path, archive: Archive) -> bytes:

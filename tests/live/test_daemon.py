@@ -42,7 +42,7 @@ def test_everything_is_stored_in_order_and_rows_equal_a_replay(tmp_path: Path) -
     account = Account()
     found = terminal(ticks, account=account)
     with Service(settings) as service:
-        play(found, address(settings), linger_ms=500)
+        play(found, address(settings), until=service.is_settled)
         counters = service.counters
     assert counters["ticks"] == 12_000
     archive = archived(settings)
@@ -58,9 +58,9 @@ def test_everything_is_stored_in_order_and_rows_equal_a_replay(tmp_path: Path) -
 def test_fills_of_signals_come_back_and_fire_events(tmp_path: Path) -> None:
     settings = write_settings(tmp_path)
     account = Account(fills=(0.5, 0.5))
-    with Service(settings):
+    with Service(settings) as service:
         found = terminal(walks("AB", 900), account=account, speed=300.0)
-        play(found, address(settings), linger_ms=500)
+        play(found, address(settings), until=service.is_settled)
     deals = [g.records for g in read(tmp_path / "spool") if g.kind is Kind.DEALS]
     assert np.concatenate(deals).tobytes() == account.deals.tobytes()
     assert len(account.deals) == 2 * len(account.executed)
@@ -159,7 +159,7 @@ def test_only_the_named_terminal_gets_signals_also_later(tmp_path: Path) -> None
     with Service(settings) as service:
         play(trader, address(settings))
         play(watcher, address(settings))
-        play(trader, address(settings), linger_ms=300)
+        play(trader, address(settings), until=service.is_settled)
         outcomes = service.counters["signal_results"]
     found = sum(row["stream"] == "Fade" for row in rows(settings))
     assert watcher.signals == []

@@ -34,6 +34,7 @@ from mt5bridge.wire import TradeMode
 from tests.live.service import (
     Service,
     address,
+    again,
     play,
     process,
     terminal,
@@ -178,16 +179,22 @@ def results(settings: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def finals(settings: Path) -> list[dict[str, Any]]:
+    return [row for row in results(settings) if row["is_final"]]
+
+
 def test_callbacks_order_and_hear_what_came_of_it(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {**OPEN, "rules": {"callback": "mine.py"}})
     (tmp_path / "mine.py").write_text(CALLBACK)
     found = terminal(walks("A", 3_000))
-    with Service(settings):
-        play(found, address(settings), linger_ms=700)
+    with Service(settings), connected(found, settings):
+        wait_until(lambda: found.finished)
+        expected = 2 * sum(row["stream"] == "Turn" for row in again(settings))
+        wait_until(lambda: len(finals(settings)) == expected)
     names = Counter(order.name for order in found.orders)
     turns = [name for name in names if name.startswith("turn")]
     assert len(turns) > 3 and len(names) == 2 * len(turns) and set(names.values()) == {1}
-    heard = {row["client_id"]: row["state"] for row in results(settings) if row["is_final"]}
+    heard = {row["client_id"]: row["state"] for row in finals(settings)}
     assert heard == {name: "rejected" if "cancel" in name else "executed" for name in names}
     assert len(found.account.deals) == len(turns)
 
@@ -205,8 +212,8 @@ def test_a_callback_that_orders_nonsense_is_told(tmp_path: Path) -> None:
 def test_the_guard_refuses_signals_and_says_why(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {"risk": {"lots_per_order": 0.1, "lots_per_day": 0.35}})
     found = terminal(walks("AB", 3_000))
-    with Service(settings):
-        play(found, address(settings), linger_ms=300)
+    with Service(settings) as service:
+        play(found, address(settings), until=service.is_settled)
     states = Counter(e.state for e in book(settings))
     assert states["executed"] == 3 == len(found.account.executed) and states["refused"] > 3
     texts = {e.text for e in book(settings) if e.refusal}

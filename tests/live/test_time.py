@@ -251,6 +251,6 @@ def test_a_daemon_sends_the_signal_that_silence_makes(tmp_path: Path) -> None:
     )
     found = terminal(recent(200), account=Account())
     with Service(settings):
-        play(found, address(settings), linger_ms=2_000)
+        play(found, address(settings), until=lambda: bool(found.signals))
     assert found.signals and all(signal.name == "Fade" for signal in found.signals)
     assert len({signal.id for signal in found.signals}) == len(found.signals)
