@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+from _pytest.mark import ParameterSet
+
 SHARE = 0.1
 """Of a property test's examples in `make test`."""
 LEAST = 12
@@ -18,6 +21,15 @@ USUAL = 100
 
 
 T = TypeVar("T")
+
+
+def only(*values: object, id: str | None = None) -> ParameterSet:  # noqa: A002
+    """A parameter of `pytest.mark.parametrize` that is the campaign's alone."""
+    return pytest.param(*values, id=id, marks=pytest.mark.campaign)
+
+
+NUMBA = only(True)
+"""For the parameter `jit` of a test that has a sibling in machine code: seconds of compiling."""
 
 
 class _Reach:
@@ -34,6 +46,11 @@ def begin(is_whole: bool) -> None:
 def is_whole() -> bool:
     """Whether this session is a campaign."""
     return _Reach.is_whole
+
+
+def either(sample: T, whole: T) -> T:
+    """An amount or a size: for the sample, for the campaign."""
+    return whole if _Reach.is_whole else sample
 
 
 def sampled(items: Sequence[T]) -> Sequence[T]:

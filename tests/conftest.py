@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for new ones.
     """
     campaign.begin(config.getoption("--campaign"))
+    if not campaign.is_whole():  # the emulated terminal compiles in half the time
+        os.environ.setdefault("CXXFLAGS", "-O0")
     config.stash[LEFT_OUT] = []
     usual = settings(deadline=None, max_examples=campaign.examples(campaign.USUAL))
     settings.register_profile("house", usual, derandomize=True)
@@ -101,12 +105,11 @@ def pytest_terminal_summary(
     """Say what a sample has not looked at."""
     if campaign.is_whole():
         return
-    left_out = config.stash[LEFT_OUT]
-    names = sorted({name.removeprefix("tests/") for name in left_out})
+    names = [name.removeprefix("tests/") for name in config.stash[LEFT_OUT]]
     terminalreporter.section("left to make test-all")
     terminalreporter.line(
         f"{len(names)} tests, and all but {campaign.SHARE:.0%} of the examples of each property "
         f"test (at least {campaign.LEAST} were tried)"
     )
-    for name in names:
-        terminalreporter.line(f"  {name}")
+    for name, count in sorted(Counter(name.partition("[")[0] for name in names).items()):
+        terminalreporter.line(f"  {name}" + (f", {count} times" if count > 1 else ""))

@@ -80,10 +80,12 @@ def shim_parts() -> dict[str, list[Path]]:
 def build(programs: Sequence[Path], *, flags: Sequence[str] = (), sanitize: bool = False) -> Path:
     """The executable with these programs in it; made if it is not in the cache.
 
-    `flags` are added to the compiler's; `sanitize` finds wrong memory accesses and undefined
-    behaviour at run time. Raises CompilerMissingError, TranslationError, BuildError.
+    `flags` and those in CXXFLAGS are added to the compiler's; `sanitize` finds wrong memory
+    accesses and undefined behaviour at run time. Raises CompilerMissingError, TranslationError,
+    BuildError.
     """
-    options = (*_COMMON, *flags, *(_SANITIZE if sanitize else ()))
+    more = os.environ.get("CXXFLAGS", "").split()
+    options = (*_COMMON, *more, *flags, *(_SANITIZE if sanitize else ()))
     parts = shim_parts()
     include = sources_folder() / "Include"
     key = _digest(

@@ -48,6 +48,7 @@ def test_ingest_twice_moves_everything_once(tmp_path: Path) -> None:
     assert again.stdout == "0 rows of 0 segments in 0 files\n"
 
 
+@pytest.mark.campaign
 @pytest.mark.spark
 def test_ingest_with_spark_is_the_same(tmp_path: Path) -> None:
     spool = write_spool(tmp_path)

@@ -49,6 +49,7 @@ def test_rows_are_those_of_replay(folder: Path) -> None:
     assert out.read_bytes() == (folder / "replayed").read_bytes()
 
 
+@pytest.mark.campaign
 @pytest.mark.spark
 @pytest.mark.slow
 def test_rows_of_spark_are_those_of_replay(folder: Path) -> None:

@@ -8,11 +8,12 @@ from cep.demo.emulated import Held
 from cep.demo.lived import read_rows
 from cep.demo.processes import DemoError
 from cep.demo.run import Demo, has_compiler
+from tests import campaign
 
 needs_compiler = pytest.mark.skipif(not has_compiler(), reason="g++ is not installed")
 # The one in Python runs where there is no compiler, and in the campaign.
 TERMINALS = (
-    pytest.param("python", marks=[pytest.mark.campaign] if has_compiler() else []),
+    campaign.only("python") if has_compiler() else "python",
     pytest.param("mql5", marks=needs_compiler),
 )
 SAID: dict[str, list[str]] = {"python": [], "mql5": []}

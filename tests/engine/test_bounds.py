@@ -7,6 +7,7 @@ import pytest
 
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
+from tests.campaign import NUMBA
 from tests.engine.test_against_reference import reference
 
 DOUBLING = "define stream S (n int, symbol string);\n" + "".join(
@@ -26,7 +27,7 @@ from T5#window.time(5 sec) select symbol, max(n) as m, sum(n) as s group by symb
 """
 
 
-@pytest.mark.parametrize("jit", [False, True], ids=["plain", "numba"])
+@pytest.mark.parametrize("jit", [False, NUMBA], ids=["plain", "numba"])
 def test_rows_that_double_on_their_way(jit: bool) -> None:
     """64 rows from one, 128 events from these: more than there are statements in the file."""
     plan = compile_rules(DOUBLING + EVENTS)

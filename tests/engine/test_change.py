@@ -17,6 +17,7 @@ from cep.engine.snapshot import SnapshotError, restore, seed_of, take
 from cep.plan import compile_rules
 from cep.plan.change import Report
 from cep.plan.nodes import Plan, Stream
+from tests.campaign import NUMBA
 from tests.engine.chains import apps
 from tests.engine.mixed import RULES, mixed
 from tests.engine.test_against_reference import examples
@@ -129,6 +130,7 @@ def test_matches(data: st.DataObject) -> None:
     check(case, rows, data.draw(st.integers(0, len(rows))))
 
 
+@pytest.mark.campaign
 @examples(3)
 @given(st.data())
 def test_matches_compiled_by_numba(data: st.DataObject) -> None:
@@ -145,7 +147,7 @@ MORE = RULES.replace(
 )
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("jit", [False, NUMBA])
 def test_a_snapshot_after_a_change_continues_exactly(jit: bool) -> None:
     rows = mixed(600)
     before, after = compile_rules(RULES), compile_rules(MORE)

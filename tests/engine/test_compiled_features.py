@@ -106,6 +106,7 @@ def test_aggregates(window: str) -> None:
         assert results(rules, made, jit=False) == results(rules, made, False, interpret=True)
 
 
+@pytest.mark.campaign
 def test_aggregates_compiled_by_numba() -> None:
     rules, made = "\n".join(map(own_targets, enumerate(WINDOWS))), rows(calm)
     assert results(rules, made, jit=True) == results(rules, made, jit=False)

@@ -16,7 +16,7 @@ from cep.engine.row_feed import RowFeed
 from cep.engine.snapshot import restore, take
 from cep.plan import Plan, compile_rules
 from cep.plan.query import Insert
-from tests.campaign import examples
+from tests.campaign import NUMBA, examples
 from tests.engine.chains import Row
 from tests.engine.join_apps import join_apps
 from tests.reference.generate_joins import OUT, SCHEMA, JoinCase, Values, joins
@@ -96,6 +96,7 @@ def test_a_snapshot_goes_on_as_before(app: tuple[str, list[Row]]) -> None:
         assert again.push_row(stream, time, row).dicts() == run.push_row(stream, time, row).dicts()
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @FEW
 @given(join_apps())
@@ -156,7 +157,7 @@ on l.a < r.b - 8.0 select l.a as a, r.b as b insert into Far;
 """
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("jit", [False, NUMBA])
 def test_bands_leave_out_only_what_they_do_not_hold(jit: bool) -> None:
     steps = np.random.default_rng(4).integers(-1, 2, (2, 500))
     a, b = np.cumsum(steps, axis=1)

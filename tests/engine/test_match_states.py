@@ -75,6 +75,7 @@ def test_a_partition_is_as_many_runs_as_keys() -> None:
     assert found == [one for _, one in expected]
 
 
+@pytest.mark.campaign
 def test_numba_finds_the_same() -> None:
     made = ticks(3000, 5)
     assert push(keyed(True).start(), made) == push(keyed(False).start(), made)

@@ -17,6 +17,7 @@ from cep.jepc import Filter, PatternMatcher, PatternSymbol, Stream
 from cep.jepc.catalog import Catalog
 from cep.plan.nodes import Plan
 from cep.plan.query import Matching, Query
+from tests import campaign
 from tests.campaign import examples
 
 SCHEMA = {"a": "int", "d": "double", "k": "string"}
@@ -206,8 +207,8 @@ def test_members_come_and_go(
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("pattern", ["x y u", "x (y | u)+"])
-@pytest.mark.parametrize("gaps", ["none", "invisible"])
+@pytest.mark.parametrize("pattern", [campaign.only("x y u"), "x (y | u)+"])
+@pytest.mark.parametrize("gaps", [campaign.only("none"), "invisible"])
 def test_machine_code_says_the_same(pattern: str, gaps: str) -> None:
     symbols = (("true", "z = a"), ("a - z == {c}", "w = a"), ("d > f or a > z + {c}", "f = d"))
     shape = Shape(pattern, symbols, gaps, is_filtered=False)

@@ -19,12 +19,13 @@ from cep.engine.snapshot import SnapshotError, restore, take
 from cep.plan.functions import AGGREGATORS, STREAM_FUNCTIONS
 from cep.plan.functions.user import unregister
 from cep.plan.windows import WINDOWS
+from tests.campaign import either, examples
 from tests.engine.continued import Watched, compiled, output_of, snapshot_of
 from tests.engine.random_apps import CHOICES, random_app
 from tests.waiting import LONG_S
 
 ROOT = Path(__file__).parents[2]
-CASES = range(500)
+CASES = range(either(100, 500))
 COMPILED_BY_NUMBA = (0, 1, 2)
 MARKS = ("partition with", "define table", "define window", "define trigger", "define complex",
          "define aggregation", "compat('siddhi')", "idle.time", "@reorder", "@purge", "output ",
@@ -66,7 +67,7 @@ def check(folder: Path, number: int, expected: bytes) -> None:
     assert found == expected, f"case {number}, the answers in the end:\n{app.text}"
 
 
-def test_five_hundred_apps_go_on_in_another_process(tmp_path: Path) -> None:
+def test_many_apps_go_on_in_another_process(tmp_path: Path) -> None:
     """Cut at a random step, and none of the kinds of apps is missing."""
     expected: dict[int, bytes] = {}
     kinds: Counter[object] = Counter()
@@ -78,11 +79,13 @@ def test_five_hundred_apps_go_on_in_another_process(tmp_path: Path) -> None:
     second_half(tmp_path)
     for number in CASES:
         check(tmp_path, number, expected[number])
-    assert kinds["puts out"] > 350
-    assert min(kinds[found] for found in ((True, False), (True, True), (False, True))) > 90
-    assert min(kinds[mark] for mark in MARKS) >= 5, kinds
+    assert kinds["puts out"] > 0.7 * len(CASES)
+    ways = ((True, False), (True, True), (False, True))
+    assert min(kinds[found] for found in ways) > 0.18 * len(CASES)
+    assert min(kinds[mark] for mark in MARKS) >= either(1, 5), kinds
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_some_go_on_compiled_by_numba(tmp_path: Path) -> None:
     """The other process takes the machine code that this one has left in the cache."""
@@ -102,7 +105,7 @@ def test_the_apps_know_every_window_aggregator_and_stream_function() -> None:
 
 def test_the_same_number_gives_the_same_app() -> None:
     assert random_app(7) == random_app(7)
-    assert len({random_app(number).text for number in CASES}) > 490
+    assert len({random_app(number).text for number in CASES}) > 0.98 * len(CASES)
 
 
 @pytest.mark.parametrize("number", range(0, 60, 3))
@@ -121,7 +124,7 @@ def test_what_is_damaged_or_of_other_rules_is_refused(number: int, tmp_path: Pat
 
 
 def test_one_row_at_a_time_or_a_snapshot_after_each_is_the_same() -> None:
-    for number in CASES[:40]:
+    for number in CASES[: examples(40)]:
         app = random_app(number)
         rules = compiled(app)
         whole, found = Watched(rules.start()).go(app.steps), []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,6 +124,7 @@ def test_others_keep_their_windows(
     assert natively(plans, batches, jit=False) == interpreted(plans, batches)
 
 
+@pytest.mark.campaign
 def test_machine_code_keeps_them_too() -> None:
     members = [set(range(9)), {0, 1, 3, 5, 8, 9}, set(range(10))]
     plans = [plan_of(members[0], set()), plan_of(members[1], {3, 8}), plan_of(members[2], {0})]

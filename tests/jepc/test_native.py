@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,6 +141,7 @@ def test_columns_say_what_events_say(raw: Any, window: type[TimeWindow]) -> None
     assert one_by_one(queries, rows, 7) == wanted
 
 
+@pytest.mark.campaign
 def test_machine_code_and_long_batches_say_the_same() -> None:
     steps = [("sr"[n % 2], n % 3 % 2, n * 7 % 13, n % 2) for n in range(3_000)]
     queries, rows = load(9, TimeWindow), events(steps)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from mt5bridge.records import TICK, Records
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 
 
+@pytest.mark.campaign
 @pytest.mark.spark
 @needs_compiler
 def test_what_the_terminal_holds_is_archived_once(tmp_path: Path) -> None:

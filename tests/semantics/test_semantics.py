@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from _pytest.mark import ParameterSet
 
 from cep.lang.errors import RuleError
+from tests import campaign
 from tests.semantics.back_ends import BACK_ENDS
 from tests.semantics.loader import BackEnd, Case, CaseError, load_cases, parse_case
 
@@ -13,8 +17,15 @@ ACCEPTED = [case for case in CASES if case.refused is None]
 REFUSED = [case for case in CASES if case.refused is not None]
 
 
-@pytest.mark.parametrize("back_end", BACK_ENDS.values(), ids=BACK_ENDS.keys())
-@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.name)
+def runs() -> Iterator[ParameterSet]:
+    """Every case on every back end; one in five of those in machine code is not the campaign's."""
+    for number, case in enumerate(ACCEPTED):
+        for name, back_end in BACK_ENDS.items():
+            make = campaign.only if name == "native" and number % 5 else pytest.param
+            yield make(case, back_end, id=f"{case.name}-{name}")
+
+
+@pytest.mark.parametrize(("case", "back_end"), list(runs()))
 def test_case(case: Case, back_end: BackEnd) -> None:
     rows = back_end(case.plan(), case.rows_in)
     assert case.observed(rows) == case.expected, case.title

@@ -77,6 +77,7 @@ with session("local[1]") as spark:
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.spark
 @pytest.mark.slow
 def test_spark_runs_on_the_wheel_without_any_other_java(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from cep.cli.application import main
 from cep.engine.native import Compiled
 from cep.plan import Plan
 from cep.replay import Source, read_sources, replay
+from tests.campaign import either
 from tests.data.real_ticks import needs_real_ticks
 from tests.reference.engine import Reference
 from tests.strategies.running import (
@@ -98,7 +99,7 @@ def test_the_samples_are_those_of_the_script(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_numba_and_plain_agree_on_real_ticks(name: str) -> None:
     plan = plan_of(name, **REAL)
-    sources = real_sources(plan, 15_000)
+    sources = real_sources(plan, either(4_000, 15_000))
     rows = native(plan, sources)
     assert rows == plain(plan, sources)
     assert set(found_streams(plan)) & {row["stream"] for row in rows}
@@ -108,5 +109,5 @@ def test_numba_and_plain_agree_on_real_ticks(name: str) -> None:
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_numba_and_the_reference_agree_on_real_ticks(name: str) -> None:
     plan = plan_of(name, **REAL)
-    sources = real_sources(plan, 2_500)
+    sources = real_sources(plan, either(500, 2_500))
     assert native(plan, sources) == reference(plan, sources)
