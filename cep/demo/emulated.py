@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -14,14 +15,13 @@ import pyarrow.parquet as pq
 from cep.archive import Archive
 from cep.demo.market import SYMBOLS
 from cep.demo.processes import DemoError
-from mt5bridge.clock import monotonic_ms
 from mt5bridge.emulator.broker_log import read_broker_log
 from mt5bridge.emulator.build import build
 from mt5bridge.emulator.script import read_script
 from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.records import TICK, DealEntry, Records
-from mt5bridge.server.status import StreamStatus, read_status
+from mt5bridge.server.status import TerminalStatus, read_status
 from mt5bridge.simulator.ticks import crowd, delay
 from mt5bridge.terminal.sources import sources_folder
 
@@ -38,10 +38,9 @@ SEED = 7
 OPENING_S = 1.5
 LATE, ON_TIME = 0.01, 600
 """Share of late ticks; so many at the end are not, since no younger ones close their minute."""
-QUIET_MS = 2_000
 MAGIC = 77
 """The magic number of the demo's orders, as its rules and settings name it."""
-PATIENCE_S = 240.0
+PATIENCE_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +81,9 @@ def play(folder: Path, ticks: list[Path], speed: float) -> Held:
     script = folder / "session.txt"
     script.write_text(_session(script.read_text(encoding="utf-8"), raw, speed), encoding="utf-8")
     terminal = EmulatedTerminal(programs(), read_script(script), folder / "terminal")
-    total = sum(path.stat().st_size // TICK.itemsize for path in raw)
-    quiet = _Quiet(folder / "state" / "status.json", folder / "terminal" / "broker.log")
+    ticks_of = {path.stem: path.stat().st_size // TICK.itemsize for path in raw}
     with terminal:
-        terminal.wait(lambda stats: stats.ticks_delivered >= total and quiet(), PATIENCE_S)
+        terminal.wait(_Complete(folder, ticks_of), PATIENCE_S)
         result = terminal.stop()
     if result.exit_code or result.stats is None:
         raise DemoError(
@@ -152,24 +150,28 @@ def _packed(path: Path, folder: Path, opening_ms: int) -> Path:
     return target
 
 
-class _Quiet:
-    """Whether nothing has been under way for a while: no record, no deal, no order."""
+class _Complete:
+    """Whether everything is on the daemon's disk and nothing under way: no record, deal or order.
 
-    def __init__(self, status: Path, log: Path) -> None:
-        self.status, self.log = status, log
-        self.seen: object = None
-        self.since_ms = monotonic_ms()
+    What a record causes is under way before the record is on disk.
+    """
 
-    def __call__(self) -> bool:
-        streams = self._streams()
-        seen = (self.log.stat().st_size, [(one.symbol, one.durable) for one in streams])
-        if seen != self.seen or any(one.taken != one.durable for one in streams) or not streams:
-            self.seen, self.since_ms = seen, monotonic_ms()
-        return monotonic_ms() - self.since_ms > QUIET_MS
+    def __init__(self, folder: Path, ticks: Mapping[str, int]) -> None:
+        self.status = folder / "state" / "status.json"
+        self.log = folder / "terminal" / "broker.log"
+        self.ticks = ticks
 
-    def _streams(self) -> list[StreamStatus]:
+    def __call__(self, stats: Stats) -> bool:
+        terminals = self._terminals()
+        if not stats.broker_idle or any(terminal.unanswered for terminal in terminals):
+            return False
+        durable = {one.symbol: one.durable for terminal in terminals for one in terminal.streams}
+        if any(durable.get(name, 0) < count for name, count in self.ticks.items()):
+            return False
+        return durable.get("", 0) >= len(np.unique(read_broker_log(self.log).revisions["ticket"]))
+
+    def _terminals(self) -> list[TerminalStatus]:
         try:
-            status = read_status(self.status)
+            return read_status(self.status).terminals
         except (OSError, msgspec.MsgspecError):
             return []
-        return [one for terminal in status.terminals for one in terminal.streams]

@@ -12,8 +12,8 @@ from threading import Event
 
 from mt5bridge.clock import monotonic_ms
 
-STOP_S = 60
-PATIENCE_S = 300
+STOP_S = 600
+PATIENCE_S = 600
 
 
 class DemoError(RuntimeError):

@@ -180,16 +180,16 @@ def run_beside(*words: object) -> Result:
 
 def test_with_a_daemon(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {**OPEN, "risk": {"lots_per_order": 0.5}})
-    send = ("send", "--config", settings, "--wait", 30)
+    send = ("send", "--config", settings, "--wait", LONG_S)
     with daemon(settings):
         done = run_beside(*send, *ORDER, "--client-id", "one")
         again = run_beside(*send, *ORDER, "--client-id", "one", "--json")
         much = run_beside(*send, "--symbol", "A", "--side", "buy", "--lots", "0.6")
         rejected = run_beside(*send, "--kind", "cancel", "--ticket", 5)
-        halted = run_beside("halt", "--config", settings, "--reason", "news", "--wait", 30)
+        halted = run_beside("halt", "--config", settings, "--reason", "news", "--wait", LONG_S)
         refused = run_beside(*send, *ORDER)
         closed = run_beside(*send, "--kind", "close", "--symbol", "A")
-        released = run_beside("resume", "--config", settings, "--wait", 30)
+        released = run_beside("resume", "--config", settings, "--wait", LONG_S)
     assert done.exit_code == 0 and "executed" in done.output
     assert json.loads(again.output)["state"] == "executed"
     assert much.exit_code == 2 and "lots_per_order 0.5: asked for buy 0.6 lots A" in much.output

@@ -108,9 +108,11 @@ def test_records_in_the_daemons_memory_keep_their_numbers(tmp_path: Path, forget
 
 def test_a_daemon_that_lost_its_disk_is_told_what_is_gone(tmp_path: Path) -> None:
     """What was acknowledged is no longer kept; the gap is named, and the stream goes on."""
-    with publishing(tmp_path, market("EURUSD", 4_000, same_ms=0), LIVELY) as stage:
-        stage.wait_share(0.05)  # early: the daemon may end slowly
+    ticks, disk = market("EURUSD", 4_000, same_ms=0), SmallDisk()
+    with publishing(tmp_path, ticks, LIVELY, daemon=disk) as stage:
+        stage.wait_share(0.05)
         stage.daemon.stop()
+        disk.batches_max = None
         stage.daemon.stored.clear()
         stage.daemon.positions.clear()
         stage.daemon.start()
@@ -121,6 +123,16 @@ def test_a_daemon_that_lost_its_disk_is_told_what_is_gone(tmp_path: Path) -> Non
     assert (gap.first, gap.reason) == (1, LostReason.DISCARDED)
     received = np.concatenate([batch.records for batch in batches])
     assert received.tobytes() == stage.terminal.tick_base("EURUSD")[gap.last :].tobytes()
+
+
+class SmallDisk(Daemon):
+    """Takes few batches, so that it stops in the midst of the market however late it is told to."""
+
+    batches_max: int | None = 40
+
+    def _take(self, batch: Batch) -> bool:
+        taken = len(self.stored[batch.identity, batch.stream])
+        return (self.batches_max is None or taken < self.batches_max) and super()._take(batch)
 
 
 class SlowDisk(Daemon):

@@ -105,7 +105,7 @@ def simulated(address: str) -> Iterator[None]:
 def test_doctor_of_a_running_daemon(tmp_path: Path) -> None:
     settings = write_settings(tmp_path / "d")
     with Service(settings) as service, simulated(service.server.address):
-        done = run("doctor", "--config", str(settings), "--json", "--wait", "20")
+        done = run("doctor", "--config", str(settings), "--json", "--wait", str(LONG_S))
     found = findings(done)
     assert {"address", "daemon", "terminal", "stream", "round trip"} <= found.keys()
     assert found.keys() & {"clock", "clock differs"}  # a simulator lives in its ticks' time
@@ -122,7 +122,7 @@ def test_doctor_without_a_daemon_listens_and_takes_nothing(tmp_path: Path) -> No
         address = service.server.address
     before = {path: path.read_bytes() for path in (tmp_path / "d" / "spool").iterdir()}
     with simulated(address):
-        done = run("doctor", "--config", str(settings), "--json", "--wait", "20")
+        done = run("doctor", "--config", str(settings), "--json", "--wait", str(LONG_S))
     found = findings(done)
     assert {"no daemon", "terminal"} <= found.keys()
     after = {path: path.read_bytes() for path in (tmp_path / "d" / "spool").iterdir()}
