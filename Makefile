@@ -18,14 +18,14 @@ demo: $(STAMP)  ## run everything at once on this machine; ends by itself
 	$(BIN)/mt5cep demo
 
 test: $(STAMP)  ## run the tests, with a sample of the generated examples
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/pytest -n $(JOBS) --dist loadfile
 
 test-all: $(STAMP)  ## run all tests with all their examples: the long campaigns
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup --campaign
+	$(BIN)/pytest -n $(JOBS) --dist loadfile --campaign
 
 explore: $(STAMP)  ## run the property tests on new random examples until one fails: ROUNDS=1
 	@for round in $$(seq $(ROUNDS)); do echo "== round $$round of $(ROUNDS)"; \
-	  $(BIN)/pytest -q -n $(JOBS) --dist loadgroup --campaign -m hypothesis --hypothesis-profile explore || exit 1; done
+	  $(BIN)/pytest -q -n $(JOBS) --dist loadfile --campaign -m hypothesis --hypothesis-profile explore || exit 1; done
 
 check: $(STAMP)  ## lint, formatting, types and house rules
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ from mt5bridge.wire import Order, Signal, SignalStatus
 IDENTITY = "5001@Crash/trader"
 _NOTHING_DONE = (SignalStatus.REJECTED, SignalStatus.EXPIRED, SignalStatus.UNKNOWN)
 _FINAL = (SignalStatus.EXECUTED, SignalStatus.CANCELLED, *_NOTHING_DONE)
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 SCRIPT = """
 seed {seed}
 account login=5001 server=Crash currency=EUR mode={mode} leverage=500 balance=100000000

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
-from xdist.scheduler import LoadGroupScheduling
+from xdist.scheduler import LoadFileScheduling
 
 from tests import campaign
 
+TESTS = Path(__file__).parent
 WAITING = ("mql5", "live", "emulator", "docs")
 """Folders whose tests are long and mostly wait for processes."""
 LEFT_OUT = pytest.StashKey[list[str]]()
@@ -44,38 +46,39 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(config.getoption("--hypothesis-profile") or "house")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> Iterator[None]:
-    """Leave the campaign's tests out; all that need Spark run in one worker, which starts it once.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the campaign's tests out, and put the files into the order in which they are run.
 
-    That worker begins with them, and what mostly waits comes next, so that what is short is left
-    for the end. A wrapper comes before xdist, which looks for groups in the same hook.
+    What needs Spark comes first, in one worker, and what mostly waits comes next, so that what is
+    short is left for the end.
     """
     if not campaign.is_whole():
         left_out = [item for item in items if item.get_closest_marker("campaign")]
         config.hook.pytest_deselected(items=left_out)
         config.stash[LEFT_OUT] = [item.nodeid for item in left_out]
         items[:] = [item for item in items if not item.get_closest_marker("campaign")]
-    for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-    items.sort(key=_turn)
-    yield
+    items.sort(key=lambda item: _turn(item.path))
 
 
-def _turn(item: pytest.Item) -> tuple[bool, bool]:
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    return item.get_closest_marker("spark") is None, folder not in WAITING
+def _turn(path: Path) -> tuple[bool, bool]:
+    return not _needs_spark(path), path.relative_to(TESTS).parts[0] not in WAITING
 
 
-class ByFile(LoadGroupScheduling):
-    """Whole files are shared out, so that what a file's tests have in common is made once."""
+@cache
+def _needs_spark(path: Path) -> bool:
+    return "mark.spark" in path.read_text(encoding="utf-8") and path != Path(__file__)
+
+
+class ByFile(LoadFileScheduling):
+    """Whole files go to a worker, so that what a file's tests have in common is made once.
+
+    All that need Spark go to the same one, which starts it once.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        group: str = super()._split_scope(nodeid)
-        return group.partition("::")[0]
+        file: str = super()._split_scope(nodeid)
+        return "spark" if _needs_spark(TESTS.parent / file) else file
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -42,9 +42,12 @@ from tests.live.service import (
     walks,
     write_settings,
 )
-from tests.waiting import LONG_S
+from tests.waiting import LONG_MS, LONG_S
 
-OPEN = {"signals": {"send": False}, "orders": {"send": True}}
+OPEN = {
+    "signals": {"send": False},
+    "orders": {"send": True, "valid_seconds": LONG_MS // 1_000},
+}
 
 
 def book(settings: Path) -> Book:
@@ -124,7 +127,7 @@ def test_orders_are_off_by_default(tmp_path: Path) -> None:
 def test_an_order_that_waited_too_long_is_not_sent(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, OPEN)
     request = OrderRequest(client_id="late", symbol="A", side="buy", lots=0.1, valid_seconds=5)
-    asked_msc = now_msc() - 60_000
+    asked_msc = now_msc() - LONG_MS
     inbox_of(read_config(settings)).put(SendOrder(request, asked_msc), asked_msc)
     found = terminal(walks("A", 500))
     with Service(settings), connected(found, settings):

@@ -10,6 +10,7 @@ import pytest
 from mt5bridge.clock import now
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.mql5.trading import ASK, BID, IDENTITY, order, signal, still, trading
+from tests.waiting import LONG_MS, LONG_S
 
 BUY, SELL = OrderSide.BUY, OrderSide.SELL
 EXECUTED, PLACED = SignalStatus.EXECUTED, SignalStatus.PLACED
@@ -57,10 +58,12 @@ def test_cancelled(tmp_path: Path) -> None:
 @pytest.mark.parametrize("modes", [1, 15])
 def test_expires_at_the_broker_or_here(tmp_path: Path, modes: int) -> None:
     with trading(tmp_path, symbol=f"expiration_modes={modes}") as floor:
-        limit = order(OrderKind.LIMIT, BUY, 0.1, BID - 0.01, valid_until_msc=now().utc_msc + 1_200)
-        final = floor.ask(limit)
-        assert final.status is SignalStatus.EXPIRED
-        assert PLACED in [result.status for result in floor.results(limit.id)]
+        until_msc = now().utc_msc + LONG_MS - 60_000
+        limit = order(OrderKind.LIMIT, BUY, 0.1, BID - 0.01, valid_until_msc=until_msc)
+        floor.server.send(IDENTITY, limit)
+        floor.wait_status(limit.id, PLACED)
+        floor.terminal.pass_time(LONG_S)
+        assert floor.final(limit.id).status is SignalStatus.EXPIRED
         assert len(floor.trades()) == 0
 
 
@@ -83,5 +86,5 @@ def test_too_late(tmp_path: Path) -> None:
         assert late.status is SignalStatus.EXPIRED
         assert late.text.startswith("too late by ")
         assert len(floor.broker().orders) == 0
-        in_time = floor.ask(signal(Side.BUY, 0.1, valid_until_msc=now().utc_msc + 60_000))
+        in_time = floor.ask(signal(Side.BUY, 0.1, valid_until_msc=now().utc_msc + LONG_MS))
         assert in_time.status is EXECUTED

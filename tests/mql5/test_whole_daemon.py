@@ -19,6 +19,7 @@ from mt5bridge.terminal.sources import sources_folder
 from mt5bridge.wire import Allowed
 from tests.live.service import Service, address, wait_until, write_settings
 from tests.mql5.trading import SYMBOL, still
+from tests.waiting import LONG_MS
 
 _EXPERTS = sources_folder() / "Experts" / "Mt5Bridge"
 _INDICATORS = sources_folder() / "Indicators" / "Mt5Bridge"
@@ -35,6 +36,7 @@ attach Publisher on EURUSD Address=127.0.0.1 Port={port} TimerMs=10 DealReconcil
 attach Trader on EURUSD Address=127.0.0.1 Port={port} TimerMs=10 Trading=TRADING_LIVE {limits}
 """
 _LIMITS = "MaxLotsPerOrder=0 MaxLotsPerSymbol=0 MaxLotsPerDay=0 MaxOrdersPerMinute=0"
+_ORDERS = {"send": True, "valid_seconds": LONG_MS // 1_000}
 _RISK = {"lots_per_symbol": 0.5, "loss_per_day": 2.0}
 _OWNER = "5001@Floor"
 
@@ -67,9 +69,7 @@ class Client:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Path:
-    return write_settings(
-        tmp_path, {"signals": {"send": False}, "orders": {"send": True}, "risk": _RISK}
-    )
+    return write_settings(tmp_path, {"signals": {"send": False}, "orders": _ORDERS, "risk": _RISK})
 
 
 @pytest.fixture
@@ -129,4 +129,4 @@ def _check(found: dict[str, TerminalStatus]) -> None:
     for terminal in (publisher, trader):
         assert terminal.utc_offset_ms == 7_200_000
         assert terminal.clock_difference_ms is not None
-        assert abs(terminal.clock_difference_ms) < 2_000
+        assert abs(terminal.clock_difference_ms) < LONG_MS

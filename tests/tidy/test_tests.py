@@ -89,3 +89,11 @@ def test_the_deadline_rule_itself(text: str, is_one: bool) -> None:
 def test_the_example_rule_itself() -> None:
     assert list(example_counts(ast.parse("settings(max_examples=300)")))
     assert not list(example_counts(ast.parse("settings(max_examples=examples(300))")))
+
+
+def test_files_that_start_spark_go_to_one_worker() -> None:
+    def group(name: str) -> str:
+        return object.__new__(ByFile)._split_scope(f"tests/{name}::test_it[a]")
+
+    assert group("spark/test_replay.py") == group("demo/test_demo.py") == "spark"
+    assert group("tidy/test_tidy.py") == "tests/tidy/test_tidy.py"

@@ -18,7 +18,7 @@ namespace {
 constexpr int EXIT_CODE_CRASH = 137;  // what a process killed by SIGKILL leaves
 constexpr std::int64_t PASSING_US = 600'000'000;
 
-std::int64_t waited_us = 0;
+std::int64_t waited_us = 0, passed_us = 0;
 
 struct Session {
   std::filesystem::path data, files, common;
@@ -52,7 +52,7 @@ std::int64_t computed_us() {
 
 std::int64_t real_utc_msc() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count() + passed_us / 1000;
 }
 
 }  // namespace
@@ -113,11 +113,11 @@ const std::filesystem::path& common_folder() {
 
 std::int64_t steady_us() {
   static const auto begin_us = real_steady_us() - computed_us();
-  return begin_us + computed_us() + waited_us;
+  return begin_us + computed_us() + waited_us + passed_us;
 }
 
 void pass_time() {
-  waited_us += PASSING_US;
+  passed_us += PASSING_US;
 }
 
 Sleep::Sleep(std::int64_t us_max) : m_us_max(us_max), m_begin_us(real_steady_us()) {}
