@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from tests.conftest import ByFile
 from tests.tidy.sources import dotted, sources
 from tests.tidy.test_tidy import report
 
