@@ -14,7 +14,7 @@ from _pytest.mark import ParameterSet
 
 SHARE = 0.1
 """Of a property test's examples in `make test`."""
-LEAST = 12
+LEAST = 10
 """So many are tried all the same, if the campaign has as many."""
 USUAL = 100
 """Examples of a property test that names no number, in the campaign."""

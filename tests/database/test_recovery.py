@@ -13,6 +13,7 @@ import pytest
 from cep.database.drivers import connect, sqlite, values_of
 from cep.database.errors import DatabaseError
 from cep.database.transactions import ATTEMPTS
+from tests import campaign
 from tests.database.faults import Hooked
 from tests.database.runs import OUTPUTS, catalog, events, native, pushed, started, told
 from tests.database.servers import PostgresqlServer, running
@@ -314,7 +315,7 @@ next(batches)
 """
 
 
-@pytest.mark.parametrize("number", [3, 7])
+@pytest.mark.parametrize("number", [campaign.only(3), 7])
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
 def test_a_process_that_dies_in_the_middle_of_a_batch(
     kind: str, number: int, tmp_path: Path, request: pytest.FixtureRequest

@@ -12,10 +12,11 @@ from cep.hybrid import parts
 from cep.hybrid.replay import Hybrid
 from cep.plan import Plan
 from cep.replay import Source, read_sources, replay
+from tests.campaign import either
 from tests.data.real_ticks import needs_real_ticks
 from tests.strategies.running import REAL, STRATEGIES, inputs, plan_of, real_sources
 
-SAMPLES_MIN, REAL_ROWS = 100, 3_000
+SAMPLES_MIN, REAL_ROWS = 100, either(1_000, 3_000)
 
 
 def on_database(plan: Plan, sources: Sequence[Source], url: str) -> list[bytes]:

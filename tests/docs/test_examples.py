@@ -65,23 +65,29 @@ def check_console(block: Block, folder: Path) -> None:
         assert not shown or matches(shown, done.stdout), f"{command}\n{done.stdout}"
 
 
-def check_python(block: Block, folder: Path, before: list[str]) -> None:
-    before.append(block.text)
-    (folder / "example.py").write_text("\n".join(before), encoding="utf-8")
+def check_python(texts: list[str], folder: Path) -> None:
+    (folder / "example.py").write_text("\n".join(texts), encoding="utf-8")
     done = run([sys.executable, "example.py"], folder)
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=name)
 def test_examples_of_page(page: Path, tmp_path: Path) -> None:
+    """Python is run with what stands before it, at the next console block and at the end."""
     before: list[str] = []
+    ran = 0
     for block in blocks(page):
+        if block.language == "console" and ran < len(before):
+            check_python(before, tmp_path)
+            ran = len(before)
         if block.file:
             (tmp_path / block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "console":
             check_console(block, tmp_path)
         elif block.language == "python":
-            check_python(block, tmp_path, before)
+            before.append(block.text)
+    if ran < len(before):
+        check_python(before, tmp_path)
 
 
 @pytest.mark.parametrize(

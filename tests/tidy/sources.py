@@ -27,11 +27,14 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Source:
-    """One Python file: its place, text and syntax tree."""
+    """One Python file: its place and text, and its syntax tree, which is made when it is wanted."""
 
     path: Path
     text: str
-    tree: ast.Module
+
+    @property
+    def tree(self) -> ast.Module:
+        return _parsed(self.text)
 
     @property
     def place(self) -> str:
@@ -65,10 +68,14 @@ def files() -> tuple[Path, ...]:
 
 @functools.cache
 def sources() -> tuple[Source, ...]:
-    """Every Python file, parsed."""
+    """Every Python file."""
     python = (path for path in files() if path.suffix == ".py")
-    texts = ((path, path.read_text(encoding="utf-8")) for path in python)
-    return tuple(Source(path, text, ast.parse(text, str(path))) for path, text in texts)
+    return tuple(Source(path, path.read_text(encoding="utf-8")) for path in python)
+
+
+@functools.cache
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def package_sources() -> tuple[Source, ...]:
