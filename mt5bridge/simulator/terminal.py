@@ -61,6 +61,7 @@ class Terminal:
         self._speed = speed
         self._began_ms: int | None = None
         self._deals_taken = 0
+        self._is_all_taken = False
         self._quiet_until_ms = 0
         self._recounts = Recounts(tape)
         for name in tape.ticks:
@@ -97,8 +98,8 @@ class Terminal:
 
     @property
     def finished(self) -> bool:
-        """Whether all ticks are released and acknowledged."""
-        return self.tape.finished and self.client.unacknowledged == 0
+        """Whether all ticks are released and acknowledged; also true to another thread."""
+        return self._is_all_taken and self.client.unacknowledged == 0
 
     def _simulated(self, now: Now) -> Now:
         return now._replace(utc_msc=self.tape.now_msc - self.client.utc_offset_ms)
@@ -120,6 +121,7 @@ class Terminal:
             self.client.take_ticks(name, ticks)
             for recount in self._recounts.due(name, self.client.ticks[name]):
                 self.client.tell(recount)
+        self._is_all_taken = self.tape.finished
 
     def _held_max(self) -> int:
         welcome = self.client.welcome

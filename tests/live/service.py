@@ -200,9 +200,8 @@ def again(settings: Path) -> Iterator[dict[str, Any]]:
     config = read_config(settings)
     run = Compiled(load_plan(config), outputs=STREAMS, jit=config.rules.numba).start()
     feed = MarketFeed(run)
-    for group in read(settings.parent / "spool"):
-        rows = feed.feed(group)
-        yield from () if rows is None else rows.dicts()
+    for rows, _ in feed.feed(list(read(settings.parent / "spool"))):
+        yield from rows.dicts()
 
 
 def replayed(settings: Path, archive: Archive) -> bytes:
