@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import threading
@@ -15,7 +16,7 @@ import numpy as np
 
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.emulator.build import build
-from mt5bridge.emulator.script import Script
+from mt5bridge.emulator.script import Script, parse_command
 from mt5bridge.emulator.stats import Stats, read_stats
 from mt5bridge.history.block import TickBlock
 from mt5bridge.records import TICK, Records
@@ -120,11 +121,11 @@ class EmulatedTerminal:
         (self.folder / "stats.json").unlink(missing_ok=True)
         script = self.folder / "session.script"
         script.write_text(self.script.encoded(), encoding="utf-8")
-        command = [self._executable, "--script", script, "--data", self.folder]
+        command = [self._executable, "--script", script, "--data", self.folder, "--commands", "0"]
         self._journal = []
         self._process = subprocess.Popen(
             [str(word) for word in command],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -145,6 +146,20 @@ class EmulatedTerminal:
             return next((line for line in self.journal if text in line), None)
 
         return self._until(found, within_s, repr(text))
+
+    def act(self, command: str) -> None:
+        """Let happen at once what an `at` statement says: `reinit=Trader reason=PARAMETERS`.
+
+        Raises ScriptError, and EmulatorError if the terminal has ended.
+        """
+        line = parse_command(command).encoded()
+        pipe = self._started().stdin
+        assert pipe is not None
+        try:
+            pipe.write(line + "\n")
+            pipe.flush()
+        except (BrokenPipeError, ValueError):  # the pipe is broken, or closed as the end was seen
+            raise self._error("it has ended and takes no commands") from None
 
     def wait_end(self, within_s: float) -> Result:
         """Wait until the terminal ends by itself."""
@@ -187,6 +202,9 @@ class EmulatedTerminal:
                 self._journal.append(line.rstrip("\n"))
                 self._news.notify_all()
         process.stdout.close()
+        if process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
 
     def _stats_if(self, condition: Callable[[Stats], bool]) -> Stats | None:
         stats = self.stats

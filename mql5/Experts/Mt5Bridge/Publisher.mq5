@@ -40,6 +40,15 @@ input bool   ShowStatus = true;           // Show connection and counters on the
 
 Publisher *publisher = NULL;
 
+// Globals live on when inputs, symbol or period change: nothing of the earlier publisher may, not
+// even after an OnDeinit that was ended by force. What has to be known is in its files.
+void Drop()
+  {
+   if(CheckPointer(publisher) == POINTER_DYNAMIC)
+      delete publisher;
+   publisher = NULL;
+  }
+
 int OnInit()
   {
    PublisherSettings settings;
@@ -69,6 +78,7 @@ int OnInit()
    settings.books = UseBookEvents;
    settings.shows_status = ShowStatus;
    settings.writes_ahead = WriteAhead;
+   Drop();
    publisher = new Publisher();
    return publisher.Begin(settings);
   }
@@ -76,8 +86,7 @@ int OnInit()
 void OnDeinit(const int reason)
   {
    publisher.End(reason);
-   delete publisher;
-   publisher = NULL;
+   Drop();
   }
 
 void OnTick()

@@ -35,7 +35,7 @@ input int           TimerMs = 20;                   // Milliseconds between look
 input int           BlockMs = 50;                   // Longest time in milliseconds that a look may take in sockets
 input bool          ShowStatus = true;              // Show the state on the chart
 
-Trader trader;
+Trader *trader = NULL;
 
 // The inputs in the form the trader takes them.
 void ReadInputs(TraderSettings &settings)
@@ -73,9 +73,27 @@ int Start(void)
    return(trader.Init(settings));
   }
 
-int OnInit(void) { return(Start()); }
+// Globals live on when inputs, symbol or period change: nothing of the earlier trader may, not even
+// after an OnDeinit that was ended by force. What has to be known is in its journal.
+void Drop(void)
+  {
+   if(CheckPointer(trader) == POINTER_DYNAMIC)
+      delete trader;
+   trader = NULL;
+  }
 
-void OnDeinit(const int reason) { trader.Deinit(); }
+int OnInit(void)
+  {
+   Drop();
+   trader = new Trader();
+   return(Start());
+  }
+
+void OnDeinit(const int reason)
+  {
+   trader.Deinit();
+   Drop();
+  }
 
 void OnTimer(void) { trader.OnTimer(); }
 

@@ -48,7 +48,7 @@ private:
 
 public:
                    DealEvents(void) { m_callback = NULL; m_quiet = true; }
-   void            Begin(EventsCallback *callback) { m_callback = callback; }
+   void            Begin(EventsCallback *callback) { m_callback = callback; m_quiet = true; }
    void            Speak(void) { m_quiet = false; }
    virtual bool    OnDeal(const DealRecord &deal, const ulong hash)
      {
@@ -59,7 +59,9 @@ public:
   };
 
 // Connects an EventsCallback to the daemon. Create it in OnInit, call its methods from the event
-// handlers of the same names, delete it in OnDeinit.
+// handlers of the same names, delete it in OnDeinit; one that outlives them begins anew with each
+// Begin(). OnDeinit and OnInit are also called when inputs, symbol or period change, and globals keep
+// their values then: so does your EventsCallback if it is one.
 class SignalReceiver : public SessionEvents
   {
 private:

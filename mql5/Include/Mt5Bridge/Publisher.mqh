@@ -41,6 +41,7 @@ public:
    TickRecount recount;
   };
 
+// Create it in OnInit and delete it in OnDeinit; one that outlives them begins anew with each Begin().
 class Publisher : public SessionEvents
   {
 private:
@@ -64,7 +65,7 @@ private:
 
 public:
                      Publisher(void);
-                    ~Publisher(void);
+                    ~Publisher(void) { Release(); }
    int               Begin(const PublisherSettings &settings);
    void              End(const int reason);
    void              Tick(void) { WakeSymbol(_Symbol); }
@@ -78,6 +79,7 @@ public:
    virtual void      OnRefused(const int code, const string text);
 
 private:
+   void              Release(void);
    int               BeginAccount(void);
    bool              AddSymbols(void);
    void              AddSymbol(const SymbolEntry &entry);
@@ -96,21 +98,29 @@ private:
 Publisher::Publisher(void)
   {
    m_folder = "";
+   Release();
+  }
+
+// Lets go of symbols, files, spies and books.
+void Publisher::Release(void)
+  {
+   m_wakeups.Release();
+   for(int i = 0; i < ArraySize(m_symbols); i++)
+      delete m_symbols[i];
+   ArrayResize(m_symbols, 0, 64);
+   ArrayResize(m_names, 0, 64);
+   m_deals.End();
+   m_recounts.Clear();
    m_trouble = "";
    m_stepped_ms = 0;
    m_turn = m_recount_turn = 0;
    m_begun = false;
   }
 
-Publisher::~Publisher(void)
-  {
-   for(int i = 0; i < ArraySize(m_symbols); i++)
-      delete m_symbols[i];
-  }
-
 // From OnInit; what to return there.
 int Publisher::Begin(const PublisherSettings &settings)
   {
+   Release();
    m_settings = settings;
    if(!EventSetMillisecondTimer(m_settings.timer_ms))
       return INIT_FAILED;
@@ -185,7 +195,6 @@ void Publisher::Wakers(void)
 void Publisher::End(const int reason)
   {
    EventKillTimer();
-   m_wakeups.Release();
    if(!m_begun)
       return;
    Moment now;
@@ -193,6 +202,7 @@ void Publisher::End(const int reason)
    for(int i = 0; i < ArraySize(m_symbols); i++)
       m_symbols[i].pump.End();
    m_session.End(StringFormat("the publisher ends (reason %d)", reason), now);
+   Release();
    if(m_settings.shows_status)
       Comment("");
   }

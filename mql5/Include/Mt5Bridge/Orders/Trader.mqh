@@ -23,7 +23,8 @@ public:
    int               timer_ms;
   };
 
-// One program's worth of trading. Deals are published by the publisher, not here.
+// One program's worth of trading. Deals are published by the publisher, not here. Create it in OnInit
+// and delete it in OnDeinit; one that outlives them begins anew with each Init().
 class Trader : public SessionEvents
   {
 private:
@@ -47,6 +48,7 @@ public:
    int               Init(const TraderSettings &settings)
      {
       m_show_status = settings.show_status;
+      m_status_ms = 0;
       m_identity = settings.identity == "" ? DefaultIdentity("/trader") : settings.identity;
       string names[];
       SymbolNames(settings.symbols == "" ? Symbol() : settings.symbols, names);
