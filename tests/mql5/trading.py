@@ -80,10 +80,44 @@ class Floor:
         self._thread.join(DEADLINE_S)
         self.server.close()
 
-    def wait_online(self) -> None:
+    def wait_online(self, symbol: str = SYMBOL, identity: str = IDENTITY) -> None:
         """Wait until the trader has announced its symbol on a living connection."""
-        wait_until(lambda: IDENTITY in self.server.terminals.connected())
-        wait_until(lambda: bool(self.server.traders(SYMBOL)))
+        wait_until(lambda: identity in self.server.terminals.connected())
+        wait_until(lambda: identity in self.server.traders(symbol))
+
+    def reinit(
+        self,
+        change: str,
+        *,
+        online: bool = True,
+        symbol: str = SYMBOL,
+        identity: str = IDENTITY,
+    ) -> None:
+        """Change inputs or chart of the running trader; wait until it is there again."""
+        begun, connected = self._begun(), self._connections()
+        self.terminal.act(f"reinit=Trader {change}")
+        wait_until(lambda: self._begun() > begun)
+        if online:
+            wait_until(lambda: self._connections() > connected)
+            self.wait_online(symbol, identity)
+
+    def _begun(self) -> int:
+        """How often the trader has begun again since the terminal's start."""
+        assert not any("has not begun again" in line for line in self.terminal.journal)
+        return sum("has begun again" in line for line in self.terminal.journal)
+
+    def _connections(self) -> int:
+        return self.server.counters().get("connections", 0)
+
+    def ask_until(self, request: Signal | Order, status: SignalStatus) -> SignalResult:
+        """Send a request; its first result of this status."""
+        self.server.send(IDENTITY, request)
+        self.wait_status(request.id, status)
+        return next(result for result in self.results(request.id) if result.status is status)
+
+    def forget_halt(self) -> None:
+        """Let the server not tell of its kill switch any more."""
+        self.server._command(lambda terminals: setattr(terminals, "halt", None))
 
     def ask(self, request: Signal | Order) -> SignalResult:
         """Send a request; its final result."""
@@ -141,6 +175,11 @@ class Floor:
 
     def _take(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome.result)
+
+
+def told(floor: Floor, number: int) -> list[SignalResult]:
+    """The fills and the final result of an id, each once."""
+    return [result for result in floor.results(number) if result.status.final or result.deal]
 
 
 @contextmanager
