@@ -9,7 +9,7 @@ import pytest
 
 from mt5bridge.wire import Side, SignalStatus
 from tests.bridge.live import wait_until
-from tests.mql5.trading import IDENTITY, Floor, signal, told, trading
+from tests.mql5.trading import IDENTITY, Floor, fills_and_final, signal, trading
 
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
 _LEG = 2  # ORDER_RECORD_LEG
@@ -29,17 +29,17 @@ def test_asked_twice_executed_once(tmp_path: Path) -> None:
     with trading(tmp_path, broker="broker fills=3..3", symbol="execution=3") as floor:
         request = signal(Side.BUY, 0.3)
         floor.ask(request)
-        told = told(floor, request.id)
+        told = fills_and_final(floor, request.id)
         for restart in (False, True):
             if restart:
                 _restart(floor)
             floor.outcomes.clear()
             floor.ask(request)
-            assert told(floor, request.id) == told
+            assert fills_and_final(floor, request.id) == told
             floor.outcomes.clear()
             floor.question(request.id)
             floor.final(request.id)
-            assert told(floor, request.id) == told
+            assert fills_and_final(floor, request.id) == told
         assert len(floor.broker().orders) == 1
 
 
@@ -81,7 +81,7 @@ def test_comments_rewritten(tmp_path: Path, comments: str, carrier: str) -> None
 def test_journal_with_a_torn_end(tmp_path: Path) -> None:
     with trading(tmp_path) as floor:
         floor.ask(request := signal(Side.BUY, 0.1))
-        told = told(floor, request.id)
+        told = fills_and_final(floor, request.id)
         floor.terminal.kill()
         with _journal(floor).open("ab") as file:
             file.write(b"\x40\0\0\0abcdtorn")
@@ -89,7 +89,7 @@ def test_journal_with_a_torn_end(tmp_path: Path) -> None:
         floor.wait_online()
         floor.outcomes.clear()
         floor.ask(request)
-        assert told(floor, request.id) == told
+        assert fills_and_final(floor, request.id) == told
         assert len(floor.broker().orders) == 1
 
 
@@ -169,7 +169,7 @@ def test_results_of_a_time_offline(tmp_path: Path) -> None:
         floor.wait_status(request.id, SignalStatus.RECEIVED)
         _restart(floor)
         final = floor.final(request.id)
-        wait_until(lambda: len(told(floor, request.id)) == len(floor.deals(request.id)))
+        wait_until(lambda: len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)))
         assert final.status in (EXECUTED, REJECTED)
         assert (final.status is EXECUTED) == (len(floor.deals(request.id)) > 0)
 
@@ -179,7 +179,7 @@ def test_transactions_that_never_come(tmp_path: Path) -> None:
     with trading(tmp_path, broker=broker) as floor:
         final = floor.ask(request := signal(Side.BUY, 0.2))
         assert final.status is EXECUTED
-        assert len(told(floor, request.id)) == len(floor.deals(request.id)) == 2
+        assert len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)) == 2
 
 
 def test_executed_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
@@ -192,4 +192,4 @@ def test_executed_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
         for request in requests:
             final = floor.final(request.id)
             assert (final.status is EXECUTED) == (floor.lots(request.id) > 0)
-            assert len(told(floor, request.id)) == max(1, len(floor.deals(request.id)))
+            assert len(fills_and_final(floor, request.id)) == max(1, len(floor.deals(request.id)))

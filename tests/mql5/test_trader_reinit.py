@@ -6,30 +6,26 @@ from pathlib import Path
 
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.bridge.live import wait_until
-from tests.mql5.trading import IDENTITY, SYMBOL, order, signal, told, trading
+from tests.mql5.reinit import INPUTS, PERIOD, chart, inputs
+from tests.mql5.trading import IDENTITY, SYMBOL, fills_and_final, order, signal, trading
 
 EXECUTED = SignalStatus.EXECUTED
-INPUTS, PERIOD = "reason=PARAMETERS", "reason=CHARTCHANGE period=PERIOD_H1"
-
-
-def _inputs(**inputs: str) -> str:
-    return f'{INPUTS} inputs="{" ".join(f"{name}={value!r}" for name, value in inputs.items())}"'
 
 
 def test_executed_ids_are_answered_and_not_executed_again(tmp_path: Path) -> None:
     with trading(tmp_path, broker="broker fills=3..3", symbol="execution=3") as floor:
         request = signal(Side.BUY, 0.3)
         floor.ask(request)
-        first = told(floor, request.id)
-        for change in (INPUTS, PERIOD, _inputs(MaxLotsPerOrder="5"), INPUTS):
+        first = fills_and_final(floor, request.id)
+        for change in (INPUTS, PERIOD, inputs(MaxLotsPerOrder="5"), INPUTS):
             floor.reinit(change)
             floor.outcomes.clear()
             floor.ask(request)
-            assert told(floor, request.id) == first
+            assert fills_and_final(floor, request.id) == first
             floor.outcomes.clear()
             floor.question(request.id)
             floor.final(request.id)
-            assert told(floor, request.id) == first
+            assert fills_and_final(floor, request.id) == first
         assert len(floor.broker().orders) == 1
         other = signal(Side.BUY, 0.1)
         assert floor.ask(other).status is EXECUTED
@@ -42,12 +38,12 @@ def test_fills_before_between_and_after(tmp_path: Path) -> None:
         request, pending = signal(Side.BUY, 0.8), order(OrderKind.LIMIT, OrderSide.BUY, 0.1, 1.0)
         placed = floor.ask_until(pending, SignalStatus.PLACED)
         floor.ask_until(request, SignalStatus.PARTIAL)
-        floor.reinit(_inputs(DeviationPoints="5"))
-        floor.reinit("reason=CHARTCHANGE symbol=GBPUSD", symbol="GBPUSD")
+        floor.reinit(inputs(DeviationPoints="5"))
+        floor.reinit(chart("GBPUSD"), symbol="GBPUSD")
         floor.reinit(INPUTS, symbol="GBPUSD")
         assert floor.final(request.id).status is EXECUTED
-        assert len(told(floor, request.id)) == len(floor.deals(request.id)) == 8
-        floor.reinit(f"reason=CHARTCHANGE symbol={SYMBOL}")
+        assert len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)) == 8
+        floor.reinit(chart(SYMBOL))
         assert floor.ask(order(OrderKind.CANCEL, ticket=placed.order)).status is EXECUTED
         assert floor.final(pending.id).status is SignalStatus.CANCELLED
 
@@ -65,7 +61,7 @@ def test_orders_on_their_way_while_it_begins_again(tmp_path: Path) -> None:
                 floor.server.send(IDENTITY, request)
         for request in requests:
             assert floor.final(request.id).status is EXECUTED
-            assert len(told(floor, request.id)) == len(floor.deals(request.id)) == 1
+            assert len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)) == 1
         assert len(floor.broker().orders) == len(requests)
 
 
@@ -74,12 +70,12 @@ def test_a_halt_outlives_it(tmp_path: Path) -> None:
         floor.halt(True, "enough for today")
         assert floor.ask(signal(Side.BUY, 0.1)).text == "halted: enough for today"
         floor.forget_halt()
-        for change in (INPUTS, PERIOD, _inputs(Halted="true")):
+        for change in (INPUTS, PERIOD, inputs(Halted="true")):
             floor.reinit(change)
             assert floor.ask(signal(Side.BUY, 0.1)).text == "halted: enough for today"
         floor.halt(False, "")
         wait_until(lambda: floor.ask(signal(Side.BUY, 0.1)).text == "halted: by the input Halted")
-        floor.reinit(_inputs(Halted="false"))
+        floor.reinit(inputs(Halted="false"))
         assert floor.ask(signal(Side.BUY, 0.1)).status is EXECUTED
 
 
@@ -90,10 +86,10 @@ def test_other_inputs_hold_from_then_on_and_change_no_answer(tmp_path: Path) -> 
         requests = [signal(Side.BUY, 0.1) for _ in range(2)]
         answers = []
         for request, choice in zip(requests, ("TRADING_DRY", "TRADING_LIVE"), strict=True):
-            floor.reinit(_inputs(Trading=choice))
+            floor.reinit(inputs(Trading=choice))
             answers.append(floor.ask(request))
         assert [answer.status for answer in answers] == [SignalStatus.DRY_RUN, EXECUTED]
-        floor.reinit(_inputs(Symbols="GBPUSD"), symbol="GBPUSD")
+        floor.reinit(inputs(Symbols="GBPUSD"), symbol="GBPUSD")
         assert floor.ask(signal(Side.BUY, 0.1)).text.startswith(f"symbol: {SYMBOL} is not one of")
         floor.outcomes.clear()
         for request, answer in zip(requests, answers, strict=True):
@@ -105,13 +101,13 @@ def test_another_identity_and_a_wrong_port(tmp_path: Path) -> None:
     """Each name has a memory of its own; the old one is there when the name comes back."""
     with trading(tmp_path) as floor:
         answer = floor.ask(request := signal(Side.BUY, 0.1))
-        floor.reinit(_inputs(Identity="other"), identity="other")
+        floor.reinit(inputs(Identity="other"), identity="other")
         floor.outcomes.clear()
         floor.server._command(lambda terminals: terminals.ask("other", [request.id]))
         assert floor.final(request.id).deal == answer.deal  # found at the broker
-        floor.reinit(_inputs(Identity="", Port="1"), online=False)
+        floor.reinit(inputs(Identity="", Port="1"), online=False)
         floor.terminal.wait(lambda stats: "offline" in stats.program("Trader").comment, 20)
-        floor.reinit(_inputs(Port=floor.port))
+        floor.reinit(inputs(Port=floor.port))
         floor.outcomes.clear()
         assert floor.ask(request) == answer
         assert len(floor.broker().orders) == 1

@@ -28,6 +28,7 @@ from mt5bridge.wire import (
     SignalStatus,
 )
 from tests.bridge.live import DEADLINE_S, wait_until
+from tests.mql5.reinit import begin_again
 
 SETTINGS = Settings(
     bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=1_000, resend_after_ms=50
@@ -94,17 +95,11 @@ class Floor:
         identity: str = IDENTITY,
     ) -> None:
         """Change inputs or chart of the running trader; wait until it is there again."""
-        begun, connected = self._begun(), self._connections()
-        self.terminal.act(f"reinit=Trader {change}")
-        wait_until(lambda: self._begun() > begun)
+        connected = self._connections()
+        begin_again(self.terminal, "Trader", change)
         if online:
             wait_until(lambda: self._connections() > connected)
             self.wait_online(symbol, identity)
-
-    def _begun(self) -> int:
-        """How often the trader has begun again since the terminal's start."""
-        assert not any("has not begun again" in line for line in self.terminal.journal)
-        return sum("has begun again" in line for line in self.terminal.journal)
 
     def _connections(self) -> int:
         return self.server.counters().get("connections", 0)
@@ -177,7 +172,7 @@ class Floor:
         self.outcomes.append(outcome.result)
 
 
-def told(floor: Floor, number: int) -> list[SignalResult]:
+def fills_and_final(floor: Floor, number: int) -> list[SignalResult]:
     """The fills and the final result of an id, each once."""
     return [result for result in floor.results(number) if result.status.final or result.deal]
 
