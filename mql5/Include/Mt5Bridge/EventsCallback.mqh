@@ -35,7 +35,7 @@ public:
    virtual void   OnConnected(void) {}
    virtual void   OnDisconnected(const string reason) {}
 
-   // Each new revision of a deal of this account, once and in order.
+   // Each new revision of a deal of this account since OnInit, once and in order.
    virtual void   OnDeal(const DealRecord &deal) {}
   };
 

@@ -145,7 +145,7 @@ private:
      {
       m_error = StringFormat("Files\\%s is damaged at byte %d. Nothing is executed without it, "
                              "since orders that it names could be executed twice: restore this "
-                             "file from a backup, even an old one", m_path, at);
+                             "file from a backup (docs/terminal.md, The journal)", m_path, at);
       return(false);
      }
 
