@@ -50,6 +50,7 @@ clock mode=recorded offset_ms=7200000
 broker activity_ticks=400 activity_lots=0.1 commission=3.5 duplicates=0.1
 broker history_delay_ms=10 revisions=0.3 revision_delay_ms=200..400
 at tick={burst} broker="burst 6 EURUSD 0.1"
+at tick={changed} reinit=Publisher reason=PARAMETERS
 attach Publisher on {chart} Symbols={others} Port={port} {inputs}
 """
 
@@ -113,6 +114,7 @@ class Chaos:
             inputs="TimerMs=20 QuietSeconds=5 WriteAhead="
             + ("true" if self.seed % 3 == 0 else "false"),
             burst=self.random.randrange(1, self.market.total),
+            changed=self.random.randrange(1, self.market.total),
             port=address(self.settings).rpartition(":")[2],
         )
         return parse_script(text)

@@ -29,6 +29,7 @@ IDENTITY = "5001@Crash/trader"
 _NOTHING_DONE = (SignalStatus.REJECTED, SignalStatus.EXPIRED, SignalStatus.UNKNOWN)
 _FINAL = (SignalStatus.EXECUTED, SignalStatus.CANCELLED, *_NOTHING_DONE)
 PATIENCE_S = 120.0
+_CHANGE_MS = 400  # in the first of a terminal's life its inputs may be changed
 SCRIPT = """
 seed {seed}
 account login=5001 server=Crash currency=EUR mode={mode} leverage=500 balance=100000000
@@ -159,7 +160,9 @@ class World:
 
     def _begin(self, crash_at: int) -> None:
         crash = (f"crash effect={crash_at}",) if crash_at else ()
-        self.terminal.script = self.script.plus(*crash)
+        changes = (self.random.randint(0, _CHANGE_MS) for _ in range(self.random.randint(0, 2)))
+        again = (f"at ms={ms} reinit=Trader reason=PARAMETERS" for ms in changes)
+        self.terminal.script = self.script.plus(*crash, *again)
         self.terminal.start()
 
     def _serve(self, die_at: int) -> BaseProcess:
