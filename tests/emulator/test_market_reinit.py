@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from mt5bridge.emulator.script import Script, ScriptError, parse_command
+from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatorError, Result
 from tests.emulator.market import (
     WITHIN_S,
@@ -31,6 +33,14 @@ def _lines(result: Result, word: str) -> list[str]:
 
 def _numbers(result: Result, word: str) -> list[dict[str, int]]:
     return [figures(text) for text in _lines(result, word)]
+
+
+def _calls(stats: Stats, handler: str) -> int:
+    return stats.program("ReinitProbe").handler(handler).calls
+
+
+def _more_calls(handler: str, calls: int, stats: Stats) -> bool:
+    return _calls(stats, handler) > calls
 
 
 def test_changed_inputs_leave_the_globals_as_they_are(tmp_path: Path) -> None:
@@ -70,18 +80,21 @@ def test_a_changed_chart_is_the_old_one_until_ondeinit_ends(tmp_path: Path) -> N
 
 
 def test_what_a_program_left_behind(tmp_path: Path) -> None:
-    """The timer is gone; spy, book and socket are not; nothing came between the two handlers."""
+    """The timer is gone; spy, book and socket are not."""
     with peer() as echo:
-        result = run(
-            tmp_path, "pace rate=2000",
-            f"attach ReinitProbe on GBPUSD TimerMs=16 SpySymbol=EURUSD Port={echo.port}",
-            "at tick=500 reinit=ReinitProbe reason=PARAMETERS", END,
-            ticks=numbered_ticks(2_000),
-        )  # fmt: skip
-    before, after = _numbers(result, "counts")
-    assert before["timers"] == after["timers"] > 0
-    assert before["charts"] < after["charts"]
-    assert before["books"] < after["books"] <= 1_990
+        attach = f"attach ReinitProbe on GBPUSD TimerMs=16 SpySymbol=EURUSD Port={echo.port}"
+        ticks = numbered_ticks(20_000)
+        with terminal_with(tmp_path, "pace rate=500", attach, ticks=ticks) as terminal:
+            terminal.wait(lambda stats: _calls(stats, "OnTimer") > 0, WITHIN_S)
+            terminal.act("reinit=ReinitProbe reason=PARAMETERS")
+            terminal.wait_journal("has begun again", WITHIN_S)
+            seen = terminal.wait(lambda stats: _calls(stats, "OnInit") == 2, WITHIN_S)
+            for handler in ("OnChartEvent", "OnBookEvent"):
+                before = _calls(seen, handler)
+                terminal.wait(partial(_more_calls, handler, before), WITHIN_S)
+            result = terminal.stop()
+    before_it, after = _numbers(result, "counts")
+    assert before_it["timers"] == after["timers"] > 0
     assert [init["socket"] for init in _numbers(result, "init")] == [1, 1]
 
 
