@@ -52,7 +52,7 @@ class Daemon:
         self.stop()
 
     def start(self) -> None:
-        sink = Sink(self._take, self._take_gap, self.outcomes.append)
+        sink = Sink(on_batch=self._take, on_gap=self._take_gap, on_outcome=self.outcomes.append)
         self.server = Server(self.settings, sink, self.positions)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self.server.run, args=(self._stop,))
