@@ -20,6 +20,7 @@ from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal, Result
 from mt5bridge.server.status import StreamStatus, read_status
 from mt5bridge.terminal.sources import sources_folder
+from tests.credentials import CREDENTIAL
 from tests.live.service import address, process, wait_until, write_settings
 
 Daemon: TypeAlias = subprocess.Popen[bytes]
@@ -123,7 +124,9 @@ class Chaos:
         """Play everything, killing the daemon on the way; the terminal, stopped."""
         began_ms = monotonic_ms()
         programs = [sources_folder() / name for name in PROGRAMS]
-        self.terminal = EmulatedTerminal(programs, self.script(), self.folder / "terminal")
+        self.terminal = EmulatedTerminal(
+            programs, self.script(), self.folder / "terminal", credential=CREDENTIAL
+        )
         with ExitStack() as stack:
             for part in range(self.kills):
                 with self.daemon():

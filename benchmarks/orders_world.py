@@ -24,6 +24,7 @@ from mt5bridge.orders.book import Entry
 from mt5bridge.records import TICK, DealType
 from mt5bridge.terminal.sources import sources_folder
 from mt5bridge.wire import Order, Signal, SignalStatus
+from tests.credentials import CREDENTIAL
 
 IDENTITY = "5001@Crash/trader"
 _NOTHING_DONE = (SignalStatus.REJECTED, SignalStatus.EXPIRED, SignalStatus.UNKNOWN)
@@ -102,7 +103,9 @@ class World:
             )
         )
         program = sources_folder() / "Experts" / "Mt5Bridge" / "Trader.mq5"
-        self.terminal = EmulatedTerminal([program], self.script, folder / "terminal")
+        self.terminal = EmulatedTerminal(
+            [program], self.script, folder / "terminal", credential=CREDENTIAL
+        )
 
     def run(self) -> Account:
         """Crash at all points, then let everything come to its end, and check."""

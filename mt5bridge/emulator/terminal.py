@@ -15,11 +15,13 @@ from typing import TypeVar
 import numpy as np
 
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.credential import FILE, Credential, write_credential
 from mt5bridge.emulator.build import build
 from mt5bridge.emulator.script import Script, parse_command
 from mt5bridge.emulator.stats import Stats, read_stats
 from mt5bridge.history.block import TickBlock
 from mt5bridge.records import TICK, Records
+from mt5bridge.terminal.sources import OWN
 
 _LOOK_S = 0.02  # between two looks at the figures
 _STOP_S = 10.0
@@ -59,6 +61,8 @@ def write_history_file(path: Path, blocks: Iterable[TickBlock], symbol: str) -> 
 class EmulatedTerminal:
     """Programs, a script and a data folder; the folder is kept from start to start.
 
+    `credential` is that of the daemon which our programs connect to, put where they look for it.
+
     >>> with EmulatedTerminal([path], script, folder) as terminal:     # doctest: +SKIP
     ...     terminal.wait(lambda stats: stats.ticks_delivered == 1_000, within_s=20)
     """
@@ -69,10 +73,12 @@ class EmulatedTerminal:
         script: Script,
         folder: Path,
         *,
+        credential: Credential | None = None,
         sanitize: bool = False,
     ) -> None:
         self.script = script
         self.folder = folder
+        self.credential = credential
         self._executable = build(programs, sanitize=sanitize)
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
@@ -119,6 +125,8 @@ class EmulatedTerminal:
             raise EmulatorError("the terminal is running; stop or kill it first")
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "stats.json").unlink(missing_ok=True)
+        if self.credential is not None:
+            write_credential(self.file(f"{OWN}/{FILE}"), self.credential)
         script = self.folder / "session.script"
         script.write_text(self.script.encoded(), encoding="utf-8")
         command = [self._executable, "--script", script, "--data", self.folder, "--commands", "0"]

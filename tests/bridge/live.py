@@ -12,6 +12,7 @@ import numpy as np
 
 from mt5bridge.client import Connection
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.credential import Credential
 from mt5bridge.position import START, Position
 from mt5bridge.records import Records
 from mt5bridge.server import Batch, Gap, Outcome, Server, Settings, Sink, StreamKey
@@ -21,10 +22,15 @@ from mt5bridge.simulator import (
     Walk,
     random_walk,
 )
+from tests.credentials import CREDENTIAL, PASSWORDS
 
 DEADLINE_S = 20.0
 SETTINGS = Settings(
-    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=1_000, resend_after_ms=50
+    bind="tcp://127.0.0.1:*",
+    heartbeat_ms=100,
+    timeout_ms=1_000,
+    resend_after_ms=50,
+    passwords=PASSWORDS,
 )
 
 
@@ -104,9 +110,9 @@ def running(runner: Runner) -> Iterator[None]:
         thread.join(DEADLINE_S)
 
 
-def run(terminal: Terminal, daemon: Daemon, user: str = "", password: str = "") -> Runner:
+def run(terminal: Terminal, daemon: Daemon, credential: Credential = CREDENTIAL) -> Runner:
     """Run a terminal until all its ticks are acknowledged."""
-    with Connection(daemon.server.address, user, password) as connection:
+    with Connection(daemon.server.address, credential) as connection:
         runner = Runner(terminal, connection)
         limit = deadline()
         runner.run(threading.Event(), lambda: terminal.finished or limit())

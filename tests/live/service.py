@@ -22,9 +22,11 @@ from cep.engine.native import Compiled
 from cep.live.config import read_config
 from mt5bridge.client import Connection
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.credential import FILE, Credential, write_credential
 from mt5bridge.records import Records
 from mt5bridge.server import Server
 from mt5bridge.simulator import Runner, Terminal, Walk, random_walk, simulated_terminal
+from tests.credentials import CREDENTIAL
 
 DEADLINE_S = 60.0
 RULES = """@app:name('live')
@@ -47,7 +49,7 @@ STREAMS = ["Above", "Below", "Filled", "Turn", "FilledTurn", "Broad", "Fade", "W
 
 
 def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | None = None) -> Path:
-    """Rules and settings in `folder`; `sections` overrides or adds keys."""
+    """Rules, settings and credential in `folder`; `sections` overrides or adds keys."""
     settings: dict[str, dict[str, Any]] = {
         "rules": {"file": "rules.cep", "streams": STREAMS},
         "server": {"bind": f"tcp://127.0.0.1:{free_port()}", "heartbeat_ms": 200},
@@ -64,6 +66,7 @@ def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | Non
         lines += [f"{key} = {_toml(value)}" for key, value in section.items()]
     path = folder / "daemon.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_credential(folder / settings["state"].get("folder", "state") / FILE, CREDENTIAL)
     return path
 
 
@@ -160,10 +163,10 @@ def terminal(ticks: Mapping[str, Records], **options: Any) -> Terminal:
 
 
 def play(
-    found: Terminal, where: str, user: str = "", password: str = "", linger_ms: int = 100
+    found: Terminal, where: str, credential: Credential = CREDENTIAL, linger_ms: int = 100
 ) -> Runner:
     """Run a terminal until everything it has is acknowledged."""
-    with Connection(where, user, password) as connection:
+    with Connection(where, credential) as connection:
         runner = Runner(found, connection)
         limit = deadline()
         runner.run(threading.Event(), lambda: found.finished or limit(), linger_ms)

@@ -28,10 +28,15 @@ from mt5bridge.wire import (
     SignalStatus,
 )
 from tests.bridge.live import DEADLINE_S, wait_until
+from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.mql5.reinit import begin_again
 
 SETTINGS = Settings(
-    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=1_000, resend_after_ms=50
+    bind="tcp://127.0.0.1:*",
+    heartbeat_ms=100,
+    timeout_ms=1_000,
+    resend_after_ms=50,
+    passwords=PASSWORDS,
 )
 IDENTITY = "5001@Floor/trader"
 SYMBOL = "EURUSD"
@@ -209,7 +214,9 @@ def trading(
         )
         program = sources_folder() / "Experts" / "Mt5Bridge" / "Trader.mq5"
         try:
-            terminal = EmulatedTerminal([program], script, folder / "terminal")
+            terminal = EmulatedTerminal(
+                [program], script, folder / "terminal", credential=CREDENTIAL
+            )
         except CompilerMissingError as missing:
             pytest.skip(str(missing))
         with terminal:

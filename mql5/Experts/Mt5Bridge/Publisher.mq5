@@ -8,8 +8,8 @@
 input group "Daemon"
 input string Address = "127.0.0.1";       // Daemon's host name or IP address
 input int    Port = 5655;                 // Daemon's port
-input string User = "";                   // User, if the daemon wants one
-input string Password = "";               // Password, if the daemon wants one
+input string User = "";                   // User at the daemon; empty: the credential that `mt5cep terminal install` has written
+input string Password = "";               // Password of that user
 input string Identity = "";               // Name of this terminal; empty: ACCOUNT@SERVER
 input group "What is published"
 input bool   OwnSymbol = true;            // Publish the chart's symbol

@@ -28,8 +28,8 @@ input int           RetentionDays = 60;             // Days for which executed i
 input group "Connection to the daemon"
 input string        Address = "127.0.0.1";          // Address of the daemon, to be allowed in Tools > Options > Expert Advisors
 input int           Port = 5655;                    // Port of the daemon
-input string        User = "";                      // User, empty without authentication
-input string        Password = "";                  // Password
+input string        User = "";                      // User at the daemon; empty: the credential that `mt5cep terminal install` has written
+input string        Password = "";                  // Password of that user
 input string        Identity = "";                  // Name of this trader (empty: ACCOUNT@SERVER/trader)
 input int           TimerMs = 20;                   // Milliseconds between looks at the connection
 input int           BlockMs = 50;                   // Longest time in milliseconds that a look may take in sockets

@@ -7,6 +7,7 @@
 #include "Market/ServerClock.mqh"
 #include "Market/SymbolProperties.mqh"
 #include "Session/Session.mqh"
+#include "Session/Trouble.mqh"
 #include "Version.mqh"
 
 #define FIRST_LOOKS_MAX 1000   // at the deals of the last days when a program starts
@@ -70,6 +71,7 @@ private:
    DealHandler     m_deals;
    DealEvents      m_deal_events;
    EventsCallback *m_callback;
+   Trouble         m_trouble;
 
 public:
                    SignalReceiver(void) { m_callback = NULL; }
@@ -96,6 +98,7 @@ private:
 bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
   {
    m_callback = callback;
+   m_trouble.Forget();
    HelloFrame hello;
    FillHello(hello, identity == "" ? DefaultIdentity("/signals") : identity, trades, program);
    SessionSettings own;
@@ -140,6 +143,7 @@ void SignalReceiver::Timer(void)
    Moment now;
    m_clock.Read(now);
    m_session.Step(now);
+   m_trouble.Tell(m_session);
    m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
   }
 

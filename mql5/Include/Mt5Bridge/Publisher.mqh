@@ -11,6 +11,7 @@
 #include "Market/Wakeups.mqh"
 #include "PublisherStatus.mqh"
 #include "Session/Session.mqh"
+#include "Session/Trouble.mqh"
 #include "Version.mqh"
 
 #define PUBLISHER_DAY_MS 86400000
@@ -60,7 +61,7 @@ private:
    long              m_stepped_ms;
    int               m_turn;
    int               m_recount_turn;
-   string            m_trouble;         // the last one told
+   Trouble           m_trouble;
    bool              m_begun;
 
 public:
@@ -90,7 +91,6 @@ private:
    void              RecountAll(const Moment &now);
    void              FlushAll(void);
    void              TellAccount(const Moment &now);
-   void              TellTrouble(void);
    void              ShowStatus(const Moment &now);
    void              Count(PublisherFigures &figures);
   };
@@ -111,7 +111,7 @@ void Publisher::Release(void)
    ArrayResize(m_names, 0, 64);
    m_deals.End();
    m_recounts.Clear();
-   m_trouble = "";
+   m_trouble.Forget();
    m_stepped_ms = 0;
    m_turn = m_recount_turn = 0;
    m_begun = false;
@@ -243,7 +243,7 @@ void Publisher::Timer(void)
    FlushAll();
    TellAccount(now);
    m_session.Send(now);
-   TellTrouble();
+   m_trouble.Tell(m_session);
    ShowStatus(now);
   }
 
@@ -324,7 +324,6 @@ void Publisher::OnLive(const bool first)
    Moment now;
    m_clock.Read(now);
    m_account.Forget();
-   m_trouble = "";
    ResumeEntry resume;
    for(int i = 0; i < ArraySize(m_symbols); i++)
       if(!m_symbols[i].pump.Started())
@@ -349,16 +348,6 @@ void Publisher::OnRefused(const int code, const string text)
   {
    if(code != ERROR_IDENTITY_IN_USE)  // the other one may turn out to be dead
       Alert("Mt5Bridge: the daemon refuses this terminal: " + text);
-  }
-
-// A line in the journal for what keeps the daemon away, once until it is mended.
-void Publisher::TellTrouble(void)
-  {
-   string text = m_session.StatusText();
-   if(!m_session.Troubled() || text == m_trouble)
-      return;
-   m_trouble = text;
-   Print(text);
   }
 
 void Publisher::ShowStatus(const Moment &now)
