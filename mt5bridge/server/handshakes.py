@@ -37,7 +37,8 @@ class Handshakes:
     """Follows a ROUTER's connections until they stand; belongs to the server's thread.
 
     libzmq says of which connection only when one begins and ends. It hangs up on what is no ZMTP 3
-    without another word: an end of a connection that nothing else explains.
+    without another word: an end of a connection that nothing else explains. Of several that shake
+    hands at once one may be mistaken for another; this only counts and tells.
     """
 
     def __init__(self, router: zmq.Socket[bytes], refusals: Refusals) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from loguru import logger
 
+from cep.cli import daemon as daemon_command
 from cep.cli import main
 from cep.cli.access import access, reachable
 from cep.cli.errors import UserError
 from cep.daemon import Daemon
 from cep.live.config import credential_path, read_config
 from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
+from mt5bridge.server import Sink
 from tests.live.service import Service, write_settings
 
 OWN = Credential(USER, "from the environment")
@@ -192,3 +197,27 @@ def test_where_a_client_of_this_machine_connects(bind: str, address: str) -> Non
 def test_no_password_is_an_option() -> None:
     done = run("simulate", "--random", "A", "--password", "secret")
     assert done.exit_code == 2 and "No such option" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX has modes of files")
+@pytest.mark.parametrize(("mode", "told"), [(0o644, True), (0o600, False)])
+def test_passwords_in_settings_that_others_read_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, told: bool
+) -> None:
+    class Idle:
+        """A daemon that ends at once."""
+
+        sink = Sink()
+
+        def run(self, _stop: threading.Event) -> None: ...
+
+    monkeypatch.setattr(daemon_command, "_made", lambda _settings: Idle())
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    settings = write_settings(tmp_path, {"server": {"users": {"trader": "secret"}}})
+    settings.chmod(mode)
+    done = run("daemon", "--config", settings)
+    logger.remove()  # it writes to this run's standard error
+    logger.add(sys.stderr)
+    assert done.exit_code == 0, done.output
+    assert (f"run `chmod 600 {settings}`" in done.stderr) is told
+    assert "secret" not in done.output
