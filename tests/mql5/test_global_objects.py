@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.wire import Side, Signal, SignalResult, SignalStatus
 from tests.bridge.live import Daemon, wait_until
-from tests.credentials import CREDENTIAL
-from tests.mql5.publishing import IDENTITY, Stage, market, script
+from tests.mql5.publishing import IDENTITY, Stage, market, script, terminal_of
 from tests.mql5.reinit import INPUTS, PERIOD, begin_again
 from tests.mql5.trading import signal
 
@@ -27,9 +25,7 @@ def test_they_begin_anew_with_what_is_on_the_disk(tmp_path: Path, orderly: str) 
         session = script(
             tmp_path, ticks, port, "pace rate=1000", {"Orderly": orderly}, program="GlobalObjects"
         )
-        with EmulatedTerminal(
-            [PROGRAM], session, tmp_path / "terminal", credential=CREDENTIAL
-        ) as terminal:
+        with terminal_of([PROGRAM], session, tmp_path / "terminal") as terminal:
             stage = Stage(daemon, terminal, ticks)
             request = replace(signal(Side.BUY, 0.1), symbol="EURUSD")
             executed = _ask(daemon, TRADER, request)

@@ -10,8 +10,7 @@ from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.wire import Side, Signal, SignalStatus
 from tests.bridge.live import Daemon, wait_until
-from tests.credentials import CREDENTIAL
-from tests.mql5.publishing import EXAMPLE, IDENTITY, Stage, market, publishing, script
+from tests.mql5.publishing import EXAMPLE, IDENTITY, Stage, market, publishing, script, terminal_of
 from tests.mql5.reinit import INPUTS, PERIOD, begin_again, chart, inputs
 from tests.mql5.test_publisher_restarts import SlowDisk
 
@@ -86,9 +85,7 @@ def test_the_example_answers_each_signal_and_tells_each_deal_once(tmp_path: Path
             tmp_path, market("EURUSD GBPUSD", 200), port, LIVELY,
             {"TimerMs": "5", "Symbols": ""}, program="SignalPrinter",
         )  # fmt: skip
-        with EmulatedTerminal(
-            [EXAMPLE], session, tmp_path / "terminal", credential=CREDENTIAL
-        ) as terminal:
+        with terminal_of([EXAMPLE], session, tmp_path / "terminal") as terminal:
             _answered(daemon, identity, _signal(1, "EURUSD"))
             changes = {INPUTS: "EURUSD", chart("GBPUSD"): "GBPUSD", PERIOD: "GBPUSD"}
             for number, (change, symbol) in enumerate(changes.items(), 2):
