@@ -14,8 +14,9 @@ import click
 from cep.cli.archive import existing
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT, utc_msc
+from cep.cli.output import output
 from cep.cli.progress import progress
-from cep.cli.replay import output, wanted
+from cep.cli.replay import wanted
 from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted
 from cep.plan import Plan, compile_rules

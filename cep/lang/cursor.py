@@ -13,8 +13,8 @@ LONG_MAX = 2**63 - 1
 CLOSINGS = {
     "/*": "close it with `*/`; what follows belongs to the comment until then",
     '"""': 'close it with `"""`',
-    "'": "close it with `'` on the same line, or write it between `\"\"\"`",
-    '"': "close it with `\"` on the same line, or write it between `\"\"\"`",
+    "'": 'close it with `\'` on the same line, or write it between `"""`',
+    '"': 'close it with `"` on the same line, or write it between `"""`',
     "`": "close it with a backtick on the same line",
 }
 FOREIGN_OPERATORS = {"&": "and", "|": "or"}
