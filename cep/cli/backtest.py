@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cep.cli.archive import existing
-from cep.cli.errors import UserError
+from cep.cli.errors import UserError, extra
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
 from cep.cli.progress import progress
@@ -190,13 +190,9 @@ def running(
 
 def spark_parts() -> tuple[Any, Any]:
     """The Spark half, which need not be installed."""
-    try:
+    with extra("spark", "or give --master none"):
         from cep.spark.backtest import backtest
         from cep.spark.session import session
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"{error.name} is missing", "pip install 'mt5cep[spark]', or give --master none"
-        ) from None
     return backtest, session
 
 

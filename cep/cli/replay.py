@@ -187,8 +187,10 @@ def run_on_spark(
     # Imported here: Spark is an extra, and takes seconds to start.
     from cep.engine.native import Compiled
     from cep.replay import read_sources
-    from cep.spark.replay import replay_on_spark
-    from cep.spark.session import session
+
+    with extra("spark"):
+        from cep.spark.replay import replay_on_spark
+        from cep.spark.session import session
 
     sources = read_sources(plan, files)
     compiled = Compiled(plan, outputs=outputs, jit=not plain)

@@ -27,7 +27,7 @@ def test_the_sources_have_the_version_of_the_package() -> None:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a wheel and a source distribution of this repository."""
-    pytest.importorskip("hatchling", reason="hatchling is missing; pip install 'mt5cep[dev]'")
+    pytest.importorskip("hatchling", reason="hatchling is missing; pip install '.[dev]'")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
