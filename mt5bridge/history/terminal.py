@@ -40,8 +40,8 @@ def terminal() -> Iterator[Terminal]:
     except ImportError as error:
         raise HistoryError(
             "the MetaTrader5 package is not installed; it works on Windows beside a terminal: "
-            "pip install '.[terminal]' in the checkout of mt5cep. Elsewhere export ticks as CSV "
-            "and import the file"
+            "in the checkout of mt5cep run: pip install '.[terminal]'. "
+            "Elsewhere export the ticks as CSV and import the file"
         ) from error
     found: Terminal = module
     if not found.initialize():
