@@ -70,7 +70,8 @@ def _from_numpy64(time: np.datetime64) -> int:
 def _from_datetime(time: datetime) -> int:
     aware = time.replace(tzinfo=UTC) if time.utcoffset() is None else time
     found, rest = divmod(aware - EPOCH, MILLISECOND)
-    if rest or getattr(time, "nanosecond", 0):
+    nanosecond: int = getattr(time, "nanosecond", 0)  # a pandas Timestamp has them
+    if rest or nanosecond:
         raise ValueError(_finer(time))
     return found
 
