@@ -12,7 +12,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all explore check bench bench-quick clean help
+.PHONY: demo test test-all explore check bench bench-quick mutants clean help
 
 demo: $(STAMP)  ## run everything at once on this machine; ends by itself
 	$(BIN)/mt5cep demo
@@ -38,6 +38,9 @@ bench: $(STAMP)  ## run every benchmark
 
 bench-quick: $(STAMP)  ## the headline figures as ratios to a calibration, beside the recorded ones
 	$(BIN)/python -m benchmarks.quick
+
+mutants: $(STAMP)  ## count how many of 250 small faults the tests notice, by what they are in
+	$(BIN)/python -m tests.mutation
 
 clean:  ## remove the virtual environment and everything generated
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache

@@ -5,10 +5,10 @@
 For every seed the real publisher EA, compiled from its MQL5 sources, runs on the emulated terminal
 over recorded ticks of three symbols: up to six ticks in a millisecond, one OnTick in three skipped,
 late ticks, CopyTicks that times out, connections that are refused and cut, short writes. The
-daemon is killed with SIGKILL and started again, with every third seed the terminal as well. Then
-the archive is compared byte for byte with the terminal's tick base and with the broker's deals, and
-Spark counts it. What is done is kept in `.cache/chaos.jsonl`, so that a run that was broken off
-goes on.
+daemon is killed with SIGKILL and started again, with every third seed the terminal as well; the
+EA's inputs are changed once, so that it begins again. Then the archive is compared byte for byte
+with the terminal's tick base and with the broker's deals, and Spark counts it. What is done is kept
+in `.cache/chaos.jsonl`, so that a run that was broken off goes on.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from mt5bridge.emulator.terminal import EmulatedTerminal, Result
 from mt5bridge.server.status import StreamStatus, read_status
 from mt5bridge.spool import Kind, read
 from mt5bridge.terminal.sources import sources_folder
+from tests.credentials import CREDENTIAL
 from tests.live.service import address, process, wait_until, write_settings
 from tests.waiting import LONG_S
 
@@ -53,6 +54,7 @@ clock mode=recorded offset_ms=7200000
 broker activity_ticks=400 activity_lots=0.1 commission=3.5 duplicates=0.1
 broker history_delay_ms=10 revisions=0.3 revision_delay_ms=200..400
 at tick={burst} broker="burst 6 EURUSD 0.1"
+at tick={changed} reinit=Publisher reason=PARAMETERS
 attach Publisher on {chart} Symbols={others} Port={port} {inputs}
 """
 
@@ -116,6 +118,7 @@ class Chaos:
             inputs="TimerMs=20 QuietSeconds=5 WriteAhead="
             + ("true" if self.seed % 3 == 0 else "false"),
             burst=self.random.randrange(1, self.market.total),
+            changed=self.random.randrange(1, self.market.total),
             port=address(self.settings).rpartition(":")[2],
         )
         return parse_script(text)
@@ -124,7 +127,9 @@ class Chaos:
         """Play everything, killing the daemon on the way; the terminal, stopped."""
         began_ms = monotonic_ms()
         programs = [sources_folder() / name for name in PROGRAMS]
-        self.terminal = EmulatedTerminal(programs, self.script(), self.folder / "terminal")
+        self.terminal = EmulatedTerminal(
+            programs, self.script(), self.folder / "terminal", credential=CREDENTIAL
+        )
         with ExitStack() as stack:
             for part in range(self.kills):
                 with self.daemon():

@@ -38,10 +38,12 @@ from cep.live.journal import Journal
 from cep.live.pipeline import Pipeline
 from mt5bridge.client import Connection, State
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.credential import FILE
 from mt5bridge.records import Records
 from mt5bridge.server.status import read_status
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.spool import Spool, read
+from tests.credentials import CREDENTIAL
 from tests.live.service import (
     STREAMS,
     address,
@@ -116,7 +118,7 @@ class Test:
     def run(self, kills: int) -> Outcome:
         """Kill so often, let everything come to its end, and look at what is there."""
         stop = threading.Event()
-        with Connection(address(self.settings)) as connection:
+        with Connection(address(self.settings), CREDENTIAL) as connection:
             runner = Runner(self.terminal, connection)
             thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
             thread.start()
@@ -185,13 +187,13 @@ class Test:
         return durable == wanted and not terminal.unanswered
 
     def lose_power(self) -> None:
-        """Cut each file somewhere behind what a sync has confirmed."""
+        """Cut each file somewhere behind what a sync has confirmed; the credential was there."""
         synced = json.loads((self.folder / "synced").read_text() or "{}")
         for path in sorted(
             [*(self.folder / "spool").iterdir(), *(self.folder / "state").iterdir()]
         ):
             size, safe = path.stat().st_size, synced.get(str(path.stat().st_ino), 0)
-            if path.name != "LOCK" and size > safe:
+            if path.name not in ("LOCK", FILE) and size > safe:
                 keep = self.random.randint(safe, size)
                 os.truncate(path, keep)
                 self.outcome.cut_bytes += size - keep

@@ -24,6 +24,7 @@ from benchmarks.machine import describe
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from tests.bridge.live import Daemon
+from tests.credentials import CREDENTIAL
 from tests.live.service import wait_until
 from tests.mql5.misbehaviour import WRONG
 from tests.mql5.publishing import PROGRAMS, Stage, market, script
@@ -72,7 +73,9 @@ def outlive(folder: Path, seed: int, ticks: int, ways: Sequence[str] = tuple(WRO
     with Daemon() as daemon, Router(behaviours, port_of(daemon)) as front:
         faults = f"{_FAULTS}\npace rate={_TICKS_A_SECOND}"
         session = script(folder, base, str(front.port), faults, seed=seed)
-        with EmulatedTerminal(PROGRAMS, session, folder / "terminal") as terminal:
+        with EmulatedTerminal(
+            PROGRAMS, session, folder / "terminal", credential=CREDENTIAL
+        ) as terminal:
             stage = Stage(daemon, terminal, base)
             wait_until(
                 lambda: stage.received("EURUSD") >= ticks and front.accepted > len(behaviours)

@@ -5,10 +5,11 @@
 The trader EA runs on the emulated terminal against a real server with the daemon's order desk. At
 each point the terminal ends at a random effect outside (a file flushed, bytes sent, an order
 accepted, a deal made), or the server does (a record journalled, a sync, a frame sent, a result
-received), or both; the network cuts and shortens writes, the broker fills in parts, answers
-timeouts for what it has executed and loses requests, and what was under way in a crash is executed
-or lost. At the end of each world of `--each` points the broker's own log is held against the
-server's journal: at most one order for each id, exactly one final result, told fills = deals.
+received), or both; the EA's inputs are changed on the way, so that it begins again; the network
+cuts and shortens writes, the broker fills in parts, answers timeouts for what it has executed and
+loses requests, and what was under way in a crash is executed or lost. At the end of each world of
+`--each` points the broker's own log is held against the server's journal: at most one order for
+each id, exactly one final result, told fills = deals.
 """
 
 from __future__ import annotations

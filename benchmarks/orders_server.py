@@ -19,6 +19,7 @@ from mt5bridge.orders import Desk, Limits, OrderJournal
 from mt5bridge.orders.records import Record
 from mt5bridge.server import Outcome, Request, Server, Settings, Sink
 from mt5bridge.wire import Signal
+from tests.credentials import PASSWORDS
 
 DONE, JOURNAL, BEGUN = "done", "orders.jsonl", "begun"
 KILLED = 137
@@ -84,7 +85,11 @@ def serve(folder: Path, port: int, seed: int, count: int, die_at: int) -> None:
         desk.on_outcome(outcome, now().utc_msc)
 
     settings = Settings(
-        bind=f"tcp://127.0.0.1:{port}", heartbeat_ms=100, timeout_ms=1_000, resend_after_ms=50
+        bind=f"tcp://127.0.0.1:{port}",
+        heartbeat_ms=100,
+        timeout_ms=1_000,
+        resend_after_ms=50,
+        passwords=PASSWORDS,
     )
     sink = Sink(on_outcome=on_outcome, on_trader=desk.on_trader, on_funds=desk.on_funds)
     with MortalServer(settings, sink, traders=desk.traders) as server:

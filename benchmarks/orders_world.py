@@ -24,11 +24,13 @@ from mt5bridge.orders.book import Entry
 from mt5bridge.records import TICK, DealType
 from mt5bridge.terminal.sources import sources_folder
 from mt5bridge.wire import Order, Signal, SignalStatus
+from tests.credentials import CREDENTIAL
 
 IDENTITY = "5001@Crash/trader"
 _NOTHING_DONE = (SignalStatus.REJECTED, SignalStatus.EXPIRED, SignalStatus.UNKNOWN)
 _FINAL = (SignalStatus.EXECUTED, SignalStatus.CANCELLED, *_NOTHING_DONE)
 PATIENCE_S = 600.0
+_CHANGE_MS = 400  # in the first of a terminal's life its inputs may be changed
 SCRIPT = """
 seed {seed}
 account login=5001 server=Crash currency=EUR mode={mode} leverage=500 balance=100000000
@@ -101,7 +103,9 @@ class World:
             )
         )
         program = sources_folder() / "Experts" / "Mt5Bridge" / "Trader.mq5"
-        self.terminal = EmulatedTerminal([program], self.script, folder / "terminal")
+        self.terminal = EmulatedTerminal(
+            [program], self.script, folder / "terminal", credential=CREDENTIAL
+        )
 
     def run(self) -> Account:
         """Crash at all points, then let everything come to its end, and check."""
@@ -159,7 +163,9 @@ class World:
 
     def _begin(self, crash_at: int) -> None:
         crash = (f"crash effect={crash_at}",) if crash_at else ()
-        self.terminal.script = self.script.plus(*crash)
+        changes = (self.random.randint(0, _CHANGE_MS) for _ in range(self.random.randint(0, 2)))
+        again = (f"at ms={ms} reinit=Trader reason=PARAMETERS" for ms in changes)
+        self.terminal.script = self.script.plus(*crash, *again)
         self.terminal.start()
 
     def _serve(self, die_at: int) -> BaseProcess:

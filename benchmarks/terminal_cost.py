@@ -28,6 +28,8 @@ from mt5bridge.server import DEALS
 from mt5bridge.simulator import Walk, random_walk
 from mt5bridge.terminal.sources import sources_folder
 from tests.bridge.live import Daemon
+from tests.credentials import CREDENTIAL
+from tests.mql5.probing import letting_in
 from tests.waiting import LONG_S
 
 PUBLISHER = "Experts/Mt5Bridge/Publisher.mq5"
@@ -46,7 +48,7 @@ PACES = {
 def echo() -> Iterator[int]:
     """The port of a ROUTER that sends every message back."""
     stop = threading.Event()
-    with zmq.Context() as context, context.socket(zmq.ROUTER) as router:
+    with letting_in(CREDENTIAL) as router:
         router.linger = 0
         port = router.bind_to_random_port("tcp://127.0.0.1")
 
@@ -72,7 +74,8 @@ def bare(frame_bytes: int, folder: Path) -> list[float]:
     command += [str(program), f"-Wl,-rpath,{library.parent}", "-Wl,--allow-shlib-undefined"]
     subprocess.run(command, check=True)
     with echo() as port:
-        command = [str(program), f"tcp://127.0.0.1:{port}", str(frame_bytes), str(ROUNDS)]
+        who = [CREDENTIAL.user, CREDENTIAL.password]
+        command = [str(program), f"tcp://127.0.0.1:{port}", *who, str(frame_bytes), str(ROUNDS)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return [float(line) for line in done.stdout.split()]
 
@@ -93,7 +96,8 @@ def own_client(frame_bytes: int, folder: Path) -> list[float]:
             "symbol EURUSD digits=5", "sockets allowed=127.0.0.1",
             f"attach PingPong on EURUSD Port={port} Bytes={frame_bytes} Rounds={ROUNDS}",
         )  # fmt: skip
-        with EmulatedTerminal([FOLDER / "PingPong.mq5"], script, folder / "ping") as terminal:
+        programs = [FOLDER / "PingPong.mq5"]
+        with EmulatedTerminal(programs, script, folder / "ping", credential=CREDENTIAL) as terminal:
             terminal.wait_journal("\tdone", LONG_S)
             journal = terminal.journal
     return [float(line.rpartition("us ")[2]) for line in journal if "\tus " in line]
@@ -119,7 +123,9 @@ def published(pace: str, ticks: int, folder: Path) -> list[str]:
             "symbol EURUSD digits=5", statement("ticks", "EURUSD", path=path), f"pace {pace}",
             "sockets allowed=127.0.0.1", f"attach Publisher on EURUSD Port={port} ShowStatus=false",
         )  # fmt: skip
-        terminal = EmulatedTerminal([sources_folder() / PUBLISHER], script, folder / "terminal")
+        terminal = EmulatedTerminal(
+            [sources_folder() / PUBLISHER], script, folder / "terminal", credential=CREDENTIAL
+        )
         with terminal:
             terminal.wait(lambda _stats: taken(daemon) >= ticks, LONG_S)
             stats = terminal.stop().stats

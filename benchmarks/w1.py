@@ -33,11 +33,13 @@ import zmq
 from benchmarks.machine import describe
 from cep.demo.processes import free_port
 from mt5bridge import clock
-from mt5bridge.client import Client, State
+from mt5bridge.client import Client, State, introduce
+from mt5bridge.credential import FILE, write_credential
 from mt5bridge.records import Records
 from mt5bridge.simulator import Walk, random_walk, simulated_hello, simulated_symbol
 from mt5bridge.spool import Kind, read
 from mt5bridge.wire import Signal, SignalResult, SignalStatus, decode, encode
+from tests.credentials import CREDENTIAL
 
 HERE = Path(__file__).parent
 SYMBOLS = [f"S{number}" for number in range(10)]
@@ -106,6 +108,7 @@ class Terminal:
         self.context: zmq.Context[Any] = zmq.Context()
         self.socket = self.context.socket(zmq.DEALER)
         self.socket.linger = 0
+        introduce(self.socket, CREDENTIAL)
         self.socket.connect(self.address)
         self.file = self.socket.getsockopt(zmq.FD)
         self.due_ns: dict[int, int] = {}  # when the plan brought a marked tick, by its time_msc
@@ -198,6 +201,7 @@ def daemon(folder: Path) -> Iterator[str]:
     port = free_port()
     settings = folder / "daemon.toml"
     settings.write_text(SETTINGS.format(rules=HERE / "w1_rules.cep", port=port))
+    write_credential(folder / "state" / FILE, CREDENTIAL)
     with process("cep", "daemon", "--config", str(settings)):
         yield f"tcp://127.0.0.1:{port}"
 

@@ -11,6 +11,7 @@ from loguru import logger
 from mt5bridge.client import Connection
 from mt5bridge.server import Batch, Server, Settings, Sink, ticks_of
 from mt5bridge.simulator import Runner, Walk, random_walk, simulated_terminal
+from tests.credentials import CREDENTIAL, PASSWORDS
 
 SYMBOL = "EURUSD"
 
@@ -19,7 +20,7 @@ def publish(address: str, ticks: int, frame_ticks: int) -> None:
     """The terminal's process: sends everything, ends when it is acknowledged."""
     terminal = simulated_terminal({SYMBOL: random_walk(Walk(ticks=ticks))})
     terminal.client.batch_records = frame_ticks
-    with Connection(address) as connection:
+    with Connection(address, CREDENTIAL) as connection:
         Runner(terminal, connection).run(Event(), lambda: terminal.finished)
 
 
@@ -36,7 +37,7 @@ def run(ticks: int, frame_ticks: int) -> tuple[float, float]:
         server.acknowledge(batch.identity, ticks_of(SYMBOL), batch.last)
         return True
 
-    with Server(Settings(bind="tcp://127.0.0.1:*"), Sink(on_batch)) as server:
+    with Server(Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), Sink(on_batch)) as server:
         arguments = (server.address, ticks, frame_ticks)
         terminal = multiprocessing.get_context("spawn").Process(target=publish, args=arguments)
         terminal.start()

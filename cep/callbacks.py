@@ -185,6 +185,10 @@ def load_callback(path: Path) -> EventsCallback:
         raise CallbackError(
             f"{path}: {len(classes)} subclasses of EventsCallback; define exactly one"
         )
+    for name in dir(classes[0]):
+        if name.startswith("on_") and not hasattr(EventsCallback, name):
+            known = ", ".join(one for one in dir(EventsCallback) if one.startswith("on_"))
+            raise CallbackError(f"{path}: nothing calls {name}; there are {known}")
     made = classes[0]()
     if not isinstance(made, EventsCallback):
         raise CallbackError(f"{path}: {classes[0].__name__}() is no EventsCallback")

@@ -20,7 +20,7 @@ from cep.callbacks import Delivery, Row, load_callback
 from cep.engine.change import changed, compiled_for
 from cep.engine.native import Compiled, Run, Seed
 from cep.live.checkpoints import Checkpoints, Restored
-from cep.live.config import Config, ConfigError
+from cep.live.config import Config, ConfigError, credential_path
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
 from cep.live.outgoing import Outgoing
@@ -35,8 +35,9 @@ from cep.plan import compile_rules
 from cep.plan.change import Report
 from cep.plan.nodes import Plan
 from mt5bridge import clock
+from mt5bridge.credential import ensure_credential, read_credential
 from mt5bridge.orders import OrderRequest
-from mt5bridge.server import DEALS, Batch, Server, Sink
+from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
 from mt5bridge.wire import Signal
@@ -102,6 +103,7 @@ class Daemon:
 
     def run(self, stop: Event, ready: Event | None = None) -> None:
         """Serve until `stop` is set; `ready` is set once terminals can connect."""
+        self.settings = self._settings()
         with ExitStack() as stack:
             self.spool = self._open_spool(stack)
             self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
@@ -113,6 +115,13 @@ class Daemon:
             self._serve(stop, ready)
             self._snapshot()
             self._save_snapshots()
+
+    def _settings(self) -> Settings:
+        """The server's; the daemon's credential is made at its first start."""
+        path = credential_path(self.config)
+        if ensure_credential(path):
+            logger.info("made {}; `mt5cep terminal install` gives it to a terminal", path)
+        return self.config.server.settings(read_credential(path))
 
     def _open_spool(self, stack: ExitStack) -> Spool:
         store = self.config.spool
@@ -276,7 +285,7 @@ class Daemon:
         streams = self.spool.recovered.streams
         resumes = {key: state.position for key, state in streams.items()}
         traders = self.outgoing.desk.traders
-        self.server = Server(self.config.server.settings(), self.sink, resumes, traders=traders)
+        self.server = Server(self.settings, self.sink, resumes, traders=traders)
         stack.callback(self.server.close)
         self.outgoing.begin(stack, self.server, self.effects.found_again, self.market_msc)
         return self.server

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cep.plan.nodes import Plan, Stream
+from cep.plan.readers import readers
 from cep.plan.types import Attribute, Type
 from mt5bridge.records import DEAL, TICK, DealEntry, DealKind, DealType
 from mt5bridge.validate import reject_mask
@@ -157,4 +158,25 @@ def fixed_texts(values: Iterable[bytes]) -> pa.Array:
     """Fixed-width bytes of records as strings."""
     return pa.array(
         [value.rstrip(b"\0").decode("utf-8", errors="replace") for value in values], pa.string()
+    )
+
+
+def fills_warning(plan: Plan, has_deals: bool | None = None) -> str:
+    """What a backtest keeps from rules that read fills; empty where none does.
+
+    `has_deals`: whether its archive has recorded any; None where no archive is known.
+    """
+    direct, after = readers(plan, DEAL_STREAM) if source(plan, DEAL_STREAM) else ({}, ())
+    if not direct:
+        return ""
+    who = ", ".join(f"{name} (line {line})" for name, line in direct.items())
+    seen = {
+        None: "a backtest has only those that its archive has recorded",
+        True: "here are those that the archive has recorded, and no others",
+        False: "the archive has recorded none here, so they stay silent",
+    }[has_deals]
+    depending = f"; on them depend: {', '.join(after)}" if after else ""
+    return (
+        f"rules that read fills ({DEAL_STREAM}), {who}: {seen}; "
+        f"fills that a backtest simulates do not become deals{depending}"
     )

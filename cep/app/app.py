@@ -17,6 +17,7 @@ from cep.engine.row_feed import RowFeed
 from cep.engine.rows import Row, Rows
 from cep.engine.snapshot import restore, seed_of, take
 from cep.engine.stages import Stages
+from cep.engine.times import LAST_MSC, Time, msc
 from cep.plan import Plan, compile_rules
 from cep.plan.change import Report
 from cep.plan.on_demand import build_on_demand
@@ -43,11 +44,12 @@ class App:
         """Load a rule text, file or plan; RuleError tells what is wrong with it and where.
 
         `outputs` are the streams whose rows `send` and `push` return (default: every derived
-        one). With `jit=False` nothing is compiled to machine code: slower, starts at once.
-        `variables` are the values of `${name}` in the text.
+        one); KeyError when the rules do not make one of them. With `jit=False` nothing is compiled
+        to machine code: slower, starts at once. `variables` are the values of `${name}` in the
+        text.
         """
         self.plan = _plan(rules, variables or {})
-        self._outputs = outputs
+        self._outputs = None if outputs is None else _known(self.plan, outputs)
         self._jit = jit
         self._on_stream: defaultdict[str, list[StreamCallback]] = defaultdict(list)
         self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
@@ -55,6 +57,7 @@ class App:
         self._sole: dict[str, str] | None = None
         self._run: Run | None = None
         self._feeds: dict[str, RowFeed] = {}
+        self._is_closed = False
 
     def __enter__(self) -> App:
         self.start()
@@ -107,17 +110,25 @@ class App:
             self._sole = sole_streams(self.plan)
         return self._sole
 
+    def _need_open(self) -> None:
+        if self._is_closed:
+            raise RuntimeError(
+                "this App is closed; make a new one, and `restore` a snapshot to go on"
+            )
+
     def _before_start(self) -> None:
+        self._need_open()
         if self._run is not None:
             raise RuntimeError("register callbacks before the first row: they decide what compiles")
 
-    def start(self, time_msc: int | None = None) -> None:
+    def start(self, time_msc: Time | None = None) -> None:
         """Begin now rather than at the first row; timers count from `time_msc` (ms UTC)."""
+        self._need_open()
         if self._run is None:
             self._run = self._load(Seed()).start()
             self._listen(self._run)
         if time_msc is not None:
-            self._deliver(self._run.advance(time_msc))
+            self._deliver(self._run.advance(msc(time_msc, "start")))
 
     def _listen(self, run: Run) -> None:
         for query, callbacks in self._on_query.items():
@@ -141,7 +152,7 @@ class App:
         Returns what was kept, reset, is new and gone. RuleError, and nothing changed, when the
         new rules are wrong. Callbacks stay where their stream or query still exists.
         """
-        plan, run = _plan(rules, variables or {}), self.run
+        run, plan = self.run, _plan(rules, variables or {})
         before = self.plan, self._told, self._on_stream, self._on_query
         self._begin_telling(plan)
         try:
@@ -175,12 +186,12 @@ class App:
         return self._run
 
     def send(
-        self, stream: str, row: Mapping[str, Any] | Sequence[Any], time_msc: int | None = None
+        self, stream: str, row: Mapping[str, Any] | Sequence[Any], time_msc: Time | None = None
     ) -> list[Row]:
         """Feed one row, as a dictionary or as values in the order of the stream's attributes.
 
-        `time_msc` is its time in ms UTC; a dictionary may hold it under that name. Returns what
-        the row causes. InputError, and nothing fed, when it does not fit.
+        `time_msc` is its time, in ms UTC or as a datetime; a dictionary may hold it under that
+        name. Returns what the row causes. InputError, and nothing fed, when it does not fit.
         """
         feed = self._feed(stream)
         values = frames.values(row, feed.names)
@@ -188,6 +199,8 @@ class App:
             time_msc = row.get(frames.TIME)
         if time_msc is None:
             raise InputError(f"{stream}: a row without `time_msc`, its time in ms UTC")
+        if type(time_msc) is not int or not 0 <= time_msc <= LAST_MSC:
+            time_msc = msc(time_msc, f"{stream}.{frames.TIME}")
         return self._deliver(feed.push(time_msc, *values))
 
     def send_all(self, stream: str, rows: Iterable[tuple[Any, ...]]) -> list[Row]:
@@ -213,15 +226,16 @@ class App:
         sending the rows one by one. InputError, and nothing fed, when a column does not fit.
         """
         columns = frames.columns(frame)
-        return self._deliver(self.run.push(stream, columns, frames.times(columns, time_msc)))
+        times = frames.times(columns, time_msc, stream)
+        return self._deliver(self.run.push(stream, columns, times))
 
-    def advance(self, time_msc: int) -> list[Row]:
+    def advance(self, time_msc: Time) -> list[Row]:
         """Let time pass: what is due fires. Returns what that causes."""
-        return self._deliver(self.run.advance(time_msc))
+        return self._deliver(self.run.advance(msc(time_msc, "advance")))
 
-    def wall(self, time_msc: int) -> list[Row]:
+    def wall(self, time_msc: Time) -> list[Row]:
         """Say what the wall's clock shows, ms UTC: for `@app:playback(idle.time=.., ..)` alone."""
-        return self._deliver(self.run.wall(time_msc))
+        return self._deliver(self.run.wall(msc(time_msc, "wall")))
 
     def ask(self, query: str) -> list[Row]:
         """Answer an on-demand query on tables, named windows or aggregations."""
@@ -238,8 +252,9 @@ class App:
         self._listen(self._run)
 
     def close(self) -> None:
-        """Let go of everything; the App cannot be used any more."""
-        self._run = None
+        """Let go of everything; the App cannot be used any more, but closed again."""
+        self._run, self._is_closed = None, True
+        self._feeds.clear()
 
     def _deliver(self, rows: Rows) -> list[Row]:
         """Call back, the rows of one event and stream at a time."""
@@ -266,8 +281,21 @@ def sole_streams(plan: Plan) -> dict[str, str]:
     }
 
 
+def _known(plan: Plan, outputs: Sequence[str]) -> tuple[str, ...]:
+    """The names of derived streams; KeyError for one that is none, TypeError for a single text."""
+    if isinstance(outputs, str):
+        raise TypeError(f"outputs={outputs!r} is one name; give a list: [{outputs!r}]")
+    for name in outputs:
+        if name not in plan.made:
+            known = ", ".join(sorted(plan.made))
+            raise KeyError(f"outputs: no derived stream {name!r}; there are {known}")
+    return tuple(outputs)
+
+
 def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
     if isinstance(rules, Plan):
+        if variables:
+            raise TypeError("variables belong to a rule text; a plan has taken in its own")
         return rules
     if isinstance(rules, Path):
         return compile_rules(rules.read_text(encoding="utf-8"), str(rules), variables=variables)

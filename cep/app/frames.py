@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from cep.engine.encode import Column, InputError
+from cep.engine.times import Times, column_msc
 
 TIME = "time_msc"
 
@@ -36,24 +35,14 @@ def _series(series: Any) -> Column:
     return pa.array(series, from_pandas=True)
 
 
-def times(frame: Mapping[str, Column], time_msc: Column | str | None) -> NDArray[np.int64]:
-    """Times in ms UTC: given, or the column of that name, or the column `time_msc`.
-
-    Timestamps are converted; those without a zone are UTC.
-    """
+def times(frame: Mapping[str, Column], time_msc: Column | str | None, stream: str) -> Times:
+    """Times in ms UTC: given, or the column of that name, or the column `time_msc`."""
     given = TIME if time_msc is None else time_msc
-    if isinstance(given, str):
-        if given not in frame:
-            raise InputError(f"no column {given!r}: give `time_msc`, ms UTC per row")
-        given = frame[given]
-    if isinstance(given, pa.Array | pa.ChunkedArray):
-        if pa.types.is_timestamp(given.type):
-            given = given.cast(pa.timestamp("ms", given.type.tz)).cast(pa.int64())
-        return np.asarray(given.to_numpy(zero_copy_only=False), np.int64)
-    array = np.asarray(given)
-    if array.dtype.kind == "M":
-        return array.astype("datetime64[ms]").astype(np.int64)
-    return array.astype(np.int64)
+    if not isinstance(given, str):
+        return column_msc(given, f"{stream}.{TIME}")
+    if given not in frame:
+        raise InputError(f"{stream}: no column {given!r}: give `time_msc`, ms UTC per row")
+    return column_msc(frame[given], f"{stream}.{given}")
 
 
 def values(row: Mapping[str, Any] | Sequence[Any], names: tuple[str, ...]) -> tuple[Any, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import click
 
 from cep.cli.errors import explain_error
+from cep.cli.streams import StreamEnd, guard
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": (
@@ -73,6 +75,15 @@ class Application(click.Group):
             message, exit_code = explain_error(error)
             click.echo(message, err=True)
             ctx.exit(exit_code)
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        guard()
+        try:
+            return super().main(*args, **extra)
+        except StreamEnd as end:
+            if end.message:
+                sys.stderr.write(end.message + "\n")
+            sys.exit(end.exit_code)
 
 
 @click.group(

@@ -10,7 +10,7 @@ import click
 
 from cep.archive import Archive, File, Ingested, compact, ingest_spool, verify
 from cep.cli.archive_import import command as import_command
-from cep.cli.errors import BAD_INPUT, UserError
+from cep.cli.errors import BAD_INPUT, UserError, extra
 from cep.cli.progress import progress
 from cep.cli.text import aligned, counted
 
@@ -58,11 +58,9 @@ def spark_ingest(
 ) -> Ingested:
     """As `ingest_spool`, by Spark."""
     # Imported here: most archives are filled without Spark, which need not be installed.
-    try:
+    with extra("spark"):
         from cep.spark.ingest import ingest_spool as ingest
         from cep.spark.session import session
-    except ModuleNotFoundError as error:
-        raise UserError(f"{error.name} is missing", "pip install 'mt5cep[spark]'") from None
     with session(master) as spark:
         return ingest(spark, spool, archive, include_open=include_open, on_segment=on_segment)
 

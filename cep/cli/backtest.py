@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cep.cli.archive import existing
-from cep.cli.errors import UserError
+from cep.cli.check import warn
+from cep.cli.errors import UserError, extra
 from cep.cli.moments import MOMENT, utc_msc
+from cep.cli.output import output
 from cep.cli.progress import progress
-from cep.cli.replay import output, wanted
+from cep.cli.replay import wanted
 from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted
 from cep.plan import Plan, compile_rules
@@ -116,7 +118,9 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
     """Run the rules, then the fills; write and print."""
     from cep.backtest.results import Results, event_names
     from cep.engine.native import Compiled
+    from cep.market import fills_warning
 
+    warn(fills_warning(plan, has_deals(selection)))
     shown = shown_streams(plan, wishes)
     needed = {signal.name for signal in plan.signals}
     if wishes.report:
@@ -189,13 +193,9 @@ def running(
 
 def spark_parts() -> tuple[Any, Any]:
     """The Spark half, which need not be installed."""
-    try:
+    with extra("spark", "or give --master none"):
         from cep.spark.backtest import backtest
         from cep.spark.session import session
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"{error.name} is missing", "pip install 'mt5cep[spark]', or give --master none"
-        ) from None
     return backtest, session
 
 
@@ -207,6 +207,7 @@ def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Resu
     from cep.backtest.page import Findings, report
     from cep.backtest.simulate import NO_SYMBOL, Outcome, simulate, tick_selection
     from cep.backtest.tables import write_trades
+    from cep.market import fills_warning
     from cep.report import render
 
     wanted_orders, without = orders(results.signals, 1000 * wishes.valid_seconds)
@@ -218,6 +219,7 @@ def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Resu
     outcome.refused[NO_SYMBOL] += without
     found = by_signal(outcome.trades, selection.span_ms)
     notes = assumptions(outcome.points, wishes.valid_seconds) if wishes.fills else []
+    notes += filter(None, [fills_warning(results.plan, has_deals(selection))])
     if wishes.fills:
         click.echo("\n".join(result_lines(found, outcome, notes)))
     if wishes.tables is not None and wishes.fills:
@@ -234,6 +236,13 @@ def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Resu
         drawn = tick_selection(archive, selection, set(selection.symbols) | set(outcome.points))
         with output(wishes.report) as sink:
             sink.write(render(report(findings, drawn)).encode())
+
+
+def has_deals(selection: Selection) -> bool:
+    """Whether any fills were recorded there."""
+    from cep.market import DEAL_STREAM
+
+    return selection.stream(DEAL_STREAM).rows > 0
 
 
 def run_lines(selection: Selection, results: Results) -> list[str]:

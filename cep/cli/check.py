@@ -41,7 +41,17 @@ def checked(path: Path) -> bool:
         click.echo(message, err=True)
         return False
     click.echo(f"{name}: ok, {counts(plan)}")
+    if any(stream.name == "Deal" for stream in plan.sources):
+        from cep.market import fills_warning  # brings Arrow, which other rules need not wait for
+
+        warn(fills_warning(plan), name)
     return True
+
+
+def warn(text: str, place: str = "") -> None:
+    """What is no mistake, but would surprise; nothing for an empty text."""
+    if text:
+        click.echo(f"{place}: warning: {text}" if place else f"warning: {text}", err=True)
 
 
 def check_stages(plan: Plan) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from types import FrameType
@@ -12,19 +13,20 @@ from typing import TYPE_CHECKING
 import click
 
 from cep.cli.check import check_stages
-from cep.cli.errors import extra
+from cep.cli.errors import UserError, extra
+from cep.cli.settings_file import CONFIG, needed_settings
+from mt5bridge.credential import CredentialMissingError, others_can_use, read_credential
 
 if TYPE_CHECKING:
     from cep.daemon import Daemon
     from cep.live.config import Config
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command()
-@click.option("--config", required=True, type=FILE, help="The settings file (TOML).")
+@CONFIG
 @click.option("--check", is_flag=True, help="Read settings and rules, say what is wrong, and end.")
-def command(config: Path, check: bool) -> None:
+@click.option("--init", "begin", is_flag=True, help="Write settings and a credential, and end.")
+def command(config: Path | None, check: bool, begin: bool) -> None:
     """Take ticks and deals from terminals, run the rules, send signals, store everything."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from loguru import logger
@@ -32,16 +34,25 @@ def command(config: Path, check: bool) -> None:
     from cep.daemon import load_delivery, load_plan
     from cep.live.config import read_config
 
+    if begin:
+        _begin(config, check)
+        return
+    config = needed_settings(config)
     settings = read_config(config)
     if check:
         plan = load_plan(settings)
         check_stages(plan)
         load_delivery(settings, plan)
+        _check_credential(settings)
         _check_database(settings)
         click.echo(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
         return
     logger.remove()
     logger.add(sys.stderr, level=settings.log_level)
+    if settings.server.users and others_can_use(config):
+        logger.warning(
+            "{}: others can read the passwords in it; run `chmod 600 {}`", config, config
+        )
     stop = Event()
     daemon = _made(settings)
 
@@ -66,6 +77,27 @@ def _made(settings: Config) -> Daemon:
     with extra("database"):
         from cep.daemon_on_database import DatabaseDaemon
     return DatabaseDaemon(settings)
+
+
+def _begin(config: Path | None, check: bool) -> None:
+    """Write what is missing, and say what to do with it."""
+    if check:
+        raise UserError("--check and --init: which of both?", "leave one of them out")
+    from cep.cli.init import init
+
+    for path in init(config):
+        click.echo(f"wrote {path}")
+    named = f" --config {config}" if config is not None else ""
+    click.echo(f"next: `mt5cep terminal install{named}` gives the credential to your terminal,")
+    click.echo(f"and `mt5cep daemon{named}` starts")
+
+
+def _check_credential(settings: Config) -> None:
+    """CredentialError when there is one that cannot be used; the first start makes one."""
+    from cep.live.config import credential_path
+
+    with suppress(CredentialMissingError):
+        read_credential(credential_path(settings))
 
 
 def _check_database(settings: Config) -> None:

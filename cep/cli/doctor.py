@@ -15,8 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from cep.cli.moments import SECONDS
+from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import counted
 from mt5bridge.clock import monotonic_ms, now_msc
+from mt5bridge.credential import CredentialError, read_credential
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.folders import Machine, find
 from mt5bridge.terminal.programs import judge_folders
@@ -24,15 +26,15 @@ from mt5bridge.terminal.sources import sources_folder, sources_version
 
 if TYPE_CHECKING:
     from cep.live.config import Config
+    from mt5bridge.server import Settings
     from mt5bridge.server.status import Status
 
-FILE = click.Path(dir_okay=False, path_type=Path)
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
 POLL_S = 0.1
 
 
 @click.command("doctor")
-@click.option("--config", required=True, type=FILE, help="The daemon's settings file (TOML).")
+@NEEDED_CONFIG
 @click.option(
     "--wait",
     type=SECONDS,
@@ -62,20 +64,29 @@ def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> Non
 
 def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
     """All findings, in the order of a tick's way: terminal's disk, address, daemon, terminals."""
+    from cep.live.config import credential_path
     from mt5bridge.terminal.doctor import judge, judge_address
+    from mt5bridge.terminal.handover import judge_credentials
 
     sources = sources_folder()
     version = sources_version(sources) or ""
-    yield from judge_folders(find(Machine.here()), sources)
-    settings = config.server.settings()
-    yield from judge_address(settings)
+    folders = find(Machine.here())
+    yield from judge_folders(folders, sources)
+    yield judge_address(config.server.bind)
+    try:
+        credential = read_credential(credential_path(config))
+    except CredentialError as problem:
+        yield finding("no credential", "daemon", str(problem))
+        return
+    yield from judge_credentials(folders, credential)
     status = running(config, wait_ms)
     if status is not None:
         yield finding("daemon", "daemon", f"{status.version}, process {status.pid}")
         if status.version != version:
             yield finding("daemon version", "daemon", f"{status.version}; this is {version}")
     else:
-        status, troubles = stand_in(config, wait_ms)
+        settings = config.server.settings(credential)
+        status, troubles = stand_in(settings, config, wait_ms)
         yield from troubles
     if status is not None:
         yield from judge(status, version)
@@ -96,7 +107,9 @@ def running(config: Config, wait_ms: int) -> Status | None:
     return None
 
 
-def stand_in(config: Config, wait_ms: int) -> tuple[Status | None, list[Finding]]:
+def stand_in(
+    settings: Settings, config: Config, wait_ms: int
+) -> tuple[Status | None, list[Finding]]:
     """What terminals tell when the doctor listens itself, or why it cannot."""
     from loguru import logger
 
@@ -105,7 +118,6 @@ def stand_in(config: Config, wait_ms: int) -> tuple[Status | None, list[Finding]
     from mt5bridge.spool import SpoolLockedError
     from mt5bridge.terminal.listening import listen
 
-    settings = config.server.settings()
     logger.disable("mt5bridge")  # what it would log are findings
     try:
         status = listen(settings, config.spool.folder, wait_ms)

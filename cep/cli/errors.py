@@ -18,14 +18,18 @@ class UserError(Exception):
 
 
 @contextmanager
-def extra(name: str) -> Iterator[None]:
-    """Around imports: a package that is not there belongs to this extra. UserError says so."""
+def extra(name: str, instead: str = "") -> Iterator[None]:
+    """Around imports: a package that is not there belongs to this extra. UserError says so.
+
+    `instead`: how to do without it.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
-        raise UserError(
-            f"{error.name} is not installed", f"pip install 'mt5cep[{name}]'"
-        ) from error
+        remedy = f"in the checkout of mt5cep run: pip install '.[{name}]'" + (
+            f", {instead}" if instead else ""
+        )
+        raise UserError(f"{error.name} is not installed", remedy) from error
 
 
 def explain_error(error: Exception) -> tuple[str, int]:

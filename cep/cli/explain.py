@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cep.cli.errors import UserError, extra
+from cep.cli.output import output
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
 from cep.plan.explain import explain
@@ -34,7 +35,8 @@ def command(
         raise UserError("--backend database and --url belong together", "for example sqlite://")
     plan = compile_rules(*read_rules(rules))
     if svg is not None:
-        svg.write_text(drawing(plan), encoding="utf-8")
+        with output(svg) as sink:
+            sink.write(drawing(plan).encode())
     elif code:
         click.echo(generated_code(plan))
     elif url is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from cep.cli.output import output
 from cep.cli.rules import RULES, STDIN, read_rules
 from cep.lang import format_rules
 
@@ -30,13 +31,14 @@ def command(ctx: click.Context, rules: tuple[Path, ...], write: bool, check: boo
 def formatted(path: Path, *, write: bool, check: bool) -> bool:
     """Format one file; true when that changes it."""
     text, name = read_rules(path)
-    result = format_rules(text)
+    result = format_rules(text, name)
     if check:
         if result != text:
             click.echo(f"{name}: would change")
     elif write and path != STDIN:
         if result != text:
-            path.write_text(result, encoding="utf-8", newline="\n")
+            with output(path) as sink:
+                sink.write(result.encode())
             click.echo(f"{name}: formatted")
     else:
         click.echo(result, nl=False)

@@ -14,6 +14,7 @@ import click
 from cep.cli.errors import BAD_INPUT, UserError
 from cep.cli.moments import SECONDS
 from cep.cli.orders_text import entry_json, entry_row, entry_text
+from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, counted
 from cep.live.config import Config, read_config
 from cep.live.outgoing import OFF, inbox_of, journal_path, plain
@@ -32,8 +33,6 @@ from mt5bridge.orders import (
 )
 from mt5bridge.server.status import running_status
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-CONFIG = click.option("--config", required=True, type=FILE, help="The daemon's settings file.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 LOOK_S = 0.1
 NONE = "no signal or order"
@@ -45,7 +44,7 @@ def command() -> None:
 
 
 @command.command("ls")
-@CONFIG
+@NEEDED_CONFIG
 @click.option("--open", "only_open", is_flag=True, help="Only those without a final result.")
 @click.option(
     "--last",
@@ -87,7 +86,7 @@ def tell_rest(book: Book, found: int, shown: int) -> None:
 
 @command.command("show")
 @click.argument("which", metavar="ID")
-@CONFIG
+@NEEDED_CONFIG
 @JSON
 def show_command(which: str, config: Path, as_json: bool) -> None:
     """Show what became of one: ID is its number in hexadecimal digits, or its client's id."""
@@ -107,7 +106,7 @@ def found_entry(book: Book, which: str) -> Entry:
 
 
 @command.command("send")
-@CONFIG
+@NEEDED_CONFIG
 @click.option("--client-id", help="Makes it happen once, however often it is sent; else random.")
 @click.option(
     "--kind",
@@ -192,7 +191,7 @@ def report(entry: Entry | None, client_id: str, as_json: bool) -> None:
 
 
 @command.command("halt")
-@CONFIG
+@NEEDED_CONFIG
 @click.option("--reason", default="by hand", show_default=True, help="Why; terminals show it.")
 @click.option(
     "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
@@ -206,7 +205,7 @@ def halt_command(config: Path, reason: str, wait: float) -> None:
 
 
 @command.command("resume")
-@CONFIG
+@NEEDED_CONFIG
 @click.option("--reason", default="by hand", show_default=True, help="Why.")
 @click.option(
     "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."

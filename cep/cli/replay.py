@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
 
 import click
 
 from cep.cli.errors import UserError, extra
 from cep.cli.moments import EXACT_MOMENT, utc_msc
+from cep.cli.output import output
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
@@ -44,7 +42,7 @@ LATE = (
     "--until", type=EXACT_MOMENT,
     help="At the end let time pass to this moment, UTC: what is due by then happens.",
 )  # fmt: skip
-@click.option("--out", type=FILE, help="Write JSON lines here instead of to standard output.")
+@click.option("--out", type=FILE, help="Write JSON lines here instead of to standard output (-).")
 @click.option("--streams", metavar="A,B", help="Only rows of these streams (default: all).")
 @click.option("--callback", type=FILE, help="A Python file with an EventsCallback subclass.")
 @click.option(
@@ -189,8 +187,10 @@ def run_on_spark(
     # Imported here: Spark is an extra, and takes seconds to start.
     from cep.engine.native import Compiled
     from cep.replay import read_sources
-    from cep.spark.replay import replay_on_spark
-    from cep.spark.session import session
+
+    with extra("spark"):
+        from cep.spark.replay import replay_on_spark
+        from cep.spark.session import session
 
     sources = read_sources(plan, files)
     compiled = Compiled(plan, outputs=outputs, jit=not plain)
@@ -216,20 +216,3 @@ def _input(text: str) -> tuple[str, Path]:
     if not found or not stream or not path:
         raise UserError(f"--input {text}: not STREAM=FILE", "for example --input Tick=ticks.csv")
     return stream.strip(), Path(path.strip())
-
-
-@contextmanager
-def output(path: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears whole or not at all."""
-    if path is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    draft = path.with_name(path.name + ".part")
-    try:
-        with draft.open("wb") as sink:
-            yield sink
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

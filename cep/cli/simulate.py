@@ -9,8 +9,10 @@ from threading import Event
 
 import click
 
+from cep.cli.access import access
 from cep.cli.errors import UserError
 from cep.cli.progress import Bar, progress
+from cep.cli.settings_file import CONFIG, FILE
 from cep.cli.text import counted
 from cep.cli.tick_files import load_ticks, made_up_ticks, point_of
 from cep.report.tables import time_text
@@ -31,11 +33,12 @@ from mt5bridge.simulator import (
 )
 from mt5bridge.wire import Side, Signal
 
-FILE = click.Path(dir_okay=False, path_type=Path)
+HINT = "name the daemon's settings with --config, or another terminal's name with --identity"
 
 
 @click.command()
-@click.option("--connect", default="tcp://127.0.0.1:5655", show_default=True, help="The daemon.")
+@click.option("--connect", help="The daemon's address; else that of its settings.")
+@CONFIG
 @click.option("--ticks", "files", multiple=True, type=FILE, help="Tick file; may be repeated.")
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
 @click.option("--server-time", help="Zone of times without one: UTC, +02:00, Europe/Athens.")
@@ -45,12 +48,13 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--speed", type=float, help="Times real time; as fast as possible if left out.")
 @click.option("--script", type=FILE, help="TOML file of faults to act out.")
 @click.option("--identity", default="simulator", show_default=True, help="The terminal's name.")
-@click.option("--user", default="", help="User name, if the daemon wants one.")
-@click.option("--password", default="", envvar="MT5CEP_PASSWORD", help="Or set MT5CEP_PASSWORD.")
+@click.option("--credential", type=FILE, help="A copy of the daemon's credential.txt.")
+@click.option("--user", help="One of [server] users; the password is taken from MT5CEP_PASSWORD.")
 @click.option("--patience", default=10.0, show_default=True, help="Seconds to wait for the daemon.")
 @click.option("--stay", default=1.0, show_default=True, help="Seconds to wait for last signals.")
 def command(
-    connect: str,
+    connect: str | None,
+    config: Path | None,
     files: tuple[Path, ...],
     symbol: str | None,
     server_time: str | None,
@@ -60,8 +64,8 @@ def command(
     speed: float | None,
     script: Path | None,
     identity: str,
-    user: str,
-    password: str,
+    credential: Path | None,
+    user: str | None,
     patience: float,
     stay: float,
 ) -> None:
@@ -77,8 +81,9 @@ def command(
     server = ServerTime.parse(server_time) if server_time else None
     ticks = load_ticks(files, symbol, server) if files else made_up_ticks(names, count, seed)
     terminal = make_terminal(ticks, read_script(script) if script else Script(), identity, speed)
-    with Connection(connect, user, password) as connection:
-        watch = Watch(terminal, connect, round(1000 * patience), round(1000 * stay))
+    daemon = access(connect, config, credential, user)
+    with Connection(daemon.address, daemon.credential) as connection:
+        watch = Watch(terminal, daemon.address, round(1000 * patience), round(1000 * stay))
         play(Runner(terminal, connection), watch)
 
 
@@ -133,7 +138,7 @@ def play(runner: Runner, watch: Watch) -> None:
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
     except RefusedError as error:
-        raise UserError(f"the daemon refused this terminal: {error}") from None
+        raise UserError(f"the daemon refused this terminal: {error}", HINT) from None
     terminal = watch.terminal
     parts = [
         f"{counted(acknowledged(terminal), 'tick')} acknowledged",

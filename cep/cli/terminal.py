@@ -9,8 +9,11 @@ import click
 
 from cep.cli.doctor import command as doctor_command
 from cep.cli.errors import UserError
+from cep.cli.settings_file import CONFIG, FILE, found_settings
 from cep.cli.text import aligned, counted
+from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
 from mt5bridge.terminal.folders import DataFolder, Machine, find, given
+from mt5bridge.terminal.handover import PLACE, hand_over, plan_hand_over, take_back
 from mt5bridge.terminal.install import (
     Action,
     Step,
@@ -29,6 +32,11 @@ DONE = {
     Action.SAME: "unchanged",
     Action.REMOVE: "removed",
 }
+UNKNOWN = (
+    "no credential given, without which the daemon lets nobody in: no daemon.toml is here.\n"
+    "  Run `mt5cep terminal install --config FILE` with the daemon's settings\n"
+    "  (`mt5cep daemon --init` writes some)"
+)
 CLICKS = """
 Three clicks remain, which only you can do in the terminal:
   1. Tools > Options > Expert Advisors: tick "Allow WebRequest for listed URL",
@@ -52,23 +60,65 @@ command.add_command(doctor_command)
 @command.command("install")
 @click.option("--folder", "paths", multiple=True, type=FOLDER, help="A data folder; repeatable.")
 @click.option("--all", "everywhere", is_flag=True, help="Every terminal that is found.")
+@CONFIG
+@click.option("--credential", type=FILE, help="A copy of the daemon's credential.txt.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--uninstall", "remove", is_flag=True, help="Take out what was installed.")
-def install_command(paths: tuple[Path, ...], everywhere: bool, dry_run: bool, remove: bool) -> None:
-    """Copy the MQL5 sources into the data folders of terminals.
+def install_command(
+    paths: tuple[Path, ...],
+    everywhere: bool,
+    config: Path | None,
+    credential: Path | None,
+    dry_run: bool,
+    remove: bool,
+) -> None:
+    """Copy the MQL5 sources into the data folders of terminals, and the daemon's credential.
 
     Only the folders named Mt5Bridge are touched. Files that you have edited are kept and named.
     """
     folders = chosen(paths, everywhere, Machine.here())
+    given_on = None if remove else credential_of(config, credential, dry_run)
     for folder in folders:
         click.echo("\n".join(description(folder)))
         steps = act(folder, dry_run, remove)
         click.echo("\n".join(outcome(steps, dry_run)))
+        click.echo(f"  {hand(folder, given_on, dry_run, remove)}")
         if remove and not dry_run:
             for path in left_behind(folder):
                 click.echo(f"  left: {path.as_posix()}")
     if not remove and not dry_run:
         click.echo(CLICKS)
+
+
+def credential_of(config: Path | None, file: Path | None, dry_run: bool) -> Credential | None:
+    """The daemon's credential, made now if it has none yet; None without its settings."""
+    if file is not None:
+        return read_credential(file)
+    path = found_settings(config)
+    if path is None:
+        return None
+    from cep.live.config import credential_path, read_config
+
+    kept = credential_path(read_config(path))
+    if dry_run and not kept.exists():
+        return Credential(USER, "made when this is done")
+    if ensure_credential(kept):
+        click.echo(f"made the daemon's credential, {kept}")
+    return read_credential(kept)
+
+
+def hand(folder: DataFolder, credential: Credential | None, dry_run: bool, remove: bool) -> str:
+    """Give the credential, or take it back, or say what that would be; what was done."""
+    would = "would be " if dry_run else ""
+    if remove:
+        there = (folder.mql5 / PLACE).exists() if dry_run else take_back(folder)
+        return f"credential {would}removed" if there else "no credential is there"
+    if credential is None:
+        return UNKNOWN
+    action = plan_hand_over(folder, credential) if dry_run else hand_over(folder, credential)
+    if action is Action.SAME:
+        return f"credential {DONE[action]}"
+    return f"credential {would}{DONE[action]}: {PLACE.as_posix()}"
 
 
 def chosen(paths: tuple[Path, ...], everywhere: bool, machine: Machine) -> list[DataFolder]:

@@ -21,11 +21,7 @@ def changed(
     Streams that are as they were keep their rows, others begin empty, and those that no one needs
     go. What follows a stream is made of the rows that are there.
     """
-    same = {
-        name
-        for name in program.kept
-        if name in before.last and before.identity.streams.get(name) == now.streams[name]
-    }
+    same = unchanged(program, before, now)
     wanted = {one.table.name: one for one in program.tables}
     staying = _staying(program, before, same)
     indexes = {name for one in program.tables for name in one.indexes}
@@ -48,6 +44,15 @@ def changed(
         indexes=sorted(indexes),
         identity=now,
     )
+
+
+def unchanged(program: Program, before: Progress, now: Identity) -> set[str]:
+    """The streams that keep their rows: those of the program that are as they were."""
+    return {
+        name
+        for name in program.kept
+        if name in before.last and before.identity.streams.get(name) == now.streams[name]
+    }
 
 
 def remove(driver: Driver, known: Progress) -> None:

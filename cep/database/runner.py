@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from cep.database.batches import Arrivals, Found, Ints, checked
-from cep.database.changes import changed, remove
+from cep.database.changes import changed, remove, unchanged
 from cep.database.dialects import Dialect
 from cep.database.drivers import Driver, values_of
 from cep.database.errors import DatabaseError, EventError, ForgottenError
@@ -35,7 +35,8 @@ class Options:
     `is_durable`: what was committed survives a power failure. `batch_events`: the most events of
     one transaction (by default as many as suit the database). `may_restart`: progress is kept with
     each batch, which means nothing where all is in memory. `owner`: what kind of run it is; the
-    tables of another kind are not touched.
+    tables of another kind are not touched. `may_replace`: the first plan may empty the windows that
+    an earlier run has left. `place` names the database, for messages.
     """
 
     prefix: str = "mt5cep_"
@@ -43,6 +44,8 @@ class Options:
     batch_events: int | None = None
     may_restart: bool = True
     owner: str = "processor"
+    may_replace: bool = False
+    place: str = "this database"
 
 
 class Runner:
@@ -68,6 +71,7 @@ class Runner:
         except BaseException:
             driver.close()
             raise
+        self._stored = self._progress.seq
         self._program: Program | None = None
         self._horizon = Horizon()
 
@@ -102,6 +106,8 @@ class Runner:
         if program.refused:
             reasons = "; ".join(f"{name}: {why}" for name, why in program.refused.items())
             raise DatabaseError(f"the database does not run {reasons}")
+        if self._program is None and not self._options.may_replace:
+            self._refuse_to_empty(now.queries, unchanged(program, self._progress, now))
 
         def make() -> Progress:
             made = changed(self._driver, program, self._progress, now, begun)
@@ -111,6 +117,25 @@ class Runner:
         self._progress = self._committed(make)
         self._program = program
         self._horizon = Horizon()  # streams may have begun anew, and others be gone
+
+    def _refuse_to_empty(self, queries: Mapping[str, str], kept: Collection[str]) -> None:
+        """DatabaseError when the windows of an earlier run would not outlive this plan."""
+        before = self._progress
+        gone = {name for name, rows in before.last.items() if rows and name not in kept}
+        if before.seq:
+            gone |= {
+                name for name, was in before.identity.queries.items() if queries.get(name) != was
+            }
+        if gone:
+            raise DatabaseError(
+                f"{self._place()} hold the windows of other queries, which this run would empty: "
+                f"{', '.join(sorted(gone))}; give it a `prefix` of its own, or `replace=True` to "
+                "give up what is there (where it is the same program: create all queries and "
+                "output processors before the first event)"
+            )
+
+    def _place(self) -> str:
+        return f"the tables `{self._options.prefix}..` in {self._options.place}"
 
     def push(self, arrivals: Sequence[Arrivals]) -> Iterator[list[Found]]:
         """Takes events (places 0, 1, .. over all streams); gives the results batch by batch.
@@ -276,7 +301,13 @@ class Runner:
         """The events as tables take them, in the order of time."""
         schemas = self.program.sources
         whole = [checked(one, schemas[one.stream]) for one in arrivals if one.stream in schemas]
-        _need_order(arrivals, self._progress.now_msc)
+        stored = ""
+        if self._progress.seq == self._stored:
+            stored = (
+                f": an earlier run has stored its progress in {self._place()}, {self._stored} "
+                "events; push what came after them (`taken` counts them), or use another `prefix`"
+            )
+        _need_order(arrivals, self._progress.now_msc, stored)
         return whole
 
     def _begun(self) -> Progress:
@@ -334,7 +365,7 @@ def _times(arrivals: Sequence[Arrivals], newest_msc: int) -> Ints:
     return filled
 
 
-def _need_order(arrivals: Sequence[Arrivals], newest_msc: int) -> None:
+def _need_order(arrivals: Sequence[Arrivals], newest_msc: int, stored: str = "") -> None:
     """EventError for an event that comes after a younger one."""
     times = arrivals[0].times if arrivals else np.zeros(0, np.int64)
     if len(arrivals) > 1:
@@ -344,10 +375,9 @@ def _need_order(arrivals: Sequence[Arrivals], newest_msc: int) -> None:
     place = 0 if len(times) and times[0] < newest_msc else int(late[0]) + 1 if len(late) else -1
     if place >= 0:
         newest = newest_msc if place == 0 else times[place - 1]
-        raise EventError(
-            f"event {place} of time {times[place]} ms comes after one of {newest} ms; "
-            "push events in the order of their times"
-        )
+        remedy = stored if place == 0 and stored else "; push events in the order of their times"
+        message = f"event {place} of time {times[place]} ms comes after one of {newest} ms{remedy}"
+        raise EventError(message)
 
 
 def _by_slot(begun: Mapping[str, int]) -> Born:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from cep.archive import Archive
 from cep.demo.market import SYMBOLS
 from cep.demo.processes import DemoError
+from mt5bridge.credential import Credential
 from mt5bridge.emulator.broker_log import read_broker_log
 from mt5bridge.emulator.build import build
 from mt5bridge.emulator.script import read_script
@@ -74,13 +75,15 @@ def compile_programs() -> None:
     build(programs())
 
 
-def play(folder: Path, ticks: list[Path], speed: float) -> Held:
+def play(folder: Path, ticks: list[Path], speed: float, credential: Credential) -> Held:
     """Run publisher and trader until the daemon has everything on disk."""
     opening_ms = round(1000 * OPENING_S * speed)
     raw = [_packed(path, folder / "terminal-ticks", opening_ms) for path in ticks]
     script = folder / "session.txt"
     script.write_text(_session(script.read_text(encoding="utf-8"), raw, speed), encoding="utf-8")
-    terminal = EmulatedTerminal(programs(), read_script(script), folder / "terminal")
+    terminal = EmulatedTerminal(
+        programs(), read_script(script), folder / "terminal", credential=credential
+    )
     ticks_of = {path.stem: path.stat().st_size // TICK.itemsize for path in raw}
     with terminal:
         terminal.wait(_Complete(folder, ticks_of), PATIENCE_S)

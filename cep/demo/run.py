@@ -16,8 +16,10 @@ from cep.demo.lived import read_rows
 from cep.demo.market import write_ticks
 from cep.demo.page import write_page
 from cep.demo.processes import DemoError, background, free_port, mt5cep
+from cep.live.config import credential_path, read_config
 from cep.report import Verdict
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.credential import Credential, read_credential
 from mt5bridge.emulator.build import CompilerMissingError, compiler
 
 Say = Callable[[str], None]
@@ -56,6 +58,15 @@ class Demo:
     @property
     def rules(self) -> Path:
         return self.folder / "rules.cep"
+
+    @property
+    def settings(self) -> Path:
+        return self.folder / "daemon.toml"
+
+    @property
+    def credential(self) -> Credential:
+        """What the daemon has made at its start."""
+        return read_credential(credential_path(read_config(self.settings)))
 
     @property
     def journal(self) -> Path:
@@ -126,10 +137,10 @@ class Demo:
 
     def live(self, ticks: list[Path]) -> None:
         """Daemon and terminal at the same time, until the terminal has nothing left to send."""
-        daemon = ["daemon", "--config", str(self.folder / "daemon.toml")]
+        daemon = ["daemon", "--config", str(self.settings)]
         with background(daemon, self.log, ready="listening on"):
             if self.runs_mql5:
-                self.held = emulated.play(self.folder, ticks, self.speed)
+                self.held = emulated.play(self.folder, ticks, self.speed, self.credential)
                 last = self.held.text
             else:
                 last = self.simulate(ticks)
@@ -137,9 +148,7 @@ class Demo:
 
     def simulate(self, ticks: list[Path]) -> str:
         """The terminal in Python; what it said at its end."""
-        settings = (self.folder / "daemon.toml").read_text(encoding="utf-8")
-        address = settings.split('bind = "')[1].split('"')[0]
-        arguments = ["simulate", "--connect", address, "--server-time", "UTC"]
+        arguments = ["simulate", "--config", str(self.settings), "--server-time", "UTC"]
         arguments += ["--script", str(self.folder / "faults.toml"), "--identity", "demo"]
         arguments += ["--speed", str(self.speed), "--patience", "300", "--stay", "2"]
         for path in ticks:

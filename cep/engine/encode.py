@@ -107,7 +107,7 @@ class Encoder:
             raise InputError(f"{where}: {len(column)} values for {n} rows")
         try:
             return self._convert(attribute.type, column)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as problem:
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             raise InputError(f"{where}: not {attribute.type}: {problem}") from problem
 
     def object(self, value: Any) -> int:
@@ -142,18 +142,29 @@ def _from_numpy(type_: Type, column: NDArray[Any]) -> NDArray[Any]:
         return np.where(np.isfinite(values), values, np.nan).astype(np.float64)
     if column.dtype.kind == "f":
         raise ValueError("a fractional column")
+    if type_ is Type.BOOL:
+        return (column != 0).astype(np.int64)
+    _need_bits(column, 32 if type_ is Type.INT else 64)
     return column.astype(np.int64)
+
+
+def _need_bits(column: NDArray[Any], bits: int) -> None:
+    largest = 2 ** (bits - 1) - 1
+    if len(column) and not -largest - 1 <= int(column.min()) <= int(column.max()) <= largest:
+        raise ValueError(f"a value beyond {bits} bits")
 
 
 def _from_arrow(type_: Type, column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
+    if pa.types.is_temporal(column.type) and column.type != pa.timestamp("ms", column.type.tz):
+        raise ValueError(f"a column of {column.type}; give times as ms UTC, whole numbers")
     if type_ in (Type.FLOAT, Type.DOUBLE):
         values = column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
         return _from_numpy(type_, values)
     null = column.is_null().to_numpy(zero_copy_only=False)
     whole = column.cast(pa.bool_() if type_ is Type.BOOL else pa.int64()).cast(pa.int64())
     filled = whole.fill_null(NULL).to_numpy(zero_copy_only=False).astype(np.int64)
-    if type_ is Type.INT and bool(np.any((np.abs(filled) > 2**31) & ~null)):
-        raise ValueError("a value beyond 32 bits")
+    if type_ is Type.INT:
+        _need_bits(filled[~null], 32)
     return filled

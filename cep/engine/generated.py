@@ -6,13 +6,22 @@ import hashlib
 import importlib.util
 import os
 import sys
+from threading import RLock
 from types import ModuleType
 
 from cep.engine.jit import cache_folder
 
+_loading = RLock()
+"""No thread gets a module that another one is still making."""
+
 
 def load_module(source: str) -> ModuleType:
     """The module of this source, written where it is not yet."""
+    with _loading:
+        return _loaded(source)
+
+
+def _loaded(source: str) -> ModuleType:
     name = f"mt5cep_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -27,5 +36,9 @@ def load_module(source: str) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]  # half made, it would be taken for whole the next time
+        raise
     return module

@@ -33,6 +33,7 @@ from cep.engine.stage_run import (
 )
 from cep.engine.stages import CROSSING, INTERPRETED, KEYED, Stages
 from cep.engine.strings import Strings
+from cep.engine.times import column_msc
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 
@@ -273,7 +274,8 @@ class Run:
             wanted = ", ".join(names)
             raise InputError(f"{stream}: rows of {len(columns)} values; give a time, then {wanted}")
         times, *values = columns
-        return self.push(stream, dict(zip(names, values, strict=True)), np.array(times, np.int64))
+        given = dict(zip(names, values, strict=True))
+        return self.push(stream, given, column_msc(times, f"{stream}.time_msc"))
 
     def feed(self, rows: InputRows) -> Rows:
         """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""

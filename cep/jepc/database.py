@@ -28,6 +28,8 @@ class DatabaseProvider:
     `postgresql://user:password@host:port/name`. A batch of events is one transaction. `durable`:
     what was pushed survives a power failure. `prefix` begins the names of its tables: give each of
     several runs in one database its own. `batch_events`: the most events of one transaction.
+    `replace`: the queries may differ from those of an earlier run, whose windows are then emptied;
+    otherwise they are DatabaseError, and nothing is touched.
 
     Events must come in the order of time; EventError for a late one, DatabaseError for what the
     database reports. Both leave what came before as it is.
@@ -40,8 +42,11 @@ class DatabaseProvider:
         durable: bool = False,
         prefix: str = "mt5cep_",
         batch_events: int | None = None,
+        replace: bool = False,
     ) -> None:
-        options = Options(prefix, durable, batch_events, not _is_in_memory(url))
+        is_kept = not _is_in_memory(url)
+        place = sa.engine.make_url(url).render_as_string() if is_kept else "memory"
+        options = Options(prefix, durable, batch_events, is_kept, may_replace=replace, place=place)
         self._runner = Runner(connect(url, durable), options, _pause)
 
     @property

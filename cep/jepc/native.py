@@ -12,6 +12,7 @@ from cep.engine.change import changed, compiled_for
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
 from cep.engine.results import Results
+from cep.jepc.errors import QueryError
 from cep.jepc.provider import Event, Result
 from cep.plan.nodes import Plan
 
@@ -45,10 +46,10 @@ class NativeProvider:
 
     def push(self, events: Sequence[Event]) -> list[Result]:
         """Feed the events as one batch; InputError, and nothing fed, when a value does not fit."""
-        assert self._run is not None
+        run = self._opened()
         if not events:
             return []
-        found = Results(self._run.feed(self._encoded(self._run, events)))
+        found = Results(run.feed(self._encoded(run, events)))
         return [
             Result(stream, time_msc, dict(zip(names, values, strict=True)))
             for stream, time_msc, names, values in found.in_order()
@@ -63,9 +64,9 @@ class NativeProvider:
 
         InputError, and nothing fed, when a value does not fit.
         """
-        assert self._run is not None
+        run = self._opened()
         given = [one for one in arrivals if len(one.places)]
-        return self._fed(self._run, given, [_encoded(self._run, one) for one in given])
+        return self._fed(run, given, [_encoded(run, one) for one in given])
 
     def _fed(
         self, run: Run, arrivals: Sequence[Arrivals], rows: Sequence[InputRows]
@@ -87,6 +88,11 @@ class NativeProvider:
 
     def close(self) -> None:
         self._run = None
+
+    def _opened(self) -> Run:
+        if self._run is None:
+            raise QueryError("no plan runs here, or no more; give one with `change`")
+        return self._run
 
     def _encoded(self, run: Run, events: Sequence[Event]) -> InputRows:
         """The events of all streams as rows in the order they came."""

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from cep.database.errors import ForgottenError
+from cep.engine.times import LAST_MSC, Time, msc
 from cep.jepc.catalog import Catalog
 from cep.jepc.errors import QueryError
 from cep.jepc.provider import Event, Provider, Result
@@ -28,8 +29,10 @@ class EventProcessor:
         self._catalog = Catalog()
         self._processors: defaultdict[str, list[OutputProcessor]] = defaultdict(list)
         self._is_stale = True
+        self._is_closed = False
 
     def __enter__(self) -> EventProcessor:
+        self._need_open()
         return self
 
     def __exit__(
@@ -45,11 +48,13 @@ class EventProcessor:
 
         QueryError for a name that is taken or a type that is none.
         """
+        self._need_open()
         self._catalog.register(name, schema)
         self._is_stale = True
 
     def remove_stream(self, name: str) -> None:
         """Forget a stream; QueryError while a query reads it."""
+        self._need_open()
         self._catalog.remove_stream(name)
         self._is_stale = True
 
@@ -59,6 +64,7 @@ class EventProcessor:
         QueryError or RuleError, and nothing changed, when it is wrong or the provider cannot run
         it.
         """
+        self._need_open()
         self._catalog.create(name, query)
         refused = self._provider.refusals(self._catalog.plan())
         if refused:
@@ -69,12 +75,14 @@ class EventProcessor:
 
     def remove_query(self, name: str) -> None:
         """Forget a query and its output processors; QueryError while another reads it."""
+        self._need_open()
         self._catalog.remove_query(name)
         self._processors.pop(name, None)
         self._is_stale = True
 
     def add_output_processor(self, query: str, processor: OutputProcessor) -> None:
         """Call back with every result of a query from now on."""
+        self._need_open()
         if query not in self._catalog.queries:
             known = ", ".join(self._catalog.queries) or "none"
             raise QueryError(f"there is no query {query!r}; known: {known}")
@@ -83,6 +91,7 @@ class EventProcessor:
 
     def remove_output_processor(self, processor: OutputProcessor) -> None:
         """Call a processor no more, whatever query it belongs to."""
+        self._need_open()
         holders = [held for held in self._processors.values() if processor in held]
         if not holders:
             raise QueryError(f"{processor!r} is no output processor here")
@@ -91,18 +100,19 @@ class EventProcessor:
         self._is_stale = True
 
     def push_event(
-        self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: int
+        self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: Time
     ) -> None:
         """Push one event; all output processors have been called when it returns."""
         self.push_events([(stream, values, time_msc)])
 
     def push_events(
-        self, events: Iterable[tuple[str, Mapping[str, Any] | tuple[Any, ...], int]]
+        self, events: Iterable[tuple[str, Mapping[str, Any] | tuple[Any, ...], Time]]
     ) -> None:
         """Push events in the order of their times: the results are those of one by one.
 
         QueryError, and nothing pushed, when one does not fit its stream.
         """
+        self._need_open()
         checked = [self._event(*event) for event in events]
         self._renew()
         try:
@@ -115,8 +125,14 @@ class EventProcessor:
             raise
 
     def close(self) -> None:
-        """Let go of everything."""
-        self._provider.close()
+        """Let go of everything; the processor cannot be used any more, but closed again."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._provider.close()
+
+    def _need_open(self) -> None:
+        if self._is_closed:
+            raise QueryError("this EventProcessor is closed; make a new one")
 
     def _renew(self) -> None:
         """Tell the provider what has changed since the last event."""
@@ -126,7 +142,7 @@ class EventProcessor:
             self._is_stale = False
 
     def _event(
-        self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: int
+        self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: Time
     ) -> Event:
         schema = self._catalog.sources.get(stream)
         if schema is None:
@@ -139,4 +155,9 @@ class EventProcessor:
             values = tuple(values.get(name) for name in schema.names)
         if len(values) != len(schema):
             raise QueryError(f"{stream} has {len(schema)} attributes, the event {len(values)}")
+        if type(time_msc) is not int or not 0 <= time_msc <= LAST_MSC:
+            try:
+                time_msc = msc(time_msc, stream)
+            except ValueError as problem:
+                raise QueryError(str(problem)) from None
         return Event(stream, time_msc, values)

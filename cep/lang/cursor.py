@@ -10,6 +10,13 @@ from cep.lang.tokens import KEYWORDS, NAMES, NUMBERS, TIME_UNITS_MS, Kind, Role,
 NESTING_MAX = 40
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+CLOSINGS = {
+    "/*": "close it with `*/`; what follows belongs to the comment until then",
+    '"""': 'close it with `"""`',
+    "'": 'close it with `\'` on the same line, or write it between `"""`',
+    '"': 'close it with `"` on the same line, or write it between `"""`',
+    "`": "close it with a backtick on the same line",
+}
 FOREIGN_OPERATORS = {"&": "and", "|": "or"}
 FLOAT_MAX = 3.4028234663852886e38
 
@@ -153,17 +160,20 @@ class Cursor:
         """The error for a token that is not what must stand here."""
         token = self.token
         if token.kind is Kind.BAD:
-            return self.error(token.span, token.text, self._foreign() or hint)
+            return self.error(token.span, token.text, self._remedy() or hint)
         if token.kind is Kind.END:
             return self.error(self._end(), f"expected {expected}, found the end of the text", hint)
         written = self.source.text[token.span.start : token.span.end]
         shown = written if len(written) <= 40 else written[:37] + "..."
         return self.error(token.span, f"expected {expected}, found `{shown}`", hint)
 
-    def _foreign(self) -> str:
-        """The remedy for a character that is an operator in other languages."""
+    def _remedy(self) -> str:
+        """What to do about what is never closed, or is an operator in other languages only."""
         start = self.token.span.start
-        word = FOREIGN_OPERATORS.get(self.source.text[start : start + 1])
+        for opening, remedy in CLOSINGS.items():
+            if self.source.text.startswith(opening, start):
+                return remedy
+        word = FOREIGN_OPERATORS.get(self.source.text[start])
         return f"write `{word}`" if word else ""
 
     def unsupported(self, span: Span, construct: str, hint: str) -> RuleError:

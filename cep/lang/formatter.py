@@ -49,9 +49,9 @@ Block = tuple[int, int]
 """Half-open range of the tokens of a statement."""
 
 
-def format_rules(text: str) -> str:
+def format_rules(text: str, file: str = "<rules>") -> str:
     """The rule text in standard layout; formatting twice changes nothing; raises RuleError."""
-    parser = Parser(Source(text))
+    parser = Parser(Source(text, file))
     parser.script()
     lines = _lines(parser, parser.blocks, parser.comments, WIDTH)
     return "\n".join(lines) + "\n" if lines else ""

@@ -12,7 +12,7 @@ from cep.lang.tokens import Comment, Kind, Token
 SCANNER = re.compile(
     r"""
       (?P<SPACE>[ \t\r\n\v\f\ufeff]+)
-    | (?P<COMMENT>--[^\r\n]*|/\*(?s:.*?)(?:\*/|\Z))
+    | (?P<COMMENT>--[^\r\n]*|/\*(?s:.*?)\*/)
     | (?P<FLOAT>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?[fF](?!\w))
     | (?P<DOUBLE>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?[dD](?!\w)
                 |(?:\d+(?:\.\d*)?|\.\d+)[eE][-+]?\d+
@@ -22,7 +22,7 @@ SCANNER = re.compile(
     | (?P<WORD>[A-Za-z_]\w*)
     | (?P<QUOTED>`[^`\r\n]+`)
     | (?P<STRING>\"\"\"(?s:.*?)\"\"\"|\"(?!\"\")[^\"\r\n]*\"|'[^'\r\n]*')
-    | (?P<OPEN>\"\"\"(?s:.*)|[\"'`][^\r\n]*)
+    | (?P<OPEN>/\*(?s:.*)|\"\"\"(?s:.*)|[\"'`][^\r\n]*)
     | (?P<SCRIPT>\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})
     | (?P<SYMBOL>->|==|!=|<=|>=|\.\.\.|[-+*/%<>=()\[\],;:.@#!?])
     | (?P<BAD>.)
@@ -31,13 +31,19 @@ SCANNER = re.compile(
 )
 
 
+SWALLOWING = re.compile(r"/\*[^;]*;(?s:.*?)/\*")
+"""A comment that another one begins in, behind a whole statement: its own end was forgotten."""
+
+
 def tokenize(source: Source) -> tuple[list[Token], list[Comment]]:
     """All tokens, closed by one END token, and all comments, both in the order of the text."""
     tokens: list[Token] = []
     comments: list[Comment] = []
     for match in SCANNER.finditer(source.text):
         group = match.lastgroup or "BAD"
-        if group == "COMMENT":
+        if group == "COMMENT" and SWALLOWING.match(match.group()):
+            tokens.append(_swallowing(source, match))
+        elif group == "COMMENT":
             comments.append(_comment(source.text, match))
         elif group != "SPACE":
             tokens.append(_token(group, match.group(), Span(*match.span())))
@@ -50,6 +56,13 @@ def _comment(text: str, match: re.Match[str]) -> Comment:
     line_start = text.rfind("\n", 0, match.start()) + 1
     own_line = not text[line_start : match.start()].strip()
     return Comment(match.group().rstrip(), Span(*match.span()), own_line)
+
+
+def _swallowing(source: Source, match: re.Match[str]) -> Token:
+    inner = match.start() + match.group().rindex("/*")
+    line, _ = source.line_column(inner)
+    message = f"the comment is not closed before another one begins (line {line})"
+    return Token(Kind.BAD, message, Span(*match.span()))
 
 
 def _token(group: str, text: str, span: Span) -> Token:
@@ -70,4 +83,6 @@ def _token(group: str, text: str, span: Span) -> Token:
 
 
 def _quote_name(text: str) -> str:
+    if text.startswith("/*"):
+        return "comment"
     return "quoted name" if text.startswith("`") else "string"

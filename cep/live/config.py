@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
+from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.orders import Defaults, Limits
 from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
@@ -33,13 +34,14 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     users: dict[str, str] = {}
     allow_insecure: bool = False
 
-    def settings(self) -> Settings:
+    def settings(self, own: Credential) -> Settings:
+        """For the server; `own` is the daemon's credential, let in beside `users`."""
         return Settings(
             bind=self.bind,
             heartbeat_ms=self.heartbeat_ms,
             timeout_ms=self.timeout_ms,
             window_records=self.window_records,
-            passwords=self.users,
+            passwords={**self.users, own.user: own.password},
             allow_insecure=self.allow_insecure,
             program="mt5cep",
         )
@@ -177,8 +179,10 @@ def read_config(path: Path) -> Config:
 
 def _check(path: Path, config: Config) -> None:
     """ConfigError for values that are good alone and bad together."""
+    _check_users(path, config.server.users)
     try:
-        config.server.settings().check()
+        # The daemon's own credential is made when it starts, not when its settings are read.
+        config.server.settings(Credential(USER, "unknown")).check()
     except ValueError as problem:
         raise ConfigError(f"{path}: [server] {problem}") from None
     store = config.spool
@@ -187,6 +191,25 @@ def _check(path: Path, config: Config) -> None:
             f"{path}: [spool] max_mib = {store.max_mib}: use at least twice segment_mib "
             f"({store.segment_mib}), or a full spool holds no sealed segment to archive"
         )
+
+
+def _check_users(path: Path, users: dict[str, str]) -> None:
+    """ConfigError for a user who could be anybody."""
+    for user, password in users.items():
+        fault = credential_fault(user, password)
+        if user == USER:
+            fault = f"`{USER}` is the daemon's own user, whose password it makes itself"
+        if fault:
+            remedy = (
+                "give the user another name, or a password; without `users` terminals have the "
+                f"credential that the daemon has made, {FILE} in its state folder"
+            )
+            raise ConfigError(f"{path}: [server] users: {fault}; {remedy}")
+
+
+def credential_path(config: Config) -> Path:
+    """Where a daemon keeps its credential."""
+    return config.state.folder / FILE
 
 
 def _path(type_: type, value: object) -> object:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cep.lang import ast, parse
-from cep.lang.errors import Source
+from cep.lang.errors import Source, Span
 from cep.plan.aggregations import AggregationBuilder
 from cep.plan.app import app_name, compat, playback
 from cep.plan.catalog import Catalog, build_catalog, mentioned
 from cep.plan.definitions import DefinitionBuilder
 from cep.plan.events import EventBuilder
 from cep.plan.flow import refuse_loops
+from cep.plan.kinds import kinds_of
 from cep.plan.nodes import (
     COMPLEX_SCHEMA,
     EVENT_SCHEMA,
@@ -28,6 +29,8 @@ from cep.plan.rewrite import rewrite
 from cep.plan.streams import Streams, made_by
 from cep.plan.variables import substitute
 
+BLANKS = "\ufeff \t\r\n\v\f"
+
 
 def compile_rules(
     text: str, file: str = "<rules>", variables: Mapping[str, str] | None = None
@@ -38,7 +41,8 @@ def compile_rules(
     """
     text = substitute(text, file, variables or {})
     script = parse(text, file)
-    problems = Problems(Source(text, file))
+    problems = Problems(Source(text, file), kinds_of(script))
+    _need_statements(problems, script)
     builder = _Builder(problems, script)
     builder.build()
     mode = problems.attempt(compat, problems, script)
@@ -67,6 +71,15 @@ def compile_rules(
         playback=clock,
     )
     return rewrite(plan)
+
+
+def _need_statements(problems: Problems, script: ast.Script) -> None:
+    """Refuse a text without rules: another file was meant, it was cut short, or all is comment."""
+    if not script.statements:
+        is_blank = not problems.source.text.strip(BLANKS)
+        message = "the text is empty" if is_blank else "no statement stands in this text"
+        hint = "statements start with `define`, `from` or `partition`; is this the right file?"
+        raise problems.error(Span(0, 1), message, hint)
 
 
 class _Builder:

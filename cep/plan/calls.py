@@ -14,6 +14,7 @@ from cep.plan.expressions import (
     EventTime,
     Expression,
 )
+from cep.plan.kinds import noun_of, unknown
 from cep.plan.signatures import Misfit, Signature, fit
 
 if TYPE_CHECKING:
@@ -105,7 +106,13 @@ class Calls:
         hint = suggestion(name, functions.names())
         if not hint.startswith("did"):
             hint = "a function of your own is registered in Python, with `cep.app.function`"
-        return self.problems.error(node.function.span, f"unknown function `{name}`", hint)
+        wanted = ast.Name(name, span=node.function.span)
+        match noun_of(self.problems, name):
+            case "window":
+                hint = f"write it behind a stream: `from S#window.{name}(..)`"
+            case "stream function":
+                hint = f"write it behind a stream: `from S#{name}(..)`"
+        return unknown(self.problems, wanted, "function", hint)
 
 
 def called(node: ast.Call) -> str:

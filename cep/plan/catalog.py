@@ -12,6 +12,7 @@ from itertools import count
 from cep.lang import ast
 from cep.lang.errors import listing, suggestion
 from cep.plan.engines import build_engines
+from cep.plan.kinds import unknown
 from cep.plan.nodes import Chained, Engine
 from cep.plan.problems import Problems, Skip
 
@@ -121,7 +122,7 @@ def _place(catalog: Catalog, node: Definition, candidates: list[str]) -> None:
     catalog.engine_of[name.text] = None
     if header.engine is not None and header.engine.text not in catalog.engines:
         hint = suggestion(header.engine.text, catalog.engines)
-        problems.report(header.engine.span, f"unknown engine `{header.engine.text}`", hint)
+        problems.add(unknown(problems, header.engine, "engine", hint))
     elif header.engine is not None:
         catalog.engine_of[name.text] = header.engine.text
     elif len(candidates) == 1:

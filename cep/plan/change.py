@@ -230,8 +230,8 @@ def _needs(plan: Plan) -> _Needs:
     writers: defaultdict[Part, list[Part]] = defaultdict(list)
     for operator in plan.operators:
         part = operator_part(operator)
-        parts[part] = tuple(dict.fromkeys(_read(plan, operator)))
-        for target in _written(plan, operator):
+        parts[part] = tuple(dict.fromkeys(read_by(plan, operator)))
+        for target in written_by(plan, operator):
             writers[target].append(part)
     for trigger in plan.triggers:
         writers["stream", trigger.name].append(("trigger", trigger.name))
@@ -251,7 +251,8 @@ def _needs(plan: Plan) -> _Needs:
     return _Needs(parts, {target: tuple(found) for target, found in writers.items()})
 
 
-def _written(plan: Plan, operator: Operator) -> Iterator[Part]:
+def written_by(plan: Plan, operator: Operator) -> Iterator[Part]:
+    """What an operator puts rows into."""
     if not isinstance(operator, Query):
         yield "stream", operator.name
         return
@@ -265,7 +266,8 @@ def _written(plan: Plan, operator: Operator) -> Iterator[Part]:
     yield ("contents" if holder is Holder.TABLE else holder.value), output.target
 
 
-def _read(plan: Plan, operator: Operator) -> Iterator[Part]:
+def read_by(plan: Plan, operator: Operator) -> Iterator[Part]:
+    """What an operator depends on."""
     match operator:
         case Query():
             yield from _read_by_query(operator)

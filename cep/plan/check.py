@@ -22,8 +22,9 @@ from cep.plan.expressions import (
     Missing,
     Not,
 )
+from cep.plan.kinds import unknown
 from cep.plan.nodes import Table
-from cep.plan.problems import Problems, with_article
+from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.scope import Scope, is_list, one_row
 from cep.plan.types import Schema, Type, widest
 
@@ -35,7 +36,7 @@ class Checker:
     """Types the expressions of one clause.
 
     `aggregates` collects the aggregates met; None where none may stand. `tables` are those that
-    `in` may ask.
+    `in` may ask; None where it may ask none.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Checker:
         self.scope = scope
         self.problems: Problems = scope.problems
         self.aggregates = aggregates
-        self.tables = tables or {}
+        self.tables = tables
         self.calls = Calls(self)
 
     def condition(self, node: ast.Expression) -> Expression:
@@ -112,16 +113,30 @@ class Checker:
 
     def _in_table(self, node: ast.In) -> Expression:
         """`condition in T`, or `value in T`: the value is the primary key, or the first column."""
-        table = self.tables.get(node.table.text)
-        if table is None:
-            hint = suggestion(node.table.text, self.tables) or "define it with `define table`"
-            message = f"unknown table `{node.table.text}`"
-            raise self.problems.error(node.table.span, message, hint)
+        table = self._table(node.table)
         inside = Checker(self.scope.with_table(table.name, table.schema), None, self.tables)
         operand = inside.check(node.operand)
         if operand.type is Type.BOOL:
             return InTable(table.name, operand)
         return InTable(table.name, self._is_key(node, table, operand))
+
+    def _table(self, name: ast.Name) -> Table:
+        tables = self.tables or {}
+        if name.text in tables:
+            return tables[name.text]
+        kind = self.problems.kinds.get(name.text)
+        if kind is None or kind.noun != "table":
+            hint = suggestion(name.text, tables) or "tables come from `define table`"
+            raise unknown(self.problems, name, "table", hint)
+        if self.tables is None:
+            message = f"`{name.text}` is a table, and no table can be asked here"
+            hint = f"ask it in a query: `from S[x in {name.text}] select .. insert into ..`"
+            raise self.problems.error(name.span, message, hint)
+        if kind.start < name.span.start:
+            raise Skip  # its definition is in error
+        hint = "move its definition above this statement"
+        message = f"table `{name.text}` is used before it exists"
+        raise self.problems.error(name.span, message, hint)
 
     def _is_key(self, node: ast.In, table: Table, operand: Expression) -> Expression:
         positions = table.primary_key or (0,)

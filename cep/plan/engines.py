@@ -7,6 +7,7 @@ from typing import Any
 
 from cep.lang import ast
 from cep.lang.errors import suggestion
+from cep.plan.kinds import unknown
 from cep.plan.nodes import Engine, Repeat
 from cep.plan.problems import Problems
 
@@ -93,7 +94,7 @@ def _link(problems: Problems, node: ast.EngineDefinition, engines: dict[str, Eng
     for name in node.upstream:
         if name.text not in engines:
             hint = suggestion(name.text, engines)
-            problems.report(name.span, f"unknown engine `{name.text}`", hint)
+            problems.add(unknown(problems, name, "engine", hint))
     upstream = tuple(dict.fromkeys(name.text for name in node.upstream if name.text in engines))
     engines[node.name.text] = replace(engines[node.name.text], upstream=upstream)
 

@@ -9,6 +9,7 @@ from cep.lang.errors import suggestion
 from cep.plan.catalog import Catalog
 from cep.plan.check import Checker, need_string_attribute
 from cep.plan.expressions import Constant, Expression
+from cep.plan.kinds import unknown
 from cep.plan.nodes import Complex, Either, Event, Leaf, Pattern, Ref, Repeat, Signal, Stream
 from cep.plan.patterns import PatternBuilder
 from cep.plan.possible import Possibility
@@ -73,7 +74,7 @@ class EventBuilder:
             raise self.problems.error(opposite.span, message)
         if opposite.text not in self.catalog.events:
             hint = suggestion(opposite.text, self.catalog.events)
-            raise self.problems.error(opposite.span, f"unknown event `{opposite.text}`", hint)
+            raise unknown(self.problems, opposite, "event", hint)
         theirs, ours = self.catalog.engine(opposite.text).name, self.catalog.engine(name).name
         if theirs != ours:
             message = f"`{opposite.text}` lives in engine `{theirs}`, `{name}` in `{ours}`"
@@ -173,7 +174,7 @@ class EventBuilder:
             hint = f"define a complex event of it: `define complex X as {name.text} within 1 sec;`"
             return self.problems.error(name.span, message, hint)
         hint = suggestion(name.text, self.catalog.complexes)
-        return self.problems.error(name.span, f"unknown complex event `{name.text}`", hint)
+        return unknown(self.problems, name, "complex event", hint)
 
 
 def _symmetric(catalog: Catalog) -> dict[str, frozenset[str]]:

@@ -12,6 +12,7 @@ from cep.plan.calls import Calls
 from cep.plan.check import Checker
 from cep.plan.expressions import Column
 from cep.plan.functions import STREAM_FUNCTIONS
+from cep.plan.kinds import unknown
 from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.query import Filter, Handler, Holder, StreamFunction, StreamInput
 from cep.plan.scope import Place, Scope
@@ -85,8 +86,11 @@ class InputBuilder:
         known = [one.name for one in STREAM_FUNCTIONS]
         hint = suggestion(name, known)
         if window_signature(name) is not None:
-            hint = f"it is a window: write `#window.{name}(..)`"
-        raise self.problems.error(node.name.span, f"unknown stream function `{name}`", hint)
+            hint = f"write `#window.{name}(..)`"
+        elif functions.scalar(name) or functions.aggregator(name):
+            hint = f"write `select {name}(..) as ..`"
+        wanted = ast.Name(name, span=node.name.span)
+        raise unknown(self.problems, wanted, "stream function", hint)
 
 
 def keyed(source: StreamInput, group_by: tuple[Column, ...], slot: int) -> StreamInput:

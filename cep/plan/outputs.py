@@ -10,7 +10,7 @@ from cep.plan.check import Checker
 from cep.plan.expressions import TABLE_SLOT, Column, Expression, Output
 from cep.plan.nodes import NamedWindow, Table
 from cep.plan.problems import Problems, with_article
-from cep.plan.query import Assignment, Delete, Insert, Kinds, Rate, Return, Update
+from cep.plan.query import Assignment, Delete, Holder, Insert, Kinds, Rate, Return, Update
 from cep.plan.query import Output as QueryOutput
 from cep.plan.scope import Place, Scope
 from cep.plan.streams import Streams, shown
@@ -50,7 +50,7 @@ class OutputBuilder:
         return Update(table.name, KINDS[node.events], on, assignments, node.or_insert)
 
     def _table(self, name: ast.Name) -> Table:
-        known = self.streams.find(name)
+        known = self.streams.find(name, wanted=Holder.TABLE)
         if isinstance(known, Table):
             return known
         message = f"`{name.text}` is no table, so none of its rows can be changed"

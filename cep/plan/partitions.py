@@ -5,10 +5,10 @@ from __future__ import annotations
 from cep.lang import ast
 from cep.plan import notes
 from cep.plan.check import Checker
-from cep.plan.nodes import Partition, RangeKeys, ValueKey
-from cep.plan.problems import Problems
+from cep.plan.nodes import Aggregation, Partition, RangeKeys, Table, ValueKey
+from cep.plan.problems import Problems, with_article
 from cep.plan.scope import one_row
-from cep.plan.streams import Streams
+from cep.plan.streams import Streams, holder_of
 from cep.plan.types import Type
 
 
@@ -31,6 +31,10 @@ class PartitionBuilder:
 
     def _key(self, node: ast.ValuePartition | ast.RangePartition) -> ValueKey | RangeKeys:
         known = self.streams.find(node.stream)
+        if isinstance(known, Table | Aggregation):
+            message = f"`{node.stream.text}` is {with_article(holder_of(known))}, not a stream"
+            hint = "its rows are shared by all keys; name the streams that are read"
+            raise self.problems.error(node.stream.span, message, hint)
         scope = one_row(self.problems, node.stream.text, known.schema)
         checker = Checker(scope, None, self.streams.tables)
         if isinstance(node, ast.ValuePartition):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cep.lang import ast
 from cep.lang.errors import listing, suggestion
 from cep.plan.catalog import Catalog
+from cep.plan.kinds import unknown
 from cep.plan.nodes import Both, Either, Leaf, Pattern, Ref, Sequence
 from cep.plan.problems import Skip
 
@@ -69,7 +70,7 @@ class PatternBuilder:
         known = [*self.catalog.events, *self.catalog.complexes]
         known.remove(self.name)
         hint = suggestion(event.name.text, known) or "define it with `define event`"
-        return self.problems.error(event.name.span, f"unknown event `{event.name.text}`", hint)
+        return unknown(self.problems, event.name, "event", hint)
 
     def _elsewhere(self, event: ast.PatternEvent, what: str) -> Exception:
         hint = f"engine `{self.engine.name}` binds its own simple events"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from cep.lang.errors import RuleError, Source, Span, raise_all
 
@@ -15,11 +15,19 @@ class Skip(Exception):
     """What this depends on is broken and was already reported."""
 
 
-class Problems:
-    """The errors found so far in one source."""
+class Kind(NamedTuple):
+    """`noun` is what a name stands for, `start` the offset of its definition."""
 
-    def __init__(self, source: Source) -> None:
+    noun: str
+    start: int
+
+
+class Problems:
+    """The errors found so far in one source; `kinds` tells what names of a rule file stand for."""
+
+    def __init__(self, source: Source, kinds: Mapping[str, Kind] | None = None) -> None:
         self.source = source
+        self.kinds = kinds or {}
         self._errors: list[RuleError] = []
 
     def error(self, span: Span, message: str, hint: str = "") -> RuleError:
@@ -28,7 +36,11 @@ class Problems:
 
     def report(self, span: Span, message: str, hint: str = "") -> None:
         """Note an error and go on."""
-        self._errors.append(self.error(span, message, hint))
+        self.add(self.error(span, message, hint))
+
+    def add(self, error: RuleError) -> None:
+        """Note an error that is made already, and go on."""
+        self._errors.append(error)
 
     def attempt(self, build: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """What `build(..)` returns; None, with the error noted, when it raises one."""

@@ -147,7 +147,7 @@ def query_names(problems: Problems, script: ast.Script) -> Names:
     Queries are counted through, those of partitions too. Names of operators are unique: no query
     shares one with another query or an event.
     """
-    queries = list(_queries(script))
+    queries = list(queries_of(script))
     partitions = [node for node in script.statements if isinstance(node, ast.Partition)]
     taken = {
         made.text
@@ -171,7 +171,8 @@ def query_names(problems: Problems, script: ast.Script) -> Names:
     return Names(names)
 
 
-def _queries(script: ast.Script) -> Iterator[ast.Query]:
+def queries_of(script: ast.Script) -> Iterator[ast.Query]:
+    """Every query of a script, those of partitions too, in the order of the text."""
     for node in script.statements:
         if isinstance(node, ast.Query):
             yield node

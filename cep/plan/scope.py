@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from cep.lang import ast
 from cep.lang.errors import listing, suggestion
 from cep.plan.expressions import TABLE_SLOT, Collected, Column, Constant, Expression, Output
-from cep.plan.problems import Problems
+from cep.plan.problems import Problems, with_article
 from cep.plan.types import Schema, Type
 
 
@@ -118,7 +118,11 @@ class Scope:
         known = f"known here: {listing(names)}" if names else ""
         near = suggestion(wanted, names)
         hint = near if near.startswith("did") else known
-        raise self.problems.error(name.span, f"`{wanted}` is not read here", hint)
+        kind = self.problems.kinds.get(name.text)
+        message = f"`{wanted}` is not read here"
+        if kind is not None and kind.noun not in ("stream", "engine"):
+            message = f"`{wanted}` is {with_article(kind.noun)} that is not read here"
+        raise self.problems.error(name.span, message, hint)
 
     def _ambiguous(self, node: ast.Reference, found: list[Place]) -> Exception:
         name = node.name.text
@@ -138,6 +142,9 @@ class Scope:
         message = f"there is no attribute `{name}` here"
         if len(places) == 1:
             message = f"`{places[0].name}` has no attribute `{name}`"
+        if name in self.problems.kinds:
+            noun = with_article(self.problems.kinds[name].noun)
+            message = f"`{name}` is {noun}, not an attribute of what is read here"
         return self.problems.error(node.name.span, message, hint)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cep.lang import ast
-from cep.lang.errors import suggestion
+from cep.lang.errors import listing, suggestion
+from cep.plan.kinds import noun_of, unknown
 from cep.plan.nodes import Aggregation, NamedWindow, Origin, Stream, Table
 from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.query import Holder
@@ -68,12 +69,12 @@ class Streams:
         """The plan's name of a stream: `S`, `!S` or `partition#S`."""
         return f"{self.partition}#{name}" if marker == INNER else marker + name
 
-    def find(self, name: ast.Name, marker: str = "") -> Known:
-        """What is read under a name; it must stand above."""
+    def find(self, name: ast.Name, marker: str = "", wanted: str = "") -> Known:
+        """What is read under a name; it must stand above. `wanted` says what may be named here."""
         self._need_partition(name, marker)
         known = self.full_name(name.text, marker)
         if known not in self._known:
-            raise self._unknown(name, marker)
+            raise self._unknown(name, marker, wanted)
         found = self._known[known]
         if found is None:
             raise Skip
@@ -81,10 +82,13 @@ class Streams:
 
     def find_stream(self, name: ast.Name) -> Stream:
         """The stream to read, where nothing else can be read."""
-        found = self.find(name)
+        found = self.find(name, wanted=Holder.STREAM)
         if not isinstance(found, Stream):
             message = f"`{name.text}` is {with_article(holder_of(found))}, not a stream"
             hint = "insert its rows into a stream first, with a query"
+            if not isinstance(found, NamedWindow):
+                named = listing(list(self._visible(Holder.STREAM)))
+                hint = f"name a stream, {named}, or one that a query makes of a join with it"
             raise self.problems.error(name.span, message, hint)
         return found
 
@@ -94,24 +98,32 @@ class Streams:
             hint = f"write `{name.text}`; inner streams live between `begin` and `end`"
             raise self.problems.error(name.span, message, hint)
 
-    def _unknown(self, name: ast.Name, marker: str) -> Exception:
+    def _unknown(self, name: ast.Name, marker: str, wanted: str = "") -> Exception:
         text = marker + name.text
+        noun = noun_of(self.problems, name.text)
         if marker == FAULT:
             message = f"`{name.text}` has no fault stream"
             hint = "write `@OnError(action='STREAM')` before its definition"
+            if noun not in ("", "stream"):
+                message, hint = f"{message}: it is {with_article(noun)}", "only streams have one"
             return self.problems.error(name.span, message, hint)
         later = self._produced.get(text)
         if later is not None:
             line = self.problems.line(later.span)
-            message = f"stream `{text}` is used before it exists"
+            message = f"{noun or 'stream'} `{text}` is used before it exists"
             hint = f"move what makes it (line {line}) above this statement"
             return self.problems.error(name.span, message, hint)
-        hint = suggestion(text, list(self._visible())) or "define it with `define stream`"
-        return self.problems.error(name.span, f"unknown stream `{text}`", hint)
+        noun_wanted = wanted or Holder.STREAM
+        hint = suggestion(text, self._visible(wanted)) or f"define it with `define {noun_wanted}`"
+        if marker == INNER:
+            return self.problems.error(name.span, f"unknown stream `{text}`", hint)
+        return unknown(self.problems, name, noun_wanted, hint)
 
-    def _visible(self) -> Iterator[str]:
-        """Names as they may be written here."""
-        for known in self._known:
+    def _visible(self, wanted: str = "") -> Iterator[str]:
+        """Names as they may be written here, of all kinds or of the one that is wanted."""
+        for known, what in self._known.items():
+            if wanted and what is not None and holder_of(what) != wanted:
+                continue
             partition, marker, inner = known.partition(INNER)
             if not marker:
                 yield known

@@ -9,11 +9,13 @@ from cep.plan.calls import Calls
 from cep.plan.check import Checker
 from cep.plan.cron import Cron
 from cep.plan.expressions import Column, Constant, Expression
+from cep.plan.kinds import unknown
 from cep.plan.problems import Problems
 from cep.plan.query import Window
 from cep.plan.signatures import Misfit, Signature, fit
 from cep.plan.types import Schema, Type
-from cep.plan.windows import WINDOWS, window_condition, window_signature
+from cep.plan.window_conditions import window_condition
+from cep.plan.windows import WINDOWS, window_signature
 
 
 def handler_name(node: ast.Handler) -> str:
@@ -35,8 +37,10 @@ def build_window(problems: Problems, node: ast.Handler, checker: Checker, schema
         known = [one.name for one in WINDOWS]
         hint = suggestion(name, known)
         if functions.stream_function(name) is not None:
-            hint = f"it is a stream function: write `#{name}(..)`"
-        raise problems.error(node.name.span, f"unknown window `{name}`", hint)
+            hint = f"write `#{name}(..)`"
+        elif functions.scalar(name) or functions.aggregator(name):
+            hint = f"write `select {name}(..) as ..`"
+        raise unknown(problems, ast.Name(name, span=node.name.span), "window", hint)
     if signature.name == "sort":
         return Window("sort", _sort(problems, node, checker))
     arguments = Calls(checker).arguments(as_call(node), signature)

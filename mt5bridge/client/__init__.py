@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mt5bridge.client.client import Client, State
-from mt5bridge.client.connection import Connection
+from mt5bridge.client.connection import Connection, introduce
 from mt5bridge.client.outbox import Outbox
 
-__all__ = ["Client", "Connection", "Outbox", "State"]
+__all__ = ["Client", "Connection", "Outbox", "State", "introduce"]

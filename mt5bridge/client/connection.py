@@ -9,6 +9,7 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
+from mt5bridge.credential import Credential
 from mt5bridge.waker import Waker
 from mt5bridge.wire import FRAME_BYTES_MAX
 
@@ -25,13 +26,22 @@ class Change(Enum):
     DENIED = "denied"  # wrong user or password
 
 
-class Connection:
-    """Connects anew with a fresh socket each time, so that nothing old is sent by libzmq."""
+def introduce(socket: zmq.Socket[Any], credential: Credential) -> None:
+    """Let a socket that is not connected yet say who it is."""
+    socket.plain_username = credential.user.encode()
+    socket.plain_password = credential.password.encode()
 
-    def __init__(self, address: str, user: str = "", password: str = "") -> None:
+
+class Connection:
+    """Connects anew with a fresh socket each time, so that nothing old is sent by libzmq.
+
+    A daemon lets nobody in without a credential: `mt5bridge.credential.read_credential` reads the
+    one in its state folder.
+    """
+
+    def __init__(self, address: str, credential: Credential) -> None:
         self._address = address
-        self._user = user
-        self._password = password
+        self._credential = credential
         self._context: zmq.Context[Any] = zmq.Context()
         self._socket: zmq.Socket[bytes] | None = None
         self._monitor: zmq.Socket[bytes] | None = None
@@ -127,9 +137,7 @@ class Connection:
         socket.sndhwm = socket.rcvhwm = _FRAMES_QUEUED_MAX
         socket.maxmsgsize = FRAME_BYTES_MAX
         socket.reconnect_ivl = -1
-        if self._user:
-            socket.plain_username = self._user.encode()
-            socket.plain_password = self._password.encode()
+        introduce(socket, self._credential)
         self._monitor = socket.get_monitor_socket(_EVENTS | zmq.EVENT_CLOSED)
         self._socket = socket
         socket.connect(self._address)

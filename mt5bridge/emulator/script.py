@@ -21,6 +21,12 @@ from pathlib import Path
 from typing import Final
 
 from mt5bridge.emulator.broker_script import check_broker_command, check_broker_setting
+from mt5bridge.emulator.chart_script import (
+    chart_settings,
+    check_period,
+    check_reason,
+    input_settings,
+)
 
 _RANGE = re.compile(r"-?\d+(\.\.-?\d+)?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -163,10 +169,13 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
     "clock": Statement({"mode": _one_of("recorded", "real"), "offset_ms": _integer}),
     # PROGRAM [on SYMBOL] Input=Value ...
     "attach": Statement(),
-    # At so many ticks of all symbols, or milliseconds of this run, once: what happens.
+    # At so many ticks of all symbols, or milliseconds of this run, once: what happens. What
+    # `reinit` changes is checked by chart_script.
     "at": Statement(
         {
             "tick": _integer, "ms": _integer, "restart": _text, "detach": _text,
+            "reinit": _text, "reason": check_reason, "inputs": _text, "symbol": _text,
+            "period": check_period,
             "offline_ticks": _integer, "offset_ms": _integer, "disconnect": _integer,
             "trade_allowed": _flag, "drop_sockets": _flag, "broker": check_broker_command,
             "crash": _flag,
@@ -217,6 +226,16 @@ class Script:
         return tuple(dict(line.settings)["name"] for line in self.lines if line.name == "symbol")
 
 
+def parse_command(text: str) -> Line:
+    """What happens now, an `at` line without `at` and its time. ScriptError names the remedy."""
+    lines = parse_script(f"at {text}", "command").lines
+    if len(lines) != 1:
+        raise ScriptError("command: several lines; give one at a time")
+    if {"tick", "ms"} & set(dict(lines[0].settings)):
+        raise ScriptError("command: it is carried out at once; leave out tick and ms")
+    return lines[0]
+
+
 def parse_script(text: str, place: str = "script") -> Script:
     """The script in a text. ScriptError names the place and the remedy."""
     lines = []
@@ -261,7 +280,7 @@ def _line(name: str, rest: list[str]) -> Line:
     missing = [key for key in rules.required if key not in dict(settings)]
     if missing:
         raise ValueError(f"{name} needs {missing[0]}=...")
-    return Line(name, tuple(settings))
+    return Line(name, tuple(chart_settings(settings) if name == "at" else settings))
 
 
 def _check(name: str, rules: Statement, key: str, value: str) -> None:
@@ -293,10 +312,7 @@ def _attachment(rest: list[str]) -> tuple[tuple[str, str], ...]:
             raise ValueError("attach: a symbol must follow 'on'")
         settings.append(("symbol", rest[1]))
         rest = rest[2:]
-    for word in rest:
-        key, value = _setting(word)
-        settings.append((f"input.{key}", value))
-    return tuple(settings)
+    return (*settings, *input_settings(rest))
 
 
 def _escaped(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import threading
@@ -14,11 +15,13 @@ from typing import TypeVar
 import numpy as np
 
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.credential import FILE, Credential, write_credential
 from mt5bridge.emulator.build import build
-from mt5bridge.emulator.script import Script
+from mt5bridge.emulator.script import Script, parse_command
 from mt5bridge.emulator.stats import Stats, read_stats
 from mt5bridge.history.block import TickBlock
 from mt5bridge.records import TICK, Records
+from mt5bridge.terminal.sources import OWN
 
 PASSING_MS = 600_000
 """What passes at once."""
@@ -60,6 +63,8 @@ def write_history_file(path: Path, blocks: Iterable[TickBlock], symbol: str) -> 
 class EmulatedTerminal:
     """Programs, a script and a data folder; the folder is kept from start to start.
 
+    `credential` is that of the daemon which our programs connect to, put where they look for it.
+
     >>> with EmulatedTerminal([path], script, folder) as terminal:     # doctest: +SKIP
     ...     terminal.wait(lambda stats: stats.ticks_delivered == 1_000, within_s=20)
     """
@@ -70,10 +75,12 @@ class EmulatedTerminal:
         script: Script,
         folder: Path,
         *,
+        credential: Credential | None = None,
         sanitize: bool = False,
     ) -> None:
         self.script = script
         self.folder = folder
+        self.credential = credential
         self._executable = build(programs, sanitize=sanitize)
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
@@ -120,13 +127,15 @@ class EmulatedTerminal:
             raise EmulatorError("the terminal is running; stop or kill it first")
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "stats.json").unlink(missing_ok=True)
+        if self.credential is not None:
+            write_credential(self.file(f"{OWN}/{FILE}"), self.credential)
         script = self.folder / "session.script"
         script.write_text(self.script.encoded(), encoding="utf-8")
-        command = [self._executable, "--script", script, "--data", self.folder]
+        command = [self._executable, "--script", script, "--data", self.folder, "--commands", "0"]
         self._journal = []
         self._process = subprocess.Popen(
             [str(word) for word in command],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -147,6 +156,20 @@ class EmulatedTerminal:
             return next((line for line in self.journal if text in line), None)
 
         return self._until(found, within_s, repr(text))
+
+    def act(self, command: str) -> None:
+        """Let happen at once what an `at` statement says: `reinit=Trader reason=PARAMETERS`.
+
+        Raises ScriptError, and EmulatorError if the terminal has ended.
+        """
+        line = parse_command(command).encoded()
+        pipe = self._started().stdin
+        assert pipe is not None
+        try:
+            pipe.write(line + "\n")
+            pipe.flush()
+        except (BrokenPipeError, ValueError):  # the pipe is broken, or closed as the end was seen
+            raise self._error("it has ended and takes no commands") from None
 
     def wait_end(self, within_s: float) -> Result:
         """Wait until the terminal ends by itself."""
@@ -195,6 +218,9 @@ class EmulatedTerminal:
                 self._journal.append(line.rstrip("\n"))
                 self._news.notify_all()
         process.stdout.close()
+        if process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
 
     def _stats_if(self, condition: Callable[[Stats], bool]) -> Stats | None:
         stats = self.stats

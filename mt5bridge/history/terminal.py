@@ -40,7 +40,8 @@ def terminal() -> Iterator[Terminal]:
     except ImportError as error:
         raise HistoryError(
             "the MetaTrader5 package is not installed; it works on Windows beside a terminal: "
-            "pip install 'mt5cep[terminal]'. Elsewhere export the ticks as CSV and import the file"
+            "in the checkout of mt5cep run: pip install '.[terminal]'. "
+            "Elsewhere export the ticks as CSV and import the file"
         ) from error
     found: Terminal = module
     if not found.initialize():

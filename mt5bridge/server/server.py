@@ -13,8 +13,10 @@ import zmq
 
 from mt5bridge import clock as clocks
 from mt5bridge.clock import Clock
-from mt5bridge.server.authentication import plain
+from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
+from mt5bridge.server.handshakes import Handshakes
+from mt5bridge.server.refusals import Refusals
 from mt5bridge.server.requests import Request
 from mt5bridge.server.settings import BindError, Settings
 from mt5bridge.server.sink import Sink
@@ -61,13 +63,18 @@ class Server:
             context: zmq.Context[Any] = zmq.Context()
             stack.callback(context.destroy, 0)
             self._socket = _router(context, settings)
-            stack.enter_context(plain(context, self._socket, settings.passwords))
+            refusals = Refusals(sink)
+            self._authenticator = Authenticator(context, settings.passwords, refusals)
+            self._authenticator.guard(self._socket)
+            self._handshakes = Handshakes(self._socket, refusals)
             _bind(self._socket, settings.bind)
             stack.callback(self._socket.close, 0)
             self._open = stack.pop_all()
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._waker.fileno(), zmq.POLLIN)
+        self._poller.register(self._authenticator.socket, zmq.POLLIN)
+        self._poller.register(self._handshakes.socket, zmq.POLLIN)
 
     @property
     def address(self) -> str:
@@ -127,6 +134,10 @@ class Server:
         ready = dict(self._poller.poll(timeout_ms))
         if self._waker.fileno() in ready:
             self._waker.reset()
+        if self._authenticator.socket in ready:
+            self._authenticator.answer(self._clock().ms)
+        if self._handshakes.socket in ready:
+            self._handshakes.look(self._clock().ms)
         received = self._receive() if self._socket in ready else 0
         self._obey()
         self._remind()

@@ -6,6 +6,8 @@ import ipaddress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from mt5bridge.credential import credential_fault
+
 SYMBOLS_MAX = 16_384  # their resume positions must fit one WELCOME
 
 
@@ -14,7 +16,7 @@ class BindError(ValueError):
 
 
 class UnsafeBindError(BindError):
-    """A bind address that anyone could reach, without authentication."""
+    """A bind address that other machines reach, over a connection that is not encrypted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class Settings:
     symbols_max: int = 10_000  # per terminal
     signals_max: int = 10_000  # per terminal, without a final result
     frames_queued_max: int = 256  # per connection, each way
-    passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password
-    allow_insecure: bool = False
+    passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password: needed
+    allow_insecure: bool = False  # may be bound where others reach it; they need a password too
     program: str = "mt5bridge"
 
     def check(self) -> None:
@@ -46,18 +48,27 @@ class Settings:
                 f"timeout_ms = {self.timeout_ms}: use at least twice heartbeat_ms"
                 f" ({self.heartbeat_ms})"
             )
-        if not (self.passwords or self.allow_insecure or is_loopback(self.bind)):
+        self._check_passwords()
+        if not (self.allow_insecure or is_loopback(self.bind)):
             raise UnsafeBindError(
-                f"{self.bind} can be reached from other machines and no passwords are set: whoever"
-                " connects could trade. Bind tcp://127.0.0.1:PORT, set passwords, or set"
-                " allow_insecure if a tunnel guards the address"
+                f"{self.bind} can be reached from other machines, and the connection is not "
+                "encrypted: whoever listens in on it reads the password, and can trade. Bind "
+                "tcp://127.0.0.1:PORT and let a tunnel lead there, or set allow_insecure if only a "
+                "tunnel leads to the address; passwords are asked for all the same"
             )
+
+    def _check_passwords(self) -> None:
+        if not self.passwords:
+            raise ValueError("no passwords: nobody could be let in; name a user and a password")
+        for user, password in self.passwords.items():
+            if fault := credential_fault(user, password):
+                raise ValueError(f"passwords: {fault}")
 
 
 def is_loopback(address: str) -> bool:
     """Whether a ZeroMQ address is reachable from this machine only."""
     parts = urlsplit(address)
-    if parts.scheme in ("ipc", "inproc"):
+    if parts.scheme == "ipc":
         return True
     host = parts.hostname or ""
     if host == "localhost":

@@ -93,7 +93,7 @@ class Runner:
 
     def _changed(self, change: Change) -> None:
         if change is Change.DENIED:
-            raise RefusedError("user or password is wrong")
+            raise RefusedError("user or password is wrong: it is not this daemon's credential")
         if change is Change.UP:
             self.terminal.connected(self._clock())
         else:

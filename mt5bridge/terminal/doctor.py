@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mt5bridge.server.settings import Settings, is_loopback
+from mt5bridge.server.settings import is_loopback
 from mt5bridge.server.status import AccountStatus, Status, StreamStatus, TerminalStatus
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.sources import OWN
@@ -25,15 +25,12 @@ NEEDED = {
 }
 
 
-def judge_address(settings: Settings) -> Iterator[Finding]:
+def judge_address(bind: str) -> Finding:
     """Who can reach the daemon, and what a user types into the terminal."""
-    if not is_loopback(settings.bind) and not settings.passwords:
-        yield finding("address open", settings.bind, "no password is set")
-        return
-    guarded = "this machine only" if is_loopback(settings.bind) else "with a password"
-    yield finding(
-        "address", settings.bind, f"{guarded}; allow {_host(settings.bind)} in MetaTrader"
-    )
+    allow = f"allow {_host(bind)} in MetaTrader"
+    if is_loopback(bind):
+        return finding("address", bind, f"this machine only, with a password; {allow}")
+    return finding("address open", bind, f"other machines, with a password; {allow}")
 
 
 def _host(bind: str) -> str:

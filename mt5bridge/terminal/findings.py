@@ -30,8 +30,22 @@ _LISTED = 'Tools > Options > Expert Advisors, "Allow WebRequest for listed URL"'
 CATALOGUE: dict[str, Entry] = {
     "address": Entry(_OK, "the daemon's address", ""),
     "address open": Entry(
-        _WARNING, "others can reach the daemon without a password",
-        "bind 127.0.0.1, set [server] users, or make sure that only a tunnel leads here",
+        _WARNING, "other machines can reach the daemon, and the connection is not encrypted",
+        "bind 127.0.0.1 and let a tunnel lead there, or make sure that only a tunnel leads here",
+    ),
+    "credential": Entry(_OK, "a terminal has the daemon's credential", ""),
+    "credential missing": Entry(
+        _WARNING, "a terminal has no credential, without which the daemon lets nobody in",
+        "run `mt5cep terminal install --config FILE` with the daemon's settings",
+    ),
+    "credential other": Entry(
+        _WARNING, "a terminal's credential is not the daemon's, or is damaged",
+        "run `mt5cep terminal install --config FILE` with the daemon's settings; leave it if the "
+        "programs have User and Password in their inputs",
+    ),
+    "no credential": Entry(
+        _PROBLEM, "the daemon's own credential is missing or cannot be used",
+        "do what is said; a missing one is made by the daemon's start or `mt5cep daemon --init`",
     ),
     "address taken": Entry(
         _PROBLEM, "another program listens on the daemon's address",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,8 @@ def test_rows_sent_together_that_do_not_fit_are_refused(rows: Any, message: str)
 def test_times_may_be_timestamps(unit: str) -> None:
     stamps = np.array([1, 2], "datetime64[s]").astype(f"datetime64[{unit}]")
     for given in (stamps, pa.array(stamps), pd.DataFrame({"t": stamps})):
-        found = times(columns(given), "t") if isinstance(given, pd.DataFrame) else times({}, given)
+        is_frame = isinstance(given, pd.DataFrame)
+        found = times(columns(given), "t", "S") if is_frame else times({}, given, "S")
         assert found.tolist() == [1_000, 2_000]
 
 
@@ -242,3 +244,50 @@ def test_functions_need_annotations_that_rules_have() -> None:
         @function
         def g(x: float) -> list[float]:
             return [x]
+
+
+USES: dict[str, Callable[[App], object]] = {
+    "send": lambda own: own.send("Tick", ("A", 1.0), 4_000),
+    "send_all": lambda own: own.send_all("Tick", TICKS),
+    "push": lambda own: own.push("Tick", FRAME),
+    "advance": lambda own: own.advance(9_000),
+    "wall": lambda own: own.wall(9_000),
+    "ask": lambda own: own.ask("from Last select symbol"),
+    "snapshot": lambda own: own.snapshot(),
+    "restore": lambda own: own.restore(b""),
+    "change": lambda own: own.change(RULES),
+    "start": lambda own: own.start(),
+    "with": lambda own: own.__enter__(),
+    "run": lambda own: own.run,
+    "on_stream": lambda own: own.on_stream("Total", print),
+    "on_query": lambda own: own.on_query("n", print),
+}
+
+
+@pytest.mark.parametrize("is_started", [False, True])
+def test_a_closed_app_refuses_everything_but_to_be_closed_again(is_started: bool) -> None:
+    own = app()
+    if is_started:
+        with own:
+            send_all(own)
+    own.close()
+    own.close()
+    for name, use in USES.items():
+        with pytest.raises(RuntimeError, match="this App is closed; make a new one"):
+            use(own)
+        assert own._run is None, name
+
+
+def test_outputs_that_the_rules_do_not_make_are_refused() -> None:
+    with pytest.raises(KeyError, match=r"no derived stream 'Totl'; there are .*Total"):
+        app(outputs=["Total", "Totl"])
+    with pytest.raises(KeyError, match="no derived stream 'Tick'"):
+        app(outputs=["Tick"])
+    with pytest.raises(TypeError, match=r"outputs='Total' is one name; give a list: \['Total'\]"):
+        app(outputs="Total")
+    assert send_all(app(outputs=[])) == []
+
+
+def test_variables_of_a_plan_are_refused() -> None:
+    with pytest.raises(TypeError, match="variables belong to a rule text"):
+        App(app().plan, variables={"gap": "5"})

@@ -31,11 +31,11 @@ class Dialog:
         self.room = True
         self.ms = 10_000
         self.sink = Sink(
-            self._take,
-            self.gaps.append,
-            self.outcomes.append,
-            self.traders.append,
-            self.funds.append,
+            on_batch=self._take,
+            on_gap=self.gaps.append,
+            on_outcome=self.outcomes.append,
+            on_trader=self.traders.append,
+            on_funds=self.funds.append,
         )
         self.terminals = Terminals(settings, self.sink, resumes or {}, traders)
 

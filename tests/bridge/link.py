@@ -91,7 +91,7 @@ class Link:
     def start_daemon(self) -> None:
         """A daemon that knows only what is on disk; nobody is connected."""
         self.disk.crash()
-        sink = Sink(self.disk.take, self.disk.take_gap)
+        sink = Sink(on_batch=self.disk.take, on_gap=self.disk.take_gap)
         self.daemon = Terminals(SETTINGS, sink, self.disk.positions())
         self.hang_up()
 

@@ -11,6 +11,7 @@ from types import TracebackType
 import numpy as np
 
 from mt5bridge.client import Connection
+from mt5bridge.credential import Credential
 from mt5bridge.position import START, Position
 from mt5bridge.records import Records
 from mt5bridge.server import Batch, Gap, Outcome, Server, Settings, Sink, StreamKey
@@ -20,11 +21,16 @@ from mt5bridge.simulator import (
     Walk,
     random_walk,
 )
+from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.waiting import LONG_MS, LONG_S, deadline
 from tests.waiting import wait_until as wait_until
 
 SETTINGS = Settings(
-    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=LONG_MS, resend_after_ms=50
+    bind="tcp://127.0.0.1:*",
+    heartbeat_ms=100,
+    timeout_ms=LONG_MS,
+    resend_after_ms=50,
+    passwords=PASSWORDS,
 )
 
 
@@ -52,7 +58,7 @@ class Daemon:
         self.stop()
 
     def start(self) -> None:
-        sink = Sink(self._take, self._take_gap, self.outcomes.append)
+        sink = Sink(on_batch=self._take, on_gap=self._take_gap, on_outcome=self.outcomes.append)
         self.server = Server(self.settings, sink, self.positions)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self.server.run, args=(self._stop,))
@@ -104,9 +110,9 @@ def running(runner: Runner) -> Iterator[None]:
         thread.join(LONG_S)
 
 
-def run(terminal: Terminal, daemon: Daemon, user: str = "", password: str = "") -> Runner:
+def run(terminal: Terminal, daemon: Daemon, credential: Credential = CREDENTIAL) -> Runner:
     """Run a terminal until all its ticks are acknowledged."""
-    with Connection(daemon.server.address, user, password) as connection:
+    with Connection(daemon.server.address, credential) as connection:
         runner = Runner(terminal, connection)
         limit = deadline()
         runner.run(threading.Event(), lambda: terminal.finished or limit())

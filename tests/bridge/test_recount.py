@@ -37,6 +37,7 @@ from mt5bridge.wire import (
 from tests.bridge.dialog import Dialog
 from tests.bridge.live import Daemon as LiveDaemon
 from tests.bridge.live import run, walks
+from tests.credentials import PASSWORDS
 
 AGREED, DIFFERING, NOT_CHECKED = Agreement
 
@@ -169,7 +170,9 @@ def test_the_status_tells_what_is_known() -> None:
     dialog.say(beat)
     dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 1)
     dialog.ms += 30
-    with Server(Settings(bind="tcp://127.0.0.1:*"), Sink(), clock=lambda: dialog.now) as server:
+    with Server(
+        Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), Sink(), clock=lambda: dialog.now
+    ) as server:
         server.terminals = dialog.terminals
         dialog.terminals.set_halt(Halt(1, "news"))
         status = server.status()
@@ -193,7 +196,9 @@ def test_a_status_is_read_as_it_was_written_and_grows_old(tmp_path: Path) -> Non
     dialog = Dialog()
     path = tmp_path / "status.json"
     assert running_status(path, 0) is None
-    with Server(Settings(bind="tcp://127.0.0.1:*"), Sink(), clock=lambda: dialog.now) as server:
+    with Server(
+        Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), Sink(), clock=lambda: dialog.now
+    ) as server:
         status = server.status()
     write_status(path, status)
     assert read_status(path) == status
@@ -205,7 +210,9 @@ def test_a_status_is_read_as_it_was_written_and_grows_old(tmp_path: Path) -> Non
 
 def test_a_terminal_known_from_before_has_not_been_heard() -> None:
     dialog = Dialog(resumes={("demo", ticks_of("EURUSD")): Position(40, 1_050, 2)})
-    with Server(Settings(bind="tcp://127.0.0.1:*"), Sink(), clock=lambda: dialog.now) as server:
+    with Server(
+        Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), Sink(), clock=lambda: dialog.now
+    ) as server:
         server.terminals = dialog.terminals
         (found,) = server.status().terminals
     assert isinstance(found, TerminalStatus)

@@ -6,6 +6,7 @@ import pytest
 
 from mt5bridge.server import Server, Settings, Sink, UnsafeBindError
 from mt5bridge.server.settings import BindError, is_loopback
+from tests.credentials import PASSWORDS
 
 
 @pytest.mark.parametrize(
@@ -26,12 +27,42 @@ def test_loopback(address: str, loopback: bool) -> None:
     assert is_loopback(address) is loopback
 
 
-def test_open_address_needs_authentication() -> None:
-    """12.1"""
-    with pytest.raises(UnsafeBindError, match="whoever connects could trade"):
-        Server(Settings(bind="tcp://*:0"), Sink())
-    Settings(bind="tcp://*:0", passwords={"ea": "secret"}).check()
-    Settings(bind="tcp://*:0", allow_insecure=True).check()
+def test_an_address_that_others_reach_is_allowed_expressly() -> None:
+    """12.2: a password that passes in the clear guards nothing from who listens in."""
+    with pytest.raises(UnsafeBindError, match="not encrypted: whoever listens in"):
+        Server(Settings(bind="tcp://*:0", passwords=PASSWORDS), Sink())
+    Settings(bind="tcp://*:0", passwords=PASSWORDS, allow_insecure=True).check()
+
+
+@pytest.mark.parametrize("bind", ["tcp://127.0.0.1:*", "ipc:///tmp/x", "tcp://*:0"])
+@pytest.mark.parametrize("allow_insecure", [False, True])
+def test_no_setting_lets_in_whoever_comes(bind: str, allow_insecure: bool) -> None:
+    """12.1: neither loopback nor `allow_insecure`."""
+    with pytest.raises(ValueError, match="nobody could be let in"):
+        Server(Settings(bind=bind, allow_insecure=allow_insecure), Sink())
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "message"),
+    [
+        ("a", "", "the password of 'a' is empty"),
+        ("a", " ", "the password of 'a' is empty"),
+        ("", "b", "the user's name is empty"),
+        ("a", "x" * 256, "the password of 'a' is too long: use at most 255 bytes"),
+        ("€" * 86, "b", "is too long"),
+        ("a\0", "b", "cannot be seen"),
+        ("a", "b\n", "spaces at an end"),
+    ],
+)
+def test_users_and_passwords_that_are_none(user: str, password: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings(passwords={"good": "good", user: password}).check()
+
+
+def test_a_password_that_is_refused_is_not_shown() -> None:
+    with pytest.raises(ValueError, match="cannot be seen") as caught:
+        Settings(passwords={"a": "secret\n"}).check()
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -49,10 +80,10 @@ def test_settings_errors_name_the_remedy(changes: dict[str, int], message: str) 
 
 def test_an_address_in_use_is_named() -> None:
     with (
-        Server(Settings(bind="tcp://127.0.0.1:*"), Sink()) as server,
+        Server(Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), Sink()) as server,
         pytest.raises(BindError, match=f"cannot listen on {server.address}.*another daemon"),
     ):
-        Server(Settings(bind=server.address), Sink())
+        Server(Settings(bind=server.address, passwords=PASSWORDS), Sink())
 
 
 def test_passwords_are_not_shown() -> None:

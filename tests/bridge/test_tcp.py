@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import zmq
 
-from mt5bridge.client import Connection
+from mt5bridge.client import Connection, introduce
+from mt5bridge.credential import Credential
 from mt5bridge.server import DEALS, Batch, Server, Sink, ticks_of
 from mt5bridge.simulator import (
     Account,
@@ -40,6 +41,7 @@ from tests.bridge.live import (
     wait_until,
     walks,
 )
+from tests.credentials import CREDENTIAL
 from tests.waiting import LONG_MS
 from tests.wire.samples import FRAMES
 
@@ -58,7 +60,7 @@ def test_two_terminals_at_once() -> None:
         first = simulated_terminal(ticks, identity="first")
         second = simulated_terminal(ticks, identity="second", speed=1e9)
         with (
-            Connection(daemon.server.address) as connection,
+            Connection(daemon.server.address, CREDENTIAL) as connection,
             running(Runner(first, connection)),
         ):
             run(second, daemon)
@@ -120,7 +122,7 @@ def test_daemon_restarts_under_load() -> None:
         terminal = simulated_terminal(ticks, speed=4_000.0)
         address = daemon.server.address
         daemon.settings = replace(SETTINGS, bind=address)
-        with Connection(address) as connection, running(Runner(terminal, connection)):
+        with Connection(address, CREDENTIAL) as connection, running(Runner(terminal, connection)):
             for share in (10_000, 40_000):
                 wait_until(lambda share=share: _stored(daemon) > share)
                 assert not terminal.finished
@@ -140,7 +142,7 @@ def test_terminal_restarts_without_memory() -> None:
     script = Script(same_ms=0.5)
     with Daemon() as daemon:
         killed = simulated_terminal(ticks, instance=1, script=script)
-        with Connection(daemon.server.address) as connection:
+        with Connection(daemon.server.address, CREDENTIAL) as connection:
             runner = Runner(killed, connection)
             limit = deadline()
             while _stored(daemon) < 9_000:
@@ -157,9 +159,9 @@ def test_second_terminal_with_the_identity() -> None:
         first = simulated_terminal(walks("A", 20_000), instance=1, speed=1.0)
         second = simulated_terminal(walks("A", 10), instance=2)
         with (
-            Connection(daemon.server.address) as connection,
+            Connection(daemon.server.address, CREDENTIAL) as connection,
             running(Runner(first, connection)),
-            Connection(daemon.server.address) as other,
+            Connection(daemon.server.address, CREDENTIAL) as other,
         ):
             wait_until(lambda: daemon.server.counters().get("connections", 0) == 1)
             runner = Runner(second, other, patience_ms=0)
@@ -185,7 +187,10 @@ def test_signals_come_back_as_deals() -> None:
                 daemon.server.send("demo", signal)
 
         daemon.on_batch = signal_at_every_batch
-        with Connection(daemon.server.address) as connection, running(Runner(terminal, connection)):
+        with (
+            Connection(daemon.server.address, CREDENTIAL) as connection,
+            running(Runner(terminal, connection)),
+        ):
             wait_until(lambda: terminal.finished and len(account.executed) == 20)
             wait_until(lambda: len(_executed(daemon)) == 20)
             wait_until(lambda: ("demo", DEALS) in daemon.positions and terminal.finished)
@@ -216,7 +221,7 @@ def test_latency_is_measured() -> None:
 
         daemon.on_batch = answer
         with (
-            Connection(daemon.server.address) as connection,
+            Connection(daemon.server.address, CREDENTIAL) as connection,
             running(Runner(terminal, connection, observer=probe)),
         ):
             wait_until(lambda: terminal.finished and len(terminal.signals) > 0)
@@ -229,11 +234,11 @@ def test_plain_authentication() -> None:
     """12.2"""
     ticks = walks("A", 100)
     with Daemon(replace(SETTINGS, passwords={"ea": "secret"})) as daemon:
-        run(simulated_terminal(ticks), daemon, "ea", "secret")
+        run(simulated_terminal(ticks), daemon, Credential("ea", "secret"))
         _assert_stored(daemon, ticks, "demo")
         for user, password in [("ea", "wrong"), ("other", "secret")]:
             with pytest.raises(RefusedError, match="user or password is wrong"):
-                run(simulated_terminal(ticks, identity="thief"), daemon, user, password)
+                run(simulated_terminal(ticks, identity="thief"), daemon, Credential(user, password))
     assert all(identity == "demo" for identity, _ in daemon.stored)
 
 
@@ -244,6 +249,7 @@ def test_a_peer_that_speaks_nonsense() -> None:
         peer = context.socket(zmq.DEALER)
         peer.linger = 0
         peer.rcvtimeo = LONG_MS
+        introduce(peer, CREDENTIAL)
         peer.connect(daemon.server.address)
         for data in (b"", b"GET / HTTP/1.1\r\n\r\n", b"MT5B" + bytes(2 * FRAME_BYTES_MAX)):
             peer.send(data)

@@ -66,7 +66,7 @@ def test_spark_that_is_not_installed_is_named(
     for name in ("pyspark", "pyspark.sql"):
         monkeypatch.setitem(sys.modules, name, None)
     result = run("ingest", "--spark", "local", write_spool(tmp_path), tmp_path / "archive")
-    assert result.exit_code == 2 and "pip install 'mt5cep[spark]'" in result.stderr
+    assert result.exit_code == 2 and "pip install '.[spark]'" in result.stderr
 
 
 def test_ingest_of_a_missing_spool_is_refused(tmp_path: Path) -> None:

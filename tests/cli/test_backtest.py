@@ -7,12 +7,15 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+from cep.archive import Archive, import_history
 from cep.cli import main
-from tests.backtest.archives import exported, recorded
+from mt5bridge.history import TickBlock
+from tests.backtest.archives import DAY_MS, START_MSC, exported, recorded, walk
 from tests.backtest.rules import ACROSS, CHAINED, KEYED
 from tests.cli.test_rules_commands import CIRCLE
 
@@ -192,3 +195,43 @@ def test_rules_that_no_order_can_run_are_refused(folder: Path) -> None:
     assert result.exit_code == 2
     assert "Up depends on a query that is not compiled" in result.stderr
     assert "help: write last as a query that compiles" in result.stderr
+
+
+DIRECT = "Leg (line 10), Named (line 11), query3 (line 14)"
+DEPENDING = "Copies, Filled, Mixed, Out"
+
+
+def test_rules_on_fills_are_told_what_they_see(folder: Path, tmp_path: Path) -> None:
+    """The archive has recorded deals: rules see them. Imported history has none."""
+    page = tmp_path / "page.html"
+    result = run(folder, "--report", page)
+    said = f"rules that read fills (Deal), {DIRECT}: here are those that the archive has recorded"
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith(f"warning: {said}, and no others; fills that a backtest sim")
+    assert result.stderr.endswith(f"do not become deals; on them depend: {DEPENDING}\n")
+    assert " Leg " in rows_line(result), "recorded deals do reach the rules"
+    assert said in result.stdout and "here are those that the archive has recorded" in (
+        page.read_text()
+    )
+    without = tmp_path / "ticks"
+    ticks = walk(np.random.default_rng(1), START_MSC, DAY_MS, 50)
+    import_history(Archive(without), [TickBlock("EURUSD", ticks)])
+    dead = CliRunner().invoke(
+        main, ["backtest", str(folder / "chained.cep"), "--archive", str(without), "--master=none"]
+    )
+    assert dead.exit_code == 0, dead.output
+    assert f"{DIRECT}: the archive has recorded none here, so they stay silent" in dead.stderr
+    assert " Leg " not in rows_line(dead)
+
+
+def test_rules_without_fills_are_told_nothing(folder: Path) -> None:
+    assert "fills (Deal)" not in run(folder, rules="keyed").output
+
+
+def test_check_warns_of_rules_on_fills(folder: Path) -> None:
+    result = CliRunner().invoke(main, ["check", str(folder / "chained.cep")])
+    assert result.exit_code == 0 and ": ok, 2 streams" in result.stdout
+    said = f"{folder / 'chained.cep'}: warning: rules that read fills (Deal), {DIRECT}: a backtest"
+    assert result.stderr.startswith(said) and f"on them depend: {DEPENDING}" in result.stderr
+    result = CliRunner().invoke(main, ["check", str(folder / "keyed.cep")])
+    assert (result.exit_code, result.stderr) == (0, "")

@@ -192,3 +192,47 @@ def test_replay_lets_time_pass_at_the_end(
     else:
         silent = '{"stream":"Silent","time_msc":1700000006000,"kind":"current",'
         assert result.stdout == (silent + '"symbol":"A","bid":1.5}\n') * found
+
+
+@pytest.mark.parametrize(
+    "command", [["fmt"], ["fmt", "--check"], ["check"], ["explain"]], ids=" ".join
+)
+def test_errors_name_the_file(command: list[str], bad: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.cep"
+    broken.write_text("define stream (a int);", encoding="utf-8")
+    assert run(*command, broken).stderr.startswith(f"{broken}:1:15: error: ")
+    assert run(*command, "-", stdin="define stream (a int);").stderr.startswith("<stdin>:1:15: ")
+
+
+EMPTY = {"empty": "", "blank": "\ufeff\n  \n", "comments": "-- all of it\n/* is comment */\n"}
+
+
+@pytest.mark.parametrize("text", EMPTY.values(), ids=EMPTY)
+def test_a_file_without_rules_is_refused_by_every_command_that_runs_it(
+    text: str, tmp_path: Path
+) -> None:
+    path, ticks = tmp_path / "empty.cep", tmp_path / "ticks.csv"
+    path.write_text(text, encoding="utf-8")
+    ticks.write_text("time_msc,symbol,bid\n1000,A,1.5\n")
+    (tmp_path / "archive").mkdir()
+    settings = tmp_path / "daemon.toml"
+    settings.write_text(f"[rules]\nfile = '{path.name}'\n")
+    for command in (
+        ["check", path],
+        ["explain", path],
+        ["replay", path, f"--input=Tick={ticks}"],
+        ["backtest", path, "--archive", tmp_path / "archive"],
+        ["daemon", "--config", settings],
+        ["daemon", "--config", settings, "--check"],
+    ):
+        result = run(*command)
+        assert result.exit_code == 2, (command, result.output)
+        assert f"{path}:1:1: error: " in result.stderr
+        assert "help: statements start with `define`" in result.stderr
+
+
+def test_fmt_leaves_a_file_without_rules_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notes.cep"
+    path.write_text("-- to be written\n", encoding="utf-8")
+    result = run("fmt", path)
+    assert (result.exit_code, result.stdout) == (0, "-- to be written\n")

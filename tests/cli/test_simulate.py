@@ -16,6 +16,7 @@ from mt5bridge.history import ServerTime
 from mt5bridge.records import Records
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.wire import Side, Signal
+from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.waiting import LONG_S
 
 
@@ -26,7 +27,7 @@ class Daemon:
         self.ticks: dict[str, list[Records]] = {}
         self.outcomes: list[object] = []
         sink = Sink(on_batch=self.take, on_outcome=self.outcomes.append)
-        self.server = Server(Settings(bind="tcp://127.0.0.1:*"), sink)
+        self.server = Server(Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), sink)
         self.stop = Event()
         self.thread = Thread(target=self.server.run, args=(self.stop,))
 
@@ -60,7 +61,10 @@ def daemon() -> Iterator[Daemon]:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["simulate", *map(str, arguments)])
+    """As a user of `[server] users`: the password is in no command line."""
+    env = {"MT5CEP_PASSWORD": CREDENTIAL.password}
+    arguments = ("simulate", "--user", CREDENTIAL.user, *arguments)
+    return CliRunner(env=env).invoke(main, [*map(str, arguments)])
 
 
 def test_all_ticks_arrive_and_the_signal_is_executed(daemon: Daemon) -> None:

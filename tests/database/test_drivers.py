@@ -214,7 +214,7 @@ def test_a_package_that_is_not_there(package: str, monkeypatch: pytest.MonkeyPat
     name = {"duckdb": "duckdb", "psycopg": "postgresql"}[package]
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, f"cep.database.drivers.{name}", raising=False)
-    with pytest.raises(DatabaseError, match=r"pip install 'mt5cep\[database\]'"):
+    with pytest.raises(DatabaseError, match=r"pip install '\.\[database\]'"):
         connect(f"{name}://")
     monkeypatch.undo()
     import_module(f"cep.database.drivers.{name}")

@@ -19,7 +19,7 @@ from tests.emulator.market import (
 
 pytestmark = needs_compiler
 END = "end quiet_ms=30"
-REASON_PARAMETERS, REASON_INITFAILED, REASON_CLOSE = 5, 8, 9
+REASON_REMOVE, REASON_INITFAILED, REASON_CLOSE = 1, 8, 9
 
 
 def test_a_closed_terminal_says_goodbye_to_its_programs(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_program_is_started_again(tmp_path: Path) -> None:
     )  # fmt: skip
     printed = texts(result, "EventProbe")
     assert [text.split()[0] for text in printed] == ["init", "offset", "deinit"] * 2
-    assert figures(printed[1])["reason"] == figures(printed[2])["deinit"] == REASON_PARAMETERS
+    assert figures(printed[1])["reason"] == figures(printed[2])["deinit"] == REASON_REMOVE
 
 
 def test_summer_time_begins(tmp_path: Path) -> None:

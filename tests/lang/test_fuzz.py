@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.lang import RuleError, format_rules, parse, parse_on_demand
+from cep.lang.errors import Source
+from cep.lang.lexer import tokenize
 from cep.lang.tokens import KEYWORDS
 from cep.plan import compile_rules
 from tests.campaign import examples
@@ -22,6 +25,19 @@ PIECES = (
     "\0",
     "\ufeff",
 )
+
+ROOT = Path(__file__).parents[2]
+FILES = (*sorted(ROOT.glob("strategies/*/*.cep")), *sorted(ROOT.glob("tests/lang/formatted/*.cep")))
+
+
+def tokens_of(path: Path) -> tuple[str, ...]:
+    """The tokens of a rule file as they are written."""
+    source = Source(path.read_text(encoding="utf-8"))
+    spans = [token.span for token in tokenize(source)[0]]
+    return tuple(source.text[start:end] for start, end in spans if start < end)
+
+
+WRITTEN = [tokens_of(path) for path in FILES]
 
 
 def accept_or_refuse(text: str) -> None:
@@ -65,6 +81,26 @@ def test_damaged_rules(text: str, data: st.DataObject) -> None:
     end = data.draw(st.integers(start, min(len(text), start + 20)))
     middle = data.draw(st.sampled_from(["", text[start:end] * 2, *PIECES]))
     accept_or_refuse(text[:start] + middle + text[end:])
+
+
+@given(st.sampled_from(WRITTEN), st.data())
+@settings(max_examples=examples(100))
+def test_written_rules_with_tokens_lost_put_in_or_exchanged(
+    tokens: tuple[str, ...], data: st.DataObject
+) -> None:
+    """Rule files as people write them, one to three slips away from that."""
+    damaged = list(tokens)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(damaged) - 1))
+        match data.draw(st.sampled_from(["lose", "put in", "exchange"])):
+            case "lose":
+                del damaged[place]
+            case "put in":
+                damaged.insert(place, data.draw(st.sampled_from(PIECES)))
+            case _:
+                other = data.draw(st.integers(0, len(damaged) - 1))
+                damaged[place], damaged[other] = damaged[other], damaged[place]
+    accept_or_refuse(" ".join(damaged))
 
 
 @given(rule_texts())

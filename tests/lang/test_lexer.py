@@ -66,7 +66,19 @@ def test_one_token(text: str, kind: Kind, content: str) -> None:
         ("a==b", ["a", "==", "b"]),
         ("a--b\nc", ["a", "c"]),
         ("a/* b\n c */d", ["a", "d"]),
-        ("a /* never closed", ["a"]),
+        ("a /* never closed", ["a", "the comment is never closed"]),
+        ("a /*/ b", ["a", "the comment is never closed"]),
+        ("a /**/ b", ["a", "b"]),
+        ("a -- at the end", ["a"]),
+        ("a -- '", ["a"]),
+        ("a -- /*\nb", ["a", "b"]),
+        ("a /* '\n\" */ b", ["a", "b"]),
+        ("'/*' b", ["/*", "b"]),
+        ("a /* see /data/*.csv */ b", ["a", "b"]),
+        (
+            "a; /* one\nb;\n/* two */ c",
+            ["a", ";", "the comment is not closed before another one begins (line 3)", "c"],
+        ),
     ],
 )
 def test_several_tokens(text: str, texts: list[str]) -> None:

@@ -22,10 +22,12 @@ from cep.engine.native import Compiled
 from cep.live.config import read_config
 from cep.live.feed import MarketFeed
 from mt5bridge.client import Connection
+from mt5bridge.credential import FILE, Credential, write_credential
 from mt5bridge.records import Records
 from mt5bridge.server import Server
 from mt5bridge.simulator import Runner, Terminal, Walk, random_walk, simulated_terminal
 from mt5bridge.spool import read
+from tests.credentials import CREDENTIAL
 from tests.waiting import LONG_MS, LONG_S, deadline
 from tests.waiting import wait_until as wait_until
 
@@ -49,7 +51,7 @@ STREAMS = ["Above", "Below", "Filled", "Turn", "FilledTurn", "Broad", "Fade", "W
 
 
 def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | None = None) -> Path:
-    """Rules and settings in `folder`; `sections` overrides or adds keys."""
+    """Rules, settings and credential in `folder`; `sections` overrides or adds keys."""
     settings: dict[str, dict[str, Any]] = {
         "rules": {"file": "rules.cep", "streams": STREAMS},
         "server": {
@@ -70,6 +72,7 @@ def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | Non
         lines += [f"{key} = {_toml(value)}" for key, value in section.items()]
     path = folder / "daemon.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_credential(folder / settings["state"].get("folder", "state") / FILE, CREDENTIAL)
     return path
 
 
@@ -172,13 +175,12 @@ def terminal(ticks: Mapping[str, Records], **options: Any) -> Terminal:
 def play(
     found: Terminal,
     where: str,
-    user: str = "",
-    password: str = "",
+    credential: Credential = CREDENTIAL,
     linger_ms: int = 100,
     until: Callable[[], bool] = lambda: True,
 ) -> Runner:
-    """Run a terminal until everything it has is acknowledged, and `until` is true."""
-    with Connection(where, user, password) as connection:
+    """Run a terminal until everything it has is acknowledged."""
+    with Connection(where, credential) as connection:
         runner = Runner(found, connection)
         limit = deadline()
         runner.run(threading.Event(), lambda: (until() and found.finished) or limit(), linger_ms)

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from cep.cli import main
 from cep.live.config import Config, ConfigError, read_config
+from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.live.service import write_settings
 from tests.waiting import LONG_S
 
@@ -80,7 +81,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
                 assert isinstance(got, Path) and got.is_absolute() and got.name == value
             else:
                 assert got == value
-    assert config.server.settings().passwords == {"a": "b"}
+    assert config.server.settings(CREDENTIAL).passwords == {"a": "b", **PASSWORDS}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,10 @@ def test_a_wrong_type_is_named_with_its_key(tmp_path: Path, section: str, key: s
         ('[rules]\nfile = "r"\n[risk]\nlots_per_day = -1\n', r">= 0.*risk\.lots_per_day"),
         ('[rules]\nfile = "r"\n[risk]\nday_begins_minutes = 1440\n', "day_begins_minutes"),
         ('[rules]\nfile = "r"\n[risk]\nlots_assumed = 0\n', r"> 0.*risk\.lots_assumed"),
-        ('[rules]\nfile = "r"\n[server]\nbind = "tcp://0.0.0.0:5"\n', "no passwords are set"),
+        ('[rules]\nfile = "r"\n[server]\nbind = "tcp://0.0.0.0:5"\n', "is not encrypted"),
+        ('[rules]\nfile = "r"\n[server]\nusers = {a = ""}\n', r"\[server\] users: .*'a' is empty"),
+        ('[rules]\nfile = "r"\n[server]\nusers = {"" = "b"}\n', "name is empty.*another name"),
+        ('[rules]\nfile = "r"\n[server]\nusers = {mt5bridge = "b"}\n', "daemon's own user"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, message: str) -> None:
@@ -154,7 +158,7 @@ def test_check_says_that_all_is_fine(tmp_path: Path) -> None:
         ("rules", {"file": "none.cep"}, "none.cep: No such file"),
         ("rules", {"streams": ["Fadee"]}, "makes no stream Fadee; it makes Above, "),
         ("rules", {"callback": "none.py"}, "none.py: no such file"),
-        ("server", {"bind": "tcp://192.168.0.1:5"}, "no passwords are set"),
+        ("server", {"bind": "tcp://192.168.0.1:5"}, "is not encrypted"),
         ("spool", {"folders": 1}, "unknown field `folders`"),
     ],
 )

@@ -15,9 +15,11 @@ import zmq
 from cep.archive import Archive, ingest_spool
 from cep.daemon import Daemon
 from cep.live.config import read_config
-from mt5bridge.client import Connection
+from mt5bridge.client import Connection, introduce
+from mt5bridge.credential import Credential
 from mt5bridge.simulator import Account, RefusedError, Runner, parse_script
 from mt5bridge.spool import Kind, SpoolLockedError, read
+from tests.credentials import CREDENTIAL
 from tests.live.service import (
     Service,
     address,
@@ -170,9 +172,9 @@ def test_users_and_passwords(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {"server": {"users": {"trader": "secret"}}})
     with Service(settings) as service:
         with pytest.raises(RefusedError, match="password"):
-            play(terminal(walks("A", 100)), address(settings), "trader", "wrong")
+            play(terminal(walks("A", 100)), address(settings), Credential("trader", "wrong"))
         assert "frames" not in service.counters
-        play(terminal(walks("A", 100)), address(settings), "trader", "secret")
+        play(terminal(walks("A", 100)), address(settings), Credential("trader", "secret"))
         assert service.counters["ticks"] == 100
 
 
@@ -181,7 +183,10 @@ def test_a_second_terminal_with_the_same_name_is_refused(tmp_path: Path) -> None
     first = terminal(walks("A", 400), instance=1, speed=1.0)
     second = terminal(walks("A", 400, seed=9), instance=2)
     with Service(settings) as service:
-        with Connection(address(settings)) as one, Connection(address(settings)) as two:
+        with (
+            Connection(address(settings), CREDENTIAL) as one,
+            Connection(address(settings), CREDENTIAL) as two,
+        ):
             running, refused = Runner(first, one), Runner(second, two, patience_ms=300)
 
             def both() -> bool:
@@ -203,6 +208,7 @@ def test_strangers_and_bad_frames_disturb_nobody(tmp_path: Path) -> None:
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     with Service(settings) as service, context, context.socket(zmq.DEALER) as stranger:
         stranger.linger = 0
+        introduce(stranger, CREDENTIAL)
         stranger.connect(address(settings))
         for frame in (b"", b"hello", b"MT5B" + bytes(12), b"\xff" * 5_000):
             stranger.send(frame)
@@ -218,7 +224,7 @@ def test_a_full_spool_acknowledges_nothing_until_it_is_archived(tmp_path: Path) 
     settings = write_settings(tmp_path, {"spool": sizes, "signals": {"send": False}})
     found = terminal(walks("A", 60_000))  # 60 bytes each
     archive = Archive(tmp_path / "proof")
-    with Service(settings) as service, Connection(address(settings)) as connection:
+    with Service(settings) as service, Connection(address(settings), CREDENTIAL) as connection:
         runner = Runner(found, connection)
 
         def full() -> bool:
@@ -250,7 +256,7 @@ def test_a_daemon_that_cannot_acknowledge_any_more_ends(tmp_path: Path) -> None:
     def broken() -> None:
         raise RuntimeError("no way")
 
-    with Service(settings) as service, Connection(address(settings)) as connection:
+    with Service(settings) as service, Connection(address(settings), CREDENTIAL) as connection:
         service.daemon._save_snapshots = broken  # type: ignore[method-assign]
         runner = Runner(terminal(walks("A", 100)), connection)
         wait_until(lambda: (runner.step(), not service.thread.is_alive())[1])

@@ -22,6 +22,7 @@ from cep.live import follower, on_database
 from mt5bridge.client import Connection
 from mt5bridge.simulator import Runner, Terminal, parse_script
 from mt5bridge.spool import Kind, read
+from tests.credentials import CREDENTIAL
 from tests.database.servers import PostgresqlServer, running
 from tests.live.service import (
     Service,
@@ -174,7 +175,7 @@ def test_late_ticks_stop_nothing_and_do_not_vanish(kind: str, tmp_path: Path) ->
 def playing(found: Terminal, settings: Path) -> Iterator[None]:
     """A terminal that plays until the end of the block, whatever becomes of the daemon."""
     stop = threading.Event()
-    with Connection(address(settings)) as connection:
+    with Connection(address(settings), CREDENTIAL) as connection:
         runner = Runner(found, connection)
         thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
         thread.start()

@@ -31,6 +31,7 @@ from mt5bridge.orders import (
 from mt5bridge.server.status import STALE_MS, read_status, running_status
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.wire import TradeMode
+from tests.credentials import CREDENTIAL
 from tests.live.service import (
     Service,
     address,
@@ -73,7 +74,7 @@ def halt(settings: Path, halted: bool) -> None:
 def connected(found: Terminal, settings: Path) -> Any:
     """A terminal that runs beside."""
     stop = Event()
-    with Connection(address(settings)) as connection:
+    with Connection(address(settings), CREDENTIAL) as connection:
         runner = Runner(found, connection)
         thread = Thread(target=runner.run, args=(stop, lambda: False))
         thread.start()
@@ -246,7 +247,7 @@ def test_kills_lose_no_order_and_no_report(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     names = [f"order {number}" for number in range(2)]
     stop = Event()
-    with Connection(address(settings)) as connection:
+    with Connection(address(settings), CREDENTIAL) as connection:
         thread = Thread(target=Runner(found, connection).run, args=(stop, lambda: False))
         thread.start()
         try:

@@ -28,6 +28,7 @@ from mt5bridge.server import Batch, Gap, ticks_of
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.spool import Condition, Group, Kind, Spool, read
 from mt5bridge.wire import LostReason
+from tests.credentials import CREDENTIAL
 from tests.live.service import (
     RULES,
     STREAMS,
@@ -61,7 +62,7 @@ def play_through_kills(settings: Path, found: Terminal, at: list[int]) -> None:
         """A daemon that finds nothing left to acknowledge is killed, too, but when it listens."""
         return acknowledged(found) >= to and log.read_text().count("listening") >= daemons
 
-    with Connection(address(settings)) as connection:
+    with Connection(address(settings), CREDENTIAL) as connection:
         runner = Runner(found, connection)
         thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
         thread.start()

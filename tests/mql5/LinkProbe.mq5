@@ -4,7 +4,7 @@
 #include <Mt5Bridge\Link\Connection.mqh>
 
 input int    Port = 5655;        // of the ROUTER
-input string User = "";          // empty: NULL instead of PLAIN
+input string User = "";          // empty: the credential's file
 input string Password = "";
 input int    TimerMs = 5;        // between two steps
 input int    HandshakeMs = 300000; // until the handshake must be done

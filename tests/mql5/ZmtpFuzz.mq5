@@ -4,7 +4,7 @@
 #include <Mt5Bridge\Link\Zmtp.mqh>
 #include <Mt5Bridge\Wire\Crc32.mqh>
 
-input string StreamsFile = "streams.bin";   // u4 PLAIN, u4 pieces, then u4 length and bytes each
+input string StreamsFile = "streams.bin";   // u4 pieces, then u4 length and bytes each
 input string OutcomesFile = "outcomes.bin"; // u4: stage, failure, messages, multiparts, sum, said, most
 
 // What a peer made of the client.
@@ -61,9 +61,8 @@ private:
 
    bool              One(const int from, const int to)
      {
-      const bool plain = FileReadInteger(from, INT_VALUE) != 0;
       const int pieces = FileReadInteger(from, INT_VALUE);
-      m_zmtp.Configure(plain ? "user" : "", plain ? "secret" : "", "");
+      m_zmtp.Begin("user", "secret", "");
       m_messages = 0;
       m_multiparts = 0;
       m_sum = 0;

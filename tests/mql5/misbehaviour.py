@@ -40,6 +40,17 @@ def falls_silent_when_greeted(data: bytes) -> Behaviour:
     return behave
 
 
+def falls_silent_when_let_in(data: bytes) -> Behaviour:
+    """The same behind WELCOME."""
+
+    def behave(peer: Peer) -> None:
+        peer.let_in()
+        peer.send(data)
+        peer.until_given_up()
+
+    return behave
+
+
 def falls_silent_when_up(data: bytes) -> Behaviour:
     """The same when the client is up, which shows by its first message."""
 
@@ -57,6 +68,17 @@ def says_when_greeted(data: bytes) -> Behaviour:
 
     def behave(peer: Peer) -> None:
         peer.greet()
+        peer.send(data)
+        peer.until_closed()
+
+    return behave
+
+
+def says_when_let_in(data: bytes) -> Behaviour:
+    """The same behind WELCOME, where READY is due."""
+
+    def behave(peer: Peer) -> None:
+        peer.let_in()
         peer.send(data)
         peer.until_closed()
 
@@ -119,13 +141,15 @@ def takes_nothing(peer: Peer) -> None:
     peer.until_hung_up()
 
 
-_UP_BYTES = 107  # greeting and READY of libzmq
+_UP_BYTES = 117  # greeting, WELCOME and READY of libzmq
 # A peer that has closed is noticed by reading or by writing, whichever comes first.
 _GONE = (
     "the other side closed",
     "reading from the connection failed",
     "sending to the connection failed",
 )
+# Reset so early, it may not have been seen to stand at all.
+_RESET = (*_GONE, "nobody accepts connections")
 _GARBAGE = bytes([1]) + Random(4).randbytes(99)
 _HALF_FRAME = struct.pack(">BQ", zmtp.LONG, 5_000) + bytes(100)
 _GREETING = zmtp.greeting()
@@ -137,17 +161,18 @@ WRONG: dict[str, tuple[Behaviour, str | tuple[str, ...]]] = {
     "ff_garbage": (says(b"\xff" * 9 + b"\x00"), "the other side does not speak ZMTP"),
     "zmtp_1": (says(b"\xff" + bytes(8) + b"\x7f\x00"), "the other side speaks an older ZMTP"),
     "zmtp_2": (says(b"\xff" + bytes(8) + b"\x7f\x01\x05"), "the other side speaks an older ZMTP"),
-    "plain": (says(zmtp.greeting("PLAIN")), "the other side uses another mechanism"),
-    "curve": (says(zmtp.greeting("CURVE")), "the other side uses another mechanism"),
-    "publisher": (says_when_greeted(zmtp.ready("PUB")), "the other side is no ROUTER"),
-    "error": (says_when_greeted(zmtp.error()), "user or password are wrong (400)"),
+    "null": (says(zmtp.greeting("NULL")), "the other side does not ask for a user"),
+    "curve": (says(zmtp.greeting("CURVE")), "the other side does not ask for a user"),
+    "publisher": (says_when_let_in(zmtp.ready("PUB")), "the other side is no ROUTER"),
+    "error": (says_when_greeted(zmtp.error()), "the daemon refuses the credential"),
     "libzmq_error": (
         says_when_greeted(zmtp.frame(b"^RROR\x03400", zmtp.COMMAND)),
-        "user or password are wrong (400)",
+        "the daemon refuses the credential",
     ),
-    "welcome": (says_when_greeted(zmtp.command("WELCOME")), "the other side sent what is not"),
+    "welcome": (says_when_let_in(zmtp.command("WELCOME")), "the other side sent what is not"),
+    "no_welcome": (says_when_greeted(zmtp.ready()), "the other side sent what is not"),
     "early": (says_when_greeted(zmtp.frame(b"early")), "the other side sent what is not"),
-    "metadata": (says_when_greeted(zmtp.command("READY", b"\5ab")), "the other side sent what is"),
+    "metadata": (says_when_let_in(zmtp.command("READY", b"\5ab")), "the other side sent what is"),
     "flags": (says_when_ready(b"\x80\x00"), "the other side sent what is not ZMTP"),
     "long_ping": (says_when_ready(zmtp.ping(bytes(17))), "the other side sent what is not"),
     "huge_frame": (
@@ -171,8 +196,8 @@ WRONG: dict[str, tuple[Behaviour, str | tuple[str, ...]]] = {
     "closes_half_greeting": (closes_behind(_GREETING[:20]), _GONE),
     "closes_ready": (closes_behind(b"", ready=True), _GONE),
     "closes_half_frame": (closes_behind(_HALF_FRAME, ready=True), _GONE),
-    "resets": (resets_behind(b""), (*_GONE, "nobody accepts connections")),
-    "resets_greeting": (resets_behind(_GREETING), _GONE),
+    "resets": (resets_behind(b""), _RESET),
+    "resets_greeting": (resets_behind(_GREETING), _RESET),
     "resets_half_frame": (resets_behind(_HALF_FRAME, ready=True), _GONE),
     "flood_pings": (floods(zmtp.ping(b"x" * 16), 3_000_000), _GONE),
     "flood_unknown": (floods(zmtp.command("JUNK", bytes(99)), 3_000_000), _GONE),
@@ -181,8 +206,12 @@ WRONG: dict[str, tuple[Behaviour, str | tuple[str, ...]]] = {
         falls_silent_behind(_GREETING[:11]),
         "the other side did not finish the handshake",
     ),
-    "no_ready": (falls_silent_when_greeted(b""), "the other side did not finish the handshake"),
-    "half_ready": (falls_silent_when_greeted(zmtp.ready()[:9]), "the other side did not finish"),
+    "no_welcome_comes": (
+        falls_silent_when_greeted(b""),
+        "the other side did not finish the handshake",
+    ),
+    "no_ready": (falls_silent_when_let_in(b""), "the other side did not finish the handshake"),
+    "half_ready": (falls_silent_when_let_in(zmtp.ready()[:9]), "the other side did not finish"),
     "silent_ready": (falls_silent_when_up(b""), "the other side does not answer any more"),
     "half_frame": (falls_silent_when_up(_HALF_FRAME), "the other side does not answer any more"),
     "dribbles": (dribbles, _GONE),

@@ -9,16 +9,22 @@ from pathlib import Path
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
+from mt5bridge.credential import Credential
 from mt5bridge.emulator.script import Script, statement
 from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal
+from tests.credentials import CREDENTIAL
 from tests.mql5.running import PROGRAMS
 from tests.waiting import LONG_MS, LONG_S
 
 
 @contextmanager
 def probe(
-    folder: Path, port: int, *statements: str, **inputs: object
+    folder: Path,
+    port: int,
+    *statements: str,
+    credential: Credential | None = CREDENTIAL,
+    **inputs: object,
 ) -> Iterator[EmulatedTerminal]:
     """The probe connecting to `port`; the terminal is stopped in order at the end."""
     script = Script.of(
@@ -29,7 +35,7 @@ def probe(
         *statements,
         statement("attach", "LinkProbe", "on", "EURUSD", Port=port, **inputs),
     )
-    with EmulatedTerminal(PROGRAMS, script, folder) as terminal:
+    with EmulatedTerminal(PROGRAMS, script, folder, credential=credential) as terminal:
         yield terminal
 
 
@@ -46,22 +52,21 @@ def _steps(stats: Stats) -> int:
 @contextmanager
 def libzmq_router(**options: int) -> Iterator[zmq.Socket[bytes]]:
     """A bound ROUTER with these socket options."""
-    with zmq.Context() as context, context.socket(zmq.ROUTER) as router:
-        _prepare(router, options)
+    with letting_in(CREDENTIAL) as router:
+        prepare(router, options)
         yield router
 
 
 @contextmanager
-def plain_router(user: str, password: str) -> Iterator[zmq.Socket[bytes]]:
-    """A bound ROUTER that lets one user in."""
+def letting_in(credential: Credential) -> Iterator[zmq.Socket[bytes]]:
+    """A ROUTER, not bound yet, that lets one user in."""
     with zmq.Context() as context:
         guard = ThreadAuthenticator(context)
         guard.start()
         try:
-            guard.configure_plain(domain="*", passwords={user: password})
+            guard.configure_plain(domain="*", passwords={credential.user: credential.password})
             with context.socket(zmq.ROUTER) as router:
                 router.plain_server = True
-                _prepare(router, {})
                 yield router
         finally:
             guard.stop()
@@ -96,9 +101,10 @@ def wait_for_echo(router: zmq.Socket[bytes], text: bytes) -> None:
             router.send_multipart([peer, text])
 
 
-def _prepare(router: zmq.Socket[bytes], options: dict[str, int]) -> None:
+def prepare(router: zmq.Socket[bytes], options: dict[str, int] | None = None) -> None:
+    """Bind it, with a deadline for all it does."""
     router.linger = 0
     router.rcvtimeo = router.sndtimeo = LONG_MS
-    for name, value in options.items():
+    for name, value in (options or {}).items():
         router.setsockopt(getattr(zmq, name), value)
     router.bind("tcp://127.0.0.1:*")

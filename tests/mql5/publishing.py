@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from mt5bridge.server import DEALS, Batch, ticks_of
 from mt5bridge.simulator.ticks import Walk, crowd, random_walk
 from mt5bridge.terminal.sources import sources_folder
 from tests.bridge.live import Daemon, wait_until
+from tests.credentials import CREDENTIAL
 
 IDENTITY = "5001@Demo"
 _SOURCES = sources_folder()
@@ -25,6 +26,7 @@ PROGRAMS = (
     _SOURCES / "Experts" / "Mt5Bridge" / "Publisher.mq5",
     _SOURCES / "Indicators" / "Mt5Bridge" / "TickSpy.mq5",
 )
+TRADER = _SOURCES / "Experts" / "Mt5Bridge" / "Trader.mq5"
 EXAMPLE = _SOURCES / "Experts" / "Mt5Bridge" / "Examples" / "SignalPrinter.mq5"
 _SCRIPT = """
 seed {seed}
@@ -165,6 +167,11 @@ def script(
     )
 
 
+def terminal_of(programs: Sequence[Path], session: Script, folder: Path) -> EmulatedTerminal:
+    """A terminal that the tests' servers let in."""
+    return EmulatedTerminal(programs, session, folder, credential=CREDENTIAL)
+
+
 @contextmanager
 def publishing(
     folder: Path,
@@ -180,5 +187,5 @@ def publishing(
         daemon.settings = replace(daemon.settings, bind=daemon.server.address)
         port = daemon.server.address.rpartition(":")[2]
         session = script(folder, ticks, port, statements, inputs, seed)
-        with EmulatedTerminal(PROGRAMS, session, folder / "terminal") as terminal:
+        with terminal_of(PROGRAMS, session, folder / "terminal") as terminal:
             yield Stage(daemon, terminal, ticks)

@@ -78,16 +78,26 @@ class Peer:
         self.link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def greet(self) -> None:
-        """Exchange greetings (NULL)."""
+        """Exchange greetings."""
         self.send(zmtp.greeting())
         self.take(zmtp.GREETING_BYTES)
 
     def shake_hands(self) -> None:
-        """The whole NULL handshake."""
+        """The whole handshake of PLAIN, whoever comes."""
+        self.let_in()
+        self.take_command()
+        self.send(zmtp.ready())
+
+    def let_in(self) -> None:
+        """The handshake up to WELCOME."""
         self.greet()
+        self.take_command()
+        self.send(zmtp.command("WELCOME"))
+
+    def take_command(self) -> None:
+        """HELLO, INITIATE: whatever the client says."""
         head = self.take(2)
         self.take(head[1])
-        self.send(zmtp.ready())
 
     def pipe(self, bytes_max: int | None = None, step: int = _CHUNK_BYTES) -> None:
         """Be the real ROUTER, for `bytes_max` bytes to the client, at most `step` at a time."""

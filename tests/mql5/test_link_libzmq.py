@@ -6,14 +6,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-import zmq
 
+from mt5bridge.credential import Credential, CredentialError, read_credential, write_credential
+from tests.credentials import CREDENTIAL
 from tests.mql5.probing import (
     echoed,
     greet,
+    letting_in,
     libzmq_router,
-    plain_router,
     port_of,
+    prepare,
     probe,
 )
 from tests.waiting import LONG_MS, LONG_S
@@ -81,29 +83,66 @@ def test_silent_libzmq_is_pinged(tmp_path: Path) -> None:
     assert "round trip -1" not in told
 
 
-def test_plain(tmp_path: Path) -> None:
-    """12.2: user and password."""
-    with plain_router("terminal", "Geheimnis €") as router:
+def test_user_and_password_of_the_inputs(tmp_path: Path) -> None:
+    """12.2: they come before the file."""
+    with letting_in(Credential("terminal", "Geheimnis €")) as router:
+        prepare(router)
         inputs = {"User": "terminal", "Password": "Geheimnis €"}
         with probe(tmp_path, port_of(router), **inputs):
             assert echoed(router, greet(router), b"let in") == [b"let in"]
 
 
-def test_plain_with_a_wrong_password(tmp_path: Path) -> None:
-    inputs = {"User": "terminal", "Password": "wrong"}
-    with (
-        plain_router("terminal", "right") as router,
-        probe(tmp_path, port_of(router), **inputs) as terminal,
-    ):
-        terminal.wait_journal("down: user or password are wrong (400)", LONG_S)
+def test_the_credential_of_the_file(tmp_path: Path) -> None:
+    """As Python writes it, and also in a file that Notepad has saved."""
+    with letting_in(Credential("terminal", "Geheimnis mit €")) as router:
+        prepare(router)
+        credential = Credential("terminal", "Geheimnis mit €")
+        with probe(tmp_path, port_of(router), credential=credential) as terminal:
+            assert echoed(router, greet(router), b"let in") == [b"let in"]
+            terminal.stop()
+        file = terminal.file("Mt5Bridge/credential.txt")
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+        with probe(tmp_path, port_of(router), credential=None):
+            assert echoed(router, greet(router), b"again") == [b"again"]
+
+
+def test_a_credential_that_comes_later_is_taken(tmp_path: Path) -> None:
+    """First there is none, then a wrong one, then a damaged one: each is told, none is final."""
+    with libzmq_router() as router, probe(tmp_path, port_of(router), credential=None) as terminal:
+        told = terminal.wait_journal("down: no credential: run `mt5cep terminal", LONG_S)
+        assert "(Files\\Mt5Bridge\\credential.txt)" in told
+        file = terminal.file("Mt5Bridge/credential.txt")
+        write_credential(file, Credential(CREDENTIAL.user, "wrong"))
+        terminal.wait_journal("down: the daemon refuses the credential: run", LONG_S)
+        file.write_bytes(b"mt5bridge credential 1\nuser tester\npassword a-secr")
+        terminal.wait_journal("down: the credential is damaged: run", LONG_S)
         assert not [line for line in terminal.journal if line.endswith("up 1")]
+        write_credential(file, CREDENTIAL)
+        assert echoed(router, greet(router), b"let in") == [b"let in"]
 
 
-def test_null_against_plain(tmp_path: Path) -> None:
-    """libzmq closes without a word; the user is told where to look."""
-    with plain_router("terminal", "right") as router, probe(tmp_path, port_of(router)) as terminal:
-        told = terminal.wait_journal("closed during the handshake", LONG_S)
-        assert "check user and password" in told
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe\n\n\n",
+        b"mt5bridge credential 2\nuser tester\npassword a-secret-of-the-tests\n",
+        b"mt5bridge credential 1\nuser \npassword a-secret-of-the-tests\n",
+        b"mt5bridge credential 1\nuser tester\npassword \n",
+        b"mt5bridge credential 1\nuser tester\npassword a-secret-of-the-tests\n\n",
+        b"mt5bridge credential 1\nuser tester\npassword " + b"x" * 1_024 + b"\n",
+    ],
+)
+def test_a_damaged_credential_is_told(tmp_path: Path, content: bytes) -> None:
+    """What Python would not read either."""
+    file = tmp_path / "MQL5" / "Files" / "Mt5Bridge" / "credential.txt"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    file.chmod(0o600)
+    with pytest.raises(CredentialError, match="damaged"):
+        read_credential(file)
+    with probe(tmp_path, 9, credential=None) as terminal:
+        terminal.wait_journal("down: the credential is damaged", LONG_S)
 
 
 def test_comes_back_to_a_router_that_was_restarted(tmp_path: Path) -> None:
@@ -114,7 +153,7 @@ def test_comes_back_to_a_router_that_was_restarted(tmp_path: Path) -> None:
             router.close()
             terminal.wait_journal("down:", LONG_S)
             terminal.wait_journal("nobody accepts connections", LONG_S)
-            with zmq.Context() as context, context.socket(zmq.ROUTER) as second:
+            with letting_in(CREDENTIAL) as second:
                 second.linger, second.rcvtimeo = 0, LONG_MS
                 second.bind(f"tcp://127.0.0.1:{port}")
                 assert echoed(second, greet(second), b"again") == [b"again"]

@@ -7,18 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from mt5bridge.credential import write_credential
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.server import Funds
 from mt5bridge.wire import Allowed, Side, Signal, SignalStatus
 from tests.bridge.live import SETTINGS, Daemon, wait_until
+from tests.credentials import CREDENTIAL
 from tests.mql5.publishing import (
     EXAMPLE,
     IDENTITY,
     PROGRAMS,
+    TRADER,
     comment,
     market,
     publishing,
     script,
+    terminal_of,
 )
 from tests.waiting import LONG_MS, LONG_S
 
@@ -61,7 +65,7 @@ def test_a_second_terminal_with_the_same_identity_waits_for_the_first(tmp_path: 
         stage.wait_share(0.1)
         port = stage.daemon.server.address.rpartition(":")[2]
         other = script(tmp_path / "other", ticks, port, LIVELY)
-        with EmulatedTerminal(PROGRAMS, other, tmp_path / "second") as second:
+        with terminal_of(PROGRAMS, other, tmp_path / "second") as second:
             second.wait_journal("refused: 5001@Demo is connected already", LONG_S)
             stage.wait_ticks()
     stage.check_ticks()
@@ -101,7 +105,7 @@ def test_example_receives_a_signal_and_answers_once(tmp_path: Path) -> None:
         session = script(
             tmp_path, market("EURUSD", 500), port, LIVELY, {"TimerMs": "5"}, program="SignalPrinter"
         )
-        with EmulatedTerminal([EXAMPLE], session, tmp_path / "terminal") as terminal:
+        with terminal_of([EXAMPLE], session, tmp_path / "terminal") as terminal:
             wait_until(lambda: identity in daemon.server.terminals.connected())
             daemon.server.send(identity, signal)
             wait_until(lambda: bool(daemon.outcomes))
@@ -128,16 +132,38 @@ def test_what_keeps_the_daemon_away_is_told_once(tmp_path: Path) -> None:
 
 def test_a_daemon_that_was_never_there_is_told_of(tmp_path: Path) -> None:
     session = script(tmp_path, market("EURUSD", 200), "1", LIVELY)
-    with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
+    with terminal_of(PROGRAMS, session, tmp_path / "terminal") as terminal:
         terminal.wait_journal("offline: nobody accepts", LONG_S)
         terminal.wait(lambda stats: "offline: nobody accepts" in comment(stats), LONG_S)
         told = [line for line in terminal.journal if "offline: nobody accepts" in line]
     assert len(told) == 1
 
 
+@pytest.mark.parametrize("program", ["Publisher", "Trader", "SignalPrinter"])
+def test_a_missing_credential_is_told_once_and_taken_when_it_comes(
+    tmp_path: Path, program: str
+) -> None:
+    """In the journal and on the chart; nothing need be attached anew."""
+    trouble = "offline: no credential: run `mt5cep terminal install --config FILE`"
+    programs = {"Publisher": PROGRAMS, "Trader": [TRADER], "SignalPrinter": [EXAMPLE]}[program]
+    with Daemon() as daemon:
+        port = daemon.server.address.rpartition(":")[2]
+        inputs = {"TimerMs": "5"}
+        session = script(tmp_path, market("EURUSD", 200), port, LIVELY, inputs, program=program)
+        with EmulatedTerminal(programs, session, tmp_path / "terminal") as terminal:
+            terminal.wait_journal(trouble, LONG_S)
+            if program != "SignalPrinter":  # whose chart is its author's
+                terminal.wait(lambda stats: trouble in comment(stats), LONG_S)
+            assert not daemon.server.terminals.sessions
+            write_credential(terminal.file("Mt5Bridge/credential.txt"), CREDENTIAL)
+            wait_until(lambda: bool(daemon.server.terminals.connected()))
+            told = [line for line in terminal.journal if trouble in line]
+    assert len(told) == 1
+
+
 def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(tmp_path: Path) -> None:
     session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, {"Identity": "x" * 129})
-    with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
+    with terminal_of(PROGRAMS, session, tmp_path / "terminal") as terminal:
         line = terminal.wait_journal("the identity must have 1 to 128 bytes", LONG_S)
     assert "Alert" in line
 
@@ -148,5 +174,5 @@ def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(tmp_path: P
 )
 def test_a_symbol_that_cannot_be_published_is_named(tmp_path: Path, name: str, told: str) -> None:
     session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, {"Symbols": name})
-    with EmulatedTerminal(PROGRAMS, session, tmp_path / "terminal") as terminal:
+    with terminal_of(PROGRAMS, session, tmp_path / "terminal") as terminal:
         assert "Alert" in terminal.wait_journal(told, LONG_S)

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.misbehaving_router import outlive
 
 _WAYS = (
-    "garbage", "plain", "publisher", "closes_half_frame", "resets_half_frame", "flags",
+    "garbage", "null", "publisher", "closes_half_frame", "resets_half_frame", "flags",
     "large_frame", "flood_unknown", "half_frame",
 )  # fmt: skip
 # BlockMs of the publisher is 50, and taking ticks has 10; the rest is for a busy machine.

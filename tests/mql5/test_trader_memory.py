@@ -9,7 +9,7 @@ import pytest
 
 from mt5bridge.wire import Side, SignalStatus
 from tests.bridge.live import wait_until
-from tests.mql5.trading import IDENTITY, Floor, signal, trading
+from tests.mql5.trading import IDENTITY, Floor, fills_and_final, signal, trading
 from tests.waiting import LONG_S
 
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
@@ -26,25 +26,21 @@ def _restart(floor: Floor) -> None:
     floor.wait_online()
 
 
-def _told(floor: Floor, number: int) -> list[object]:
-    return [result for result in floor.results(number) if result.status.final or result.deal]
-
-
 def test_asked_twice_executed_once(tmp_path: Path) -> None:
     with trading(tmp_path, broker="broker fills=3..3", symbol="execution=3") as floor:
         request = signal(Side.BUY, 0.3)
         floor.ask(request)
-        told = _told(floor, request.id)
+        told = fills_and_final(floor, request.id)
         for restart in (False, True):
             if restart:
                 _restart(floor)
             floor.outcomes.clear()
             floor.ask(request)
-            assert _told(floor, request.id) == told
+            assert fills_and_final(floor, request.id) == told
             floor.outcomes.clear()
             floor.question(request.id)
             floor.final(request.id)
-            assert _told(floor, request.id) == told
+            assert fills_and_final(floor, request.id) == told
         assert len(floor.broker().orders) == 1
 
 
@@ -86,7 +82,7 @@ def test_comments_rewritten(tmp_path: Path, comments: str, carrier: str) -> None
 def test_journal_with_a_torn_end(tmp_path: Path) -> None:
     with trading(tmp_path) as floor:
         floor.ask(request := signal(Side.BUY, 0.1))
-        told = _told(floor, request.id)
+        told = fills_and_final(floor, request.id)
         floor.terminal.kill()
         with _journal(floor).open("ab") as file:
             file.write(b"\x40\0\0\0abcdtorn")
@@ -94,7 +90,7 @@ def test_journal_with_a_torn_end(tmp_path: Path) -> None:
         floor.wait_online()
         floor.outcomes.clear()
         floor.ask(request)
-        assert _told(floor, request.id) == told
+        assert fills_and_final(floor, request.id) == told
         assert len(floor.broker().orders) == 1
 
 
@@ -107,7 +103,8 @@ def test_damaged_journal_is_refused(tmp_path: Path) -> None:
         _journal(floor).write_bytes(content)
         floor.terminal.start()
         line = floor.terminal.wait_journal("is damaged at byte 8", LONG_S)
-        assert "move the file away" in line
+        assert "restore this file from a backup" in line
+        assert not any(word in line for word in ("move", "delete", "remove", "rename"))
 
 
 def test_without_a_journal_the_broker_is_asked(tmp_path: Path) -> None:
@@ -173,7 +170,7 @@ def test_results_of_a_time_offline(tmp_path: Path) -> None:
         floor.wait_status(request.id, SignalStatus.RECEIVED)
         _restart(floor)
         final = floor.final(request.id)
-        wait_until(lambda: len(_told(floor, request.id)) == len(floor.deals(request.id)))
+        wait_until(lambda: len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)))
         assert final.status in (EXECUTED, REJECTED)
         assert (final.status is EXECUTED) == (len(floor.deals(request.id)) > 0)
 
@@ -183,7 +180,7 @@ def test_transactions_that_never_come(tmp_path: Path) -> None:
     with trading(tmp_path, broker=broker) as floor:
         final = floor.ask(request := signal(Side.BUY, 0.2))
         assert final.status is EXECUTED
-        assert len(_told(floor, request.id)) == len(floor.deals(request.id)) == 2
+        assert len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)) == 2
 
 
 def test_executed_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
@@ -196,4 +193,4 @@ def test_executed_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
         for request in requests:
             final = floor.final(request.id)
             assert (final.status is EXECUTED) == (floor.lots(request.id) > 0)
-            assert len(_told(floor, request.id)) == max(1, len(floor.deals(request.id)))
+            assert len(fills_and_final(floor, request.id)) == max(1, len(floor.deals(request.id)))

@@ -17,6 +17,7 @@ from mt5bridge.orders import OrderRequest, SendOrder, order_id, read_book
 from mt5bridge.server.status import TerminalStatus, read_status
 from mt5bridge.terminal.sources import sources_folder
 from mt5bridge.wire import Allowed
+from tests.credentials import CREDENTIAL
 from tests.live.service import Service, address, wait_until, write_settings
 from tests.mql5.trading import SYMBOL, still
 from tests.waiting import LONG_MS
@@ -79,7 +80,7 @@ def emulated(tmp_path: Path, settings: Path) -> EmulatedTerminal:
     port = address(settings).rpartition(":")[2]
     script = parse_script(_SCRIPT.format(ticks=ticks, port=port, limits=_LIMITS))
     try:
-        return EmulatedTerminal(_PROGRAMS, script, tmp_path / "terminal")
+        return EmulatedTerminal(_PROGRAMS, script, tmp_path / "terminal", credential=CREDENTIAL)
     except CompilerMissingError as missing:
         pytest.skip(str(missing))
 

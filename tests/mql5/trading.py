@@ -27,10 +27,16 @@ from mt5bridge.wire import (
     SignalResult,
     SignalStatus,
 )
+from tests.credentials import CREDENTIAL, PASSWORDS
+from tests.mql5.reinit import begin_again
 from tests.waiting import LONG_MS, LONG_S, wait_until
 
 SETTINGS = Settings(
-    bind="tcp://127.0.0.1:*", heartbeat_ms=100, timeout_ms=LONG_MS, resend_after_ms=50
+    bind="tcp://127.0.0.1:*",
+    heartbeat_ms=100,
+    timeout_ms=LONG_MS,
+    resend_after_ms=50,
+    passwords=PASSWORDS,
 )
 IDENTITY = "5001@Floor/trader"
 SYMBOL = "EURUSD"
@@ -80,10 +86,38 @@ class Floor:
         self._thread.join(LONG_S)
         self.server.close()
 
-    def wait_online(self) -> None:
+    def wait_online(self, symbol: str = SYMBOL, identity: str = IDENTITY) -> None:
         """Wait until the trader has announced its symbol on a living connection."""
-        wait_until(lambda: IDENTITY in self.server.terminals.connected())
-        wait_until(lambda: bool(self.server.traders(SYMBOL)))
+        wait_until(lambda: identity in self.server.terminals.connected())
+        wait_until(lambda: identity in self.server.traders(symbol))
+
+    def reinit(
+        self,
+        change: str,
+        *,
+        online: bool = True,
+        symbol: str = SYMBOL,
+        identity: str = IDENTITY,
+    ) -> None:
+        """Change inputs or chart of the running trader; wait until it is there again."""
+        connected = self._connections()
+        begin_again(self.terminal, "Trader", change)
+        if online:
+            wait_until(lambda: self._connections() > connected)
+            self.wait_online(symbol, identity)
+
+    def _connections(self) -> int:
+        return self.server.counters().get("connections", 0)
+
+    def ask_until(self, request: Signal | Order, status: SignalStatus) -> SignalResult:
+        """Send a request; its first result of this status."""
+        self.server.send(IDENTITY, request)
+        self.wait_status(request.id, status)
+        return next(result for result in self.results(request.id) if result.status is status)
+
+    def forget_halt(self) -> None:
+        """Let the server not tell of its kill switch any more."""
+        self.server._command(lambda terminals: setattr(terminals, "halt", None))
 
     def ask(self, request: Signal | Order) -> SignalResult:
         """Send a request; its final result."""
@@ -143,6 +177,11 @@ class Floor:
         self.outcomes.append(outcome.result)
 
 
+def fills_and_final(floor: Floor, number: int) -> list[SignalResult]:
+    """The fills and the final result of an id, each once."""
+    return [result for result in floor.results(number) if result.status.final or result.deal]
+
+
 @contextmanager
 def trading(
     folder: Path,
@@ -175,7 +214,9 @@ def trading(
         )
         program = sources_folder() / "Experts" / "Mt5Bridge" / "Trader.mq5"
         try:
-            terminal = EmulatedTerminal([program], script, folder / "terminal")
+            terminal = EmulatedTerminal(
+                [program], script, folder / "terminal", credential=CREDENTIAL
+            )
         except CompilerMissingError as missing:
             pytest.skip(str(missing))
         with terminal:

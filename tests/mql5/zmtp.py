@@ -8,7 +8,7 @@ GREETING_BYTES = 64
 MORE, LONG, COMMAND = 1, 2, 4
 
 
-def greeting(mechanism: str = "NULL", version: tuple[int, int] = (3, 1)) -> bytes:
+def greeting(mechanism: str = "PLAIN", version: tuple[int, int] = (3, 1)) -> bytes:
     """64 bytes: signature, version, mechanism, as-server."""
     head = b"\xff" + bytes(8) + b"\x7f" + bytes(version)
     return head + mechanism.encode().ljust(20, b"\0") + b"\1" + bytes(31)

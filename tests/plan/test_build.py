@@ -112,8 +112,27 @@ def test_name_text_and_signal(band: Plan) -> None:
     assert (signal.stop_points, signal.target_points, signal.valid_ms) == (200, 400, None)
 
 
-def test_an_empty_file_is_an_empty_plan() -> None:
-    assert compile_rules("-- nothing\n") == Plan("rules", (), (), ())
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the text is empty"),
+        (" \n\t\r\n", "the text is empty"),
+        ("\ufeff", "the text is empty"),
+        ("-- nothing\n", "no statement stands in this text"),
+        ("/* from S select * insert into T; */", "no statement stands in this text"),
+        (";;", "no statement stands in this text"),
+        ("@app:name('x')", "no statement stands in this text"),
+    ],
+)
+def test_a_text_without_rules_is_refused(text: str, message: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        compile_rules(text, "a.cep")
+    assert caught.value.render().startswith(f"a.cep:1:1: error: {message}")
+    assert caught.value.hint.endswith("is this the right file?")
+
+
+def test_definitions_alone_are_rules() -> None:
+    assert compile_rules("define stream S (a int);").sources
 
 
 def test_windows() -> None:

@@ -7,7 +7,8 @@ import pytest
 from cep.lang import RuleError
 from cep.plan.expressions import Column, Comparison, Constant, EventTime
 from cep.plan.types import Attribute, Schema, Type
-from cep.plan.windows import BATCHING, WINDOWS, window_condition, window_signature
+from cep.plan.window_conditions import window_condition
+from cep.plan.windows import BATCHING, WINDOWS, window_signature
 from tests.plan.rules import refused, source, window
 
 SYMBOL = Column(0, "symbol", Type.STRING)

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from cep.report import render
+from tests.browser import COMMAND, MARKS
 from tests.report import sample
 from tests.waiting import LONG_S
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--window-size=1300,1000", "--virtual-time-budget=2000", "--enable-logging=stderr",
 )  # fmt: skip
 DRIVER = """
@@ -39,17 +33,14 @@ $("[role=tab]")[0].click();                         seen.back = state();
 document.body.dataset.seen = JSON.stringify(seen);
 """
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium or Chrome on this machine's PATH"),
-]
+pytestmark = MARKS
 
 
 def browse(page: str, folder: Path) -> tuple[str, list[str]]:
     """(the document after its scripts ran, console messages)."""
     file = folder / "page.html"
     file.write_text(page, encoding="utf-8")
-    command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}"]
+    command = [*COMMAND, *FLAGS, f"--user-data-dir={folder / 'profile'}"]
     done = subprocess.run(
         [*command, "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=LONG_S
     )

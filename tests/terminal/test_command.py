@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,12 @@ from click.testing import CliRunner, Result
 
 from cep.cli import main
 from cep.demo.processes import free_port
+from cep.live.config import credential_path, read_config
 from mt5bridge.client import Connection
+from mt5bridge.credential import Credential, read_credential, write_credential
 from mt5bridge.simulator import Runner, Walk, random_walk, simulated_terminal
 from mt5bridge.terminal.folders import Machine
+from tests.credentials import CREDENTIAL
 from tests.live.service import Service, play, terminal, walks, write_settings
 from tests.terminal.machines import HEX, OTHER_HEX, data_folder, terminals, windows
 from tests.waiting import LONG_S
@@ -30,6 +34,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     """This machine is a made-up one."""
     found = windows(tmp_path / "machine")
     monkeypatch.setattr(Machine, "here", lambda: found)
+    monkeypatch.chdir(tmp_path)
     return found
 
 
@@ -89,7 +94,7 @@ def simulated(address: str) -> Iterator[None]:
     """A simulated terminal that stays connected."""
     stop = threading.Event()
     found = simulated_terminal({"EURUSD": random_walk(Walk(100))})
-    with Connection(address) as connection:
+    with Connection(address, CREDENTIAL) as connection:
         runner = Runner(found, connection)
         thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
         thread.start()
@@ -155,3 +160,85 @@ def test_a_wrong_time_to_wait_is_bad_input(tmp_path: Path, wait: str) -> None:
     done = run("doctor", "--config", str(tmp_path / "none.toml"), "--wait", wait)
     assert done.exit_code == 2
     assert "'--wait'" in done.output
+
+
+def credential_of(folder: Path) -> Path:
+    """Where the programs of a terminal look for it."""
+    return folder / "MQL5" / "Files" / "Mt5Bridge" / "credential.txt"
+
+
+def test_install_gives_the_daemons_credential(machine: Machine, tmp_path: Path) -> None:
+    folder = data_folder(terminals(machine) / HEX)
+    settings = write_settings(tmp_path / "d")
+    unknown = run("install")
+    assert unknown.exit_code == 0 and not credential_of(folder).exists()
+    assert "no credential given" in unknown.output and "install --config FILE" in unknown.output
+    planned = run("install", "--config", str(settings), "--dry-run")
+    assert "credential would be added" in planned.output and not credential_of(folder).exists()
+    done = run("install", "--config", str(settings))
+    assert "credential added: Files/Mt5Bridge/credential.txt" in done.output
+    assert read_credential(credential_of(folder)) == CREDENTIAL
+    assert CREDENTIAL.password not in done.output
+    if os.name == "posix":
+        assert credential_of(folder).stat().st_mode & 0o777 == 0o600
+    assert "credential unchanged" in run("install", "--config", str(settings)).output
+
+
+def test_install_makes_the_credential_of_a_daemon_that_never_ran(
+    machine: Machine, tmp_path: Path
+) -> None:
+    folder = data_folder(terminals(machine) / HEX)
+    settings = write_settings(tmp_path)  # here, as daemon.toml
+    kept = credential_path(read_config(settings))
+    kept.unlink()
+    assert "would be added" in run("install", "--dry-run").output and not kept.exists()
+    done = run("install")
+    assert f"made the daemon's credential, {kept.relative_to(tmp_path)}" in done.output.replace(
+        f"{tmp_path}{os.sep}", ""
+    )
+    assert read_credential(credential_of(folder)) == read_credential(kept)
+
+
+def test_install_mends_a_credential_and_uninstall_takes_it_back(
+    machine: Machine, tmp_path: Path
+) -> None:
+    folder = data_folder(terminals(machine) / HEX)
+    copy = tmp_path / "copy.txt"
+    write_credential(copy, CREDENTIAL)
+    credential_of(folder).parent.mkdir(parents=True)
+    for content in (b"", b"mt5bridge credential 1\nuser a\npassword b\n"):
+        credential_of(folder).write_bytes(content)
+        assert "credential updated" in run("install", "--credential", str(copy)).output
+        assert read_credential(credential_of(folder)) == CREDENTIAL
+    copy.write_bytes(b"")
+    damaged = run("install", "--credential", str(copy))
+    assert damaged.exit_code == 2 and "copy.txt: empty or damaged" in damaged.stderr
+    assert "credential would be removed" in run("install", "--uninstall", "--dry-run").output
+    assert "credential removed" in run("install", "--uninstall").output
+    assert not credential_of(folder).parent.exists()
+    assert "no credential is there" in run("install", "--uninstall").output
+
+
+def test_doctor_compares_credentials(machine: Machine, tmp_path: Path) -> None:
+    folder = data_folder(terminals(machine) / HEX)
+    settings = write_settings(tmp_path / "d")
+    kept = credential_path(read_config(settings))
+
+    def found() -> dict[str, dict[str, str]]:
+        done = run("doctor", "--config", str(settings), "--json", "--wait", "0")
+        return {name: one for name, one in findings(done).items() if "credential" in name}
+
+    assert found() == {}, "our sources are not there"
+    run("install")
+    assert found().keys() == {"credential missing"}
+    assert "mt5cep terminal install --config FILE" in found()["credential missing"]["remedy"]
+    run("install", "--config", str(settings))
+    assert found().keys() == {"credential"}
+    write_credential(kept, Credential("mt5bridge", "new"))
+    assert found().keys() == {"credential other"}
+    credential_of(folder).write_bytes(b"")
+    assert "damaged" in found()["credential other"]["seen"]
+    kept.unlink()
+    assert found().keys() == {"no credential"}
+    assert "--init" in found()["no credential"]["remedy"]
+    assert not kept.exists()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 import zipfile
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def test_the_sources_have_the_version_of_the_package() -> None:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a wheel and a source distribution of this repository."""
-    pytest.importorskip("hatchling", reason="hatchling is missing; pip install 'mt5cep[dev]'")
+    pytest.importorskip("hatchling", reason="hatchling is missing; pip install '.[dev]'")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=LONG_S)
@@ -65,3 +66,36 @@ def test_a_source_distribution_has_them_too(built: Path) -> None:
     with tarfile.open(packed) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert sources_of_checkout() - names == set()
+
+
+USER_PROGRAM = """\
+from cep.lang import parse
+from cep.plan import compile_rules
+from mt5bridge.terminal.sources import sources_folder
+
+reveal_type(parse("define stream S (a int);"))
+reveal_type(compile_rules("define stream S (a int);").name)
+reveal_type(sources_folder())
+compile_rules(1)
+"""
+
+
+def test_programs_that_use_an_installed_wheel_see_its_types(built: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "env", with_pip=False)
+    (wheel,) = built.glob("*.whl")
+    (site,) = (tmp_path / "env").rglob("site-packages")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(site)
+    assert {"cep", "mt5bridge"} == {path.parent.name for path in site.glob("*/py.typed")}
+    (tmp_path / "user.py").write_text(USER_PROGRAM)
+    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--python-executable", str(python), "user.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    found = done.stdout
+    assert 'Revealed type is "cep.lang.ast.script.Script"' in found
+    assert 'Revealed type is "str"' in found or 'Revealed type is "builtins.str"' in found
+    assert 'Revealed type is "pathlib.Path"' in found
+    assert '"compile_rules" has incompatible type "int"; expected "str"' in found
+    assert "Found 1 error in 1 file" in found

@@ -77,7 +77,9 @@ def as_list(column: Sequence[Any]) -> Sequence[Any]:
 
 def missing(package: str) -> DatabaseError:
     """A package that is not there."""
-    return DatabaseError(f"{package} is not installed; run: pip install 'mt5cep[database]'")
+    return DatabaseError(
+        f"{package} is not installed; in the checkout of mt5cep run: pip install '.[database]'"
+    )
 
 
 def insert_text(dialect: Dialect, table: str, columns: Sequence[str], rows: int = 1) -> str:

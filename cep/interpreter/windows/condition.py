@@ -8,7 +8,7 @@ from cep.interpreter.aggregators import make_aggregator
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.rows import Row
 from cep.interpreter.windows.base import Setting
-from cep.plan.windows import window_condition
+from cep.plan.window_conditions import window_condition
 
 
 class Condition:

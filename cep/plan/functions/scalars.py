@@ -36,6 +36,8 @@ S = Parameter("s", TEXT)
 ALIKE = Parameter("x", (*VALUES, Type.OBJECT), alike=True)
 NUMBERS = Parameter("x", NUMBER, alike=True, repeated=True)
 POSITION = Parameter("from", WHOLE)
+ONE_OR_MORE = (("x",),)
+"""The only form of a function whose one parameter `x` is repeated but cannot be left out."""
 
 
 def _instance_of(name: str) -> Signature:
@@ -57,6 +59,7 @@ CORE = (
         (Parameter("x", ALIKE.types, alike=True, repeated=True),),
         "the first that is not null",
         last,
+        ONE_OR_MORE,
     ),
     Signature(
         "default",
@@ -64,8 +67,8 @@ CORE = (
         "the first, or the constant where that is null",
         last,
     ),
-    Signature("maximum", (NUMBERS,), "the largest; nulls do not count", last),
-    Signature("minimum", (NUMBERS,), "the smallest; nulls do not count", last),
+    Signature("maximum", (NUMBERS,), "the largest; nulls do not count", last, ONE_OR_MORE),
+    Signature("minimum", (NUMBERS,), "the smallest; nulls do not count", last, ONE_OR_MORE),
     *(_instance_of(name) for name in ("String", "Integer", "Long", "Float", "Double", "Boolean")),
     Signature("createSet", (Parameter("x", VALUES),), "a set of one value", Type.OBJECT),
     Signature("sizeOfSet", (Parameter("set", (Type.OBJECT,)),), "how many it holds", Type.INT),
@@ -118,6 +121,7 @@ TEXTS = (
         (Parameter("x", VALUES, repeated=True),),
         "all, one behind another",
         Type.STRING,
+        ONE_OR_MORE,
     ),
     Signature("str:length", (S,), "the number of characters", Type.INT),
     Signature("str:lower", (S,), "in lower case", Type.STRING),

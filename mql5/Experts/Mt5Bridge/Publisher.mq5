@@ -8,8 +8,8 @@
 input group "Daemon"
 input string Address = "127.0.0.1";       // Daemon's host name or IP address
 input int    Port = 5655;                 // Daemon's port
-input string User = "";                   // User, if the daemon wants one
-input string Password = "";               // Password, if the daemon wants one
+input string User = "";                   // User at the daemon; empty: the credential that `mt5cep terminal install` has written
+input string Password = "";               // Password of that user
 input string Identity = "";               // Name of this terminal; empty: ACCOUNT@SERVER
 input group "What is published"
 input bool   OwnSymbol = true;            // Publish the chart's symbol
@@ -40,6 +40,15 @@ input bool   ShowStatus = true;           // Show connection and counters on the
 
 Publisher *publisher = NULL;
 
+// Globals live on when inputs, symbol or period change: nothing of the earlier publisher may, not
+// even after an OnDeinit that was ended by force. What has to be known is in its files.
+void Drop()
+  {
+   if(CheckPointer(publisher) == POINTER_DYNAMIC)
+      delete publisher;
+   publisher = NULL;
+  }
+
 int OnInit()
   {
    PublisherSettings settings;
@@ -69,6 +78,7 @@ int OnInit()
    settings.books = UseBookEvents;
    settings.shows_status = ShowStatus;
    settings.writes_ahead = WriteAhead;
+   Drop();
    publisher = new Publisher();
    return publisher.Begin(settings);
   }
@@ -76,8 +86,7 @@ int OnInit()
 void OnDeinit(const int reason)
   {
    publisher.End(reason);
-   delete publisher;
-   publisher = NULL;
+   Drop();
   }
 
 void OnTick()

@@ -28,14 +28,14 @@ input int           RetentionDays = 60;             // Days for which executed i
 input group "Connection to the daemon"
 input string        Address = "127.0.0.1";          // Address of the daemon, to be allowed in Tools > Options > Expert Advisors
 input int           Port = 5655;                    // Port of the daemon
-input string        User = "";                      // User, empty without authentication
-input string        Password = "";                  // Password
+input string        User = "";                      // User at the daemon; empty: the credential that `mt5cep terminal install` has written
+input string        Password = "";                  // Password of that user
 input string        Identity = "";                  // Name of this trader (empty: ACCOUNT@SERVER/trader)
 input int           TimerMs = 20;                   // Milliseconds between looks at the connection
 input int           BlockMs = 50;                   // Longest time in milliseconds that a look may take in sockets
 input bool          ShowStatus = true;              // Show the state on the chart
 
-Trader trader;
+Trader *trader = NULL;
 
 // The inputs in the form the trader takes them.
 void ReadInputs(TraderSettings &settings)
@@ -73,9 +73,27 @@ int Start(void)
    return(trader.Init(settings));
   }
 
-int OnInit(void) { return(Start()); }
+// Globals live on when inputs, symbol or period change: nothing of the earlier trader may, not even
+// after an OnDeinit that was ended by force. What has to be known is in its journal.
+void Drop(void)
+  {
+   if(CheckPointer(trader) == POINTER_DYNAMIC)
+      delete trader;
+   trader = NULL;
+  }
 
-void OnDeinit(const int reason) { trader.Deinit(); }
+int OnInit(void)
+  {
+   Drop();
+   trader = new Trader();
+   return(Start());
+  }
+
+void OnDeinit(const int reason)
+  {
+   trader.Deinit();
+   Drop();
+  }
 
 void OnTimer(void) { trader.OnTimer(); }
 

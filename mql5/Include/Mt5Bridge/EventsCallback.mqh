@@ -7,6 +7,7 @@
 #include "Market/ServerClock.mqh"
 #include "Market/SymbolProperties.mqh"
 #include "Session/Session.mqh"
+#include "Session/Trouble.mqh"
 #include "Version.mqh"
 
 #define FIRST_LOOKS_MAX 1000   // at the deals of the last days when a program starts
@@ -35,7 +36,7 @@ public:
    virtual void   OnConnected(void) {}
    virtual void   OnDisconnected(const string reason) {}
 
-   // Each new revision of a deal of this account, once and in order.
+   // Each new revision of a deal of this account since OnInit, once and in order.
    virtual void   OnDeal(const DealRecord &deal) {}
   };
 
@@ -48,7 +49,7 @@ private:
 
 public:
                    DealEvents(void) { m_callback = NULL; m_quiet = true; }
-   void            Begin(EventsCallback *callback) { m_callback = callback; }
+   void            Begin(EventsCallback *callback) { m_callback = callback; m_quiet = true; }
    void            Speak(void) { m_quiet = false; }
    virtual bool    OnDeal(const DealRecord &deal, const ulong hash)
      {
@@ -59,7 +60,9 @@ public:
   };
 
 // Connects an EventsCallback to the daemon. Create it in OnInit, call its methods from the event
-// handlers of the same names, delete it in OnDeinit.
+// handlers of the same names, delete it in OnDeinit; one that outlives them begins anew with each
+// Begin(). OnDeinit and OnInit are also called when inputs, symbol or period change, and globals keep
+// their values then: so does your EventsCallback if it is one.
 class SignalReceiver : public SessionEvents
   {
 private:
@@ -68,6 +71,7 @@ private:
    DealHandler     m_deals;
    DealEvents      m_deal_events;
    EventsCallback *m_callback;
+   Trouble         m_trouble;
 
 public:
                    SignalReceiver(void) { m_callback = NULL; }
@@ -94,6 +98,7 @@ private:
 bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
   {
    m_callback = callback;
+   m_trouble.Forget();
    HelloFrame hello;
    FillHello(hello, identity == "" ? DefaultIdentity("/signals") : identity, trades, program);
    SessionSettings own;
@@ -138,6 +143,7 @@ void SignalReceiver::Timer(void)
    Moment now;
    m_clock.Read(now);
    m_session.Step(now);
+   m_trouble.Tell(m_session);
    m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
   }
 

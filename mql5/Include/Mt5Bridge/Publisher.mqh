@@ -11,6 +11,7 @@
 #include "Market/Wakeups.mqh"
 #include "PublisherStatus.mqh"
 #include "Session/Session.mqh"
+#include "Session/Trouble.mqh"
 #include "Version.mqh"
 
 #define PUBLISHER_DAY_MS 86400000
@@ -41,6 +42,7 @@ public:
    TickRecount recount;
   };
 
+// Create it in OnInit and delete it in OnDeinit; one that outlives them begins anew with each Begin().
 class Publisher : public SessionEvents
   {
 private:
@@ -59,12 +61,12 @@ private:
    long              m_stepped_ms;
    int               m_turn;
    int               m_recount_turn;
-   string            m_trouble;         // the last one told
+   Trouble           m_trouble;
    bool              m_begun;
 
 public:
                      Publisher(void);
-                    ~Publisher(void);
+                    ~Publisher(void) { Release(); }
    int               Begin(const PublisherSettings &settings);
    void              End(const int reason);
    void              Tick(void) { WakeSymbol(_Symbol); }
@@ -78,6 +80,7 @@ public:
    virtual void      OnRefused(const int code, const string text);
 
 private:
+   void              Release(void);
    int               BeginAccount(void);
    bool              AddSymbols(void);
    void              AddSymbol(const SymbolEntry &entry);
@@ -88,7 +91,6 @@ private:
    void              RecountAll(const Moment &now);
    void              FlushAll(void);
    void              TellAccount(const Moment &now);
-   void              TellTrouble(void);
    void              ShowStatus(const Moment &now);
    void              Count(PublisherFigures &figures);
   };
@@ -96,21 +98,29 @@ private:
 Publisher::Publisher(void)
   {
    m_folder = "";
-   m_trouble = "";
+   Release();
+  }
+
+// Lets go of symbols, files, spies and books.
+void Publisher::Release(void)
+  {
+   m_wakeups.Release();
+   for(int i = 0; i < ArraySize(m_symbols); i++)
+      delete m_symbols[i];
+   ArrayResize(m_symbols, 0, 64);
+   ArrayResize(m_names, 0, 64);
+   m_deals.End();
+   m_recounts.Clear();
+   m_trouble.Forget();
    m_stepped_ms = 0;
    m_turn = m_recount_turn = 0;
    m_begun = false;
   }
 
-Publisher::~Publisher(void)
-  {
-   for(int i = 0; i < ArraySize(m_symbols); i++)
-      delete m_symbols[i];
-  }
-
 // From OnInit; what to return there.
 int Publisher::Begin(const PublisherSettings &settings)
   {
+   Release();
    m_settings = settings;
    if(!EventSetMillisecondTimer(m_settings.timer_ms))
       return INIT_FAILED;
@@ -185,7 +195,6 @@ void Publisher::Wakers(void)
 void Publisher::End(const int reason)
   {
    EventKillTimer();
-   m_wakeups.Release();
    if(!m_begun)
       return;
    Moment now;
@@ -193,6 +202,7 @@ void Publisher::End(const int reason)
    for(int i = 0; i < ArraySize(m_symbols); i++)
       m_symbols[i].pump.End();
    m_session.End(StringFormat("the publisher ends (reason %d)", reason), now);
+   Release();
    if(m_settings.shows_status)
       Comment("");
   }
@@ -233,7 +243,7 @@ void Publisher::Timer(void)
    FlushAll();
    TellAccount(now);
    m_session.Send(now);
-   TellTrouble();
+   m_trouble.Tell(m_session);
    ShowStatus(now);
   }
 
@@ -314,7 +324,6 @@ void Publisher::OnLive(const bool first)
    Moment now;
    m_clock.Read(now);
    m_account.Forget();
-   m_trouble = "";
    ResumeEntry resume;
    for(int i = 0; i < ArraySize(m_symbols); i++)
       if(!m_symbols[i].pump.Started())
@@ -339,16 +348,6 @@ void Publisher::OnRefused(const int code, const string text)
   {
    if(code != ERROR_IDENTITY_IN_USE)  // the other one may turn out to be dead
       Alert("Mt5Bridge: the daemon refuses this terminal: " + text);
-  }
-
-// A line in the journal for what keeps the daemon away, once until it is mended.
-void Publisher::TellTrouble(void)
-  {
-   string text = m_session.StatusText();
-   if(!m_session.Troubled() || text == m_trouble)
-      return;
-   m_trouble = text;
-   Print(text);
   }
 
 void Publisher::ShowStatus(const Moment &now)

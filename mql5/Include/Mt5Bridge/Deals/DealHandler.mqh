@@ -97,6 +97,7 @@ void DealHandler::Begin(const DealSettings &settings)
    m_woken = true;
    m_comparing = false;
    ArrayResize(m_fresh, 0, 256);
+   ArrayResize(m_touched, 0, 64);
   }
 
 // This revision was told, maybe by an earlier run.

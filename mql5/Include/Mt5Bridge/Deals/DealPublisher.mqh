@@ -35,6 +35,7 @@ private:
 public:
                 DealPublisher(void) { m_box = NULL; m_path = ""; m_offset_ms = 0; m_started = m_assumes = false; }
    void         Begin(DealOutbox *box, const string path, const DealSettings &settings);
+   void         End(void) { m_entries.Shut(); m_started = m_assumes = false; }
    void         Start(const ResumeEntry &resume, const Moment &now);
    bool         Started(void) const { return m_started; }
    void         Wake(void) { m_handler.Wake(); }
@@ -48,6 +49,7 @@ private:
 
 void DealPublisher::Begin(DealOutbox *box, const string path, const DealSettings &settings)
   {
+   End();
    m_box = box;
    m_path = path;
    m_handler.Begin(settings);

@@ -75,14 +75,33 @@ private:
              || GetMicrosecondCount() + (ulong)m_settings.io_ms * 1000 <= m_until_us);
      }
 
+   // The daemon lets nobody in without a credential; the file may have come or changed since.
+   bool              Identify(const long now_ms)
+     {
+      string user = m_settings.user;
+      string password = m_settings.password;
+      if(user == "")
+        {
+         const LinkFailure failure = ReadCredential(m_settings.credential_file, user, password);
+         if(failure != LINK_NO_FAILURE)
+           {
+            Fail(now_ms, failure, "Files\\" + m_settings.credential_file);
+            return(false);
+           }
+        }
+      m_zmtp.Begin(user, password, "");
+      return(true);
+     }
+
    void              Connect(const long now_ms)
      {
+      if(!Identify(now_ms))
+         return;
       const ulong begin_us = GetMicrosecondCount();
       m_begun_ms = now_ms;
       if(m_socket.Open(m_settings.host, m_settings.port, m_settings.connect_ms, m_settings.io_ms))
         {
          m_connects++;
-         m_zmtp.Begin();
          m_state = LINK_SHAKING;
          m_heard_ms = now_ms;
          m_moved_ms = now_ms;
@@ -262,7 +281,6 @@ public:
          return(false);
       m_socket.Close();
       m_settings = settings;
-      m_zmtp.Configure(settings.user, settings.password, "");
       m_backoff.Configure(settings.pause_first_ms, settings.pause_max_ms, seed);
       m_frames_dropped += (ulong)m_queue.Clear();
       m_queue.Configure(settings.send_bytes_max);

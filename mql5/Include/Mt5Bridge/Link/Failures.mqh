@@ -6,6 +6,8 @@
 enum LinkFailure
   {
    LINK_NO_FAILURE = 0,
+   LINK_NO_CREDENTIAL,
+   LINK_BAD_CREDENTIAL,
    LINK_NOT_ALLOWED,
    LINK_CONNECT_FAILED,
    LINK_SIGNATURE,
@@ -33,6 +35,10 @@ string LinkFailureText(const LinkFailure failure)
      {
       case LINK_NO_FAILURE:
          return("no failure");
+      case LINK_NO_CREDENTIAL:
+         return("no credential: run `mt5cep terminal install --config FILE` with the daemon's settings");
+      case LINK_BAD_CREDENTIAL:
+         return("the credential is damaged: run `mt5cep terminal install --config FILE` again");
       case LINK_NOT_ALLOWED:
          return("the address is not allowed: add it in Tools, Options, Expert Advisors");
       case LINK_CONNECT_FAILED:
@@ -42,11 +48,11 @@ string LinkFailureText(const LinkFailure failure)
       case LINK_VERSION:
          return("the other side speaks an older ZMTP than 3.0");
       case LINK_MECHANISM:
-         return("the other side uses another mechanism: check user and password");
+         return("the other side does not ask for a user: is the daemon of an older version?");
       case LINK_SOCKET_TYPE:
          return("the other side is no ROUTER: is this the daemon's port?");
       case LINK_DENIED:
-         return("user or password are wrong");
+         return("the daemon refuses the credential: run `mt5cep terminal install --config FILE` with its settings, or mend User and Password");
       case LINK_MALFORMED:
          return("the other side sent what is not ZMTP");
       case LINK_TOO_LONG:
@@ -54,7 +60,7 @@ string LinkFailureText(const LinkFailure failure)
       case LINK_HANDSHAKE_TIMEOUT:
          return("the other side did not finish the handshake in time");
       case LINK_HANDSHAKE_CLOSED:
-         return("the other side closed during the handshake: check user and password");
+         return("the other side closed during the handshake: is this the daemon's port, and is it of this version?");
       case LINK_SILENT:
          return("the other side does not answer any more");
       case LINK_PEER_CLOSED:

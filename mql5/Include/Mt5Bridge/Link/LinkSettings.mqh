@@ -2,17 +2,19 @@
 #ifndef MT5BRIDGE_LINK_SETTINGS_MQH
 #define MT5BRIDGE_LINK_SETTINGS_MQH
 
+#include "Credential.mqh"
 #include "ZmtpOutput.mqh"
 
 #define LINK_SEND_BYTES_MIN 1200000
 
-// All times are milliseconds of a steady clock.
+// All times are milliseconds of a steady clock. Without a user, the credential's file is read.
 struct LinkSettings
   {
    string            host;
    int               port;
    string            user;
    string            password;
+   string            credential_file;
    int               connect_ms;
    int               handshake_ms;
    int               io_ms;
@@ -31,6 +33,7 @@ void LinkDefaults(LinkSettings &settings)
    settings.port = 5655;
    settings.user = "";
    settings.password = "";
+   settings.credential_file = CREDENTIAL_FILE;
    settings.connect_ms = 250;
    settings.handshake_ms = 5000;
    settings.io_ms = 20;

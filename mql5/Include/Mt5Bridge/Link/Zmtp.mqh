@@ -1,4 +1,4 @@
-//| The DEALER's side of ZMTP 3.1 (rfc.zeromq.org/spec/37, PLAIN: /24): bytes in, messages out.
+//| The DEALER's side of ZMTP 3.1 (rfc.zeromq.org/spec/37) with PLAIN (/24): bytes in, messages out.
 #ifndef MT5BRIDGE_LINK_ZMTP_MQH
 #define MT5BRIDGE_LINK_ZMTP_MQH
 
@@ -11,6 +11,8 @@
 #define ZMTP_ANSWERS_BYTES_MAX  4096
 #define ZMTP_CONTEXT_BYTES_MAX  16
 #define ZMTP_MULTIPART          (-1)
+// The daemon lets nobody in without user and password.
+#define ZMTP_MECHANISM          "PLAIN"
 // How libzmq 4.3's PLAIN server writes the name ERROR and its length: one escape went wrong there.
 #define ZMTP_LIBZMQ_ERROR       "^RROR"
 
@@ -53,8 +55,6 @@ private:
       return(false);
      }
 
-   string            Mechanism(void) const { return(m_user == "" ? "NULL" : "PLAIN"); }
-
    // Whether the peer's greeting, as far as it is here, is one that we can go on with.
    bool              GreetingFits(void)
      {
@@ -66,7 +66,7 @@ private:
          return(Fail(LINK_VERSION, IntegerToString(m_in.At(10))));
       if(m_in.Size() < ZMTP_MECHANISM_AT + ZMTP_MECHANISM_BYTES)
          return(true);
-      const string ours = Mechanism();
+      const string ours = ZMTP_MECHANISM;
       for(int i = 0; i < ZMTP_MECHANISM_BYTES; i++)
         {
          const ushort wanted = i < StringLen(ours) ? StringGetCharacter(ours, i) : (ushort)0;
@@ -76,17 +76,14 @@ private:
       return(true);
      }
 
-   // Takes the greeting when it is complete and answers with the mechanism's first command.
+   // Takes the greeting when it is complete and says who we are.
    bool              TakeGreeting(void)
      {
       if(!GreetingFits() || m_in.Size() < ZMTP_GREETING_BYTES)
          return(false);
       m_in.Consume(ZMTP_GREETING_BYTES);
-      if(m_user == "")
-         PutMetadata(m_out, "READY", m_identity);
-      else
-         PutPlainHello(m_out, m_user, m_password);
-      m_stage = m_user == "" ? ZMTP_AWAITS_READY : ZMTP_AWAITS_WELCOME;
+      PutPlainHello(m_out, m_user, m_password);
+      m_stage = ZMTP_AWAITS_WELCOME;
       return(true);
      }
 
@@ -163,7 +160,7 @@ private:
          return(Denied(from, left));
       if(m_stage == ZMTP_AWAITS_WELCOME && name == "WELCOME")
         {
-         PutMetadata(m_out, "INITIATE", m_identity);
+         PutInitiate(m_out, m_identity);
          m_stage = ZMTP_AWAITS_READY;
          return(true);
         }
@@ -218,21 +215,16 @@ private:
 public:
                      Zmtp(void)
      {
-      Configure("", "", "");
+      Begin("", "", "");
      }
 
-   // Without a user the mechanism is NULL. Texts have at most 255 bytes.
-   void              Configure(const string user, const string password, const string identity)
+   // A new connection, as this user: what is left of an older one is forgotten, the greeting is to
+   // be sent. Texts have at most 255 bytes.
+   void              Begin(const string user, const string password, const string identity)
      {
       m_user = user;
       m_password = password;
       m_identity = identity;
-      Begin();
-     }
-
-   // A new connection: what is left of an older one is forgotten, the greeting is to be sent.
-   void              Begin(void)
-     {
       m_stage = ZMTP_GREETS;
       m_failure = LINK_NO_FAILURE;
       m_detail = "";
@@ -244,7 +236,7 @@ public:
       m_size = 0;
       m_head = 0;
       m_pong = 0;
-      PutGreeting(m_out, Mechanism());
+      PutGreeting(m_out, ZMTP_MECHANISM);
      }
 
    // Takes the first `count` bytes of `data` that the peer has sent.

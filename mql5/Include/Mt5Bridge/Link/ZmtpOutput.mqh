@@ -74,11 +74,11 @@ void PutProperty(ByteWriter &out, const string name, const string value)
    out.Raw(bytes, size);
   }
 
-// READY (NULL) or INITIATE (PLAIN) with socket type and identity.
-void PutMetadata(ByteWriter &out, const string command, const string identity)
+// INITIATE of PLAIN with socket type and identity.
+void PutInitiate(ByteWriter &out, const string identity)
   {
    ByteWriter body;
-   PutShortText(body, command);
+   PutShortText(body, "INITIATE");
    PutProperty(body, "Socket-Type", "DEALER");
    PutProperty(body, "Identity", identity);
    PutFrameHead(out, ZMTP_COMMAND, body.Size());

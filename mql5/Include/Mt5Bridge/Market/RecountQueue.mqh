@@ -22,6 +22,7 @@ public:
    void           Add(const RecountFrame &frame);
    void           Send(Session &session);
    void           Offline(void);
+   void           Clear(void) { ArrayResize(m_waiting, 0, 64); }
   };
 
 // Beyond the bound the oldest is dropped: the daemon then has one interval less to compare.

@@ -41,10 +41,17 @@ public:
       Grow(64);
      }
 
-                    ~OrderBook(void)
+                    ~OrderBook(void) { Clear(); }
+
+   // Lets go of all entries.
+   void              Clear(void)
      {
       for(int i = 0; i < m_count; i++)
          delete m_entries[i];
+      m_count = 0;
+      ArrayResize(m_entries, 0, 64);
+      ArrayResize(m_open, 0, 64);
+      ArrayInitialize(m_slots, 0);
      }
 
    int               Count(void) const { return(m_count); }

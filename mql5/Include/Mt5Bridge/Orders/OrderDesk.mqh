@@ -63,17 +63,13 @@ private:
    long              m_looked_ms;
 
 public:
-                     OrderDesk(void)
-     {
-      m_dirty = true;
-      m_halted = false;
-      m_looked_ms = 0;
-     }
+                     OrderDesk(void) { Reset(); }
 
-   // Reads the journal; false when this trader must not run, Error() says why.
+   // Begins anew with what the journal holds; false when this trader must not run, Error() says why.
    bool              Begin(const DeskSettings &settings, const RiskLimits &limits,
                            const string &symbols[], const bool halted, const Moment &now)
      {
+      Reset();
       m_settings = settings;
       m_planner.Begin(settings);
       m_sender.Begin(settings);
@@ -193,6 +189,15 @@ public:
    ResultTray        *Results(void) { return(GetPointer(m_tray)); }
 
 private:
+   // What is not in the journal; Begin() must not find anything of an earlier run here.
+   void              Reset(void)
+     {
+      m_tray.Clear();
+      m_dirty = true;
+      m_halted = false;
+      m_looked_ms = 0;
+     }
+
    void              TellReceived(const ulong id, const Moment &now)
      {
       SignalResultFrame result;

@@ -46,11 +46,13 @@ public:
    // Whether the file has grown so much that Compact() is worth while.
    bool              Large(void) const { return(m_bytes > m_compact_at); }
 
-   // Reads the journal at `path` (in Files) into the book, which is empty, and writes it anew
-   // without what is final and older than `forget_msc`. What was planned and not sent is to be
+   // Reads the journal at `path` (in Files) into the book, which forgets what it held, and writes it
+   // anew without what is final and older than `forget_msc`. What was planned and not sent is to be
    // planned again: settings, limits and the kill switch of now count. False: Error() says why.
    bool              Open(const string path, OrderBook &book, const long forget_msc)
      {
+      Close();
+      book.Clear();
       m_path = path;
       if(!FileIsExist(path) && FileIsExist(path + ".new"))
          FileMove(path + ".new", 0, path, 0);
@@ -138,11 +140,12 @@ private:
       return(false);
      }
 
+   // The remedy must be none after which an executed id is unknown.
    bool              Damaged(const int at)
      {
-      m_error = StringFormat("Files\\%s is damaged at byte %d. Orders that it names could be "
-                             "executed twice without it: check the account, then move the file away",
-                             m_path, at);
+      m_error = StringFormat("Files\\%s is damaged at byte %d. Nothing is executed without it, "
+                             "since orders that it names could be executed twice: restore this "
+                             "file from a backup (docs/terminal.md, The journal)", m_path, at);
       return(false);
      }
 

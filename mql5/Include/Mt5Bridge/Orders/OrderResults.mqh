@@ -24,6 +24,8 @@ public:
       ArrayResize(m_results, left, 64);
      }
 
+   void              Clear(void) { ArrayResize(m_results, 0, 64); }
+
    void              Put(const SignalResultFrame &result)
      {
       const int count = ArraySize(m_results);

@@ -6,6 +6,7 @@
 #include "..\Market\ServerClock.mqh"
 #include "..\Market\SymbolProperties.mqh"
 #include "..\Session\Session.mqh"
+#include "..\Session\Trouble.mqh"
 #include "..\Version.mqh"
 #include "OrderDesk.mqh"
 
@@ -23,7 +24,8 @@ public:
    int               timer_ms;
   };
 
-// One program's worth of trading. Deals are published by the publisher, not here.
+// One program's worth of trading. Deals are published by the publisher, not here. Create it in OnInit
+// and delete it in OnDeinit; one that outlives them begins anew with each Init().
 class Trader : public SessionEvents
   {
 private:
@@ -31,6 +33,7 @@ private:
    ServerClock       m_clock;
    OrderDesk         m_desk;
    AccountReader     m_account;
+   Trouble           m_trouble;
    Moment            m_now;
    string            m_identity;
    bool              m_show_status;
@@ -47,6 +50,7 @@ public:
    int               Init(const TraderSettings &settings)
      {
       m_show_status = settings.show_status;
+      m_status_ms = 0;
       m_identity = settings.identity == "" ? DefaultIdentity("/trader") : settings.identity;
       string names[];
       SymbolNames(settings.symbols == "" ? Symbol() : settings.symbols, names);
@@ -62,6 +66,7 @@ public:
          Alert("Mt5Bridge Trader: ", m_desk.Error());
          return(INIT_FAILED);
         }
+      m_trouble.Forget();
       PrintFormat("%s: %d orders in the journal, %d of them open", m_identity, m_desk.Count(),
                   m_desk.OpenCount());
       return(EventSetMillisecondTimer(settings.timer_ms) ? INIT_SUCCEEDED : INIT_FAILED);
@@ -84,6 +89,7 @@ public:
      {
       m_clock.Read(m_now);
       m_session.Step(m_now);
+      m_trouble.Tell(m_session);
       Follow();
       ShowStatus();
      }

@@ -19,11 +19,19 @@ protected:
 
 public:
                 DealOutbox(void) { m_first = 1; }
+   virtual void Reset(void);
    bool         Append(const DealRecord &deal, const int offset_ms);
 
 private:
    void         CutAcknowledged(void);
   };
+
+void DealOutbox::Reset(void)
+  {
+   Outbox::Reset();
+   ArrayResize(m_kept, 0, DEAL_ROOM);
+   m_first = 1;
+  }
 
 // Give the next number to a deal revision; false only when the terminal has no memory left.
 bool DealOutbox::Append(const DealRecord &deal, const int offset_ms)

@@ -31,8 +31,9 @@ protected:
    virtual int  RecordsMax(void) const { return 1; }
 
 public:
-                Outbox(void);
+                Outbox(void) { m_stream = 0; Outbox::Reset(); }
    virtual     ~Outbox(void) {}
+   virtual void Reset(void);
    void         Number(const uint stream) { m_stream = stream; }
    void         Begin(const ulong durable);
    void         Resume(const ulong durable);
@@ -60,12 +61,13 @@ private:
    void         DropOldOffsets(void);
   };
 
-Outbox::Outbox(void)
+// As a new one: nothing is taken, and its place is not known.
+void Outbox::Reset(void)
   {
-   m_stream = 0;
    m_base = m_cursor = m_end = m_next = 1;
    m_durable = 0;
    m_begun = false;
+   ArrayResize(m_offsets, 0, 16);
   }
 
 // The first settled WELCOME of a program: number on behind what the daemon has on disk.

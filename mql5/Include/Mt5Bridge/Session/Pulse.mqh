@@ -19,7 +19,8 @@ private:
    long  m_round_trip_us;
 
 public:
-         Pulse(void);
+         Pulse(void) { Reset(); }
+   void  Reset(void);
    void  Connected(const Moment &now) { m_heard_ms = now.ms; }
    void  Welcomed(const uint heartbeat_ms, const uint timeout_ms, const Moment &now);
    void  Heard(const Moment &now) { m_heard_ms = now.ms; }
@@ -33,7 +34,7 @@ public:
    long  RoundTripUs(void) const { return m_round_trip_us; }
   };
 
-Pulse::Pulse(void)
+void Pulse::Reset(void)
   {
    m_every_ms = 1000;
    m_timeout_ms = PULSE_TIMEOUT_MS;

@@ -51,7 +51,7 @@ private:
    long           m_retry_ms;
 
 public:
-                  Session(void);
+                  Session(void) { m_events = NULL; m_generation = 0; Reset(); }
    bool           Begin(const SessionSettings &settings, const HelloFrame &hello, SessionEvents *events);
    int            AddSymbol(const SymbolEntry &entry);
    void           Step(const Moment &now);
@@ -75,6 +75,7 @@ public:
    ulong          BytesOut(void) const { return m_link.BytesOut(); }
 
 private:
+   void           Reset(void);
    void           FollowLink(const Moment &now);
    void           Greet(const Moment &now);
    void           SendHello(const Moment &now);
@@ -100,11 +101,11 @@ private:
    bool           Welcome(void) const { return m_state == SESSION_SETTLING || m_state == SESSION_LIVE; }
   };
 
-Session::Session(void)
+// As a new one, but for the link, which counts on.
+void Session::Reset(void)
   {
-   m_events = NULL;
+   m_pulse.Reset();
    m_state = SESSION_OFFLINE;
-   m_generation = 0;
    m_announced = 0;
    m_window = 0;
    m_batch = SESSION_FIRST_BATCH;
@@ -114,9 +115,11 @@ Session::Session(void)
    m_retry_ms = 0;
   }
 
-// Once, before all else; false when the settings make no sense (StatusText says why).
+// Before all else; a session that was used begins anew. False when the settings make no sense
+// (StatusText says why).
 bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, SessionEvents *events)
   {
+   Reset();
    m_settings = settings;
    m_settings.batch_records = MathMax(1, settings.batch_records);
    m_hello = hello;

@@ -6,7 +6,7 @@ struct SessionSettings
   {
    string host;
    int    port;
-   string user;           // empty: no password is asked
+   string user;           // empty: the credential in Files\Mt5Bridge
    string password;
    int    block_ms;       // the longest one event may take in sockets: a Step and a Send
    int    kept_ticks;     // unacknowledged ticks kept for each symbol

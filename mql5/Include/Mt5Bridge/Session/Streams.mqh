@@ -18,7 +18,7 @@ private:
 
 public:
                Streams(void);
-              ~Streams(void);
+              ~Streams(void) { Clear(); }
    void        Configure(const bool publishes, const int kept_ticks);
    int         Add(const SymbolEntry &entry);
    int         Symbols(void) const { return ArraySize(m_symbols); }
@@ -33,6 +33,9 @@ public:
    ulong       Unacknowledged(void);
    int         InFlight(void) const;
    Outbox     *NextToSend(void);
+
+private:
+   void        Clear(void);
   };
 
 Streams::Streams(void)
@@ -42,14 +45,21 @@ Streams::Streams(void)
    m_kept_ticks = 1;
   }
 
-Streams::~Streams(void)
+// Lets go of all symbols and records.
+void Streams::Clear(void)
   {
    for(int i = 0; i < ArraySize(m_boxes); i++)
       delete m_boxes[i];
+   ArrayResize(m_boxes, 0, 64);
+   ArrayResize(m_symbols, 0, 64);
+   m_deals.Reset();
+   m_turn = 0;
   }
 
+// Begins anew without symbols.
 void Streams::Configure(const bool publishes, const int kept_ticks)
   {
+   Clear();
    m_publishes = publishes;
    m_kept_ticks = kept_ticks;
   }

@@ -1,19 +1,11 @@
 // EnumToString and inputs know the values of trading's enumerations by name.
 #pragma once
 
-#include <iterator>
-
 #include "language/program.hpp"
 
 #include "enums.hpp"
 
 namespace mql {
-
-#define MQL_ENUM_NAMES(type, ...)             \
-  inline EnumNames names_of(type) {           \
-    static constexpr EnumName list[] = {__VA_ARGS__}; \
-    return {list, std::size(list)};           \
-  }
 
 MQL_ENUM_NAMES(ENUM_TRADE_REQUEST_ACTIONS,
   MQL_ENUM_VALUE(TRADE_ACTION_DEAL) MQL_ENUM_VALUE(TRADE_ACTION_PENDING)

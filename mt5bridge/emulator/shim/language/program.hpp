@@ -3,6 +3,7 @@
 #define MT5BRIDGE_LANGUAGE_PROGRAM_HPP
 
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -123,6 +124,11 @@ EnumNames names_of(E) {
   return {};
 }
 #define MQL_ENUM_VALUE(name) ::mql::EnumName{#name, static_cast<long>(name)},
+#define MQL_ENUM_NAMES(type, ...)                     \
+  inline EnumNames names_of(type) {                   \
+    static constexpr EnumName list[] = {__VA_ARGS__}; \
+    return {list, std::size(list)};                   \
+  }
 string enum_text(EnumNames names, long value);
 long enum_value(EnumNames names, const std::string& text);
 

@@ -1,5 +1,8 @@
 // The script's `at` statements: what happens once, at a tick or a moment of this run.
+#include <poll.h>
 #include <unistd.h>
+
+#include <map>
 
 #include "runtime.hpp"
 
@@ -7,6 +10,22 @@ namespace mql::terminal {
 namespace {
 
 constexpr int EXIT_CODE_CRASH = 137;
+
+// When something happens, or the details of what happens; all other settings are actions.
+bool is_detail(const std::string& key) {
+  return key == "tick" || key == "ms" || key == "reason" || key == "symbol" || key == "period" ||
+         key.starts_with("input.");
+}
+
+// Why a program that stays on its chart is told to begin again, by the names of the script.
+int reason_of(const std::string& name) {
+  static const std::map<std::string, int> reasons = {{"CHARTCHANGE", REASON_CHARTCHANGE},
+                                                     {"PARAMETERS", REASON_PARAMETERS}};
+  const auto found = reasons.find(name);
+  if (found == reasons.end())
+    throw host::ScriptError("at reinit: unknown reason " + name);
+  return found->second;
+}
 
 }  // namespace
 
@@ -19,16 +38,38 @@ void Terminal::run_actions() {
     if (action.done || (by_tick ? m_feed.released() : ms) < when)
       continue;
     action.done = true;
-    for (const auto& [key, value] : statement.settings)
-      if (key != "tick" && key != "ms")
-        act(key, statement);
+    perform(statement);
   }
+  take_command();
+}
+
+// One at a time, and not a byte of the next: after a restart the terminal finds it still there.
+void Terminal::take_command() {
+  pollfd waiting{m_commands, POLLIN, 0};
+  if (m_restart || m_commands < 0 || poll(&waiting, 1, 0) <= 0)
+    return;
+  std::string line;
+  char letter = 0;
+  while (read(m_commands, &letter, 1) == 1 && letter != '\n')
+    line += letter;
+  if (letter == '\n')
+    perform(host::Statement::read(line));
+  else
+    m_commands = -1;  // whoever gave them has gone
+}
+
+void Terminal::perform(const host::Statement& statement) {
+  for (const auto& [key, value] : statement.settings)
+    if (!is_detail(key))
+      act(key, statement);
 }
 
 void Terminal::act(const std::string& key, const host::Statement& statement) {
   host::journal("", "script: " + key + " " + statement.text(key));
   if (key == "restart") {
     restart(statement.text(key));
+  } else if (key == "reinit") {
+    reinit(statement);
   } else if (key == "detach") {
     for (const auto& attached : m_programs)
       if (attached->program->info().name == statement.text(key))
@@ -61,9 +102,28 @@ void Terminal::restart(const std::string& name) {
   for (const auto& attached : m_programs) {
     if (attached->program->info().name != name)
       continue;
-    leave(*attached, REASON_PARAMETERS);
+    leave(*attached, REASON_REMOVE);
     m_again.push_back(attached->what);
   }
+}
+
+// What a user changes at the experts of this name on their charts.
+void Terminal::reinit(const host::Statement& statement) {
+  const Change change{reason_of(statement.text("reason")), statement.text("symbol"),
+                      static_cast<ENUM_TIMEFRAMES>(enum_value(
+                          names_of(PERIOD_CURRENT), statement.text("period", "PERIOD_CURRENT"))),
+                      statement.inputs()};
+  bool any = false;
+  for (std::size_t at = 0; at < m_programs.size(); ++at) {
+    auto& attached = *m_programs[at];
+    if (attached.program->info().name != statement.text("reinit") || !attached.expert() ||
+        !attached.running || attached.leaving)
+      continue;
+    any = true;
+    reinitialise(attached, change);
+  }
+  if (!any)
+    host::journal("", "no expert " + statement.text("reinit") + " is running");
 }
 
 // Ticks that the trade server has seen and this terminal finds in its history later.

@@ -2,6 +2,7 @@
 // time, events, indicators, sockets and information about the terminal.
 #pragma once
 
+#include "enum_names.hpp"
 #include "enums.hpp"
 #include "language/language.hpp"
 

@@ -30,7 +30,16 @@ const char* usage_name(std::size_t slot);
 // What is to run where; kept for starting it again.
 struct Attachment {
   std::string program, symbol;
-  std::vector<std::pair<std::string, std::string>> inputs;
+  std::vector<std::pair<std::string, std::string>> inputs{};  // a later one wins
+  ENUM_TIMEFRAMES period = PERIOD_M1;
+};
+
+// What a user changes at a program that stays on its chart.
+struct Change {
+  int reason;  // for OnDeinit
+  std::string symbol{};  // of the chart; empty: the same as before
+  ENUM_TIMEFRAMES period = PERIOD_CURRENT;  // of the chart; CURRENT: the same as before
+  std::vector<std::pair<std::string, std::string>> inputs{};
 };
 
 struct Attached {
@@ -47,7 +56,7 @@ struct Attached {
   bool leaving = false;  // to be detached as soon as none of its handlers runs
   bool failed = false;   // stopped by a fatal error
   int depth = 0;         // handlers of it that are running
-  int reason = 0;        // for OnDeinit and UninitializeReason
+  int reason = 0;        // for OnDeinit and UninitializeReason, also in the OnInit that follows
   std::int64_t timer_period_us = 0, timer_due_us = 0;
   std::set<std::string> books;
   std::map<int, Attached*> indicators;  // by handle

@@ -63,12 +63,7 @@ Attached* Terminal::attach(Attachment what, Attached* owner) {
   attached->program = create_program(attached->what.program);
   if (attached->program == nullptr)
     throw host::ScriptError("attach: no program " + attached->what.program + " is built in");
-  attached->symbol = market::find(attached->what.symbol);
-  if (attached->symbol == nullptr && !attached->what.symbol.empty())
-    throw host::ScriptError("attach: no such symbol: " + attached->what.symbol);
-  for (const auto& [name, value] : attached->what.inputs)
-    attached->program->set_input(name, value);
-  attached->title = title_of(*attached);
+  furnish(*attached);
   attached->owner = owner;
   attached->chart_id = m_next_chart++;
   attached->program->attachment = std::shared_ptr<void>(std::shared_ptr<void>(), attached.get());
@@ -81,6 +76,16 @@ Attached* Terminal::attach(Attachment what, Attached* owner) {
 
 Attached* Terminal::attach_indicator(Attachment what, Attached& owner) {
   return attach(std::move(what), &owner);
+}
+
+// The chart and the inputs are as `what` says.
+void Terminal::furnish(Attached& attached) {
+  attached.symbol = market::find(attached.what.symbol);
+  if (attached.symbol == nullptr && !attached.what.symbol.empty())
+    throw host::ScriptError(attached.what.program + ": no such symbol: " + attached.what.symbol);
+  for (const auto& [name, value] : attached.what.inputs)
+    attached.program->set_input(name, value);
+  attached.title = title_of(attached);
 }
 
 void Terminal::initialise(Attached& attached) {
@@ -214,12 +219,42 @@ void Terminal::reap() {
     attach(std::move(what), nullptr);
 }
 
+// Events that come from now on are not for this run of the program.
+void Terminal::deinitialise(Attached& attached) {
+  attached.running = false;
+  if (attached.failed)
+    return;
+  guarded(attached, USAGE_DEINIT, [&] { attached.program->handle_deinit(attached.reason); });
+  if (attached.usage[USAGE_DEINIT].longest_us > DEINIT_US_MAX)
+    m_failed.push_back(attached.title + ": OnDeinit took longer than 2.5 seconds");
+}
+
+// A change at an expert's chart or inputs does not load it anew: OnDeinit sees the old ones, OnInit
+// the new, and globals keep their values. Events that came before OnInit has succeeded are skipped,
+// as documented. Of the rest nothing is documented; so what a program could rely on is gone (its
+// timer), and what it could leave behind by mistake stays: sockets and files are open, indicators
+// and market books go on telling of ticks. Meanwhile the market and the broker do not wait.
+void Terminal::reinitialise(Attached& attached, const Change& change) {
+  attached.reason = change.reason;
+  deinitialise(attached);
+  attached.timer_period_us = 0;
+  if (attached.leaving)
+    return;
+  if (!change.symbol.empty())
+    attached.what.symbol = change.symbol;
+  if (change.period != PERIOD_CURRENT)
+    attached.what.period = change.period;
+  attached.what.inputs.insert(attached.what.inputs.end(), change.inputs.begin(),
+                              change.inputs.end());
+  furnish(attached);
+  background();
+  attached.queue.clear();
+  initialise(attached);
+  host::journal("", attached.title + (attached.running ? " has begun again" : " has not begun again"));
+}
+
 void Terminal::detach(Attached& attached) {
-  if (!attached.failed) {
-    guarded(attached, USAGE_DEINIT, [&] { attached.program->handle_deinit(attached.reason); });
-    if (attached.usage[USAGE_DEINIT].longest_us > DEINIT_US_MAX)
-      m_failed.push_back(attached.title + ": OnDeinit took longer than 2.5 seconds");
-  }
+  deinitialise(attached);
   if (attached.owner != nullptr)
     std::erase_if(attached.owner->indicators,
                   [&](const auto& entry) { return entry.second == &attached; });

@@ -51,6 +51,11 @@ bool EventQueue::take(Event& event) {
   return true;
 }
 
+void EventQueue::clear() {
+  m_events.clear();
+  m_waiting.fill(0);
+}
+
 bool EventQueue::coalesces(const Event& event) const {
   const bool handled =
       m_handling && m_handled_kind == event.kind && m_handled_id == event.id;

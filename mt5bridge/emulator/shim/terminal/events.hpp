@@ -51,6 +51,7 @@ public:
   void skip(EventKind kind) { ++counts_of(kind).skipped; }
   bool take(Event& event);  // it is being handled until `done`
   void done() { m_handling = false; }
+  void clear();
   bool empty() const { return m_events.empty(); }
 
   const EventCounts& counts(EventKind kind) const {

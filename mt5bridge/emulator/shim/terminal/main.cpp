@@ -1,5 +1,6 @@
 // The emulated terminal's command line:
-//   terminal --script FILE --data FOLDER   a session, as the script says
+//   terminal --script FILE --data FOLDER   a session, as the script says; with --commands NUMBER
+//                                          also as `at` lines from this descriptor say
 //   terminal [--data FOLDER]               every script that is built in, one after the other
 #include <signal.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ constexpr int EXIT_CODE_UNUSABLE = 2;
 
 struct Options {
   std::string script, data;
+  int commands = -1;
 };
 
 Options options_of(int count, char** arguments) {
@@ -27,8 +29,11 @@ Options options_of(int count, char** arguments) {
       options.script = arguments[at + 1];
     else if (name == "--data")
       options.data = arguments[at + 1];
+    else if (name == "--commands")
+      options.commands = std::atoi(arguments[at + 1]);
     else
-      throw mql::host::ScriptError("unknown option " + name + " (there are --script and --data)");
+      throw mql::host::ScriptError("unknown option " + name +
+                                   " (there are --script, --data and --commands)");
   }
   if (count % 2 == 0)
     throw mql::host::ScriptError(std::string(arguments[count - 1]) + " needs a value");
@@ -76,7 +81,7 @@ int main(int count, char** arguments) {
     const auto& script = mql::host::script();
     mql::market::load_symbols(script);
     mql::terminal::load_socket_faults(script);
-    mql::terminal::Terminal terminal(script);
+    mql::terminal::Terminal terminal(script, options.commands);
     const int code = terminal.run();
     if (terminal.restarts())
       again = arguments;

@@ -201,7 +201,7 @@ int create_indicator(const string& symbol, const string& name,
     fail(ERR_INDICATOR_CANNOT_CREATE);
     return INVALID_HANDLE;
   }
-  terminal::Attachment what{name.utf8(), title, {}};
+  terminal::Attachment what{name.utf8(), title};
   if (inputs.size() > probe->inputs.size()) {
     fail(ERR_INDICATOR_WRONG_PARAMETERS);
     return INVALID_HANDLE;

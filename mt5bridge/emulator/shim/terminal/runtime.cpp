@@ -90,13 +90,8 @@ void Terminal::start() {
   catch_up();
   m_broker_due_us = trade_server::poll();  // the account is there before any program
   m_feed.start(host::steady_us());
-  for (const auto* statement : host::script().all("attach")) {
-    Attachment what{statement->text("program"), statement->text("symbol"), {}};
-    for (const auto& [key, value] : statement->settings)
-      if (key.rfind("input.", 0) == 0)
-        what.inputs.emplace_back(key.substr(6), value);
-    attach(std::move(what), nullptr);
-  }
+  for (const auto* statement : host::script().all("attach"))
+    attach({statement->text("program"), statement->text("symbol"), statement->inputs()}, nullptr);
   reap();
 }
 
@@ -194,7 +189,8 @@ bool Terminal::wait_for(int descriptor, short events, std::int64_t timeout_us) {
   }
 }
 
-Terminal::Terminal(const host::Script& script) : m_odd(Oddities::of(script)), m_feed(script) {
+Terminal::Terminal(const host::Script& script, int commands)
+    : m_odd(Oddities::of(script)), m_feed(script), m_commands(commands) {
   the_terminal = this;
   for (const auto* statement : script.all("at"))
     m_actions.push_back({statement});

@@ -33,7 +33,9 @@ struct Action {
 
 class Terminal {
 public:
-  explicit Terminal(const host::Script& script);
+  // `commands` is a descriptor from which further `at` statements come during the run, a line
+  // each, to be carried out at once; -1: there is none.
+  explicit Terminal(const host::Script& script, int commands = -1);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -95,7 +97,10 @@ private:
 
   // charts.cpp: attaching, handling, detaching
   Attached* attach(Attachment what, Attached* owner);
+  void furnish(Attached& attached);
   void initialise(Attached& attached);
+  void deinitialise(Attached& attached);
+  void reinitialise(Attached& attached, const Change& change);
   bool dispatch();
   bool events_wait() const;
   bool handle_one(Attached& attached);
@@ -108,8 +113,11 @@ private:
 
   // actions.cpp: the script's `at` statements
   void run_actions();
+  void take_command();
+  void perform(const host::Statement& statement);
   void act(const std::string& key, const host::Statement& statement);
   void restart(const std::string& name);
+  void reinit(const host::Statement& statement);
   void release_unseen(std::uint64_t count);
 
   Oddities m_odd;
@@ -119,6 +127,7 @@ private:
   std::vector<std::string> m_ended;   // figures of programs that were detached
   std::vector<std::string> m_failed;  // why programs were stopped
   std::vector<Action> m_actions;
+  int m_commands;
   std::vector<Arrival> m_missed;  // arrived while the terminal had no connection
   std::uint64_t m_reconnect_at = 0;
   std::int64_t m_started_us, m_active_us, m_broker_due_us = 0;

@@ -7,6 +7,8 @@
 namespace mql::host {
 namespace {
 
+constexpr std::string_view INPUT = "input.";
+
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -22,18 +24,6 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-Statement statement_of(std::string_view line) {
-  const auto fields = fields_of(line);
-  Statement statement(fields.front());
-  for (std::size_t at = 1; at < fields.size(); ++at) {
-    const auto equals = fields[at].find('=');
-    if (equals == std::string::npos)
-      throw ScriptError("script: no '=' in " + fields[at]);
-    statement.settings.emplace_back(fields[at].substr(0, equals), fields[at].substr(equals + 1));
-  }
-  return statement;
-}
-
 template <class Number>
 Number parse(const std::string& name, std::string_view key, std::string_view text) {
   Number value{};
@@ -45,6 +35,26 @@ Number parse(const std::string& name, std::string_view key, std::string_view tex
 }
 
 }  // namespace
+
+Statement Statement::read(std::string_view line) {
+  const auto fields = fields_of(line);
+  Statement statement(fields.front());
+  for (std::size_t at = 1; at < fields.size(); ++at) {
+    const auto equals = fields[at].find('=');
+    if (equals == std::string::npos)
+      throw ScriptError("script: no '=' in " + fields[at]);
+    statement.settings.emplace_back(fields[at].substr(0, equals), fields[at].substr(equals + 1));
+  }
+  return statement;
+}
+
+Settings Statement::inputs() const {
+  Settings inputs;
+  for (const auto& [key, value] : settings)
+    if (key.starts_with(INPUT))
+      inputs.emplace_back(key.substr(INPUT.size()), value);
+  return inputs;
+}
 
 bool Statement::has(std::string_view key) const {
   for (const auto& [found, value] : settings)
@@ -91,7 +101,7 @@ Script Script::read(const std::filesystem::path& path) {
   Script script;
   for (std::string line; std::getline(file, line);)
     if (!line.empty())
-      script.m_statements.push_back(statement_of(line));
+      script.m_statements.push_back(Statement::read(line));
   return script;
 }
 

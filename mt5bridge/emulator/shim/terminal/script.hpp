@@ -18,11 +18,15 @@ struct ScriptError : std::runtime_error {
 };
 
 using Range = std::pair<std::int64_t, std::int64_t>;
+using Settings = std::vector<std::pair<std::string, std::string>>;
 
 // One line: a name and its settings. A setting that is not given has the default of the caller.
 class Statement {
 public:
   explicit Statement(std::string name = "") : name(std::move(name)) {}
+
+  // Of one line: fields are separated by tabs; a tab, line feed or backslash inside is \t, \n or \\.
+  static Statement read(std::string_view line);
 
   bool has(std::string_view key) const;
   std::string text(std::string_view key, std::string_view otherwise = "") const;
@@ -30,15 +34,15 @@ public:
   std::int64_t integer(std::string_view key, std::int64_t otherwise = 0) const;
   bool flag(std::string_view key, bool otherwise = false) const;
   Range range(std::string_view key, Range otherwise = {0, 0}) const;  // "3" or "1..6"
+  Settings inputs() const;  // settings `input.NAME=VALUE`, for the program that is named
 
   std::string name;
-  std::vector<std::pair<std::string, std::string>> settings;  // in the order of the line
+  Settings settings;  // in the order of the line
 };
 
 // All statements in their order.
 class Script {
 public:
-  // Fields are separated by tabs; a tab, line feed or backslash inside is \t, \n or \\.
   static Script read(const std::filesystem::path& path);
 
   void add(Statement statement) { m_statements.push_back(std::move(statement)); }

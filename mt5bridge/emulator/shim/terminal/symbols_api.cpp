@@ -201,7 +201,7 @@ int Digits() {
 }
 
 ENUM_TIMEFRAMES Period() {
-  return PERIOD_M1;
+  return terminal::self().what.period;
 }
 
 }  // namespace mql

@@ -1,0 +1,86 @@
+"""Counts the connections that libzmq hangs up on before anybody is asked."""
+
+from __future__ import annotations
+
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+from mt5bridge.server.refusals import Refusals
+
+_ENDPOINT = "inproc://handshakes"
+_EVENTS_A_LOOK = 256
+_BROKEN_OFF = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+_DENIED = zmq.EVENT_HANDSHAKE_FAILED_AUTH
+_OTHER_PROTOCOL = zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+_MECHANISM = zmq.PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH
+_EVENTS = (
+    zmq.EVENT_ACCEPTED
+    | zmq.EVENT_DISCONNECTED
+    | zmq.EVENT_HANDSHAKE_SUCCEEDED
+    | _BROKEN_OFF
+    | _DENIED
+    | _OTHER_PROTOCOL
+)
+NO_CREDENTIAL = (
+    "a connection without user and password. Is it an Expert Advisor of an older version? Run "
+    "`mt5cep terminal install`, compile in MetaEditor (F7), and attach it again"
+)
+NO_ZMTP = (
+    "a connection that does not speak ZMTP 3, as a web page's; nothing of what it sent was read. "
+    "If it is a program of yours, it needs libzmq 4 or later"
+)
+
+BAD_HANDSHAKE = "a connection whose handshake is not PLAIN's; nothing else it sent was read"
+
+
+class Handshakes:
+    """Follows a ROUTER's connections until they stand; belongs to the server's thread.
+
+    libzmq says of which connection only when one begins and ends. It hangs up on what is no ZMTP 3
+    without another word: an end of a connection that nothing else explains. Of several that shake
+    hands at once one may be mistaken for another; this only counts and tells.
+    """
+
+    def __init__(self, router: zmq.Socket[bytes], refusals: Refusals) -> None:
+        router.monitor(_ENDPOINT, _EVENTS)
+        self.socket: zmq.Socket[bytes] = router.context.socket(zmq.PAIR)
+        self.socket.rcvhwm = 0  # else libzmq's own thread would wait when it is full
+        self.socket.linger = 0
+        self.socket.connect(_ENDPOINT)
+        self._refusals = refusals
+        self._begun: set[int] = set()  # connections of which it is not known what became of them
+        self._decided = 0  # so many of them stand, or have been denied
+        self._has_failed = False  # the next end is explained
+
+    def look(self, now_ms: int) -> None:
+        """Take what has happened."""
+        for _ in range(_EVENTS_A_LOOK):
+            try:
+                found = recv_monitor_message(self.socket, zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            self._take(found["event"], found["value"], now_ms)
+
+    def _take(self, event: int, value: int, now_ms: int) -> None:
+        if event == zmq.EVENT_ACCEPTED:
+            self._begun.add(value)
+        elif event == zmq.EVENT_DISCONNECTED:
+            self._end(value, now_ms)
+        elif event in (zmq.EVENT_HANDSHAKE_SUCCEEDED, _DENIED):
+            self._decided += 1
+        else:
+            self._has_failed = True
+            if event == _OTHER_PROTOCOL:
+                text = NO_CREDENTIAL if value == _MECHANISM else BAD_HANDSHAKE
+                self._refusals.refuse("handshakes_refused", text, now_ms)
+        if self._decided >= len(self._begun):
+            self._begun.clear()
+            self._decided = 0
+
+    def _end(self, connection: int, now_ms: int) -> None:
+        was_explained, self._has_failed = self._has_failed, False
+        if connection not in self._begun:
+            return
+        self._begun.discard(connection)
+        if not was_explained:
+            self._refusals.refuse("handshakes_refused", NO_ZMTP, now_ms)

@@ -1,0 +1,54 @@
+"""Which modules are mutated, by what they are for, and which tests are to notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Group:
+    """Modules (files, or folders of them), their tests, and how many faults are tried.
+
+    `environment` is set while they are: kernels run as plain Python, or each fault would have to
+    be compiled first.
+    """
+
+    name: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    count: int
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def paths(self, root: Path) -> list[str]:
+        """The modules' files."""
+        found: list[Path] = []
+        for name in self.modules:
+            path = root / name
+            found += sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        return [str(p.relative_to(root)) for p in found if p.name != "__init__.py"]
+
+
+GROUPS = (
+    Group(
+        "session",
+        tuple(
+            f"mt5bridge/server/{name}.py"
+            for name in ("session", "stream", "recount", "requests", "terminals")
+        ),
+        ("tests/bridge",),
+        45,
+    ),
+    Group("spool", ("mt5bridge/spool",), ("tests/spool",), 40),
+    Group("orders", ("mt5bridge/orders",), ("tests/orders", "tests/bridge/test_signals.py"), 45),
+    Group("live", ("cep/live", "cep/daemon.py"), ("tests/live",), 40),
+    Group("archive", ("cep/archive",), ("tests/archive", "tests/cli/test_archive_import.py"), 30),
+    Group(
+        "kernels",
+        ("cep/engine/kernels",),
+        ("tests/semantics", "tests/reference", "tests/engine/test_matchings.py"),
+        25,
+        {"NUMBA_DISABLE_JIT": "1"},
+    ),
+    Group("backtest", ("cep/backtest",), ("tests/backtest",), 25),
+)
