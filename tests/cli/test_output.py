@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cep.cli import main
 from cep.cli.errors import UserError
 from cep.cli.output import output
+from tests.waiting import LONG_S
 
 ROOT = Path(__file__).parents[2]
 RULES = """\
@@ -69,7 +70,7 @@ def test_commands_end_quietly_when_their_reader_goes_and_name_a_full_disk(
     done = subprocess.run(
         [sys.executable, "-c", FORKS],
         input="\n".join("\t".join(line) for line in lines),
-        cwd=ROOT, capture_output=True, text=True, timeout=600,
+        cwd=ROOT, capture_output=True, text=True, timeout=LONG_S,
     )  # fmt: skip
     closed = sum(line[0] != "full" for line in lines)
     assert done.stdout.split() == ["141"] * closed + ["2"] * 3, done.stderr

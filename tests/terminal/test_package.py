@@ -91,7 +91,7 @@ def test_programs_that_use_an_installed_wheel_see_its_types(built: Path, tmp_pat
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--python-executable", str(python), "user.py"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=600,
+        cwd=tmp_path, capture_output=True, text=True, timeout=LONG_S,
     )  # fmt: skip
     found = done.stdout
     assert 'Revealed type is "cep.lang.ast.script.Script"' in found
