@@ -109,10 +109,11 @@ def test_records_in_the_daemons_memory_keep_their_numbers(tmp_path: Path, forget
 def test_a_daemon_that_lost_its_disk_is_told_what_is_gone(tmp_path: Path) -> None:
     """What was acknowledged is no longer kept; the gap is named, and the stream goes on."""
     ticks, disk = market("EURUSD", 4_000, same_ms=0), SmallDisk()
-    with publishing(tmp_path, ticks, LIVELY, daemon=disk) as stage:
+    inputs = {"BatchTicks": "50"}
+    with publishing(tmp_path, ticks, LIVELY, inputs=inputs, daemon=disk) as stage:
         stage.wait_share(0.05)
         stage.daemon.stop()
-        disk.batches_max = None
+        disk.is_small = False
         stage.daemon.stored.clear()
         stage.daemon.positions.clear()
         stage.daemon.start()
@@ -126,13 +127,14 @@ def test_a_daemon_that_lost_its_disk_is_told_what_is_gone(tmp_path: Path) -> Non
 
 
 class SmallDisk(Daemon):
-    """Takes few batches, so that it stops in the midst of the market however late it is told to."""
+    """Takes few records, so that it stops in the midst of the market however late it is told to."""
 
-    batches_max: int | None = 40
+    is_small = True
+    few = 400
 
     def _take(self, batch: Batch) -> bool:
-        taken = len(self.stored[batch.identity, batch.stream])
-        return (self.batches_max is None or taken < self.batches_max) and super()._take(batch)
+        taken = sum(len(one.records) for one in self.stored[batch.identity, batch.stream])
+        return not (self.is_small and taken >= self.few) and super()._take(batch)
 
 
 class SlowDisk(Daemon):
