@@ -109,9 +109,10 @@ def test_records_in_the_daemons_memory_keep_their_numbers(tmp_path: Path, forget
 def test_a_daemon_that_lost_its_disk_is_told_what_is_gone(tmp_path: Path) -> None:
     """What was acknowledged is no longer kept; the gap is named, and the stream goes on."""
     ticks, disk = market("EURUSD", 4_000, same_ms=0), SmallDisk()
-    inputs = {"BatchTicks": "50"}
+    inputs = {"KeptTicks": "300", "PumpTicksMax": "100", "BatchTicks": "50"}
     with publishing(tmp_path, ticks, LIVELY, inputs=inputs, daemon=disk) as stage:
-        stage.wait_share(0.05)
+        # more than it keeps, so some have been acknowledged and are forgotten
+        wait_until(lambda: _taken(stage) > 300)
         stage.daemon.stop()
         disk.is_small = False
         stage.daemon.stored.clear()
@@ -124,6 +125,12 @@ def test_a_daemon_that_lost_its_disk_is_told_what_is_gone(tmp_path: Path) -> Non
     assert (gap.first, gap.reason) == (1, LostReason.DISCARDED)
     received = np.concatenate([batch.records for batch in batches])
     assert received.tobytes() == stage.terminal.tick_base("EURUSD")[gap.last :].tobytes()
+
+
+def _taken(stage: Stage) -> int:
+    """The last tick of EURUSD that the terminal has taken, as its heartbeats tell."""
+    terminals = stage.daemon.server.status().terminals
+    return max((one.taken for found in terminals for one in found.streams), default=0)
 
 
 class SmallDisk(Daemon):
