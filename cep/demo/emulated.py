@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,10 +169,12 @@ class _Complete:
         terminals = self._terminals()
         if not stats.broker_idle or any(terminal.unanswered for terminal in terminals):
             return False
-        durable = {one.symbol: one.durable for terminal in terminals for one in terminal.streams}
-        if any(durable.get(name, 0) < count for name, count in self.ticks.items()):
+        durable: Counter[str] = Counter()  # the trader's are 0
+        for one in (stream for terminal in terminals for stream in terminal.streams):
+            durable[one.symbol] += one.durable
+        if any(durable[name] < count for name, count in self.ticks.items()):
             return False
-        return durable.get("", 0) >= len(np.unique(read_broker_log(self.log).revisions["ticket"]))
+        return durable[""] >= len(np.unique(read_broker_log(self.log).revisions["ticket"]))
 
     def _terminals(self) -> list[TerminalStatus]:
         try:
