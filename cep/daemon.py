@@ -8,6 +8,7 @@ sealed segments to Parquet.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections import deque
 from contextlib import ExitStack
@@ -40,10 +41,13 @@ from mt5bridge.orders import OrderRequest
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
+from mt5bridge.spool.disk import lock
 from mt5bridge.wire import Signal
 
 MEBIBYTE = 1 << 20
 POLL_MS = 50
+STATE_LOCK = "daemon.lock"
+"""Not LOCK, that of the spool: both folders may be one."""
 SWITCH_S = 0.0001
 """How long another thread may keep a signal waiting."""
 
@@ -105,6 +109,7 @@ class Daemon:
         """Serve until `stop` is set; `ready` is set once terminals can connect."""
         self.settings = self._settings()
         with ExitStack() as stack:
+            self._hold_state(stack)
             self.spool = self._open_spool(stack)
             self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
             self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered)
@@ -122,6 +127,12 @@ class Daemon:
         if ensure_credential(path):
             logger.info("made {}; `mt5cep terminal install` gives it to a terminal", path)
         return self.config.server.settings(read_credential(path))
+
+    def _hold_state(self, stack: ExitStack) -> None:
+        """Nobody else journals orders here: a second daemon would send them once more."""
+        folder = self.config.state.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        stack.callback(os.close, lock(folder / STATE_LOCK))
 
     def _open_spool(self, stack: ExitStack) -> Spool:
         store = self.config.spool
@@ -147,9 +158,7 @@ class Daemon:
         before = self.outgoing.journal.write
         self.journal = Journal(state.journal, found.journal_bytes, before)
         stack.callback(self.journal.close)
-        self.effects = Effects(
-            (), self.config.signals, self.journal, None, self.outgoing.take_orders
-        )
+        self.effects = self._effects()
         self.pipeline = Pipeline(self.spool, found.run, self._on_rows)
         self._act_for(found.run.rules.plan)
         act = self.effects.act_again if restored else self.effects.note
@@ -164,6 +173,10 @@ class Daemon:
         self.market_msc = max(newest for _, newest in parts)
         self._snapshot_at = self.spool.next_ingest + state.snapshot_records
         logger.info("{} stored records; {} run again", self.spool.durable_ingest, records)
+
+    def _effects(self) -> Effects:
+        config, name = self.config.signals, self.spool.recovered.spool
+        return Effects((), config, self.journal, None, self.outgoing.take_orders, name)
 
     def _restored(self) -> Restored | None:
         """The newest state of the rules in the file, or of rules that became these meanwhile."""

@@ -17,7 +17,6 @@ from cep.daemon import Daemon
 from cep.engine.native import Compiled, Seed
 from cep.live.checkpoints import Restored
 from cep.live.config import Config
-from cep.live.effects import Effects
 from cep.live.follower import PAUSES_S, Follower, Waiting
 from cep.live.journal import Journal
 from cep.live.on_database import DatabaseRules, Done, batches
@@ -64,9 +63,7 @@ class DatabaseDaemon(Daemon):
         state, folder = self.config.state, self.spool.directory
         self.journal = Journal(state.journal, found.journal_bytes, self.outgoing.journal.write)
         stack.callback(self.journal.close)
-        self.effects = Effects(
-            (), self.config.signals, self.journal, None, self.outgoing.take_orders
-        )
+        self.effects = self._effects()
         waiting = Waiting(folder, self.spool.durable_ingest)
         self.pipeline = FollowedPipeline(self.spool, self.on_database, self._on_rows, waiting)
         self._act_for(self.plan)

@@ -26,6 +26,7 @@ from mt5bridge.spool import (
     gap,
     read,
 )
+from mt5bridge.spool.identity import is_in_ids
 from mt5bridge.spool.segment import HEADER_BYTES, header
 from tests.spool.groups import START_MSC, clock_group, deal_group, same, tick_group
 
@@ -332,3 +333,35 @@ def test_a_commit_thread_hands_over_the_failure_of_a_callback(tmp_path: Path) ->
     put(spool, 1)
     with pytest.raises(RuntimeError, match="callback"):
         thread.stop()
+
+
+def test_a_spool_has_its_name_before_its_first_record_is_on_disk(tmp_path: Path) -> None:
+    """What a record that a crash undoes has led to is recognised when it is sent again."""
+    directory = tmp_path / "spool"
+    name = opened(directory).recovered.spool
+    for number in range(2):
+        copy = crashed(directory)
+        spool = opened(copy)
+        assert spool.recovered.spool == name and is_in_ids(name)
+        put(spool, 1 + number)
+        directory = copy
+    spool.close()
+    assert opened(directory).recovered.spool == name
+    assert not (directory / "IDENTITY").exists()
+
+
+def test_a_spool_that_lost_its_segments_is_another_one(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    put(spool, 1)
+    spool.commit()
+    for segment in spool.segments():
+        segment.path.unlink()
+    assert opened(crashed(tmp_path)).recovered.spool != spool.recovered.spool
+
+
+def test_half_a_name_is_none(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    (tmp_path / "IDENTITY").write_text(spool.recovered.spool[:20])
+    name = opened(crashed(tmp_path)).recovered.spool
+    assert len(name) == 33 and name != spool.recovered.spool
+    assert not is_in_ids("0" * 32)
