@@ -185,6 +185,10 @@ def _check(path: Path, config: Config) -> None:
         config.server.settings(Credential(USER, "unknown")).check()
     except ValueError as problem:
         raise ConfigError(f"{path}: [server] {problem}") from None
+    try:
+        config.risk.limits()
+    except ValueError as problem:
+        raise ConfigError(f"{path}: [risk] {problem}") from None
     store = config.spool
     if store.max_mib < 2 * store.segment_mib:
         raise ConfigError(

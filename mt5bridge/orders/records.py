@@ -88,7 +88,8 @@ class Terminal(msgspec.Struct, frozen=True, tag="terminal"):
 class Dealt(msgspec.Struct, frozen=True, tag="deal"):
     """A deal as far as risk is concerned; the newest revision of a ticket counts.
 
-    `lots` are negative for sells, `profit` has all costs in it, `time_msc` is UTC.
+    `lots` are negative for sells, `profit` has all costs in it, `time_msc` is UTC. None: what the
+    terminal told is no number.
     """
 
     owner: str
@@ -97,8 +98,8 @@ class Dealt(msgspec.Struct, frozen=True, tag="deal"):
     time_msc: int
     position: int
     symbol: str
-    lots: float
-    profit: float
+    lots: float | None
+    profit: float | None
     is_exit: bool
 
 

@@ -38,7 +38,8 @@ class Server:
     `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
-    `halt` and `status` belong to the server's thread, in which the sink is called.
+    `halt`, `status` and what tells of terminals belong to the server's thread, in which the sink is
+    called.
     """
 
     def __init__(
@@ -92,6 +93,10 @@ class Server:
     def owner(self, identity: str) -> str:
         """Names the account behind a terminal, as far as it has said so."""
         return self.terminals.owner(identity)
+
+    def clock_difference_ms(self, identity: str) -> int | None:
+        """How far a terminal's clock is ahead of ours; None before it has told its time."""
+        return self.terminals.clock_difference_ms(identity)
 
     def send(self, identity: str, request: Request) -> None:
         """Send a signal or order to a terminal, at once or when it is back."""

@@ -129,6 +129,11 @@ class Terminals:
         session = self.sessions.get(identity)
         return session.owner if session else identity
 
+    def clock_difference_ms(self, identity: str) -> int | None:
+        """How far a terminal's clock is ahead of ours; None before it has told its time."""
+        session = self.sessions.get(identity)
+        return session.figures.clock_difference_ms if session else None
+
     def gone(self, route: Route) -> None:
         """The socket does not know this connection any more."""
         if session := self._by_route.get(route):

@@ -106,6 +106,16 @@ def test_a_wrong_type_is_named_with_its_key(tmp_path: Path, section: str, key: s
         read_config(write(tmp_path / "c.toml", toml(wrong)))
 
 
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1.0"])
+@pytest.mark.parametrize(
+    "key", ["lots_per_order", "lots_per_symbol", "lots_per_day", "loss_per_day", "lots_assumed"]
+)
+def test_a_limit_is_a_number(tmp_path: Path, key: str, value: str) -> None:
+    path = write(tmp_path / "c.toml", f'[rules]\nfile = "r"\n[risk]\n{key} = {value}\n')
+    with pytest.raises(ConfigError, match=rf"c\.toml: .*{key}"):
+        read_config(path)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
