@@ -19,6 +19,7 @@ from mt5bridge.orders import OrderJournal, TurnHalt, read_book
 from mt5bridge.orders.records import Terminal as Trades
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.spool import SpoolLockedError
+from tests.credentials import CREDENTIAL
 from tests.live.service import Service, deadline, terminal, walks, write_settings
 
 SQLITE = {"database": {"url": "sqlite:///rules.db"}}
@@ -34,7 +35,7 @@ def live(service: Service, found: Terminal) -> None:
         return found.finished and is_taken and not any(entry.is_open for entry in entries)
 
     limit = deadline()
-    with Connection(service.daemon.config.server.bind) as connection:
+    with Connection(service.daemon.config.server.bind, CREDENTIAL) as connection:
         Runner(found, connection).run(Event(), lambda: is_settled() or limit(), linger_ms=100)
     assert is_settled()
 

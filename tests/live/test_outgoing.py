@@ -8,15 +8,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cep.live.config import Config, Ordering, Risk, Rules, State, Trading
 from cep.live.outgoing import Outgoing, journal_path
 from mt5bridge.clock import Now
 from mt5bridge.orders import Inbox, OrderRequest, SendOrder, TurnHalt, order_id, read_book
+from mt5bridge.server import DEALS, Batch
 from mt5bridge.wire import Side, Signal
 from tests.bridge.live import wait_until
 from tests.orders.desk import NOON_MSC, Memory, signal
+from tests.orders.test_guard import deal
 
 NOW = Now(1_000, NOON_MSC)
 
@@ -195,3 +198,51 @@ def test_an_order_is_on_disk_before_it_is_sent_and_its_file_goes(
     wait_until(lambda: outgoing.journal.durable == outgoing.journal.last)
     outgoing.look(NOW)
     assert post_of(outgoing).sent == [("one", order_id("good"))] and inbox.take() == []
+
+
+@pytest.fixture
+def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing comes to the disk by itself."""
+    monkeypatch.setattr("cep.live.outgoing.Syncer.start", lambda _syncer: None)
+    monkeypatch.setattr("cep.live.outgoing.Syncer.stop", lambda _syncer: None)
+
+
+@pytest.mark.usefixtures("unsynced")
+def test_commands_stay_until_their_effect_is_on_disk_and_are_obeyed_once(
+    stack: ExitStack, tmp_path: Path
+) -> None:
+    outgoing, inbox = begun(stack, config_of(tmp_path)), Inbox(tmp_path / "inbox")
+    order = OrderRequest(client_id="a", symbol="EURUSD", side="buy", lots=0.1)
+    inbox.put(SendOrder(order, NOON_MSC), NOON_MSC)
+    inbox.put(TurnHalt(False, "over"), NOON_MSC + 1)
+    for turn in range(3):
+        outgoing.look(NOW._replace(ms=NOW.ms + 500 * turn))
+        assert post_of(outgoing).sent == [] and len(inbox.take()) == 2
+        assert post_of(outgoing).halts == [(False, "over")]
+    outgoing.journal.sync()
+    outgoing.look(NOW)
+    assert post_of(outgoing).sent == [("one", order_id("a"))] and inbox.take() == []
+
+
+@pytest.mark.usefixtures("unsynced")
+@pytest.mark.parametrize("is_on", ["signals", "orders", "neither"])
+def test_what_is_on_is_sent_and_deals_are_counted_before_they_are_acknowledged(
+    stack: ExitStack, tmp_path: Path, is_on: str
+) -> None:
+    sends = {name: is_on == name for name in ("signals", "orders")}
+    config = config_of(tmp_path, signals=Trading(send=sends["signals"]),
+                       orders=Ordering(send=sends["orders"], terminal="one"))  # fmt: skip
+    outgoing = begun(stack, config)
+    outgoing.before_deals(Batch("one", DEALS, 1, deal(), np.zeros(1, np.uint8), 0, NOON_MSC))
+    counted = outgoing.journal.last
+    assert (counted, outgoing.journal.durable) == (int(is_on != "neither"), 0)
+    outgoing.before_acknowledging()
+    assert outgoing.journal.durable == counted
+    outgoing.desk.ask(signal(1), NOON_MSC, "one")
+    order = OrderRequest(client_id="a", symbol="EURUSD", side="buy", lots=0.1)
+    Inbox(tmp_path / "inbox").put(SendOrder(order, NOON_MSC), NOON_MSC)
+    outgoing.look(NOW)
+    outgoing.journal.sync()
+    outgoing.look(NOW)
+    ids = {"signals": [1], "orders": [order_id("a")], "neither": []}[is_on]
+    assert post_of(outgoing).sent == [("one", number) for number in ids]
