@@ -93,7 +93,7 @@ def ingest_spool(
 def pending(spool: Path, *, include_open: bool = False) -> list[Segment]:
     """Segments that are not marked as archived, oldest first."""
     if not spool.is_dir():
-        raise ArchiveError(f"{spool}: no such spool directory; check spool.directory")
+        raise ArchiveError(f"{spool}: no such spool directory; check spool.folder")
     wanted = {State.SEALED, State.OPEN} if include_open else {State.SEALED}
     return [segment for segment in list_segments(spool) if segment.state in wanted]
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
 from cep.archive import Archive, import_history
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT
+from cep.cli.paths import FOLDER, PATH
 from cep.cli.progress import progress
 from cep.cli.text import counted
+from cep.report.tables import time_text
 from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
 
 
 @click.command("import")
-@click.argument("archive", type=click.Path(file_okay=False, path_type=Path))
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("archive", type=FOLDER)
+@click.argument("files", nargs=-1, type=PATH)
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
 @click.option("--server-time", help="Zone of times without one: UTC, +02:00, Europe/Athens.")
 @click.option(
@@ -51,8 +53,7 @@ def command(
     if from_terminal:
         blocks = terminal_blocks(symbol, start, end, server)
     elif files:
-        readers = (read_ticks(file, symbol=symbol, server=server, broken=broken) for file in files)
-        blocks = chain.from_iterable(readers)
+        blocks = file_blocks(files, allow_overlap, symbol=symbol, server=server, broken=broken)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")
     run_import(Archive(archive), blocks, source, allow_overlap)
@@ -71,6 +72,39 @@ def run_import(
         )
     symbols = ", ".join(done.symbols) or "no symbol"
     click.echo(f"{counted(done.rows, 'tick')} of {symbols} in {counted(done.files, 'file')}")
+    if done.marks:
+        marks = ", ".join(f"{count:,} {mark}" for mark, count in sorted(done.marks.items()))
+        click.echo(
+            f"note: odd quotes: {marks}; rules do not see those that are nan, zero or negative",
+            err=True,
+        )
+    if done.repeated:
+        click.echo(
+            f"note: {counted(done.repeated, 'tick')} with the same time and prices were archived "
+            "before, and are there again now", err=True,
+        )  # fmt: skip
+
+
+def file_blocks(files: Iterable[Path], allow_overlap: bool, **options: Any) -> Iterator[TickBlock]:
+    """Ticks of the files in turn. UserError when two have a symbol's ticks of the same time."""
+    known: dict[str, list[tuple[int, int, Path]]] = {}
+    for file in files:
+        own: dict[str, tuple[int, int]] = {}
+        for block in read_ticks(file, **options):
+            first, last = int(block.utc_msc.min()), int(block.utc_msc.max())
+            for low, high, other in () if allow_overlap else known.get(block.symbol, ()):
+                # Files may be cut within a millisecond, which then is in both.
+                if (first < high and low < last) or (first, last) == (low, high):
+                    raise UserError(
+                        f"{file}: has ticks of {block.symbol} from a time that {other} has too, "
+                        f"{time_text(max(first, low))} UTC on",
+                        "give each time in one file only, or --allow-overlap to keep both",
+                    )
+            low, high = own.get(block.symbol, (first, last))
+            own[block.symbol] = min(low, first), max(high, last)
+            yield block
+        for symbol, span in own.items():
+            known.setdefault(symbol, []).append((*span, file))
 
 
 def terminal_blocks(

@@ -16,6 +16,7 @@ from cep.cli.check import warn
 from cep.cli.errors import UserError, extra
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
+from cep.cli.paths import FILE, FOLDER
 from cep.cli.progress import progress
 from cep.cli.replay import wanted
 from cep.cli.rules import RULES, read_rules
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from cep.engine.native import Compiled
     from cep.engine.rows import Rows
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
 NO_SPARK = "none"
 
 

@@ -11,6 +11,7 @@ import click
 
 from cep.cli.access import access
 from cep.cli.errors import UserError
+from cep.cli.paths import FILE
 from cep.cli.progress import Bar, progress
 from cep.cli.settings_file import CONFIG, FILE
 from cep.cli.text import counted

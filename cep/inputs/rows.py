@@ -10,6 +10,7 @@ import pyarrow as pa
 from cep.inputs import columnar, delimited, jsonl
 from cep.inputs.errors import InputError
 from cep.inputs.time import as_msc
+from mt5bridge.local import local
 
 HEADER_BYTES = 65_536
 CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
@@ -22,7 +23,7 @@ def rows(path: Path | str, attributes: Iterable[tuple[str, str]]) -> pa.Table:
     columns of the file are not read. CSV and JSONL may be compressed with gzip. InputError names
     file, line and column.
     """
-    path = Path(path)
+    path = local(path)
     types = dict(attributes)
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if not path.is_file():

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
+from mt5bridge.local import AddressError, local
 from mt5bridge.orders import Defaults, Limits
 from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
@@ -218,7 +219,10 @@ def credential_path(config: Config) -> Path:
 
 def _path(type_: type, value: object) -> object:
     if type_ is Path and isinstance(value, str):
-        return Path(value)
+        try:
+            return local(value)
+        except AddressError as problem:
+            raise ValueError(str(problem)) from None
     raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
 
 
