@@ -11,7 +11,7 @@ import click
 
 from cep.archive import Archive, import_history
 from cep.cli.errors import UserError
-from cep.cli.moments import MOMENT
+from cep.cli.moments import SERVER_MOMENT
 from cep.cli.paths import FOLDER, PATH
 from cep.cli.progress import progress
 from cep.cli.text import counted
@@ -30,8 +30,10 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
 @click.option("--skip-broken", is_flag=True, help="Leave broken lines out instead of stopping.")
 @click.option("--allow-overlap", is_flag=True, help="Add to times that are archived already.")
 @click.option("--from-terminal", is_flag=True, help="Ask the running terminal (Windows).")
-@click.option("--from", "start", type=MOMENT, help="First server time to ask the terminal for.")
-@click.option("--to", "end", type=MOMENT, help="Server time to ask the terminal up to.")
+@click.option(
+    "--from", "start", type=SERVER_MOMENT, help="First server time to ask for."
+)
+@click.option("--to", "end", type=SERVER_MOMENT, help="Server time to ask up to.")
 def command(
     archive: Path,
     files: tuple[Path, ...],
@@ -115,6 +117,8 @@ def terminal_blocks(
             "the terminal must be told what to give",
             "add --symbol, --from, --to and --server-time (the broker's clock)",
         )
+    if not wall_msc(start) < wall_msc(end):
+        raise UserError("the range of time ends before it begins", "let --from be before --to")
     with terminal() as found:
         yield from copy_ticks(found, symbol, wall_msc(start), wall_msc(end), server)
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from cep.cli.errors import UserError, extra
-from cep.cli.moments import EXACT_MOMENT, utc_msc
+from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
 from cep.cli.paths import FILE
 from cep.cli.progress import progress
@@ -40,7 +40,7 @@ LATE = (
     help="The database: sqlite://, duckdb:///file, postgresql://user:password@host:port/name.",
 )  # fmt: skip
 @click.option(
-    "--until", type=EXACT_MOMENT,
+    "--until", type=MOMENT,
     help="At the end let time pass to this moment, UTC: what is due by then happens.",
 )  # fmt: skip
 @click.option("--out", type=FILE, help="Write JSON lines here instead of to standard output (-).")

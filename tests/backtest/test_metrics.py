@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.backtest.book import Trade
+from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal, drawdown, metrics
-from cep.backtest.points import digits_of, point_of
+from cep.backtest.points import Evidence, digits_of, evidence, known_points
 
 
 def trade(points: float, opened: int = 0, closed: int = 10, name: str = "Go") -> Trade:
@@ -66,14 +67,52 @@ def test_exposure_counts_each_moment_once(spans: list[tuple[int, int]], span_ms:
     assert metrics(trades, span_ms).exposure == len(moments) / span_ms
 
 
-@given(st.integers(0, 7), st.integers(1, 10**6), st.data())
+@given(st.integers(0, 8), st.integers(1, 10**6), st.data())
 def test_points_are_found_from_decimals(digits: int, scale: int, data: st.DataObject) -> None:
-    steps = data.draw(st.lists(st.integers(1, 10 * scale), min_size=1, max_size=20))
-    prices = [round(step / 10**digits, digits) for step in [*steps, 10 * scale + 1]]
+    steps = data.draw(st.sets(st.integers(1000, 10 * scale + 2000), min_size=5, max_size=20))
+    prices = [round(step / 10**digits, digits) for step in [*steps, 10 * scale + 2001]]
     assert digits_of(np.array(prices)) == digits
-    assert point_of([np.array(prices), np.array([1.0, np.nan])]) == pytest.approx(10.0**-digits)
+    seen = evidence([np.array(prices), np.array([prices[0], 0.0, -1.0, np.nan, np.inf])])
+    assert seen == Evidence(digits, len(steps) + 1, pytest.approx(np.median(prices)))
+    assert seen.problem is None and seen.point.size == pytest.approx(10.0**-digits)
+    assert seen.point.why == f"from {digits} decimals of {len(steps) + 1} prices"
+
+
+QUOTED = [1.10002, 1.10011, 1.10005, 1.10008, 1.1001]
+
+
+@pytest.mark.parametrize(
+    ("prices", "problem"),
+    [
+        ([1.1, 1.11], "2 different prices are too few, 5 are needed"),
+        ([1.1, 1.11] * 1000, "2 different prices"),
+        (QUOTED[:4], "4 different prices"),
+        ([], "0 different prices"),
+        ([0.0, float("nan"), -1.0], "0 different prices"),
+        ([1.10, 1.11, 1.12, 1.13, 1.14, 1.15], "2 decimals are too coarse at prices about 1.125"),
+        ([150.0, 151.0, 152.0, 153.0, 154.0], "0 decimals are too coarse"),
+        ([1 / 3, 1 / 7, 1 / 9, 1 / 11, 1 / 13], "no common step"),
+    ],
+)
+def test_prices_that_do_not_show_a_point(prices: list[float], problem: str) -> None:
+    seen = evidence([np.array(prices)])
+    assert problem in str(seen.problem)
+    samples = {"A": [np.array(prices)], "B": [np.array(QUOTED)], "C": [np.array(prices)]}
+    with pytest.raises(BacktestError, match=problem) as caught:
+        known_points({"C": 0.5}, samples)
+    assert caught.value.hint is not None and caught.value.hint.endswith(": --point A=SIZE")
+    found = known_points({"A": 0.01, "C": 0.5, "Z": 1.0}, samples)
+    assert {name: point.size for name, point in found.items()} == {"A": 0.01, "B": 1e-5, "C": 0.5}
+    assert found["A"].why == found["C"].why == "given"
+    assert found["B"].why == "from 5 decimals of 5 prices"
+
+
+@pytest.mark.parametrize(
+    "prices", [QUOTED, [1800.25, 1800.5, 1801.0, 1802.75, 1803.5], [38_000.0 + i for i in range(5)]]
+)
+def test_real_quotes_show_their_point(prices: list[float]) -> None:
+    assert evidence([np.array(prices)]).problem is None
 
 
 def test_prices_of_no_known_step() -> None:
     assert digits_of(np.array([1 / 3])) == 8
-    assert point_of([]) == 1.0

@@ -143,3 +143,17 @@ def test_ticks_that_are_archived_twice_are_counted(tmp_path: Path) -> None:
     again = written(tmp_path, "b.csv", "1709280000001,1.1,1.2", "1709280000003,1.1,1.3")
     result = run(tmp_path / "archive", again, "--symbol", "A", "--allow-overlap")
     assert "note: 1 tick with the same time and prices were archived before" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "message"),
+    [
+        ("2024-03-01", "2024-03-01", "ends before it begins"),
+        ("2024-03-01T09:30+02:00", "2024-03-02", "has a zone; write the server's own time"),
+        ("1709280000000", "2024-03-02", "does not match the format"),
+    ],
+)
+def test_moments_to_ask_a_terminal_for(tmp_path: Path, start: str, end: str, message: str) -> None:
+    given = ("--from-terminal", "--symbol", "A", "--server-time", "UTC", "--from", start)
+    result = run(tmp_path / "archive", *given, "--to", end)
+    assert result.exit_code == 2 and message in result.stderr
