@@ -30,9 +30,7 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
 @click.option("--skip-broken", is_flag=True, help="Leave broken lines out instead of stopping.")
 @click.option("--allow-overlap", is_flag=True, help="Add to times that are archived already.")
 @click.option("--from-terminal", is_flag=True, help="Ask the running terminal (Windows).")
-@click.option(
-    "--from", "start", type=SERVER_MOMENT, help="First server time to ask for."
-)
+@click.option("--from", "start", type=SERVER_MOMENT, help="First server time to ask for.")
 @click.option("--to", "end", type=SERVER_MOMENT, help="Server time to ask up to.")
 def command(
     archive: Path,
