@@ -76,6 +76,21 @@ def test_a_price_exactly_at_a_stop_or_target_is_enough(side: str, sign: int) -> 
         assert trade.close_price == pytest.approx(1 + sign * close * POINT)
 
 
+def test_points_are_not_whole_where_the_size_is_not_that_of_the_prices() -> None:
+    book = Book([order(10)], 0.03)
+    book.push(as_ticks(ticks_of((1, 1), (1, 1), (1.01, 1.01))))
+    book.end()
+    assert (book.trades[0].points, book.trades[0].profit) == (0.333333, 0.02)
+
+
+def test_nothing_more_can_change_when_all_is_filled_and_closed() -> None:
+    book = Book([order(10, stop_points=10)], POINT)
+    rows = ticks_of((1, 1), (1, 1), (0.9, 0.9))
+    for row, is_done in zip(rows, (False, False, True), strict=True):
+        book.push(as_ticks([row]))
+        assert book.is_done is is_done
+
+
 def test_the_tick_of_the_entry_stops_nothing() -> None:
     book = run([order(10, stop_points=10)], ticks_of((1, 1), (0.5, 1.0), (0.95, 1.0)))
     assert book.trades[0].reason == "end of data"
