@@ -56,16 +56,19 @@ def command(
         blocks = file_blocks(files, allow_overlap, symbol=symbol, server=server, broken=broken)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")
-    run_import(Archive(archive), blocks, source, allow_overlap)
+    rows = run_import(Archive(archive), blocks, source, allow_overlap)
     for example in broken.examples:
         click.echo(f"left out: {example}", err=True)
     if broken.count:
         click.echo(f"{counted(broken.count, 'broken line')} left out", err=True)
+        if not rows:
+            raise UserError("no line could be read", "correct what is named above")
 
 
 def run_import(
     archive: Archive, blocks: Iterable[TickBlock], source: str, allow_overlap: bool
-) -> None:
+) -> int:
+    """Import and say what came of it; the number of ticks."""
     with progress("import", unit="ticks") as bar:
         done = import_history(
             archive, blocks, source, allow_overlap=allow_overlap, on_rows=bar.advance
@@ -83,6 +86,7 @@ def run_import(
             f"note: {counted(done.repeated, 'tick')} with the same time and prices were archived "
             "before, and are there again now", err=True,
         )  # fmt: skip
+    return done.rows
 
 
 def file_blocks(files: Iterable[Path], allow_overlap: bool, **options: Any) -> Iterator[TickBlock]:

@@ -14,15 +14,15 @@ _FORM = re.compile(
     r"\s*(?P<zone>Z|UTC|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>[0-5]\d)?)?",
     re.IGNORECASE,
 )
+_DAYS_TO_SECONDS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 _EXAMPLES = "2024-03-01, 2024-03-01T09:30 or 2024-03-01T09:30:00"
 
 
-class _Moment(click.ParamType):
+class _Moment(click.DateTime):
     """A moment in UTC, or with a zone that is turned into it; no finer than a millisecond."""
 
-    name = "moment"
-
     def __init__(self, *, has_zone: bool = True) -> None:
+        super().__init__(_DAYS_TO_SECONDS)
         self.has_zone = has_zone
 
     def convert(

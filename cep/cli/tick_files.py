@@ -46,6 +46,6 @@ def points_of(
     """The size of each symbol's point: given, that of ticks made up, or from its prices."""
     if unknown := next((name for name in given if name not in ticks), None):
         raise UserError(f"--point: no ticks of {unknown}", f"there are {', '.join(sorted(ticks))}")
-    known = dict.fromkeys(ticks, Walk(1).point) | given if made_up else given
+    known = {**(dict.fromkeys(ticks, Walk(1).point) if made_up else {}), **given}
     samples = {name: (array["bid"], array["ask"]) for name, array in ticks.items()}
     return {name: point.size for name, point in known_points(known, samples).items()}

@@ -35,7 +35,9 @@ def read_csv(
             lines = Lines(2, data)
         if lines.data.strip():
             yield from tick_blocks(assembler, lines, broken, _reader(assembler.layout))
-    if assembler is not None:
+    if assembler is None:
+        layout_of(path, "")
+    else:
         assembler.finish()
 
 

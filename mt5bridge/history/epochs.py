@@ -69,9 +69,13 @@ def as_msc(numbers: Ints, unit: str, *, is_typed: bool = False) -> Ints:
     """
     low, high = FIRST_SECOND * UNITS[unit], PAST_SECOND * UNITS[unit]
     if len(numbers) and (numbers.min() < low or numbers.max() >= high):
-        row = int(np.argmax((numbers < low) | (numbers >= high)))
+        bad = (numbers < low) | (numbers >= high)
+        row = int(np.argmax(bad))
         what, remedy = explained(int(numbers[row]), unit)
-        raise BadRow(row, what, "write the column with the right unit" if is_typed else remedy)
+        # Where none of many is right, the column is wrong and not a line.
+        is_column = len(bad) > 1 and bool(bad.all())
+        remedy = "write the column with the right unit" if is_typed else remedy
+        raise BadRow(row, what, remedy, fatal=is_column)
     return scaled(numbers, unit)
 
 

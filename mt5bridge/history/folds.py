@@ -68,9 +68,7 @@ class DoubleHours:
             if not shift.is_gap:
                 rows = np.flatnonzero((walls >= first) & (walls < past))
             if len(rows):
-                second = self._second(
-                    symbol, shift, walls[rows], lambda i, r=rows: place(int(r[i]))
-                )
+                second = self._second(symbol, shift, walls[rows], through(place, rows))
                 offsets = offsets.copy()
                 offsets[rows[second:]] = shift.after_ms
         return offsets

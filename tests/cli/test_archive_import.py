@@ -98,6 +98,12 @@ def test_times_are_refused_by_line(tmp_path: Path, header: str, line: str, messa
     assert Archive(tmp_path / "archive").manifest.files == ()
 
 
+def test_nothing_but_broken_lines_is_no_import(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "1709280000,1.1,1.2")
+    result = run(tmp_path / "archive", path, "--symbol", "A", "--skip-broken")
+    assert result.exit_code == 2 and "no line could be read" in result.stderr
+
+
 def test_a_double_hour_is_archived_in_its_order(tmp_path: Path) -> None:
     times = ["02:30", "03:10", "03:50", "03:00", "03:40", "04:10"]
     lines = [f"2024-10-27 {time}:00,1.{i},1.{i}" for i, time in enumerate(times)]

@@ -103,6 +103,17 @@ def test_an_hour_that_comes_twice_is_told_by_the_jump(
     assert utc_times(written(tmp_path, clock, name=name), zone, block_bytes) == times
 
 
+def test_numbers_may_be_a_clocks_reading_too(tmp_path: Path) -> None:
+    zone = "Europe/Athens"
+    times = around(AUTUMNS[zone], [-61, -30, 10, 61])
+    lines = [f"{t},1.1,1.2,A" for t in walls(times, zone)]
+    path = tmp_path / "A.csv"
+    path.write_text("\n".join(["time_msc,bid,ask,symbol", *lines]) + "\n")
+    assert utc_times(path, zone) == times
+    path.write_text("\n".join(["time_msc,bid,ask,symbol", *lines[:2]]) + "\n")
+    assert "A.csv:3: " in refusal(path, zone)
+
+
 @pytest.mark.parametrize("zone", AUTUMNS)
 @pytest.mark.parametrize("minutes", [[-20, -5], [5, 20], [-20, -5, 61], [-200, 5, 20, 100]])
 @pytest.mark.parametrize("name", ["A.csv", "A.parquet"])

@@ -247,6 +247,7 @@ def test_skipping_keeps_exactly_the_good_lines(lines: list[str], block_bytes: in
     [
         ("a.csv", "time_msc,bid\n", r"a\.csv:1: no column ask among time_msc, bid"),
         ("a.csv", "bid,ask\n1,2\n", "no time column"),
+        ("a.csv", "", r"a\.csv:1: no time column among no columns"),
         ("a.csv", "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\n", "these are bars, not ticks"),
         ("a.csv", "time_msc,bid,ask\n1700000000000,2,3\n", "give the symbol"),
         ("a.csv", b"time_msc,bid,ask\n1,\xff\xfe,3\n", "not text"),

@@ -205,6 +205,13 @@ def test_blank_lines_do_not_move_the_place(tmp_path: Path) -> None:
     assert f"{path}:6: " in refusal(path)
 
 
+@pytest.mark.parametrize("writer", [as_csv, as_jsonl])
+def test_a_column_of_another_unit_is_no_broken_line(tmp_path: Path, writer: Writer) -> None:
+    path = writer(tmp_path, "time", [START, START + 1])
+    with pytest.raises(HistoryError, match="call the column time_msc"):
+        list(read_ticks(path, symbol="A", broken=Broken("skip")))
+
+
 def test_a_broken_line_says_how_often(tmp_path: Path) -> None:
     path, broken = as_csv(tmp_path, "time", [START] * 3 + [SECONDS]), Broken("skip")
     found = records(list(read_ticks(path, symbol="A", broken=broken)))
