@@ -108,7 +108,13 @@ def test_prices_that_do_not_show_a_point(prices: list[float], problem: str) -> N
 
 
 @pytest.mark.parametrize(
-    "prices", [QUOTED, [1800.25, 1800.5, 1801.0, 1802.75, 1803.5], [38_000.0 + i for i in range(5)]]
+    "prices",
+    [
+        QUOTED,
+        [9.98, 9.99, 10.0, 10.01, 10.02],
+        [1800.25, 1800.5, 1801.0, 1802.75, 1803.5],
+        [38_000.0 + i for i in range(5)],
+    ],
 )
 def test_real_quotes_show_their_point(prices: list[float]) -> None:
     assert evidence([np.array(prices)]).problem is None
