@@ -134,6 +134,8 @@ def test_signals_become_orders() -> None:
     assert without == 1
     assert found == [Order(7, 5, "Go", "X", "sell", LOTS_DEFAULT, 3, None, 60_005)]
     assert orders([(7, {**row, "valid_ms": 9, "lots": 1.5})], 0)[0][0].valid_until_msc == 14
+    [nothing] = orders([(7, {**row, "valid_ms": 0, "lots": 0.0})], 60_000)[0]
+    assert (nothing.valid_until_msc, nothing.lots) == (5, 0.0)
 
 
 POINTS = 0.01, 0.001, 1e-5

@@ -37,8 +37,30 @@ def test_nothing_is_divided_by_nothing() -> None:
     none = metrics([], 100)
     assert (none.win_rate, none.profit_factor, none.expectancy_points, none.sharpe) == (None,) * 4
     assert (none.points, none.drawdown, none.exposure) == (0.0, 0.0, 0.0)
+    for same in (0.1, 0.3, -1.7, 0.0):
+        assert metrics([trade(same)] * 3, 100).sharpe is None
     one = metrics([trade(3)], 0)
     assert (one.win_rate, one.profit_factor, one.sharpe, one.exposure) == (1.0, None, None, 0.0)
+
+
+@given(st.lists(st.tuples(st.sampled_from([-2.5, -0.4, 0.0, 0.3, 7.0]), st.integers(0, 99)),
+                min_size=1, max_size=9, unique_by=lambda pair: pair[1]))  # fmt: skip
+def test_metrics_are_those_of_plain_loops(closings: list[tuple[float, int]]) -> None:
+    found = metrics([trade(gain, 0, closed) for gain, closed in closings], 100)
+    gains = [gain for gain, _ in sorted(closings, key=lambda pair: pair[1])]
+    won, lost = sum(g for g in gains if g > 0), -sum(g for g in gains if g < 0)
+    assert (found.trades, found.wins) == (len(gains), sum(g > 0 for g in gains))
+    assert found.win_rate == pytest.approx(found.wins / len(gains))
+    assert found.profit_factor == (pytest.approx(won / lost) if lost else None)
+    assert found.expectancy_points == pytest.approx(sum(gains) / len(gains))
+    totals = [sum(gains[:n]) for n in range(len(gains) + 1)]
+    falls = [high - low for i, high in enumerate(totals) for low in totals[i:]]
+    assert found.drawdown_points == pytest.approx(max(falls))
+    assert found.drawdown == pytest.approx(max(falls) * 1e-4)
+    deviation = statistics.stdev(gains) if len(gains) > 1 else 0.0
+    assert found.sharpe == (
+        pytest.approx(statistics.mean(gains) / deviation) if deviation else None
+    )
 
 
 def test_groups() -> None:
