@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from threading import Event
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import zmq
 
@@ -152,7 +152,7 @@ class Server:
         """Close the socket; unsent frames are dropped, since terminals ask again."""
         self._open.close()
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
