@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from mt5bridge.credential import credential_fault
-
-SYMBOLS_MAX = 16_384  # their resume positions must fit one WELCOME
+from mt5bridge.wire import SYMBOLS_MAX
 
 
 class BindError(ValueError):
@@ -28,6 +27,7 @@ class Settings:
     timeout_ms: int = 5_000
     resend_after_ms: int = 500
     window_records: int = 65_536  # unacknowledged ticks a terminal may have under way
+    ahead_max_ms: int = 86_400_000  # records further ahead of this machine's clock are far
     terminals_max: int = 64
     symbols_max: int = 10_000  # per terminal
     signals_max: int = 10_000  # per terminal, without a final result
