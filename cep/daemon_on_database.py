@@ -71,8 +71,8 @@ class DatabaseDaemon(Daemon):
         act = self.effects.act_again if is_restored else self.effects.note
         self.market_msc = 0
         for done in self._stored(folder):
-            times = [g.utc_msc.max() for g in done.groups if g.kind is not Kind.CLOCK]
-            self.market_msc = max([self.market_msc, *times])
+            times = [g.near_msc for g in done.groups if g.kind in (Kind.TICKS, Kind.DEALS)]
+            self.market_msc = max(self.market_msc, *(int(t.max()) for t in times if len(t)))
             self._act_on(done, act)
             self._save_snapshots()
         self.acted = self.on_database.position

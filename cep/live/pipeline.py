@@ -157,7 +157,7 @@ class Pipeline:
             self._process([group], on_rows)
             records += group.width
             if group.kind in (Kind.TICKS, Kind.DEALS):
-                newest_msc = max(newest_msc, int(group.utc_msc.max()))
+                newest_msc = max(newest_msc, *group.near_msc.tolist())
         return records, newest_msc
 
     def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:

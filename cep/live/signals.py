@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mt5bridge.spool.identity import is_in_ids
-from mt5bridge.wire import Side, Signal, WireError, encode
+from mt5bridge.wire import TIME_MSC_MAX, TIME_MSC_MIN, Side, Signal, WireError, encode
 
 SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
 
@@ -48,10 +48,11 @@ def as_signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int
 
 def _signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) -> Signal:
     lasting = row["valid_ms"] if row["valid_ms"] is not None else valid_ms
+    time_msc = max(TIME_MSC_MIN, min(row["time_msc"], TIME_MSC_MAX))
     return Signal(
         id=identifier,
-        time_msc=row["time_msc"],
-        valid_until_msc=row["time_msc"] + lasting,
+        time_msc=time_msc,
+        valid_until_msc=min(time_msc + lasting, TIME_MSC_MAX),
         magic=magic,
         lots=row["lots"] or 0.0,
         stop_points=float(row["stop_points"] or 0),

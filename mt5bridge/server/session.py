@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.records import Records
@@ -27,7 +25,7 @@ from mt5bridge.server.requests import Request, RequestQueue
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.server.stream import Stream, Verdict
-from mt5bridge.validate import QualityArray, quality_counts, tick_quality
+from mt5bridge.validate import Quality, QualityArray, deal_quality, quality_counts, tick_quality
 from mt5bridge.wire import (
     DEALS_STREAM,
     Account,
@@ -238,7 +236,8 @@ class Session:
     def _offer(self, stream: Stream, frame: Ticks | Deals, now: Now) -> None:
         known = stream.expected - frame.first
         records = frame.records[known:]
-        quality, latest_msc = _quality(frame, records, stream.latest_msc)
+        until_msc = now.utc_msc + frame.utc_offset_ms + self.settings.ahead_max_ms
+        quality, latest_msc = _quality(frame, records, stream.latest_msc, until_msc)
         batch = Batch(
             self.identity,
             stream.key,
@@ -254,7 +253,7 @@ class Session:
             self.sink.complain("refused", f"{self.identity}: {len(records)} records wait")
             stream.refuse(batch.last, now.ms)
             return
-        stream.take(records, now.ms)
+        stream.take(records, now.ms, quality)
         stream.latest_msc = latest_msc
         self._count_batch(batch)
         self._compare(stream)
@@ -263,6 +262,10 @@ class Session:
         self.sink.count("deals" if batch.stream == DEALS else "ticks", len(batch.records))
         for mark, number in quality_counts(batch.quality).items():
             self.sink.count(f"quality_{mark}", number)
+        far = batch.records[(batch.quality & int(Quality.FAR)) != 0]
+        if len(far):
+            name = wire_name(batch.stream) or "deals"
+            self.sink.complain("far_times", _far_text(f"{self.identity} {name}", far))
 
     def _receive_heartbeat(self, beat: Heartbeat, now: Now) -> list[Frame]:
         self.figures.beaten(beat, now)
@@ -397,7 +400,14 @@ def _difference(found: Checked) -> str:
     return f"{interval}: {recount.count} ticks in the tick base, {found.received} received"
 
 
-def _quality(frame: Ticks | Deals, records: Records, latest_msc: int) -> tuple[QualityArray, int]:
+def _far_text(place: str, far: Records) -> str:
+    times = f"{len(far)} records, the first of time_msc {int(far['time_msc'][0])}"
+    return f"{place}: {times}; rules do not see them. Are the clocks of both machines right?"
+
+
+def _quality(
+    frame: Ticks | Deals, records: Records, latest_msc: int, until_msc: int
+) -> tuple[QualityArray, int]:
     if isinstance(frame, Ticks):
-        return tick_quality(records, latest_msc)
-    return np.zeros(len(records), np.uint8), latest_msc
+        return tick_quality(records, latest_msc, until_msc)
+    return deal_quality(records, until_msc), latest_msc

@@ -43,7 +43,7 @@ def fold(streams: Streams, group: Group) -> None:
     if group.kind is Kind.GAP:
         streams[group.key] = _after_gap(state, group)
     elif len(group.records):
-        position = state.position.advanced(group.last_sequence, group.records)
+        position = state.position.advanced(group.last_sequence, group.records, group.quality)
         streams[group.key] = StreamState(position, state.gaps)
 
 
