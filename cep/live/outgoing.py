@@ -74,6 +74,7 @@ class Outgoing:
         sink.on_outcome = self._on_outcome
         sink.on_trader = self.desk.on_trader
         sink.on_funds = self.desk.on_funds
+        self.desk.complain = sink.complain
 
     def begin(
         self, stack: ExitStack, server: Server, found_again: Iterable[Signal], market_msc: int

@@ -156,14 +156,16 @@ class Book:
         return True
 
     def _tell(self, record: Told) -> bool:
+        """Only who was sent the request, or asked about it, has anything to tell of it."""
         entry = self._entries.get(record.result.id)
         if entry is None:
             self._lose(record.result.id, [record.terminal])
             return False
-        is_news = entry.fates.setdefault(record.terminal, Fate()).take(record.result)
-        if is_news:
-            entry.changed_msc = record.time_msc
-        return is_news
+        fate = entry.fates.get(record.terminal)
+        if fate is None or not fate.take(record.result):
+            return False
+        entry.changed_msc = record.time_msc
+        return True
 
     def _lose(self, identifier: int, terminals: Iterable[str]) -> None:
         known = self.lost.setdefault(identifier, [])

@@ -31,6 +31,7 @@ from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
 from mt5bridge.wire import Order, Signal, SignalResult, SignalStatus
 
 _DAY_MS = 86_400_000
+_ROUNDING = 1e-9
 _TIDY_AT = 2_000
 """A journal with so many records more than are needed is written anew at the start."""
 _FULL = "too many requests without a result"
@@ -69,12 +70,16 @@ def _always(_request: Request) -> bool:
     return True
 
 
+def _warn(name: str, text: str) -> None:
+    logger.warning("{}: {}", name, text)
+
+
 class Desk:
     """Belongs to the server's thread. Times are UTC milliseconds.
 
     A signal does not wait for the disk: after a crash its cause leads to the same id again. An
     order (`durable`) is sent when the journal has it on disk. `sends` says whether requests of a
-    kind are sent at all.
+    kind are sent at all; `complain` gets a name to count under and a text.
     """
 
     def __init__(
@@ -83,15 +88,18 @@ class Desk:
         limits: Limits,
         on_news: Callable[[News], None] = lambda _news: None,
         sends: Callable[[Request], bool] = _always,
+        complain: Callable[[str, str], None] = _warn,
     ) -> None:
         self.journal = journal
         self.limits = limits
         self.on_news = on_news
         self.sends = sends
+        self.complain = complain
         self.guard = Guard(limits)
         self.book = Book()
         self._post: Post | None = None
         self._held: deque[tuple[int, Entry, int]] = deque()
+        self._told_funds: set[str] = set()  # accounts of which a trader has told
         for record in journal.records:
             self._apply(record)
 
@@ -202,7 +210,12 @@ class Desk:
             logger.error("{}: {}", self.journal.path, problem)
 
     def on_funds(self, funds: Funds) -> None:
-        """A terminal has told how its account stands."""
+        """A terminal has told how its account stands; who trades on it is believed above others."""
+        known = self.book.terminals.get(funds.identity)
+        if known is not None and known.owner == funds.owner and known.trades:
+            self._told_funds.add(funds.owner)
+        elif funds.owner in self._told_funds:
+            return
         self.guard.funds(funds.owner, funds.account)
 
     def on_deals(self, batch: Batch, owner: str) -> None:
@@ -342,13 +355,22 @@ class Desk:
         record = Told(now_msc, identity, result)
         entry = self.book.get(result.id)
         if entry is None:
-            logger.warning("{}: a result of {:016x}, which is unknown here", identity, result.id)
-            return
-        if self._apply(record):
+            self.complain("results_ignored", f"{_quoted(record)}, which is unknown here")
+        elif identity not in entry.fates:
+            whom = ", ".join(entry.fates) or "nobody"
+            self.complain("results_ignored", f"{_quoted(record)}, which was sent to {whom}")
+        elif self._apply(record):
             self.journal.add(record)
+            self._check_size(entry, record)
             self.on_news(News(entry, identity, result))
         elif not entry.fates[identity].knows(result):
-            logger.warning("{}: told after the final result, or unasked: {}", identity, result)
+            self.complain("results_ignored", f"{_quoted(record)}, after the final one or unasked")
+
+    def _check_size(self, entry: Entry, told: Told) -> None:
+        """More lots than were asked for: they are held, so they count, and somebody has to look."""
+        asked, filled = entry.request.lots, entry.fates[told.terminal].lots
+        if asked and told.result.lots and filled > asked + _ROUNDING:
+            self.complain("results_overfilled", f"{_quoted(told)}: {filled:g} of {asked:g} asked")
 
     def _note(self, record: Record) -> None:
         self._apply(record)
@@ -399,6 +421,12 @@ class Desk:
                     is_old = number in lost and record.time_msc < since_msc
                     if number not in ended and not is_old:
                         yield record
+
+
+def _quoted(told: Told) -> str:
+    result = told.result
+    what = f"{result.status.name.lower()} {result.lots:g} lots"
+    return f"{told.terminal}: {what} of {result.id:016x}"
 
 
 def _has_expired(request: Request, market_msc: int) -> bool:
