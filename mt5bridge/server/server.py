@@ -24,7 +24,7 @@ from mt5bridge.server.status import Status
 from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
 from mt5bridge.waker import Waker
-from mt5bridge.wire import FRAME_BYTES_MAX, Halt, encode
+from mt5bridge.wire import FRAME_BYTES_MAX, Halt, WireError, encode
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
@@ -38,8 +38,8 @@ class Server:
     `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
-    `halt`, `status` and what tells of terminals belong to the server's thread, in which the sink is
-    called.
+    `forget`, `halt`, `status` and what tells of terminals belong to the server's thread, in which the
+    sink is called.
     """
 
     def __init__(
@@ -111,6 +111,10 @@ class Server:
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         """Ask a terminal what became of requests, which are never sent again."""
         self.terminals.ask(identity, ids)
+
+    def forget(self, identity: str) -> str:
+        """Let a terminal that is away go; why not, if not."""
+        return self.terminals.forget(identity)
 
     def halt(self, halted: bool, reason: str) -> None:
         """Turn the kill switch of all terminals that trade."""
@@ -203,6 +207,8 @@ class Server:
                 continue
             try:
                 self._socket.send_multipart([route, encode(frame)], zmq.NOBLOCK)
+            except WireError as problem:
+                self._send(self.terminals.failed(route, problem))
             except zmq.Again:
                 full.add(route)
                 self.sink.count("unsent")

@@ -53,6 +53,8 @@ from mt5bridge.wire import (
     Ticks,
     TradeMode,
     Welcome,
+    WireError,
+    encode,
 )
 
 
@@ -119,6 +121,34 @@ class Session:
         """The connection is gone; positions and requests stay."""
         self.connected = False
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether all that was taken is on disk."""
+        return all(one.durable.sequence == one.expected - 1 for one in self.streams.values())
+
+    @property
+    def may_rest(self) -> bool:
+        """Whether nobody misses it: it is away, is sent nothing, and the disk knows the rest.
+
+        Who trades and has not said what is sent no signals.
+        """
+        trades = self.trades is not TradeMode.NONE and self.symbols
+        return not (self.connected or trades or self.requests) and self.is_stored
+
+    def rested(self) -> Session:
+        """What must be known when it comes back: where its streams stand, and its requests."""
+        known = {key: one.durable for key, one in self.streams.items() if one.durable.sequence}
+        fresh = Session(self.identity, self.settings, self.sink, known)
+        fresh.requests, fresh.told = self.requests, self.told
+        return fresh
+
+    def forget(self) -> None:
+        """It trades no more, as far as anybody knows, also over a restart."""
+        self.trades = TradeMode.NONE
+        self.symbols.clear()
+        self.told = Trader(self.identity, self.owner, TradeMode.NONE, ())
+        self.sink.tell_trader(self.told)
+
     def silent(self, now: Now) -> bool:
         """Whether nothing was heard for longer than the timeout."""
         return now.ms - self.heard_ms > self.settings.timeout_ms
@@ -156,9 +186,14 @@ class Session:
             self.acked.add(stream)
 
     def send(self, request: Request) -> bool:
-        """Queue a signal or order; False when too many are without a result."""
+        """Queue a signal or order; False when too many are without a result, or it is no frame."""
         if len(self.requests) >= self.settings.signals_max:
             self.sink.complain("signals_refused", f"{self.identity}: too many without a result")
+            return False
+        try:
+            encode(request)
+        except WireError as problem:  # queued, it would end each of the terminal's connections
+            self.sink.complain("signals_refused", f"{self.identity}: {problem}")
             return False
         self.requests.add(request)
         return True
@@ -200,10 +235,10 @@ class Session:
 
     def _tell_trader(self) -> None:
         trader = Trader(self.identity, self.owner, self.trades, tuple(sorted(self.symbols)))
-        was_trading = self.told is not None and self.told.trades is not TradeMode.NONE
-        if trader != self.told and (was_trading or self.trades is not TradeMode.NONE):
+        is_known = self.told is not None or self.trades is not TradeMode.NONE
+        if trader != self.told and is_known:
             self.told = trader
-            self.sink.on_trader(trader)
+            self.sink.tell_trader(trader)
 
     def remind(self, now: Now) -> list[Frame]:
         """Requests for what is still missing."""
@@ -249,7 +284,7 @@ class Session:
         )
         if known:
             self.sink.count("duplicates", known)
-        if not self.sink.on_batch(batch):
+        if not self.sink.take(batch):
             self.sink.complain("refused", f"{self.identity}: {len(records)} records wait")
             stream.refuse(batch.last, now.ms)
             return
@@ -308,6 +343,10 @@ class Session:
         if known != key:
             text = f"stream {symbol.stream} is {known[1]}; {symbol.name} needs another number"
             return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
+        number = self.ids.get(key, symbol.stream)
+        if number != symbol.stream:  # else numbers without end, each of them in every HEARTBEAT
+            text = f"{symbol.name} is stream {number} already, and not {symbol.stream} too"
+            return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
         if key not in self.streams and len(self.streams) > self.settings.symbols_max:
             text = f"more than {self.settings.symbols_max} symbols: raise symbols_max"
             return Error.of(ErrorCode.LIMIT, text)
@@ -338,7 +377,7 @@ class Session:
         place = f"{self.identity} {name} {gap.first}..{gap.last}"
         self.sink.complain("gaps", f"{place} lost: {lost.reason.name} {lost.text!r}")
         self.sink.count("lost", gap.last - gap.first + 1)
-        self.sink.on_gap(gap)
+        self.sink.tell_gap(gap)
         stream.skip_to(lost.last, now.ms)
         self._compare(stream)
 
@@ -363,12 +402,12 @@ class Session:
 
     def _receive_account(self, account: Account) -> None:
         self.figures.account = account
-        self.sink.on_funds(Funds(self.identity, self.owner, account))
+        self.sink.tell_funds(Funds(self.identity, self.owner, account))
 
     def _receive_result(self, result: SignalResult) -> None:
         self.requests.settle(result)
         self.sink.count("signal_results")
-        self.sink.on_outcome(Outcome(self.identity, result))
+        self.sink.tell_outcome(Outcome(self.identity, result))
 
     def _ask(self, stream_id: int, stream: Stream, now: Now) -> list[Frame]:
         missing = stream.missing()

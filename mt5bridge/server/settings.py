@@ -38,7 +38,14 @@ class Settings:
 
     def check(self) -> None:
         """UnsafeBindError or ValueError, with the remedy, when the settings cannot be used."""
-        for name in ("heartbeat_ms", "resend_after_ms", "window_records", "frames_queued_max"):
+        for name in (
+            "heartbeat_ms",
+            "resend_after_ms",
+            "window_records",
+            "terminals_max",
+            "frames_queued_max",
+            "ahead_max_ms",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: use 1 or more")
         if not 1 <= self.symbols_max <= SYMBOLS_MAX:
