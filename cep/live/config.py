@@ -32,6 +32,9 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     heartbeat_ms: AtLeastOne = 1_000
     timeout_ms: AtLeastOne = 5_000
     window_records: AtLeastOne = 65_536
+    terminals_max: AtLeastOne = 64
+    symbols_max: AtLeastOne = 10_000
+    ahead_max_minutes: AtLeastOne = 1_440
     users: dict[str, str] = {}
     allow_insecure: bool = False
 
@@ -42,6 +45,9 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             heartbeat_ms=self.heartbeat_ms,
             timeout_ms=self.timeout_ms,
             window_records=self.window_records,
+            terminals_max=self.terminals_max,
+            symbols_max=self.symbols_max,
+            ahead_max_ms=60_000 * self.ahead_max_minutes,
             passwords={**self.users, own.user: own.password},
             allow_insecure=self.allow_insecure,
             program="mt5cep",

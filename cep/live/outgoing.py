@@ -14,6 +14,7 @@ from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.orders import (
     Desk,
+    ForgetTerminal,
     Inbox,
     News,
     OrderError,
@@ -164,10 +165,13 @@ class Outgoing:
         for path, command in self._taken():
             if path in waiting:
                 continue
-            if isinstance(command, TurnHalt):
-                self._halt(path, command, now)
-            else:
-                self._obey_order(path, command, now)
+            match command:
+                case TurnHalt():
+                    self._halt(path, command, now)
+                case ForgetTerminal():
+                    self._forget(path, command)
+                case _:
+                    self._obey_order(path, command, now)
 
     def _halt(self, path: Path, command: TurnHalt, now: Now) -> None:
         reason = plain(command.reason)
@@ -175,6 +179,14 @@ class Outgoing:
         if path.suffix != BAD:
             self._done.append((number, path))
         logger.warning("{}: {}", "halted" if command.halted else "released", reason)
+
+    def _forget(self, path: Path, command: ForgetTerminal) -> None:
+        problem = self.server.forget(command.identity)
+        if problem:
+            logger.error("not forgotten: {}", problem)
+        else:
+            logger.warning("{} is forgotten", command.identity)
+        self._done.append((self.journal.last, path))
 
     def _obey_order(self, path: Path, command: SendOrder, now: Now) -> None:
         try:

@@ -17,11 +17,15 @@ from cep.engine.kernels.state import Ints
 from cep.engine.native import Run
 from cep.engine.rows import Row
 from cep.live.feed import MarketFeed
+from mt5bridge.records import fixed_text
 from mt5bridge.server import Batch, Gap
 from mt5bridge.spool import Group, Kind, Spool, gap
 
 RECORDS_AT_ONCE = 8_192
 """So many records that wait are shown to the rules without waiting for more."""
+
+NOTE_BYTES = 256
+"""What is kept of a terminal's words about a loss; the archive's manifest has all of them."""
 
 _first_ingest = attrgetter("ingest")
 
@@ -144,7 +148,7 @@ class Pipeline:
         while self._gaps:
             lost = self._gaps[0]
             key = (lost.identity, lost.stream)
-            note = f"{lost.reason.name.lower()}: {lost.text}"
+            note = fixed_text(f"{lost.reason.name.lower()}: {lost.text}", NOTE_BYTES).decode()
             if not self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, note)):
                 return False
             self._gaps.popleft()

@@ -28,7 +28,13 @@ class TurnHalt(msgspec.Struct, frozen=True, tag="halt"):
     reason: str
 
 
-Command: TypeAlias = SendOrder | TurnHalt
+class ForgetTerminal(msgspec.Struct, frozen=True, tag="forget"):
+    """Let a terminal that is away go."""
+
+    identity: str
+
+
+Command: TypeAlias = SendOrder | TurnHalt | ForgetTerminal
 BAD = ".bad"
 """The suffix of a file that is no command, and stays."""
 

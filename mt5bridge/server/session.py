@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
@@ -57,6 +57,8 @@ from mt5bridge.wire import (
     encode,
 )
 
+_NEW_SPOOL = "archive the spool and begin a new one"
+
 
 class Session:
     """What the daemon knows of one identity; it outlives connections."""
@@ -68,10 +70,12 @@ class Session:
         sink: Sink,
         resume: Mapping[StreamKey, Position] | None = None,
         trader: Trader | None = None,
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self.identity = identity
         self.settings = settings
         self.sink = sink
+        self.has_room = has_room  # for one more stream, among those of all terminals
         self.streams = {
             key: Stream.resumed(key, position) for key, position in (resume or {}).items()
         }
@@ -138,7 +142,7 @@ class Session:
     def rested(self) -> Session:
         """What must be known when it comes back: where its streams stand, and its requests."""
         known = {key: one.durable for key, one in self.streams.items() if one.durable.sequence}
-        fresh = Session(self.identity, self.settings, self.sink, known)
+        fresh = Session(self.identity, self.settings, self.sink, known, has_room=self.has_room)
         fresh.requests, fresh.told = self.requests, self.told
         return fresh
 
@@ -349,6 +353,9 @@ class Session:
             return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
         if key not in self.streams and len(self.streams) > self.settings.symbols_max:
             text = f"more than {self.settings.symbols_max} symbols: raise symbols_max"
+            return Error.of(ErrorCode.LIMIT, text)
+        if key not in self.streams and not self.has_room():
+            text = f"more than {self.settings.streams_max} streams of all terminals: {_NEW_SPOOL}"
             return Error.of(ErrorCode.LIMIT, text)
         return None
 

@@ -30,6 +30,7 @@ class Settings:
     ahead_max_ms: int = 86_400_000  # records further ahead of this machine's clock are far
     terminals_max: int = 64
     symbols_max: int = 10_000  # per terminal
+    streams_max: int = 131_072  # of all terminals: each segment of the spool begins with them
     signals_max: int = 10_000  # per terminal, without a final result
     frames_queued_max: int = 256  # per connection, each way
     passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password: needed

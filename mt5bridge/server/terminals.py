@@ -53,7 +53,10 @@ class Terminals:
         for identity in sorted(streams.keys() | known.keys()):
             trader = known.get(identity)
             place = self.resting if trader and trader.is_forgotten else self.sessions
-            place[identity] = Session(identity, settings, sink, streams.get(identity), trader)
+            place[identity] = Session(
+                identity, settings, sink, streams.get(identity), trader, self._has_room
+            )
+        self._resting_streams = _streams(self.resting)
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
         self._strangers: OrderedDict[Route, None] = OrderedDict()
@@ -186,15 +189,22 @@ class Terminals:
 
     def _admitted(self, identity: str) -> Session | None:
         """A session for who has none, or comes back; None when nobody makes room for it."""
+        if identity not in self.resting and not self._has_room():
+            return None
         if len(self.sessions) >= self.settings.terminals_max:
             away = [session for session in self.sessions.values() if session.may_rest]
             if not away:
                 return None
             self._rest(min(away, key=lambda session: session.heard_ms))
         session = self.resting.pop(identity, None)
-        session = session or Session(identity, self.settings, self.sink)
+        session = session or Session(identity, self.settings, self.sink, has_room=self._has_room)
         self.sessions[identity] = session
+        self._resting_streams = _streams(self.resting)
         return session
+
+    def _has_room(self) -> bool:
+        """Whether there may be one more stream."""
+        return _streams(self.sessions) + self._resting_streams < self.settings.streams_max
 
     def _rest(self, session: Session) -> None:
         """Give a place away; who never sent anything and has nothing to do is not kept at all."""
@@ -202,6 +212,7 @@ class Terminals:
         del self.sessions[session.identity]
         if len(rested.requests) or any(one.durable.sequence for one in rested.streams.values()):
             self.resting[session.identity] = rested
+            self._resting_streams = _streams(self.resting)
         logger.info("{} has made room", session.identity)
 
     def _in_use(self, session: Session, route: Route, hello: Hello, now: Now) -> bool:
@@ -301,6 +312,10 @@ def _by_identity(resumes: Resumes) -> dict[str, dict[StreamKey, Position]]:
         if stream[0] in ("ticks", "deals"):
             found.setdefault(identity, {})[stream] = position
     return found
+
+
+def _streams(sessions: Mapping[str, Session]) -> int:
+    return sum(len(session.streams) for session in sessions.values())
 
 
 def _only(parts: list[bytes]) -> bytes:

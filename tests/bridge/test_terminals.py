@@ -186,6 +186,23 @@ def test_as_many_symbols_as_there_may_be_are_answered() -> None:
         assert encode(frame)
 
 
+def test_streams_of_all_terminals_are_counted_also_of_those_that_made_room() -> None:
+    """11.2: where each stream stands is written into each segment."""
+    dialog = Dialog(replace(SETTINGS, terminals_max=1, streams_max=5))
+    for name in ("one", "two"):
+        publish(dialog, name)
+        dialog.say(ticks(1, 1), name.encode())
+        dialog.terminals.acknowledge(name, ticks_of("EURUSD"), 1)
+        dialog.say(Bye(""), name.encode())
+    assert isinstance(dialog.greet(b"three", identity="three")[0], Welcome)
+    (error,) = errors(dialog.say(Symbols((symbol("EURUSD", 1),)), b"three"))
+    assert error.code is ErrorCode.LIMIT and "begin a new one" in error.text
+    dialog.say(Bye(""), b"three")
+    publish(dialog, "one")
+    dialog.say(ticks(2, 1), b"one")
+    assert dialog.batches[-1].first == 2, "what is known goes on"
+
+
 def test_a_loss_of_everything_is_a_number_that_can_be_told(tmp_path: Path) -> None:
     """Sums of what was lost outgrow 64 bits; the status is JSON."""
     dialog = Dialog(SETTINGS)

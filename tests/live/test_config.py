@@ -22,6 +22,7 @@ ALL: dict[str, dict[str, Any]] = {
     },
     "server": {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
+        "terminals_max": 4, "symbols_max": 5, "ahead_max_minutes": 6,
         "users": {"a": "b"}, "allow_insecure": True,
     },
     "spool": {"folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4},
