@@ -16,6 +16,7 @@ from mt5bridge.clock import Clock
 from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
 from mt5bridge.server.handshakes import Handshakes
+from mt5bridge.server.inflow import PART_OVERHEAD_BYTES, Inflow, port_of
 from mt5bridge.server.refusals import Refusals
 from mt5bridge.server.requests import Request
 from mt5bridge.server.settings import BindError, Settings
@@ -28,6 +29,7 @@ from mt5bridge.wire import FRAME_BYTES_MAX, Halt, WireError, encode
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
+_PARTS_MAX = 16  # a message of more is no mistake
 
 Command: TypeAlias = Callable[[Terminals], object]
 
@@ -71,6 +73,7 @@ class Server:
             _bind(self._socket, settings.bind)
             stack.callback(self._socket.close, 0)
             self._open = stack.pop_all()
+        self._inflow = Inflow(port_of(self.address))
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._waker.fileno(), zmq.POLLIN)
@@ -180,13 +183,34 @@ class Server:
         now, received = self._clock(), 0
         while received < _FRAMES_A_POLL:
             try:
-                route, *parts = self._socket.recv_multipart(zmq.NOBLOCK)
+                route, parts = self._take()
             except zmq.Again:
                 break
             received += 1
             self._send(self.terminals.receive(route, parts, now))
         self.sink.on_taken()
         return received
+
+    def _take(self) -> tuple[Route, list[bytes]]:
+        """One message and who sent it. Of the parts behind its first, which none may have, nothing
+        is kept; too many of them end the connection. zmq.Again when none waits.
+        """
+        take, inflow = self._socket.recv, self._inflow
+        route = take(zmq.NOBLOCK)
+        if inflow.knows(route):
+            parts = [take()]
+        else:
+            first = take(copy=False)
+            inflow.begin(route, int(first.get(zmq.SRCFD)))
+            parts = [first.bytes]
+        size, more = len(parts[0]) + PART_OVERHEAD_BYTES, 0
+        while self._socket.getsockopt(zmq.RCVMORE):
+            size += len(take(copy=False)) + PART_OVERHEAD_BYTES
+            more += 1
+        inflow.took(route, size)
+        if more > _PARTS_MAX:
+            inflow.cut(route)
+        return route, [*parts, b""] if more else parts
 
     def _obey(self) -> None:
         while self._commands:
@@ -197,6 +221,8 @@ class Server:
         now = self._clock()
         if now.ms >= self._remind_ms:
             self._remind_ms = now.ms + _REMIND_MS
+            for text in self._inflow.look():
+                self.sink.complain("connections_cut", text)
             self._send(self.terminals.remind(now))
 
     def _send(self, outgoing: Outgoing) -> None:

@@ -42,11 +42,11 @@ class Sink:
     """
 
     on_batch: Callable[[Batch], bool] = _take
-    on_taken: Callable[[], None] = _rest
     on_gap: Callable[[Gap], None] = _ignore
     on_outcome: Callable[[Outcome], None] = _ignore
     on_trader: Callable[[Trader], None] = _ignore
     on_funds: Callable[[Funds], None] = _ignore
+    on_taken: Callable[[], None] = _rest
     counters: Counter[str] = field(default_factory=Counter)
     complaints: deque[str] = field(default_factory=lambda: deque(maxlen=_COMPLAINTS))
     has_failed: bool = False

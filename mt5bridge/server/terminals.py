@@ -320,5 +320,5 @@ def _streams(sessions: Mapping[str, Session]) -> int:
 
 def _only(parts: list[bytes]) -> bytes:
     if len(parts) != 1:
-        raise WireError(Reason.MULTIPART, f"{len(parts)} message parts, a frame is one")
+        raise WireError(Reason.MULTIPART, "several message parts, a frame is one")
     return parts[0]

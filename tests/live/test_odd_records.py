@@ -84,6 +84,7 @@ class Market(Life):
         assert self.pipeline.on_batch(
             Batch("demo", stream, first, records, marks, OFFSET_MS, NOW_MSC)
         )
+        self.pipeline.flush()
 
 
 @pytest.mark.parametrize("time_msc", [*FAR_MSC, NOW_MSC])
