@@ -26,6 +26,7 @@ from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
 from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Ahead, Caused, Pipeline
+from cep.live.quarantine import Quarantine, RecordError
 from cep.live.reload import Ready, Reload
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since, noted
@@ -96,6 +97,7 @@ class Daemon:
         self.sink = Sink()
         self.server: Server | None = None
         self._held: deque[tuple[int, Signal]] = deque()
+        self._is_begun = False  # with the first record of the spool: nobody acts on what it holds
 
     def _compiled(self, plan: Plan, seed: Seed) -> Compiled:
         jit = self.config.rules.numba
@@ -111,10 +113,12 @@ class Daemon:
         with ExitStack() as stack:
             self._hold_state(stack)
             self.spool = self._open_spool(stack)
-            self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
+            folder, spool = self.config.state.folder, self.spool.recovered.spool
+            self.checkpoints = Checkpoints(folder, spool, self.sink.complain)
+            self.quarantine = Quarantine(folder, spool, self.sink.complain)
             self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered)
-            self.log = RulesLog(self.config.state.folder / f"{self.spool.recovered.spool}.rules")
-            self._catch_up(stack, self._restored())
+            self.log = RulesLog(folder / f"{spool}.rules", self.sink.complain)
+            self._recover(stack)
             self.pipeline.run.warm_up()
             be_quick()
             self._serve(stop, ready)
@@ -151,6 +155,18 @@ class Daemon:
             logger.error("{}: damaged: {}", path, damage)
         return spool
 
+    def _recover(self, stack: ExitStack) -> None:
+        """Bring everything to the end of the spool, past records that the rules cannot bear."""
+        while True:
+            with ExitStack() as attempt:
+                try:
+                    self._catch_up(attempt, self._restored())
+                except RecordError as error:
+                    self.quarantine.add(error)
+                    continue
+                stack.push(attempt.pop_all())
+                return
+
     def _catch_up(self, stack: ExitStack, restored: Restored | None) -> None:
         """Bring the rules to the end of the spool and the journal to the end of the rules."""
         state = self.config.state
@@ -161,8 +177,9 @@ class Daemon:
         self.effects = self._effects()
         self.pipeline = Pipeline(self.spool, found.run, self._on_rows)
         self._act_for(found.run.rules.plan)
-        act = self.effects.act_again if restored else self.effects.note
-        groups = Ahead(read_spool(self.spool.directory, found.ingest + 1))
+        act = self.effects.note if self._is_begun else self.effects.act_again
+        stored = read_spool(self.spool.directory, found.ingest + 1)
+        groups = Ahead(self.quarantine.rest(stored))
         parts = []
         for since in self.log.after(found.ingest):
             parts.append(self.pipeline.catch_up(groups.until(since.ingest), act))
@@ -242,6 +259,7 @@ class Daemon:
 
     def _begin(self) -> Restored:
         """A run from the first record of the spool on, and a journal of its own."""
+        self._is_begun = True
         first = next(read_spool(self.spool.directory), None)
         if first is not None:
             logger.warning("no snapshot fits these rules: they run from record {}", first.ingest)

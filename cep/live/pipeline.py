@@ -15,8 +15,9 @@ from typing import Protocol
 
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Run
-from cep.engine.rows import Row
+from cep.engine.rows import Row, Rows
 from cep.live.feed import MarketFeed
+from cep.live.quarantine import RecordError
 from mt5bridge.records import fixed_text
 from mt5bridge.server import Batch, Gap
 from mt5bridge.spool import Group, Kind, Spool, gap
@@ -155,10 +156,19 @@ class Pipeline:
         return True
 
     def catch_up(self, groups: Iterable[Group], on_rows: OnRows) -> tuple[int, int]:
-        """Run the rules on records stored before; how many they were, and their newest time."""
+        """Run the rules on records stored before; how many they were, and their newest time.
+
+        RecordError at a group that the rules cannot bear; their state is of no use then.
+        """
         records = newest_msc = 0
         for group in groups:
-            self._process([group], on_rows)
+            try:
+                found = list(self.feed.feed([group]))
+            except MemoryError:
+                raise
+            except Exception as problem:
+                raise RecordError(group, problem) from problem
+            self._act(found, on_rows)
             records += group.width
             if group.kind in (Kind.TICKS, Kind.DEALS):
                 newest_msc = max(newest_msc, *group.near_msc.tolist())
@@ -166,7 +176,10 @@ class Pipeline:
 
     def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:
         """Run the rules on stored groups, which are in order."""
-        for rows, causes in self.feed.feed(groups):
+        self._act(self.feed.feed(groups), on_rows)
+
+    def _act(self, found: Iterable[tuple[Rows, Sequence[Group]]], on_rows: OnRows) -> None:
+        for rows, causes in found:
             caused = Caused(rows, causes)
             self.heard += not caused.by_clock
             if rows:

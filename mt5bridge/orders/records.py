@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from mt5bridge.server import Request
-from mt5bridge.wire import Order, Signal, SignalResult
+from mt5bridge.wire import Order, Signal, SignalResult, TradeMode
 
 
 class Requested(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_defaults=True):
@@ -19,6 +19,11 @@ class Requested(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_def
     order: Order | None = None
     terminal: str | None = None  # only this one; else all that trade the symbol
     client_id: str = ""
+
+    def __post_init__(self) -> None:
+        """ValueError for a record without the one thing it is about."""
+        if (self.signal is None) == (self.order is None):
+            raise ValueError("either a signal or an order")
 
     @property
     def request(self) -> Request:
@@ -83,6 +88,10 @@ class Terminal(msgspec.Struct, frozen=True, tag="terminal"):
     owner: str
     trades: int
     symbols: list[str]
+
+    def __post_init__(self) -> None:
+        """ValueError for a mode of trading that there is not."""
+        TradeMode(self.trades)
 
 
 class Dealt(msgspec.Struct, frozen=True, tag="deal"):
