@@ -201,7 +201,7 @@ class Server:
             parts = [take()]
         else:
             first = take(copy=False)
-            inflow.begin(route, int(first.get(zmq.SRCFD)))
+            inflow.begin(route, _file_of(first))
             parts = [first.bytes]
         size, more = len(parts[0]) + PART_OVERHEAD_BYTES, 0
         while self._socket.getsockopt(zmq.RCVMORE):
@@ -209,6 +209,7 @@ class Server:
             more += 1
         inflow.took(route, size)
         if more > _PARTS_MAX:
+            self.sink.complain("connections_cut", f"{route.hex()}: a message of {more + 1:,} parts")
             inflow.cut(route)
         return route, [*parts, b""] if more else parts
 
@@ -243,6 +244,14 @@ class Server:
                 if error.errno != zmq.EHOSTUNREACH:
                     raise
                 self.terminals.gone(route)
+
+
+def _file_of(frame: zmq.Frame) -> int:
+    """The file of the connection that a frame has come from; -1 where there is none."""
+    try:
+        return int(frame.get(zmq.SRCFD))
+    except (zmq.ZMQError, TypeError, ValueError):
+        return -1
 
 
 def _bind(socket: zmq.Socket[bytes], address: str) -> None:
