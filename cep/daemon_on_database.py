@@ -20,7 +20,7 @@ from cep.live.config import Config
 from cep.live.follower import PAUSES_S, Follower, Waiting
 from cep.live.journal import Journal
 from cep.live.on_database import DatabaseRules, Done, batches
-from cep.live.pipeline import Caused, OnRows, Pipeline
+from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
 from cep.plan.nodes import Plan
 from mt5bridge.spool import Durable, Group, Kind, Spool
 from mt5bridge.spool import read as read_spool
@@ -71,8 +71,8 @@ class DatabaseDaemon(Daemon):
         act = self.effects.act_again if is_restored else self.effects.note
         self.market_msc = 0
         for done in self._stored(folder):
-            times = [g.near_msc for g in done.groups if g.kind in (Kind.TICKS, Kind.DEALS)]
-            self.market_msc = max(self.market_msc, *(int(t.max()) for t in times if len(t)))
+            times = [newest_time_msc(g) for g in done.groups if g.kind in (Kind.TICKS, Kind.DEALS)]
+            self.market_msc = max([self.market_msc, *times])
             self._act_on(done, act)
             self._save_snapshots()
         self.acted = self.on_database.position

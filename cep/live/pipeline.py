@@ -60,6 +60,11 @@ class Caused:
 OnRows = Callable[[Caused], None]
 
 
+def newest_time_msc(group: Group) -> int:
+    """The newest time of a group's records, UTC ms; 0 where none can be."""
+    return int(group.near_msc.max(initial=0))
+
+
 class Ahead:
     """Groups in order, which can be taken up to a record."""
 
@@ -171,7 +176,7 @@ class Pipeline:
             self._act(found, on_rows)
             records += group.width
             if group.kind in (Kind.TICKS, Kind.DEALS):
-                newest_msc = max(newest_msc, *group.near_msc.tolist())
+                newest_msc = max(newest_msc, newest_time_msc(group))
         return records, newest_msc
 
     def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:

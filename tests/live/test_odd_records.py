@@ -122,10 +122,11 @@ def test_rules_go_on_behind_times_that_cannot_be(market: Market, tmp_path: Path)
 def test_the_newest_stored_time_is_one_that_can_be(market: Market) -> None:
     """Else what waits to be sent again would count as expired."""
     market.give(ticks(NOW_MSC, *FAR_MSC), 1)
+    market.give(ticks(*FAR_MSC), 8)
     market.spool.close()
     pipeline = Pipeline(Spool(market.spool.directory), RULES.start(), lambda _caused: None)
     assert pipeline.catch_up(read(market.spool.directory), lambda _caused: None) == (
-        7,
+        13,
         NOW_MSC - OFFSET_MS,
     )
 
