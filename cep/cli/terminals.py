@@ -10,7 +10,8 @@ import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.moments import SECONDS
-from cep.cli.orders import CONFIG, JSON, awaited
+from cep.cli.orders import JSON, awaited
+from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned
 from cep.live.config import Config, read_config
 from cep.live.outgoing import inbox_of
@@ -29,7 +30,7 @@ def command() -> None:
 
 
 @command.command("ls")
-@CONFIG
+@NEEDED_CONFIG
 @JSON
 def ls_command(config: Path, as_json: bool) -> None:
     """List terminals: those that are connected, and those that are away and may come back."""
@@ -65,7 +66,7 @@ def row(terminal: TerminalStatus) -> list[str]:
 
 @command.command("forget")
 @click.argument("identity")
-@CONFIG
+@NEEDED_CONFIG
 @click.option(
     "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
 )

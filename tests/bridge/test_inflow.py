@@ -18,12 +18,12 @@ from mt5bridge.server.inflow import port_of
 from mt5bridge.simulator import simulated_terminal
 from mt5bridge.wire import Error, ErrorCode, Welcome, decode, encode
 from tests.bridge.live import SETTINGS, Daemon, run, wait_until, walks
+from tests.credentials import CREDENTIAL
 from tests.mql5.zmtp import GREETING_BYTES, MORE, command, frame, greeting, prop
 from tests.wire.samples import FRAMES
 
 DEADLINE_S = 300.0
-USER, PASSWORD = "trader", "secret"
-GUARDED = replace(SETTINGS, passwords={USER: PASSWORD})
+USER, PASSWORD = CREDENTIAL.user, CREDENTIAL.password
 MEBIBYTE = 1 << 20
 PARTS = {"large": frame(bytes(MEBIBYTE), MORE), "empty": frame(b"", MORE) * 100_000}
 
@@ -75,7 +75,7 @@ def memory_bytes() -> int:
 def test_a_message_without_end_is_cut_off(part: str) -> None:
     """11.3: before it takes the memory; who is connected beside it loses nothing."""
     ticks = walks("A", 2_000)
-    with Daemon(GUARDED) as daemon:
+    with Daemon(SETTINGS) as daemon:
         before = memory_bytes()
         for _ in range(2):
             limit = 4_096 * MEBIBYTE if part == "large" else 512 * MEBIBYTE
@@ -83,14 +83,14 @@ def test_a_message_without_end_is_cut_off(part: str) -> None:
         assert memory_bytes() - before < 1_024 * MEBIBYTE
         wait_until(lambda: daemon.server.counters().get("connections_cut", 0) >= 2)
         assert "no whole message" in daemon.server.sink.complaints[-1]
-        run(simulated_terminal(ticks, identity="good"), daemon, USER, PASSWORD)
+        run(simulated_terminal(ticks, identity="good"), daemon)
     assert daemon.records("good", ticks_of("A")).tobytes() == ticks["A"].tobytes()
 
 
 def test_parts_behind_the_first_are_let_go() -> None:
     """3.2, 3.3: refused with an ERROR that is heard; and too many end the connection."""
     hello = encode(FRAMES["hello"][1])
-    with Daemon(GUARDED) as daemon, peer(daemon.server) as connection:
+    with Daemon(SETTINGS) as daemon, peer(daemon.server) as connection:
         connection.sendall(frame(hello, MORE) + frame(b"") + frame(hello))
         answers = [decode(body) for body in bodies(connection, 2)]
         assert isinstance(answers[0], Error) and answers[0].code is ErrorCode.BAD_FRAME
@@ -117,7 +117,7 @@ def bodies(connection: socket.socket, count: int) -> Iterator[bytes]:
 
 def test_frames_that_wait_are_counted_to_their_connection() -> None:
     """Whatever comes and goes: what was handed over is never held against anybody."""
-    with Server(GUARDED, Sink()) as server:
+    with Server(SETTINGS, Sink()) as server:
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         stop = threading.Event()
         thread = threading.Thread(target=server.run, args=(stop,))
