@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -188,11 +187,7 @@ class Desk:
         return self.journal.last
 
     def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
-        """A terminal has reported. What is told in no numbers is left: it settles nothing."""
-        result = outcome.result
-        if not (math.isfinite(result.price) and math.isfinite(result.lots) and result.lots >= 0):
-            logger.error("{}: a result in no numbers is left out: {}", outcome.identity, result)
-            return
+        """A terminal has reported; a frame's lots and price are numbers."""
         self._tell(outcome.identity, outcome.result, now_msc)
 
     def on_trader(self, trader: Trader) -> None:

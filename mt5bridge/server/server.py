@@ -40,8 +40,8 @@ class Server:
     `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
-    `forget`, `halt`, `status` and what tells of terminals belong to the server's thread, in which the
-    sink is called.
+    `forget`, `halt`, `status` and what tells of terminals belong to the server's thread, in which
+    the sink is called.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ from mt5bridge.orders.deals import dealt
 from mt5bridge.orders.guard import Guard
 from mt5bridge.records import DealKind, DealType
 from mt5bridge.server import DEALS, Batch, Request
-from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
+from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus, WireError
 from tests.orders.desk import DAY_MS, NOON_MSC, Office, order, result, signal
 from tests.orders.test_guard import deal, hear
 
@@ -136,20 +136,12 @@ def test_what_is_not_known_stays_so_after_a_restart_and_tidying(
      {"price": -math.inf}],
     ids=str,
 )  # fmt: skip
-def test_a_result_in_no_numbers_settles_nothing(tmp_path: Path, keys: dict[str, float]) -> None:
-    """What was sent goes on to count; the terminal tells again, or is asked."""
-    office = Office(tmp_path / "o", Limits(lots_per_symbol=0.15))
-    office.ask(signal(1))
+def test_a_result_in_no_numbers_is_no_frame(keys: dict[str, float]) -> None:
+    """PROTOCOL.md 11.1: so it settles nothing; the terminal tells again, or is asked."""
     told = {"lots": 0.1, "deal": 71, "price": 1.25, **keys}
     for status in (SignalStatus.PARTIAL, SignalStatus.EXECUTED):
-        office.tell(result(1, status, **told))
-    assert office.state(1) == "sent" and office.news == []
-    assert office.desk.guard.lots_of("EURUSD") == pytest.approx(0.1)
-    office.journal.close()
-    again = office.again()
-    assert again.post.sent == [("one", 1)] and not again.desk.guard.is_halted
-    again.fill(1, 0.1, 71)
-    assert again.state(1) == "executed"
+        with pytest.raises(WireError, match="bad_value"):
+            result(1, status, **told)
 
 
 def test_a_negative_price_is_one(tmp_path: Path) -> None:
