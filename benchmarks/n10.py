@@ -17,6 +17,7 @@ from cep.plan.nodes import (
     Engine,
     Event,
     Leaf,
+    Operator,
     Origin,
     Plan,
     Ref,
@@ -62,7 +63,7 @@ def plan(load: Load) -> Plan:
     streams += [Stream(event.name, EVENT_SCHEMA, Origin.EVENT) for event in events]
     streams += [Stream(found.name, COMPLEX_SCHEMA, Origin.COMPLEX) for found in complexes]
     engines = (Engine("Main", SPAN_MS),)
-    operators = (*events, *complexes)
+    operators: tuple[Operator, ...] = (*events, *complexes)
     return Plan("n10", tuple(streams), operators, engines, number_stride=1_000_000)
 
 

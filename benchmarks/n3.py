@@ -80,7 +80,7 @@ def measure(rules: Compiled, ticks: Ticks, batch: int, encoded: bool) -> tuple[f
     run = warmed(rules, ticks)
     places = [(at, at + batch) for at in range(WARM_UP, WARM_UP + EVENTS[batch], batch)]
     columns = [(ticks.columns(*place), ticks.times[slice(*place)]) for place in places]
-    found = []
+    found: list[int] = []
     if encoded:
         batches = [
             run.encoder.encode("S", values, times, np.arange(start, stop))

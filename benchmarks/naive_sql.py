@@ -74,7 +74,7 @@ class NaiveSql:
         for table, stream, size_ms in self._windows:
             rows = by_stream[stream]
             live = rows.times > now - size_ms
-            columns = [rows.times[live], np.asarray(rows.columns[0])[live]]
+            columns = [rows.times[live].tolist(), np.asarray(rows.columns[0])[live].tolist()]
             self._driver.load(table.name, table.c.keys(), columns, [Type.LONG, Type.LONG])
 
     def push(self, events: Sequence[Arrivals]) -> int:

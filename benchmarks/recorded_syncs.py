@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from cep.cli import main
 
@@ -23,7 +24,7 @@ class Notes:
         self.sizes: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
         self.mutex = threading.Lock()
 
-    def note(self, sync: Callable[[int], None]) -> Callable[[int], None]:
+    def note(self, sync: Callable[[Any], None]) -> Callable[[Any], None]:
         """`sync`, which from now on returns only after its effect is noted."""
 
         def noted(file: int) -> None:
@@ -40,5 +41,6 @@ class Notes:
 
 if __name__ == "__main__":
     notes = Notes(Path(sys.argv[1]))
-    os.fsync, os.fdatasync = notes.note(os.fsync), notes.note(os.fdatasync)
+    for name in ("fsync", "fdatasync"):
+        setattr(os, name, notes.note(getattr(os, name)))
     main(["daemon", "--config", sys.argv[2]])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 import sys
 import tempfile
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from cep.plan import compile_rules
 BATCH = 10_000
 SINGLE_EVENTS = 50_000
 ENGINES = ("siddhi", "esper")
+Rows = Sequence[tuple[object, ...]]
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,10 @@ def _by_rows(rules: Compiled, known: Workload, rows: Input) -> tuple[Figure, Fig
     """Rows made before the clock starts: lists of them, and one by one."""
     run = rules.start()
     push(run, rows, 0, known.warm_up)
-    feed = RowFeed(run, "S").push
+    feed: Callable[..., Sized] = RowFeed(run, "S").push
     feed(*values(rows, known.warm_up, known.warm_up + 1)[0])
     events, start = min(SINGLE_EVENTS, known.events), known.warm_up + 1
-    ways = (
+    ways: tuple[Callable[[Rows], int], ...] = (
         lambda ready: sum(
             len(run.push_rows("S", ready[at : at + BATCH])) for at in range(0, events, BATCH)
         ),

@@ -86,7 +86,7 @@ class Market:
 
     def _at(self, name: str, places: Records) -> Records:
         ticks = self.ticks[name]
-        records = ticks[places // len(SYMBOLS) % len(ticks)]
+        records: Records = ticks[places // len(SYMBOLS) % len(ticks)]
         records["time_msc"] = self.start_msc + places
         records["volume_real"] = places % self.marked_every == 0
         return records
@@ -110,7 +110,7 @@ class Terminal:
         self.socket.linger = 0
         introduce(self.socket, CREDENTIAL)
         self.socket.connect(self.address)
-        self.file = self.socket.getsockopt(zmq.FD)
+        self.file: int = self.socket.fileno()
         self.due_ns: dict[int, int] = {}  # when the plan brought a marked tick, by its time_msc
         self.client.connected(clock.now())
 

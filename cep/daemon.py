@@ -8,6 +8,7 @@ sealed segments to Parquet.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections import deque
 from contextlib import ExitStack
@@ -25,6 +26,7 @@ from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
 from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Ahead, Caused, Pipeline
+from cep.live.quarantine import Quarantine, RecordError
 from cep.live.reload import Ready, Reload
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since, noted
@@ -40,10 +42,13 @@ from mt5bridge.orders import OrderRequest
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
+from mt5bridge.spool.disk import lock
 from mt5bridge.wire import Signal
 
 MEBIBYTE = 1 << 20
 POLL_MS = 50
+STATE_LOCK = "daemon.lock"
+"""Not LOCK, that of the spool: both folders may be one."""
 SWITCH_S = 0.0001
 """How long another thread may keep a signal waiting."""
 
@@ -92,6 +97,7 @@ class Daemon:
         self.sink = Sink()
         self.server: Server | None = None
         self._held: deque[tuple[int, Signal]] = deque()
+        self._is_begun = False  # with the first record of the spool: nobody acts on what it holds
 
     def _compiled(self, plan: Plan, seed: Seed) -> Compiled:
         jit = self.config.rules.numba
@@ -105,11 +111,14 @@ class Daemon:
         """Serve until `stop` is set; `ready` is set once terminals can connect."""
         self.settings = self._settings()
         with ExitStack() as stack:
+            self._hold_state(stack)
             self.spool = self._open_spool(stack)
-            self.checkpoints = Checkpoints(self.config.state.folder, self.spool.recovered.spool)
+            folder, spool = self.config.state.folder, self.spool.recovered.spool
+            self.checkpoints = Checkpoints(folder, spool, self.sink.complain)
+            self.quarantine = Quarantine(folder, spool, self.sink.complain)
             self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered)
-            self.log = RulesLog(self.config.state.folder / f"{self.spool.recovered.spool}.rules")
-            self._catch_up(stack, self._restored())
+            self.log = RulesLog(folder / f"{spool}.rules", self.sink.complain)
+            self._recover(stack)
             self.pipeline.run.warm_up()
             be_quick()
             self._serve(stop, ready)
@@ -122,6 +131,12 @@ class Daemon:
         if ensure_credential(path):
             logger.info("made {}; `mt5cep terminal install` gives it to a terminal", path)
         return self.config.server.settings(read_credential(path))
+
+    def _hold_state(self, stack: ExitStack) -> None:
+        """Nobody else journals orders here: a second daemon would send them once more."""
+        folder = self.config.state.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        stack.callback(os.close, lock(folder / STATE_LOCK))
 
     def _open_spool(self, stack: ExitStack) -> Spool:
         store = self.config.spool
@@ -140,6 +155,18 @@ class Daemon:
             logger.error("{}: damaged: {}", path, damage)
         return spool
 
+    def _recover(self, stack: ExitStack) -> None:
+        """Bring everything to the end of the spool, past records that the rules cannot bear."""
+        while True:
+            with ExitStack() as attempt:
+                try:
+                    self._catch_up(attempt, self._restored())
+                except RecordError as error:
+                    self.quarantine.add(error)
+                    continue
+                stack.push(attempt.pop_all())
+                return
+
     def _catch_up(self, stack: ExitStack, restored: Restored | None) -> None:
         """Bring the rules to the end of the spool and the journal to the end of the rules."""
         state = self.config.state
@@ -147,13 +174,12 @@ class Daemon:
         before = self.outgoing.journal.write
         self.journal = Journal(state.journal, found.journal_bytes, before)
         stack.callback(self.journal.close)
-        self.effects = Effects(
-            (), self.config.signals, self.journal, None, self.outgoing.take_orders
-        )
+        self.effects = self._effects()
         self.pipeline = Pipeline(self.spool, found.run, self._on_rows)
         self._act_for(found.run.rules.plan)
-        act = self.effects.act_again if restored else self.effects.note
-        groups = Ahead(read_spool(self.spool.directory, found.ingest + 1))
+        act = self.effects.note if self._is_begun else self.effects.act_again
+        stored = read_spool(self.spool.directory, found.ingest + 1)
+        groups = Ahead(self.quarantine.rest(stored))
         parts = []
         for since in self.log.after(found.ingest):
             parts.append(self.pipeline.catch_up(groups.until(since.ingest), act))
@@ -164,6 +190,10 @@ class Daemon:
         self.market_msc = max(newest for _, newest in parts)
         self._snapshot_at = self.spool.next_ingest + state.snapshot_records
         logger.info("{} stored records; {} run again", self.spool.durable_ingest, records)
+
+    def _effects(self) -> Effects:
+        config, name = self.config.signals, self.spool.recovered.spool
+        return Effects((), config, self.journal, None, self.outgoing.take_orders, name)
 
     def _restored(self) -> Restored | None:
         """The newest state of the rules in the file, or of rules that became these meanwhile."""
@@ -229,6 +259,7 @@ class Daemon:
 
     def _begin(self) -> Restored:
         """A run from the first record of the spool on, and a journal of its own."""
+        self._is_begun = True
         first = next(read_spool(self.spool.directory), None)
         if first is not None:
             logger.warning("no snapshot fits these rules: they run from record {}", first.ingest)

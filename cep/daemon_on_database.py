@@ -17,11 +17,10 @@ from cep.daemon import Daemon
 from cep.engine.native import Compiled, Seed
 from cep.live.checkpoints import Restored
 from cep.live.config import Config
-from cep.live.effects import Effects
 from cep.live.follower import PAUSES_S, Follower, Waiting
 from cep.live.journal import Journal
 from cep.live.on_database import DatabaseRules, Done, batches
-from cep.live.pipeline import Caused, OnRows, Pipeline
+from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
 from cep.plan.nodes import Plan
 from mt5bridge.spool import Durable, Group, Kind, Spool
 from mt5bridge.spool import read as read_spool
@@ -64,9 +63,7 @@ class DatabaseDaemon(Daemon):
         state, folder = self.config.state, self.spool.directory
         self.journal = Journal(state.journal, found.journal_bytes, self.outgoing.journal.write)
         stack.callback(self.journal.close)
-        self.effects = Effects(
-            (), self.config.signals, self.journal, None, self.outgoing.take_orders
-        )
+        self.effects = self._effects()
         waiting = Waiting(folder, self.spool.durable_ingest)
         self.pipeline = FollowedPipeline(self.spool, self.on_database, self._on_rows, waiting)
         self._act_for(self.plan)
@@ -74,7 +71,7 @@ class DatabaseDaemon(Daemon):
         act = self.effects.act_again if is_restored else self.effects.note
         self.market_msc = 0
         for done in self._stored(folder):
-            times = [g.utc_msc.max() for g in done.groups if g.kind is not Kind.CLOCK]
+            times = [newest_time_msc(g) for g in done.groups if g.kind in (Kind.TICKS, Kind.DEALS)]
             self.market_msc = max([self.market_msc, *times])
             self._act_on(done, act)
             self._save_snapshots()

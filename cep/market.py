@@ -21,7 +21,7 @@ from mt5bridge.validate import reject_mask
 
 TICK_STREAM, DEAL_STREAM = "Tick", "Deal"
 REJECTED = reject_mask({})
-"""Quality bits of ticks that rules do not see: no number, an empty or negative side."""
+"""Quality bits of what rules do not see: no number, an empty or negative side, a far time."""
 
 Columns = dict[str, Any]
 Field = Callable[[str], NDArray[Any]]
@@ -137,10 +137,13 @@ def shown_ticks(quality: NDArray[Any]) -> NDArray[np.bool_]:
     return shown
 
 
-def shown_deals(field: Field) -> NDArray[np.bool_]:
-    """Which deal revisions rules see: each deal's first; corrections are archived only."""
+def shown_deals(field: Field, quality: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which deal revisions rules see: each deal's first; corrections are archived only.
+
+    `quality` may be empty where all are good.
+    """
     shown: NDArray[np.bool_] = (field("kind") == int(DealKind.ADD)) & (field("revision") <= 1)
-    return shown
+    return shown & shown_ticks(quality) if len(quality) else shown
 
 
 def table_field(table: pa.Table) -> Field:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mt5bridge.records import Records
+from mt5bridge.validate import ALL_GOOD, QualityArray, near
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,13 @@ class Position:
     time_msc: int = 0
     count_at_msc: int = 0
 
-    def advanced(self, last: int, records: Records) -> Position:
-        """The position after `records`, whose last sequence is `last`."""
+    def advanced(self, last: int, records: Records, quality: QualityArray = ALL_GOOD) -> Position:
+        """The position after `records`, whose last sequence is `last`.
+
+        Those whose `quality` is far do not move the time: a terminal would look for what follows
+        behind it, and find nothing.
+        """
+        records = near(records, quality)
         if not len(records):
             return Position(last, self.time_msc, self.count_at_msc)
         times = records["time_msc"]

@@ -1,4 +1,4 @@
-"""Marks on ticks that rules may not want; marked ticks keep their place in the sequence."""
+"""Marks on records that rules may not want; marked ones keep their place in the sequence."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ from numpy.typing import NDArray
 from mt5bridge.records import Records
 
 QualityArray: TypeAlias = NDArray[np.uint8]
+ALL_GOOD: QualityArray = np.empty(0, np.uint8)
 Policy: TypeAlias = Literal["accept", "reject"]
 
 
 class Quality(IntFlag):
-    """What is odd about a tick; 0 is a good one."""
+    """What is odd about a record; 0 is a good one. Deals are only ever far."""
 
     NAN = 1  # bid, ask or last is not finite
     ZERO = 2  # one side of the book is empty
     NEGATIVE = 4
     CROSSED = 8  # ask below bid
     LATE = 16  # older than an earlier tick of its stream
+    FAR = 32  # a time that cannot be: before 1970, or far ahead of the daemon's clock
 
 
 _LATE = int(Quality.LATE)
+_FAR = int(Quality.FAR)
 _FEW = 16
+NEVER_MSC = 2**63 - 1
 
 DEFAULT_POLICY: Mapping[str, Policy] = {
     "nan": "reject",
@@ -35,13 +39,19 @@ DEFAULT_POLICY: Mapping[str, Policy] = {
     "negative": "reject",
     "crossed": "accept",
     "late": "accept",
+    "far": "reject",
 }
 
 
-def tick_quality(ticks: Records, latest_msc: int) -> tuple[QualityArray, int]:
-    """Quality marks, shape (n,), and the newest `time_msc` so far; `latest_msc` is that before."""
+def tick_quality(
+    ticks: Records, latest_msc: int, until_msc: int = NEVER_MSC
+) -> tuple[QualityArray, int]:
+    """Quality marks, shape (n,), and the newest `time_msc` so far; `latest_msc` is that before.
+
+    Times after `until_msc` (server time) are far: they make no other tick late.
+    """
     if len(ticks) <= _FEW:
-        return _few_qualities(ticks, latest_msc)
+        return _few_qualities(ticks, latest_msc, until_msc)
     bid, ask, last = (np.ascontiguousarray(ticks[name]) for name in ("bid", "ask", "last"))
     with np.errstate(invalid="ignore"):
         finite = np.isfinite(bid) & np.isfinite(ask) & np.isfinite(last)
@@ -49,9 +59,36 @@ def tick_quality(ticks: Records, latest_msc: int) -> tuple[QualityArray, int]:
         quality |= _mark((bid == 0) | (ask == 0), Quality.ZERO)
         quality |= _mark((bid < 0) | (ask < 0) | (last < 0), Quality.NEGATIVE)
         quality |= _mark((ask < bid) & (ask != 0), Quality.CROSSED)
-    newest = np.maximum.accumulate(np.maximum(ticks["time_msc"], latest_msc))
-    quality |= _mark(ticks["time_msc"] < newest, Quality.LATE)
+    times = np.ascontiguousarray(ticks["time_msc"])
+    far = _is_far(times, until_msc)
+    newest = np.maximum.accumulate(np.maximum(np.where(far, latest_msc, times), latest_msc))
+    quality |= _mark(far, Quality.FAR) | _mark(~far & (times < newest), Quality.LATE)
     return quality, int(newest[-1])
+
+
+def deal_quality(deals: Records, until_msc: int) -> QualityArray:
+    """Quality marks of deals, shape (n,): times before 1970 or after `until_msc` are far."""
+    return _mark(_is_far(deals["time_msc"], until_msc), Quality.FAR)
+
+
+def near(records: Records, quality: QualityArray) -> Records:
+    """The records whose time is not far; `quality` may be empty where all are good."""
+    if not len(quality) or not (quality & _FAR).any():
+        return records
+    found: Records = records[(quality & _FAR) == 0]
+    return found
+
+
+def near_times(records: Records, quality: QualityArray) -> NDArray[np.int64]:
+    """`time_msc` of all records, with that of far ones so early that it is in no interval."""
+    times: NDArray[np.int64] = records["time_msc"]
+    far = (quality & _FAR) != 0
+    return np.where(far, -NEVER_MSC, times) if far.any() else times
+
+
+def _is_far(times: NDArray[np.int64], until_msc: int) -> NDArray[np.bool_]:
+    far: NDArray[np.bool_] = (times < 0) | (times > until_msc)
+    return far
 
 
 def reject_mask(policy: Mapping[str, Policy]) -> int:
@@ -76,15 +113,17 @@ def quality_counts(quality: QualityArray) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _few_qualities(ticks: Records, latest_msc: int) -> tuple[QualityArray, int]:
+def _few_qualities(ticks: Records, latest_msc: int, until_msc: int) -> tuple[QualityArray, int]:
     """The same without NumPy, whose calls cost more than a few ticks."""
     marks = []
     for _, bid, ask, last, _, time_msc, _, _ in ticks.tolist():
-        mark = _LATE if time_msc < latest_msc else 0
+        is_far = not 0 <= time_msc <= until_msc
+        mark = _FAR if is_far else _LATE if time_msc < latest_msc else 0
         if not (0 < bid <= ask < math.inf and 0 <= last < math.inf):
             mark |= _odd_prices(bid, ask, last)
         marks.append(mark)
-        latest_msc = max(latest_msc, time_msc)
+        if not is_far:
+            latest_msc = max(latest_msc, time_msc)
     return np.array(marks, np.uint8), latest_msc
 
 

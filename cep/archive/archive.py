@@ -9,31 +9,51 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from cep.archive.errors import ArchiveError
 from cep.archive.manifest import File, Manifest, load
 from cep.archive.merge import merged
 from cep.archive.parts import read_part, within
-from cep.archive.paths import LOCK
+from cep.archive.paths import LOCK, MANIFEST
 from cep.archive.schema import SCHEMAS, TICKS
+from mt5bridge.local import local
 from mt5bridge.spool.disk import lock
 
 ALWAYS = ("ingest", "time_msc", "symbol")
+_FILL = "fill one with `mt5cep archive import` or `mt5cep archive ingest`"
 
 
 class Archive:
     """A table of Parquet files in `directory`, as its manifest was when this was made."""
 
     def __init__(self, directory: Path | str) -> None:
-        self.directory = Path(directory)
+        self.directory = local(directory)
         self.manifest: Manifest = load(self.directory)
 
     def refresh(self) -> None:
         """Take the manifest as it is now."""
         self.manifest = load(self.directory)
 
+    def require(self) -> None:
+        """ArchiveError when there is no archive in the directory."""
+        if not self.directory.is_dir():
+            raise ArchiveError(f"{self.directory}: no such archive; {_FILL}")
+        if not (self.directory / MANIFEST).is_file():
+            lost = any(self.directory.glob("*/date=*/symbol=*/*.parquet"))
+            remedy = f"restore {MANIFEST} from a copy" if lost else f"check the path, or {_FILL}"
+            raise ArchiveError(f"{self.directory}: no archive here (no {MANIFEST}); {remedy}")
+
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the archive's write lock and see its newest manifest."""
+        """Hold the archive's write lock and see its newest manifest.
+
+        A new archive needs a new or an empty directory. ArchiveError for another one.
+        """
         self.directory.mkdir(parents=True, exist_ok=True)
+        if stranger := _stranger(self.directory):
+            raise ArchiveError(
+                f"{self.directory}: no archive, and not empty ({stranger} is there); "
+                "name an archive or a new folder"
+            )
         held = lock(self.directory / LOCK)
         try:
             self.refresh()
@@ -96,3 +116,17 @@ class Archive:
             kept = within(table, from_msc, to_msc)
             if kept.num_rows:
                 yield from kept.combine_chunks().to_batches()
+
+
+def _stranger(directory: Path) -> str | None:
+    """Something in a directory without a manifest that no archive has; hidden files do not count.
+
+    The folders of an archive whose first run was killed may be there.
+    """
+    if (directory / MANIFEST).is_file():
+        return None
+    own = (*SCHEMAS, "lost+found")
+    names = sorted(path.name for path in directory.iterdir())
+    return next(
+        (n for n in names if n not in own and not n.startswith((".", f"{MANIFEST}."))), None
+    )

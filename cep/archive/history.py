@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
@@ -15,21 +17,28 @@ from cep.archive.ingest import INGEST_BITS
 from cep.archive.manifest import File, save
 from cep.archive.parts import int64, read_part, write_part
 from cep.archive.paths import DAY_MS, date_of
-from cep.archive.schema import TICKS
+from cep.archive.schema import SCHEMAS, TICKS
 from cep.archive.tables import as_table
 from mt5bridge.history.block import TickBlock
-from mt5bridge.validate import tick_quality
+from mt5bridge.records import Records
+from mt5bridge.validate import Quality, quality_counts, tick_quality
 
 Ints = npt.NDArray[np.int64]
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """Totals of one import; `source` is the name its rows carry."""
+    """Totals of one import; `source` is the name its rows carry.
+
+    `marks` counts odd ticks by what is odd; `repeated` are those that the archive had before,
+    with the same time and prices.
+    """
 
     source: str
     files: int
     rows: int
     symbols: tuple[str, ...]
+    marks: dict[str, int] = {}
+    repeated: int = 0
 
 
 @dataclass(slots=True)
@@ -57,15 +66,16 @@ def import_history(
     covers unless `allow_overlap`; then the new ticks of a millisecond follow those there.
     """
     with archive.writing():
-        name = _run_name(archive, source)
-        files = list(_write_days(archive, blocks, name, allow_overlap, on_rows))
+        writer = _Writer(archive, _run_name(archive, source), allow_overlap)
+        files = list(_write_days(writer, blocks, on_rows))
         if files:
             archive.manifest = save(
                 archive.directory,
                 msgspec.structs.replace(archive.manifest, files=(*archive.manifest.files, *files)),
             )
     rows = sum(file.rows for file in files)
-    return Imported(name, len(files), rows, tuple(sorted({file.symbol for file in files})))
+    symbols = tuple(sorted({file.symbol for file in files}))
+    return Imported(writer.source, len(files), rows, symbols, dict(writer.marks), writer.repeated)
 
 
 def _run_name(archive: Archive, source: str) -> str:
@@ -78,14 +88,9 @@ def _run_name(archive: Archive, source: str) -> str:
 
 
 def _write_days(
-    archive: Archive,
-    blocks: Iterable[TickBlock],
-    source: str,
-    allow_overlap: bool,
-    on_rows: Callable[[int], None] | None,
+    writer: _Writer, blocks: Iterable[TickBlock], on_rows: Callable[[int], None] | None
 ) -> Iterator[File]:
     symbols: dict[str, _Symbol] = {}
-    writer = _Writer(archive, source, allow_overlap)
     for block in blocks:
         symbol = symbols.setdefault(block.symbol, _Symbol())
         newest = _take(symbol, block)
@@ -112,11 +117,13 @@ def _take(symbol: _Symbol, block: TickBlock) -> int:
     return int(days.max()) if len(days) else symbol.written_day
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Writer:
     archive: Archive
     source: str
     allow_overlap: bool
+    marks: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
 
     def write(self, name: str, symbol: _Symbol, day: int) -> File:
         """Write one day of one symbol and step its sequence and ingest numbers on."""
@@ -126,8 +133,11 @@ class _Writer:
         order = np.argsort(times, kind="stable")
         times, ticks = times[order], ticks[order]
         there = self._there(name, int(times[0]), int(times[-1]))
-        ingest = ingest_numbers(times, there, symbol.ingest)
+        ingest = ingest_numbers(times, np.sort(int64(there, "ingest")), symbol.ingest)
+        self.repeated += repeated(times, ticks, there)
         quality, _ = tick_quality(ticks, int(ticks["time_msc"].min()))
+        quality &= ~np.uint8(Quality.LATE)  # they are sorted now; a clock went back, if anything
+        self.marks.update(quality_counts(quality))
         raw = ticks["time_msc"].astype(np.int64)
         columns = {
             "ingest": ingest,
@@ -144,8 +154,8 @@ class _Writer:
         tag = "-" + self.source.rpartition("/")[2]
         return write_part(self.archive.directory, TICKS, name, date_of(day), table, tag)
 
-    def _there(self, name: str, first_msc: int, last_msc: int) -> Ints:
-        """Ingest numbers of the archive's rows of `name` in the interval, sorted."""
+    def _there(self, name: str, first_msc: int, last_msc: int) -> pa.Table:
+        """The archive's rows of the files of `name` that reach into the interval."""
         files = self.archive.files(TICKS, {name}, first_msc, last_msc + 1)
         if files and not self.allow_overlap:
             raise ArchiveError(
@@ -153,8 +163,24 @@ class _Writer:
                 f"({files[0].path}); import other times, or allow the overlap"
             )
         tables = [read_part(self.archive.directory, file) for file in files]
-        numbers = [int64(table, "ingest") for table in tables]
-        return np.sort(np.concatenate([np.empty(0, np.int64), *numbers]))
+        return pa.concat_tables([SCHEMAS[TICKS].empty_table(), *tables]).unify_dictionaries()
+
+
+def repeated(times_msc: Ints, ticks: Records, there: pa.Table) -> int:
+    """How many ticks the archived rows `there` have too: the same time, bid and ask."""
+    if not there.num_rows:
+        return 0
+    named = [("time_msc", np.int64), ("bid", np.float64), ("ask", np.float64)]
+    known, new = np.empty(there.num_rows, named), np.empty(len(ticks), named)
+    for name, _ in named:
+        known[name] = there[name].to_numpy()
+        new[name] = times_msc if name == "time_msc" else ticks[name]
+    return int(np.count_nonzero(np.isin(as_keys(new), as_keys(known))))
+
+
+def as_keys(rows: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Rows as bytes, which can be sorted whatever they hold."""
+    return np.ascontiguousarray(rows).view(f"V{rows.dtype.itemsize}")
 
 
 def ingest_numbers(times_msc: Ints, there: Ints, previous: int) -> Ints:

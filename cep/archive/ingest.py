@@ -93,7 +93,7 @@ def ingest_spool(
 def pending(spool: Path, *, include_open: bool = False) -> list[Segment]:
     """Segments that are not marked as archived, oldest first."""
     if not spool.is_dir():
-        raise ArchiveError(f"{spool}: no such spool directory; check spool.directory")
+        raise ArchiveError(f"{spool}: no such spool directory; check spool.folder")
     wanted = {State.SEALED, State.OPEN} if include_open else {State.SEALED}
     return [segment for segment in list_segments(spool) if segment.state in wanted]
 
@@ -115,7 +115,7 @@ def origin_of(manifest: Manifest, segments: Iterable[Segment]) -> Origin | None:
     if first is None:
         return Origin(spool, 0, 0)
     free = max((origin.base + origin.last_ingest + 1 for origin in manifest.origins), default=0)
-    place = int(first.utc_msc[0]) << INGEST_BITS
+    place = _first_msc(segments) << INGEST_BITS
     return Origin(spool, max(place, free) - first.ingest, first.ingest - 1)
 
 
@@ -134,6 +134,13 @@ def _spool_of(segments: Sequence[Segment]) -> str:
 def _first_record(segments: Sequence[Segment]) -> Group | None:
     groups = (group for segment in segments for group in read_segment(segment).groups)
     return next((group for group in groups if group.width), None)
+
+
+def _first_msc(segments: Sequence[Segment]) -> int:
+    """The time of the first record that has a possible one; 0 when none has."""
+    groups = (group for segment in segments for group in read_segment(segment).groups)
+    times = (group.near_msc for group in groups if group.width)
+    return next((int(found[0]) for found in times if len(found)), 0)
 
 
 def read_segment(segment: Segment) -> Content:

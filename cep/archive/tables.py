@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.archive.paths import DAY_MS, date_of
+from cep.archive.paths import date_of, days_of
 from cep.archive.schema import CLOCK, DEALS, FIELDS, SCHEMAS, TICKS
 from mt5bridge.records import text_of
 from mt5bridge.spool import Group, Kind
@@ -44,7 +44,7 @@ def _split(stream: str, symbol: str, groups: list[Group], base: int) -> Iterator
     records = np.concatenate([group.records for group in groups])
     columns = _columns(groups, records, base)
     sources = [group.source for group in groups]
-    days = columns["time_msc"] // DAY_MS
+    days = days_of(columns["time_msc"])
     for name, of_symbol in _by_symbol(stream, symbol, records):
         for day in np.unique(days[of_symbol]).tolist():
             rows = of_symbol[days[of_symbol] == day]

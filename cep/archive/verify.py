@@ -149,6 +149,6 @@ def _undeclared(first: int, last: int, lost: Iterable[Lost]) -> Iterator[tuple[i
             continue
         if gap.first > first:
             yield first, gap.first - 1
-        first = max(first, gap.last + 1)
+        first = gap.last + 1
     if first <= last:
         yield first, last

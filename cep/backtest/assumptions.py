@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from cep.backtest.orders import LOTS_DEFAULT
 
 
-def assumptions(points: Mapping[str, float], valid_seconds: int) -> list[str]:
-    """One sentence each; `points` are the sizes that were used."""
-    sizes = ", ".join(f"{symbol} {point:g}" for symbol, point in sorted(points.items()))
+def assumptions(
+    points: Mapping[str, float], valid_seconds: int, why_points: Mapping[str, str] | None = None
+) -> list[str]:
+    """One sentence each; `points` are the sizes that were used, `why_points` how they are known."""
+    why = {symbol: f" ({reason})" for symbol, reason in (why_points or {}).items()}
+    sizes = ", ".join(f"{s} {point:g}{why.get(s, '')}" for s, point in sorted(points.items()))
     return [
         "Market orders fill at the first tick after the record that caused the signal: "
         "buys at ask, sells at bid. The spread is that of the ticks.",

@@ -70,7 +70,10 @@ class _Position:
         return self.order.side == "buy"
 
     def look(self, ticks: Ticks, limit: int) -> int:
-        """Index below `limit` of the first tick that stops it or reaches its target, or -1."""
+        """Index below `limit`, which never falls, of the tick that stops it or reaches its target.
+
+        -1 when there is none.
+        """
         if self.hit < 0 and self.since < limit:
             if self.is_long:
                 prices = ticks.bid[self.since : limit]
@@ -81,7 +84,7 @@ class _Position:
             first = int(np.argmax(reached))
             self.hit = self.since + first if reached[first] else -1
             self.since = limit
-        return self.hit if self.hit < limit else -1
+        return self.hit
 
 
 class Book:
@@ -106,7 +109,7 @@ class Book:
         if not len(ticks):
             return
         for position in self._positions.values():
-            position.since, position.hit = 0, -1
+            position.since = 0
         while True:
             at = self._fill_index(ticks)
             found = [(p.look(ticks, min(at + 1, len(ticks))), p) for p in self._positions.values()]

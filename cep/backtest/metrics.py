@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from cep.backtest.book import Trade
 
 ALL = "all"
+ROUNDING = 1e-12
+"""What summing doubles may lose of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ def metrics(trades: Sequence[Trade], span_ms: int) -> Metrics:
     n, wins = len(closed), int(np.count_nonzero(points > 0))
     lost = -float(points[points < 0].sum())
     deviation = float(points.std(ddof=1)) if n > 1 else 0.0
+    if n and deviation < ROUNDING * float(np.abs(points).max()):
+        deviation = 0.0  # all are the same, and their mean is not quite
     return Metrics(
         trades=n,
         wins=wins,

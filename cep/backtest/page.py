@@ -91,7 +91,7 @@ def symbol_chart(symbol: str, ticks: Selection, findings: Findings) -> SymbolCha
         np.concatenate([np.empty(0), *prices]),
     )
     point = findings.outcome.points.get(symbol)
-    digits = digits_of(price.values) if point is None else round(-np.log10(point))
+    digits = digits_of(price.values) if point is None else max(0, round(-np.log10(point)))
     return SymbolChart(symbol, (price,), markers(symbol, findings), int(digits))
 
 

@@ -42,7 +42,7 @@ FIELDS = {
     DEAL_STREAM: {**DEAL_ATTRIBUTES, "comment": "comment", "side": "type", "entry": "entry"},
 }
 HEAD_ROWS = 1 << 19
-SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision")}
+SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision", "quality")}
 
 
 class Moment(NamedTuple):
@@ -72,7 +72,7 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
         if name == TICK_STREAM:
             shown = shown_ticks(kept["quality"].to_numpy())
         else:
-            shown = shown_deals(table_field(kept))
+            shown = shown_deals(table_field(kept), kept["quality"].to_numpy())
         if not shown.all():
             kept = kept.filter(pa.array(shown))
         if kept.num_rows:

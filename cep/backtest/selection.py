@@ -83,12 +83,7 @@ def select(
     """What the plan's source streams read of `archive`; BacktestError when that is nothing."""
     if from_msc is not None and to_msc is not None and from_msc >= to_msc:
         raise BacktestError("the range of time ends before it begins", "let --from be before --to")
-    known = sorted(
-        {file.symbol for file in archive.manifest.files if file.stream in STORED.values()}
-    )
-    for symbol in symbols or ():
-        if symbol not in known:
-            raise BacktestError(f"the archive has no symbol {symbol}", _similar(symbol, known))
+    check_symbols(archive, symbols or ())
     files = [
         file
         for stream in plan.sources
@@ -99,6 +94,16 @@ def select(
         raise BacktestError(f"no records{_range_text(archive, plan)}", "see `mt5cep archive ls`")
     files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
     return Selection(str(archive.directory.resolve()), tuple(files), from_msc, to_msc, clock)
+
+
+def check_symbols(archive: Archive, symbols: Iterable[str]) -> None:
+    """BacktestError for a symbol of which the archive has nothing."""
+    known = sorted(
+        {file.symbol for file in archive.manifest.files if file.stream in STORED.values()}
+    )
+    for symbol in symbols:
+        if symbol not in known:
+            raise BacktestError(f"the archive has no symbol {symbol}", _similar(symbol, known))
 
 
 def _similar(symbol: str, known: list[str]) -> str:

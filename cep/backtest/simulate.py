@@ -15,7 +15,7 @@ from cep.archive.parts import int64
 from cep.archive.schema import TICKS
 from cep.backtest.book import NO_TICK, Book, Ticks, Trade
 from cep.backtest.orders import Order
-from cep.backtest.points import SAMPLE_ROWS, point_of
+from cep.backtest.points import SAMPLE_ROWS, known_points
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection
 from cep.market import TICK_STREAM
@@ -26,11 +26,15 @@ NO_SYMBOL = "no symbol"
 
 @dataclass(slots=True)
 class Outcome:
-    """Trades in the order of closing, why orders were not filled, and each symbol's point."""
+    """Trades in the order of closing, why orders were not filled, and each symbol's point.
+
+    `why_points` says how the size of each is known.
+    """
 
     trades: list[Trade] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     points: dict[str, float] = field(default_factory=dict)
+    why_points: dict[str, str] = field(default_factory=dict)
 
 
 def tick_selection(archive: Archive, selection: Selection, symbols: set[str]) -> Selection:
@@ -45,20 +49,26 @@ def simulate(
     points: Mapping[str, float],
     advance: Callable[[int], None] = lambda n: None,
 ) -> Outcome:
-    """Fill orders on archived ticks; `points` are known sizes, others are derived from prices."""
+    """Fill orders on archived ticks; `points` are known sizes, others are derived from prices.
+
+    BacktestError names the symbols whose prices do not show it.
+    """
     outcome = Outcome()
     by_symbol: dict[str, list[Order]] = {}
     for order in orders:
         by_symbol.setdefault(order.symbol, []).append(order)
     available = ticks.by_symbol()
+    samples = {name: _sample(available[name]) for name in sorted(by_symbol) if name in available}
+    known = known_points(points, samples)
+    outcome.points = {symbol: point.size for symbol, point in known.items()}
+    outcome.why_points = {symbol: point.why for symbol, point in known.items()}
     for symbol, waiting in sorted(by_symbol.items()):
         if symbol not in available:
             outcome.refused[NO_TICK] += len(waiting)
             continue
         part = available[symbol]
-        point = points.get(symbol) or point_of(_sample(part))
-        outcome.points[symbol] = point
-        _add(outcome, _run(Book(waiting, point), waiting[0].order, part, advance))
+        book = Book(waiting, known[symbol].size)
+        _add(outcome, _run(book, waiting[0].order, part, advance))
     outcome.trades.sort(key=lambda trade: (trade.closed_msc, trade.symbol))
     return outcome
 

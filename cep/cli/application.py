@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.terminal",
         "Put the MQL5 sources into a terminal, and examine the link to it.",
     ),
+    "terminals": (
+        "cep.cli.terminals",
+        "List the terminals that the running daemon knows, and let one go.",
+    ),
     "orders": (
         "cep.cli.orders",
         "List and send orders, ask what became of them, and turn the kill switch.",

@@ -11,10 +11,10 @@ import click
 from cep.archive import Archive, File, Ingested, compact, ingest_spool, verify
 from cep.cli.archive_import import command as import_command
 from cep.cli.errors import BAD_INPUT, UserError, extra
+from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
 from cep.cli.text import aligned, counted
-
-DIRECTORY = click.Path(file_okay=False, path_type=Path)
+from mt5bridge.spool import list_segments
 
 
 @click.group()
@@ -26,8 +26,8 @@ command.add_command(import_command)
 
 
 @command.command("ingest")
-@click.argument("spool", type=DIRECTORY)
-@click.argument("archive", type=DIRECTORY)
+@click.argument("spool", type=FOLDER)
+@click.argument("archive", type=FOLDER)
 @click.option("--include-open", is_flag=True, help="Also take the segment being written.")
 @click.option("--spark", "master", help="Spark master that converts segments in parallel.")
 def ingest_command(spool: Path, archive: Path, include_open: bool, master: str | None) -> None:
@@ -35,6 +35,8 @@ def ingest_command(spool: Path, archive: Path, include_open: bool, master: str |
 
     Every record arrives exactly once, however often this is run or killed.
     """
+    if spool.is_dir() and not list_segments(spool):
+        raise UserError(f"{spool}: no spool here, it has no segments", "check spool.folder")
     with progress("ingest", unit="segments") as bar:
         ingest = ingest_spool if master is None else partial(spark_ingest, master)
         done = ingest(spool, Archive(archive), include_open=include_open, on_segment=bar.reach)
@@ -66,7 +68,7 @@ def spark_ingest(
 
 
 @command.command("compact")
-@click.argument("archive", type=DIRECTORY)
+@click.argument("archive", type=FOLDER)
 def compact_command(archive: Path) -> None:
     """Make one file of all files of a day and symbol."""
     with progress("compact", unit="partitions") as bar:
@@ -75,7 +77,7 @@ def compact_command(archive: Path) -> None:
 
 
 @command.command("verify")
-@click.argument("archive", type=DIRECTORY)
+@click.argument("archive", type=FOLDER)
 @click.pass_context
 def verify_command(ctx: click.Context, archive: Path) -> None:
     """Prove that every record is there once and in order.
@@ -98,7 +100,7 @@ def verify_command(ctx: click.Context, archive: Path) -> None:
 
 
 @command.command("ls")
-@click.argument("archive", type=DIRECTORY)
+@click.argument("archive", type=FOLDER)
 @click.option("--files", is_flag=True, help="List files instead of symbols.")
 def ls_command(archive: Path, files: bool) -> None:
     """List what an archive holds, by stream and symbol."""
@@ -112,9 +114,9 @@ def ls_command(archive: Path, files: bool) -> None:
 
 def existing(directory: Path) -> Archive:
     """The archive in a directory; reading one that is not there is a mistake."""
-    if not directory.is_dir():
-        raise UserError(f"{directory}: no such archive", "fill one with `mt5cep archive ingest`")
-    return Archive(directory)
+    archive = Archive(directory)
+    archive.require()
+    return archive
 
 
 def file_row(file: File) -> list[str]:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
 from cep.archive import Archive, import_history
 from cep.cli.errors import UserError
-from cep.cli.moments import MOMENT
+from cep.cli.moments import SERVER_MOMENT
+from cep.cli.paths import FOLDER, PATH
 from cep.cli.progress import progress
 from cep.cli.text import counted
+from cep.report.tables import time_text
 from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
 
 
 @click.command("import")
-@click.argument("archive", type=click.Path(file_okay=False, path_type=Path))
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("archive", type=FOLDER)
+@click.argument("files", nargs=-1, type=PATH)
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
 @click.option("--server-time", help="Zone of times without one: UTC, +02:00, Europe/Athens.")
 @click.option(
@@ -28,8 +30,8 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
 @click.option("--skip-broken", is_flag=True, help="Leave broken lines out instead of stopping.")
 @click.option("--allow-overlap", is_flag=True, help="Add to times that are archived already.")
 @click.option("--from-terminal", is_flag=True, help="Ask the running terminal (Windows).")
-@click.option("--from", "start", type=MOMENT, help="First server time to ask the terminal for.")
-@click.option("--to", "end", type=MOMENT, help="Server time to ask the terminal up to.")
+@click.option("--from", "start", type=SERVER_MOMENT, help="First server time to ask for.")
+@click.option("--to", "end", type=SERVER_MOMENT, help="Server time to ask up to.")
 def command(
     archive: Path,
     files: tuple[Path, ...],
@@ -51,26 +53,62 @@ def command(
     if from_terminal:
         blocks = terminal_blocks(symbol, start, end, server)
     elif files:
-        readers = (read_ticks(file, symbol=symbol, server=server, broken=broken) for file in files)
-        blocks = chain.from_iterable(readers)
+        blocks = file_blocks(files, allow_overlap, symbol=symbol, server=server, broken=broken)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")
-    run_import(Archive(archive), blocks, source, allow_overlap)
+    rows = run_import(Archive(archive), blocks, source, allow_overlap)
     for example in broken.examples:
         click.echo(f"left out: {example}", err=True)
     if broken.count:
         click.echo(f"{counted(broken.count, 'broken line')} left out", err=True)
+        if not rows:
+            raise UserError("no line could be read", "correct what is named above")
 
 
 def run_import(
     archive: Archive, blocks: Iterable[TickBlock], source: str, allow_overlap: bool
-) -> None:
+) -> int:
+    """Import and say what came of it; the number of ticks."""
     with progress("import", unit="ticks") as bar:
         done = import_history(
             archive, blocks, source, allow_overlap=allow_overlap, on_rows=bar.advance
         )
     symbols = ", ".join(done.symbols) or "no symbol"
     click.echo(f"{counted(done.rows, 'tick')} of {symbols} in {counted(done.files, 'file')}")
+    if done.marks:
+        marks = ", ".join(f"{count:,} {mark}" for mark, count in sorted(done.marks.items()))
+        click.echo(
+            f"note: odd quotes: {marks}; rules do not see those that are nan, zero or negative",
+            err=True,
+        )
+    if done.repeated:
+        click.echo(
+            f"note: {counted(done.repeated, 'tick')} with the same time and prices were archived "
+            "before, and are there again now", err=True,
+        )  # fmt: skip
+    return done.rows
+
+
+def file_blocks(files: Iterable[Path], allow_overlap: bool, **options: Any) -> Iterator[TickBlock]:
+    """Ticks of the files in turn. UserError when two have a symbol's ticks of the same time."""
+    known: dict[str, list[tuple[int, int, Path]]] = {}
+    for file in files:
+        own: dict[str, tuple[int, int]] = {}
+        for block in read_ticks(file, **options):
+            first, last = int(block.utc_msc.min()), int(block.utc_msc.max())
+            for low, high, other in () if allow_overlap else known.get(block.symbol, ()):
+                # Files may be cut within a millisecond, which then is in both.
+                if (first < high and low < last) or (first, last) == (low, high):
+                    raise UserError(
+                        f"{file}: has ticks of {block.symbol} from a time that {other} has too, "
+                        f"{time_text(max(first, low))} UTC on",
+                        "give each time in one file only, or --allow-overlap to keep both",
+                    )
+            low, high = own.get(block.symbol, (first, last))
+            own[block.symbol] = min(low, first), max(high, last)
+            yield block
+        for symbol, span in own.items():
+            known.setdefault(symbol, []).append((*span, file))
 
 
 def terminal_blocks(
@@ -81,6 +119,8 @@ def terminal_blocks(
             "the terminal must be told what to give",
             "add --symbol, --from, --to and --server-time (the broker's clock)",
         )
+    if not wall_msc(start) < wall_msc(end):
+        raise UserError("the range of time ends before it begins", "let --from be before --to")
     with terminal() as found:
         yield from copy_ticks(found, symbol, wall_msc(start), wall_msc(end), server)
 

@@ -16,6 +16,8 @@ from cep.cli.check import warn
 from cep.cli.errors import UserError, extra
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
+from cep.cli.paths import FILE, FOLDER
+from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.replay import wanted
 from cep.cli.rules import RULES, read_rules
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from cep.engine.native import Compiled
     from cep.engine.rows import Rows
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
 NO_SPARK = "none"
 
 
@@ -76,7 +76,7 @@ class Wishes:
 )  # fmt: skip
 @click.option(
     "--point", "points", multiple=True, metavar="SYMBOL=SIZE",
-    help="Size of a point (default: from the prices' decimals). Repeat it.",
+    help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
 )  # fmt: skip
 @click.option(
     "--valid-seconds", type=click.IntRange(min=0), default=60, show_default=True,
@@ -100,16 +100,17 @@ def command(
 ) -> None:
     """Run RULES over an archive on Spark, fill their signals, and show what came of it."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
-    from cep.backtest.selection import select
+    from cep.backtest.selection import check_symbols, select
     from cep.market import check_market
 
     plan = compile_rules(*read_rules(rules))
     check_market(plan)
     wishes = Wishes(
         master, work, out, wanted(plan, streams), tables, report, fills != "none",
-        dict(map(_point, points)), valid_seconds,
+        given_points(points), valid_seconds,
     )  # fmt: skip
     archive = existing(folder)
+    check_symbols(archive, wishes.points)
     selection = select(archive, plan, names(symbols), utc_msc(start), utc_msc(end))
     run_backtest(plan, archive, selection, wishes)
 
@@ -218,7 +219,9 @@ def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Resu
             outcome = simulate(ticks, wanted_orders, wishes.points, bar.advance)
     outcome.refused[NO_SYMBOL] += without
     found = by_signal(outcome.trades, selection.span_ms)
-    notes = assumptions(outcome.points, wishes.valid_seconds) if wishes.fills else []
+    notes = []
+    if wishes.fills:
+        notes = assumptions(outcome.points, wishes.valid_seconds, outcome.why_points)
     notes += filter(None, [fills_warning(results.plan, has_deals(selection))])
     if wishes.fills:
         click.echo("\n".join(result_lines(found, outcome, notes)))
@@ -289,14 +292,3 @@ def names(text: str | None) -> list[str] | None:
     if not found:
         raise UserError("--symbols: names no symbol", "for example --symbols EURUSD,XAUUSD")
     return found
-
-
-def _point(text: str) -> tuple[str, float]:
-    symbol, _, size = text.partition("=")
-    try:
-        point = float(size)
-    except ValueError:
-        point = 0.0
-    if not symbol or not 0 < point < float("inf"):
-        raise UserError(f"--point {text}: not SYMBOL=SIZE", "for example --point EURUSD=0.00001")
-    return symbol.strip(), point

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from cep.cli.errors import UserError
+from cep.cli.paths import FOLDER
 
 
 @click.command()
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("demo-run"),
+    "--out", type=FOLDER, default=Path("demo-run"),
     show_default=True, help="Folder for everything the demo makes.",
 )  # fmt: skip
 @click.option("--ticks", default=24_000, show_default=True, help="Ticks per symbol.")

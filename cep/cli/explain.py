@@ -8,6 +8,7 @@ import click
 
 from cep.cli.errors import UserError, extra
 from cep.cli.output import output
+from cep.cli.paths import FILE
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
 from cep.plan.explain import explain
@@ -18,7 +19,7 @@ from cep.plan.graph import graph
 @click.argument("rules", type=RULES)
 @click.option("--code", is_flag=True, help="Print the Python the native engine generates.")
 @click.option(
-    "--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    "--svg", type=FILE, metavar="FILE",
     help="Draw the plan into this file; what is interpreted has a dashed frame.",
 )  # fmt: skip
 @click.option(

@@ -10,13 +10,14 @@ from tempfile import TemporaryDirectory
 import click
 
 from cep.cli.errors import UserError, extra
-from cep.cli.moments import EXACT_MOMENT, utc_msc
+from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
+from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
+from mt5bridge.local import local
 
-FILE = click.Path(dir_okay=False, path_type=Path)
 LATE = (
     "{count} rows were older than one before them: in the database they counted at the time of "
     "that one, so windows may differ from those of --backend native by as much as they were late"
@@ -39,7 +40,7 @@ LATE = (
     help="The database: sqlite://, duckdb:///file, postgresql://user:password@host:port/name.",
 )  # fmt: skip
 @click.option(
-    "--until", type=EXACT_MOMENT,
+    "--until", type=MOMENT,
     help="At the end let time pass to this moment, UTC: what is due by then happens.",
 )  # fmt: skip
 @click.option("--out", type=FILE, help="Write JSON lines here instead of to standard output (-).")
@@ -215,4 +216,4 @@ def _input(text: str) -> tuple[str, Path]:
     stream, found, path = text.partition("=")
     if not found or not stream or not path:
         raise UserError(f"--input {text}: not STREAM=FILE", "for example --input Tick=ticks.csv")
-    return stream.strip(), Path(path.strip())
+    return stream.strip(), local(path.strip())

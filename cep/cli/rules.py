@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import click
-
 from cep.cli.errors import UserError
+from cep.cli.paths import FILE_OR_STDIN
 
-RULES = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+RULES = FILE_OR_STDIN
 STDIN = Path("-")
 
 

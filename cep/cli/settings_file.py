@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from cep.cli.errors import UserError
+from cep.cli.paths import FILE
 
-FILE = click.Path(dir_okay=False, path_type=Path)
 PLACES = (Path("daemon.toml"), Path("config", "daemon.toml"))
 HELP = "The daemon's settings file (TOML); left out, daemon.toml or config/daemon.toml here."
 

@@ -11,10 +11,12 @@ import click
 
 from cep.cli.access import access
 from cep.cli.errors import UserError
+from cep.cli.paths import FILE
+from cep.cli.points import given_points
 from cep.cli.progress import Bar, progress
-from cep.cli.settings_file import CONFIG, FILE
+from cep.cli.settings_file import CONFIG
 from cep.cli.text import counted
-from cep.cli.tick_files import load_ticks, made_up_ticks, point_of
+from cep.cli.tick_files import load_ticks, made_up_ticks, points_of
 from cep.report.tables import time_text
 from mt5bridge.client import Connection, State
 from mt5bridge.clock import monotonic_ms
@@ -45,6 +47,10 @@ HINT = "name the daemon's settings with --config, or another terminal's name wit
 @click.option("--random", "names", multiple=True, help="Make ticks up for a symbol; repeatable.")
 @click.option("--count", default=10_000, show_default=True, help="Ticks made up per symbol.")
 @click.option("--seed", default=1, show_default=True, help="Other seeds make other ticks.")
+@click.option(
+    "--point", "points", multiple=True, metavar="SYMBOL=SIZE",
+    help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
+)  # fmt: skip
 @click.option("--speed", type=float, help="Times real time; as fast as possible if left out.")
 @click.option("--script", type=FILE, help="TOML file of faults to act out.")
 @click.option("--identity", default="simulator", show_default=True, help="The terminal's name.")
@@ -61,6 +67,7 @@ def command(
     names: tuple[str, ...],
     count: int,
     seed: int,
+    points: tuple[str, ...],
     speed: float | None,
     script: Path | None,
     identity: str,
@@ -80,7 +87,9 @@ def command(
         raise UserError(f"--speed {speed:g}: time must go on", "use a number above 0")
     server = ServerTime.parse(server_time) if server_time else None
     ticks = load_ticks(files, symbol, server) if files else made_up_ticks(names, count, seed)
-    terminal = make_terminal(ticks, read_script(script) if script else Script(), identity, speed)
+    sizes = points_of(ticks, given_points(points), made_up=bool(names))
+    odd = read_script(script) if script else Script()
+    terminal = make_terminal(ticks, sizes, odd, identity, speed)
     daemon = access(connect, config, credential, user)
     with Connection(daemon.address, daemon.credential) as connection:
         watch = Watch(terminal, daemon.address, round(1000 * patience), round(1000 * stay))
@@ -88,9 +97,13 @@ def command(
 
 
 def make_terminal(
-    ticks: Mapping[str, Records], script: Script, identity: str, speed: float | None
+    ticks: Mapping[str, Records],
+    points: Mapping[str, float],
+    script: Script,
+    identity: str,
+    speed: float | None,
 ) -> Terminal:
-    symbols = {name: simulated_symbol(name, point_of(array)) for name, array in ticks.items()}
+    symbols = {name: simulated_symbol(name, points[name]) for name in ticks}
     hello = simulated_hello(identity, secrets.randbits(63))
     return Terminal(hello, symbols, prepare(ticks, script), Account(script.fills), script, speed)
 

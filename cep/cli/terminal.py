@@ -9,7 +9,8 @@ import click
 
 from cep.cli.doctor import command as doctor_command
 from cep.cli.errors import UserError
-from cep.cli.settings_file import CONFIG, FILE, found_settings
+from cep.cli.paths import FILE, FOLDER
+from cep.cli.settings_file import CONFIG, found_settings
 from cep.cli.text import aligned, counted
 from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
 from mt5bridge.terminal.folders import DataFolder, Machine, find, given
@@ -25,7 +26,6 @@ from mt5bridge.terminal.install import (
 )
 from mt5bridge.terminal.sources import sources_folder, sources_version
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
 DONE = {
     Action.ADD: "added",
     Action.UPDATE: "updated",

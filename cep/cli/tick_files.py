@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
+from cep.backtest.points import known_points
 from cep.cli.errors import UserError
 from mt5bridge.history import ServerTime, TickBlock, read_ticks
 from mt5bridge.records import TICK, Records
 from mt5bridge.simulator import Walk, random_walk
-
-POINTS = tuple(10.0**-digits for digits in range(9))
 
 
 def load_ticks(
@@ -41,11 +40,12 @@ def made_up_ticks(symbols: Iterable[str], count: int, seed: int) -> dict[str, Re
     return {name: random_walk(Walk(count, seed + i)) for i, name in enumerate(names)}
 
 
-def point_of(ticks: Records) -> float:
-    """The largest power of ten that all bids are multiples of; 1e-8 when there is none."""
-    bids = ticks["bid"][np.isfinite(ticks["bid"])]
-    for point in POINTS:
-        steps = bids / point
-        if np.all(np.abs(steps - np.rint(steps)) < 1e-6):
-            return point
-    return POINTS[-1]
+def points_of(
+    ticks: Mapping[str, Records], given: Mapping[str, float], *, made_up: bool = False
+) -> dict[str, float]:
+    """The size of each symbol's point: given, that of ticks made up, or from its prices."""
+    if unknown := next((name for name in given if name not in ticks), None):
+        raise UserError(f"--point: no ticks of {unknown}", f"there are {', '.join(sorted(ticks))}")
+    known = {**(dict.fromkeys(ticks, Walk(1).point) if made_up else {}), **given}
+    samples = {name: (array["bid"], array["ask"]) for name, array in ticks.items()}
+    return {name: point.size for name, point in known_points(known, samples).items()}

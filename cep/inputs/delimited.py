@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,6 +79,13 @@ def _explain(
                     path, f"{value!r} is no {type_}", "correct the value", lines.line_num, name
                 )
     return None
+
+
+def line_of(data: bytes, row: int) -> int:
+    """The line on which a row ends, blank lines and the header being no rows."""
+    lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+    filled = (lines.line_num for fields in lines if fields)
+    return next(islice(filled, row + 1, None))
 
 
 def names(header: bytes) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -76,6 +77,12 @@ def _explain(path: Path, data: bytes, types: Mapping[str, str]) -> InputError | 
                     path, f"{value!r} is no {type_}", "correct the value", number, name
                 )
     return None
+
+
+def line_of(data: bytes, row: int) -> int:
+    """The line of a row, blank lines being no rows."""
+    filled = (n for n, line in enumerate(data.splitlines(), start=1) if line.strip())
+    return next(islice(filled, row, None))
 
 
 def names(first: bytes) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow as pa
 from cep.inputs import columnar, delimited, jsonl
 from cep.inputs.errors import InputError
 from cep.inputs.time import as_msc
+from mt5bridge.local import local
 
 HEADER_BYTES = 65_536
 CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
@@ -22,22 +24,24 @@ def rows(path: Path | str, attributes: Iterable[tuple[str, str]]) -> pa.Table:
     columns of the file are not read. CSV and JSONL may be compressed with gzip. InputError names
     file, line and column.
     """
-    path = Path(path)
+    path = local(path)
     types = dict(attributes)
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if not path.is_file():
         raise InputError(path, "no such file", "check the path")
+    line_of: Callable[[int], int] = (1).__add__
     if suffix in PARQUET:
         table, time = columnar.read(path, types)
     elif suffix in JSONL:
-        table, time = jsonl.read(path, _bytes(path), types)
+        table, time = jsonl.read(path, data := _bytes(path), types)
+        line_of = partial(jsonl.line_of, data)
     elif suffix in CSV:
-        table, time = delimited.read(path, _bytes(path), types)
+        table, time = delimited.read(path, data := _bytes(path), types)
+        line_of = partial(delimited.line_of, data)
     else:
         known = ", ".join(CSV + JSONL + PARQUET)
         raise InputError(path, f"unknown format {suffix!r}", f"name the file with one of {known}")
-    first_line = 2 if suffix in CSV else 1
-    times = as_msc(path, time, table[time], first_line)
+    times = as_msc(path, time, table[time], line_of)
     columns = {"time_msc": times, **{name: table[name] for name in types if name != "time_msc"}}
     return pa.table(columns)
 

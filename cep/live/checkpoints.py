@@ -16,6 +16,7 @@ from loguru import logger
 
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.snapshot import restore, seed_of, take
+from cep.live.quarantine import Complain, set_file_aside, warn
 
 KEPT = 3
 """An older one is used when the newest is damaged."""
@@ -37,8 +38,9 @@ class Restored:
 class Checkpoints:
     """Files `<spool>-<ingest>-<journal bytes>.state` in a folder; written whole or not at all."""
 
-    def __init__(self, folder: Path, spool: str) -> None:
+    def __init__(self, folder: Path, spool: str, complain: Complain = warn) -> None:
         self.folder = folder
+        self._complain = complain
         self.spool = spool
         self._waiting: deque[tuple[int, int, bytes]] = deque()
 
@@ -93,6 +95,10 @@ class Checkpoints:
                 return Restored(run, ingest, journal_bytes)
             except (OSError, ValueError) as problem:
                 logger.warning("{}: {}; trying an older one", path, problem)
+            except MemoryError:
+                raise
+            except Exception as problem:  # noqa: BLE001 -- whatever its bytes do, an older one is there
+                set_file_aside(path, problem, self._complain)
         return None
 
     def _files(self) -> Iterator[tuple[int, int, Path]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
+from mt5bridge.local import AddressError, local
 from mt5bridge.orders import Defaults, Limits
 from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
@@ -31,6 +32,9 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     heartbeat_ms: AtLeastOne = 1_000
     timeout_ms: AtLeastOne = 5_000
     window_records: AtLeastOne = 65_536
+    terminals_max: AtLeastOne = 64
+    symbols_max: AtLeastOne = 10_000
+    ahead_max_minutes: AtLeastOne = 1_440
     users: dict[str, str] = {}
     allow_insecure: bool = False
 
@@ -41,6 +45,9 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             heartbeat_ms=self.heartbeat_ms,
             timeout_ms=self.timeout_ms,
             window_records=self.window_records,
+            terminals_max=self.terminals_max,
+            symbols_max=self.symbols_max,
+            ahead_max_ms=60_000 * self.ahead_max_minutes,
             passwords={**self.users, own.user: own.password},
             allow_insecure=self.allow_insecure,
             program="mt5cep",
@@ -185,6 +192,10 @@ def _check(path: Path, config: Config) -> None:
         config.server.settings(Credential(USER, "unknown")).check()
     except ValueError as problem:
         raise ConfigError(f"{path}: [server] {problem}") from None
+    try:
+        config.risk.limits()
+    except ValueError as problem:
+        raise ConfigError(f"{path}: [risk] {problem}") from None
     store = config.spool
     if store.max_mib < 2 * store.segment_mib:
         raise ConfigError(
@@ -214,7 +225,10 @@ def credential_path(config: Config) -> Path:
 
 def _path(type_: type, value: object) -> object:
     if type_ is Path and isinstance(value, str):
-        return Path(value)
+        try:
+            return local(value)
+        except AddressError as problem:
+            raise ValueError(str(problem)) from None
     raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
+from loguru import logger
+
 from cep.engine.rows import Row
 from cep.live.config import Trading
 from cep.live.journal import Journal
 from cep.live.pipeline import Caused
-from cep.live.signals import as_signal, signal_id
+from cep.live.signals import SignalError, as_signal, signal_id
 from mt5bridge.wire import Signal
 
 Send = Callable[[Signal], None]
@@ -20,7 +22,7 @@ class Effects:
     """Acts on rows as they are found, and on rows that are found again after a restart.
 
     `signals` names the streams of signals; `deliver` is the user's callback, `take_orders` sends
-    what it has ordered.
+    what it has ordered. `spool` is the name of that which holds the records.
     """
 
     def __init__(
@@ -30,12 +32,14 @@ class Effects:
         journal: Journal,
         deliver: Deliver | None,
         take_orders: Callable[[], None] = lambda: None,
+        spool: str = "",
     ) -> None:
         self.signals = signals if trading.send else ()
         self.trading = trading
         self.journal = journal
         self.deliver = deliver
         self.take_orders = take_orders
+        self.spool = spool
         self.found_again: list[Signal] = []
 
     def go_on(self, signals: Collection[str], deliver: Deliver | None) -> None:
@@ -74,13 +78,17 @@ class Effects:
         for row, ingest in zip(rows, caused.rows.orders.tolist(), strict=True):
             if row["stream"] in self.signals:
                 place = (row["stream"], row["key"], ingest)
-                made.append(self._signal(row, caused, ingest, seen[place]))
+                try:
+                    made.append(self._signal(row, caused, ingest, seen[place]))
+                except SignalError as problem:
+                    logger.error("{}; it is not sent: {}", problem, row)
                 seen[place] += 1
         return made
 
     def _signal(self, row: Row, caused: Caused, ingest: int, nth: int) -> Signal:
         group = caused.cause(ingest)
         identifier = signal_id(
+            self.spool,
             row["stream"],
             row["key"],
             group.source,

@@ -170,7 +170,7 @@ class MarketFeed:
     def _feed_deals(self, group: Group) -> Rows | None:
         if self._deals is None:
             return None
-        shown = shown_deals(lambda name: group.records[name])
+        shown = shown_deals(lambda name: group.records[name], group.quality)
         kept = group.records[shown]
         if not len(kept):
             return None

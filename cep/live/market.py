@@ -58,7 +58,7 @@ class Market:
     def _of_deals(self, groups: Sequence[Group]) -> Part | None:
         if self._deals is None or not groups:
             return None
-        shown = [shown_deals(group.records.__getitem__) for group in groups]
+        shown = [shown_deals(group.records.__getitem__, group.quality) for group in groups]
         records = np.concatenate(
             [group.records[mask] for group, mask in zip(groups, shown, strict=True)]
         )

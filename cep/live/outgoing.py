@@ -14,6 +14,7 @@ from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.orders import (
     Desk,
+    ForgetTerminal,
     Inbox,
     News,
     OrderError,
@@ -24,6 +25,7 @@ from mt5bridge.orders import (
     TurnHalt,
     as_order,
 )
+from mt5bridge.orders.inbox import BAD, Command
 from mt5bridge.server import Batch, Outcome, Request, Server, Sink
 from mt5bridge.wire import Signal, SignalResult, SignalStatus
 
@@ -73,6 +75,7 @@ class Outgoing:
         sink.on_outcome = self._on_outcome
         sink.on_trader = self.desk.on_trader
         sink.on_funds = self.desk.on_funds
+        self.desk.complain = sink.complain
 
     def begin(
         self, stack: ExitStack, server: Server, found_again: Iterable[Signal], market_msc: int
@@ -93,8 +96,23 @@ class Outgoing:
         stack.callback(syncer.stop)
 
     def signal(self, signal: Signal) -> None:
-        """Send a signal, unless it is too much; it does not wait for the disk."""
-        self.desk.ask(signal, clock.now_msc(), self.config.signals.terminal)
+        """Send a signal, unless it is too much or too late; it does not wait for the disk."""
+        now_msc, terminal = clock.now_msc(), self.config.signals.terminal
+        judged_msc = self._terminals_msc(signal.symbol, terminal, now_msc)
+        self.desk.ask(signal, now_msc, terminal, judged_msc=judged_msc)
+
+    def _terminals_msc(self, symbol: str, terminal: str | None, now_msc: int) -> int:
+        """What time it is at the terminals, whose own clocks decide whether a signal is too late.
+
+        The earliest of those that would get it, else of all that are known; 0, at which nothing is
+        late, before one has told its time.
+        """
+        for found in (self.server.traders(symbol, terminal), self.server.terminals.sessions):
+            differences = map(self.server.clock_difference_ms, found)
+            known = [difference for difference in differences if difference is not None]
+            if known:
+                return now_msc + min(known)
+        return 0
 
     def take_orders(self) -> None:
         """Send what the callback has ordered, when it is on disk."""
@@ -130,25 +148,45 @@ class Outgoing:
 
     def _turn_halts(self, now: Now) -> None:
         """The kill switch comes before everything else."""
-        for path, command in self._inbox.take():
+        for path, command in self._taken():
             if isinstance(command, TurnHalt):
                 self._halt(path, command, now)
 
+    def _taken(self) -> list[tuple[Path, Command]]:
+        """The commands that wait, in order; one that nobody can read may have been a halt."""
+        commands = self._inbox.take()
+        for path in self._inbox.take_unclear():
+            text = f"{path.name} in the inbox is damaged and may have been a halt"
+            commands.append((path, TurnHalt(True, f"{text}: look, then `mt5cep orders resume`")))
+        return sorted(commands, key=lambda found: found[0].stem)
+
     def _obey(self, now: Now) -> None:
         waiting = {path for _, path in self._done}
-        for path, command in self._inbox.take():
+        for path, command in self._taken():
             if path in waiting:
                 continue
-            if isinstance(command, TurnHalt):
-                self._halt(path, command, now)
-            else:
-                self._obey_order(path, command, now)
+            match command:
+                case TurnHalt():
+                    self._halt(path, command, now)
+                case ForgetTerminal():
+                    self._forget(path, command)
+                case _:
+                    self._obey_order(path, command, now)
 
     def _halt(self, path: Path, command: TurnHalt, now: Now) -> None:
         reason = plain(command.reason)
         number = self.desk.halt(command.halted, reason, now.utc_msc)
-        self._done.append((number, path))
+        if path.suffix != BAD:
+            self._done.append((number, path))
         logger.warning("{}: {}", "halted" if command.halted else "released", reason)
+
+    def _forget(self, path: Path, command: ForgetTerminal) -> None:
+        problem = self.server.forget(command.identity)
+        if problem:
+            logger.error("not forgotten: {}", problem)
+        else:
+            logger.warning("{} is forgotten", command.identity)
+        self._done.append((self.journal.last, path))
 
     def _obey_order(self, path: Path, command: SendOrder, now: Now) -> None:
         try:
@@ -159,11 +197,8 @@ class Outgoing:
 
     def _order(self, request: OrderRequest, asked_msc: int, now_msc: int) -> None:
         order = as_order(request, self.config.orders.defaults(), asked_msc)
-        problem = None if self.config.orders.send else OFF
-        if order.valid_until_msc and now_msc > order.valid_until_msc:
-            problem = f"{now_msc - order.valid_until_msc:,} ms too late, so it was not sent"
-        if problem is not None:
-            self.desk.refuse(order, problem, now_msc, request.client_id)
+        if not self.config.orders.send:
+            self.desk.refuse(order, OFF, now_msc, request.client_id)
             return
         terminal = request.terminal or self.config.orders.terminal
         self.desk.ask(order, now_msc, terminal, durable=True, client_id=request.client_id)

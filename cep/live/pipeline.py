@@ -15,13 +15,18 @@ from typing import Protocol
 
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Run
-from cep.engine.rows import Row
+from cep.engine.rows import Row, Rows
 from cep.live.feed import MarketFeed
+from cep.live.quarantine import RecordError
+from mt5bridge.records import fixed_text
 from mt5bridge.server import Batch, Gap
 from mt5bridge.spool import Group, Kind, Spool, gap
 
 RECORDS_AT_ONCE = 8_192
 """So many records that wait are shown to the rules without waiting for more."""
+
+NOTE_BYTES = 256
+"""What is kept of a terminal's words about a loss; the archive's manifest has all of them."""
 
 _first_ingest = attrgetter("ingest")
 
@@ -53,6 +58,11 @@ class Caused:
 
 
 OnRows = Callable[[Caused], None]
+
+
+def newest_time_msc(group: Group) -> int:
+    """The newest time of a group's records, UTC ms; 0 where none can be."""
+    return int(group.near_msc.max(initial=0))
 
 
 class Ahead:
@@ -144,25 +154,37 @@ class Pipeline:
         while self._gaps:
             lost = self._gaps[0]
             key = (lost.identity, lost.stream)
-            note = f"{lost.reason.name.lower()}: {lost.text}"
+            note = fixed_text(f"{lost.reason.name.lower()}: {lost.text}", NOTE_BYTES).decode()
             if not self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, note)):
                 return False
             self._gaps.popleft()
         return True
 
     def catch_up(self, groups: Iterable[Group], on_rows: OnRows) -> tuple[int, int]:
-        """Run the rules on records stored before; how many they were, and their newest time."""
+        """Run the rules on records stored before; how many they were, and their newest time.
+
+        RecordError at a group that the rules cannot bear; their state is of no use then.
+        """
         records = newest_msc = 0
         for group in groups:
-            self._process([group], on_rows)
+            try:
+                found = list(self.feed.feed([group]))
+            except MemoryError:
+                raise
+            except Exception as problem:
+                raise RecordError(group, problem) from problem
+            self._act(found, on_rows)
             records += group.width
             if group.kind in (Kind.TICKS, Kind.DEALS):
-                newest_msc = max(newest_msc, int(group.utc_msc.max()))
+                newest_msc = max(newest_msc, newest_time_msc(group))
         return records, newest_msc
 
     def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:
         """Run the rules on stored groups, which are in order."""
-        for rows, causes in self.feed.feed(groups):
+        self._act(self.feed.feed(groups), on_rows)
+
+    def _act(self, found: Iterable[tuple[Rows, Sequence[Group]]], on_rows: OnRows) -> None:
+        for rows, causes in found:
             caused = Caused(rows, causes)
             self.heard += not caused.by_clock
             if rows:

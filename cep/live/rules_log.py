@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from cep.engine.rows import Row
+from cep.live.quarantine import Complain, set_file_aside, warn
 from cep.plan.change import Report
 
 
@@ -22,11 +23,15 @@ class Since(msgspec.Struct, frozen=True):
 class RulesLog:
     """A small file of JSON lines, oldest first; it is replaced whole, so never half written."""
 
-    def __init__(self, path: Path) -> None:
-        """msgspec.MsgspecError when the file is no such log."""
+    def __init__(self, path: Path, complain: Complain = warn) -> None:
+        """A file that is no such log is set aside: the rules of the rule file run then."""
         self._path = path
         lines = path.read_bytes().splitlines() if path.exists() else []
-        self.entries = [msgspec.json.decode(line, type=Since) for line in lines]
+        self.entries: list[Since] = []
+        try:
+            self.entries += [msgspec.json.decode(line, type=Since) for line in lines]
+        except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+            set_file_aside(path, problem, complain)
 
     def begin(self, ingest: int, text: str) -> None:
         """These are the rules from here on, and there were none before."""

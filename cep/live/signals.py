@@ -6,31 +6,53 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from mt5bridge.wire import Side, Signal
+from mt5bridge.spool.identity import is_in_ids
+from mt5bridge.wire import TIME_MSC_MAX, TIME_MSC_MIN, Side, Signal, WireError, encode
 
 SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
 
 
+class SignalError(ValueError):
+    """A signal that cannot be sent; the message says why."""
+
+
 def signal_id(
-    name: str, key: str | None, source: str, stream: str, sequence: int, nth: int = 0
+    spool: str, name: str, key: str | None, source: str, stream: str, sequence: int, nth: int = 0
 ) -> int:
     """The same number whenever the same record leads to the same signal: 63 bits, never 0.
 
     A tick sent again after a crash gets a new ingest number but keeps its source's sequence, so a
-    terminal that has executed the signal recognises it. `nth` tells signals of one record apart.
+    terminal that has executed the signal recognises it. When a `spool` is lost its sequences begin
+    anew, and its name, which is another then, tells new signals from old ones. `nth` tells signals
+    of one record apart.
     """
-    text = "\0".join((name, key or "", source, stream, str(sequence), str(nth)))
+    scope = (spool,) if is_in_ids(spool) else ()
+    text = "\0".join((*scope, name, key or "", source, stream, str(sequence), str(nth)))
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1 or 1
 
 
 def as_signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) -> Signal:
-    """The wire's signal of an output row; `valid_ms` where the rule says no time."""
+    """The wire's signal of an output row; `valid_ms` where the rule says no time.
+
+    SignalError when a number or a text does not fit.
+    """
+    try:
+        signal = _signal(row, identifier, magic, valid_ms)
+        encode(signal)  # what is journalled has to be sent
+    except (WireError, OverflowError) as problem:
+        detail = problem.detail if isinstance(problem, WireError) else problem
+        raise SignalError(f"signal {row['stream']}: {detail}") from None
+    return signal
+
+
+def _signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) -> Signal:
     lasting = row["valid_ms"] if row["valid_ms"] is not None else valid_ms
+    time_msc = max(TIME_MSC_MIN, min(row["time_msc"], TIME_MSC_MAX))
     return Signal(
         id=identifier,
-        time_msc=row["time_msc"],
-        valid_until_msc=row["time_msc"] + lasting,
+        time_msc=time_msc,
+        valid_until_msc=min(time_msc + lasting, TIME_MSC_MAX),
         magic=magic,
         lots=row["lots"] or 0.0,
         stop_points=float(row["stop_points"] or 0),

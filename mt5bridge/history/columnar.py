@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mt5bridge.history.block import HistoryError, TickBlock
+from mt5bridge.history.epochs import BadRow
 from mt5bridge.history.layout import Layout, of_names
 from mt5bridge.history.ticks import Assembler
 from mt5bridge.history.zones import ServerTime
@@ -24,10 +25,25 @@ def read_parquet(path: Path, symbol: str | None, server: ServerTime | None) -> I
             layout = of_names(path, raw)
             assembler = Assembler(path, layout, symbol, server)
             used = [r for r, name in zip(raw, layout.names, strict=True) if name in layout.used]
+            read = 0
             for batch in file.iter_batches(BATCH_ROWS, columns=used):
-                yield from assembler.blocks(_table(batch, raw, layout))
+                yield from _blocks(assembler, _table(batch, raw, layout), read)
+                read += batch.num_rows
+            assembler.finish()
     except (pa.ArrowException, OSError) as error:
         raise HistoryError(f"{path}: cannot be read ({error}); write the file again") from error
+
+
+def _blocks(assembler: Assembler, table: pa.Table, read: int) -> Iterator[TickBlock]:
+    """Ticks of the rows after the first `read` ones."""
+
+    def place(row: int) -> str:
+        return f"{assembler.path}: row {read + row + 1}"
+
+    try:
+        yield from assembler.blocks(table, place)
+    except BadRow as bad:
+        raise bad.at(place(bad.row)) from None
 
 
 def _table(batch: pa.RecordBatch, raw: tuple[str, ...], layout: Layout) -> pa.Table:

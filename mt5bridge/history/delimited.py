@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from mt5bridge.arrow import reader
 from mt5bridge.history.block import TickBlock
 from mt5bridge.history.errors import Broken
 from mt5bridge.history.layout import Layout, layout_of
+from mt5bridge.history.lines import Fault, LineReader, tick_blocks
 from mt5bridge.history.text import BLOCK_BYTES, Lines, line_blocks
 from mt5bridge.history.ticks import Assembler
 from mt5bridge.history.zones import ServerTime
@@ -31,21 +33,16 @@ def read_csv(
             header, _, data = lines.data.partition(b"\n")
             assembler = Assembler(path, layout_of(path, header.decode()), symbol, server)
             lines = Lines(2, data)
-        yield from _parse(assembler, lines, broken)
+        if lines.data.strip():
+            yield from tick_blocks(assembler, lines, broken, _reader(assembler.layout))
+    if assembler is None:
+        layout_of(path, "")
+    else:
+        assembler.finish()
 
 
-def _parse(assembler: Assembler, lines: Lines, broken: Broken) -> Iterator[TickBlock]:
-    """Arrow reads the whole block; only when it cannot is each line looked at alone."""
-    if not lines.data.strip():
-        return
-    before = {symbol: dict(values) for symbol, values in assembler.previous.items()}
-    try:
-        blocks = list(assembler.blocks(as_table(lines.data, assembler.layout)))
-    except pa.ArrowInvalid:
-        assembler.previous = before
-        good = b"".join(whole_lines(assembler, lines, broken))
-        blocks = list(assembler.blocks(as_table(good, assembler.layout))) if good else []
-    yield from blocks
+def _reader(layout: Layout) -> LineReader:
+    return LineReader(partial(as_table, layout=layout), partial(_fault, layout))
 
 
 def as_table(data: bytes, layout: Layout) -> pa.Table:
@@ -64,37 +61,15 @@ def as_table(data: bytes, layout: Layout) -> pa.Table:
     )
 
 
-def whole_lines(assembler: Assembler, lines: Lines, broken: Broken) -> Iterator[bytes]:
-    """The lines that can be read, one by one; the others go to `broken`."""
-    for number, line in enumerate(lines.data.splitlines(keepends=True), lines.first):
-        if not line.strip():
-            continue
-        problem = _problem(assembler, line)
-        if problem:
-            broken.add(assembler.path, number, problem)
-        else:
-            yield line
-
-
-def _problem(assembler: Assembler, line: bytes) -> str:
-    """What is wrong with one line; empty when nothing is."""
-    layout = assembler.layout
+def _fault(layout: Layout, line: bytes) -> Fault | None:
+    """What is wrong with the fields of one line."""
     fields = line.decode(errors="replace").strip("\r\n").split(layout.delimiter)
     if len(fields) != len(layout.names) and b'"' not in line:
-        return f"{len(fields)} fields where the header has {len(layout.names)}"
+        return Fault(f"{len(fields)} fields where the header has {len(layout.names)}")
     for name, value in zip(layout.names, fields, strict=False):
         if name in layout.numbers and value and not _is_number(value):
-            return f"{name} {value!r} is no number"
-    try:
-        table = as_table(line, layout)
-    except pa.ArrowInvalid as error:
-        return f"cannot be read ({error})"
-    try:
-        assembler.check(table)
-    except pa.ArrowInvalid as error:
-        shown = " ".join(str(table[name][0].as_py()) for name in layout.times)
-        return f"time {shown!r} cannot be used ({error})"
-    return ""
+            return Fault(f"{name} {value!r} is no number")
+    return None
 
 
 def _is_number(value: str) -> bool:

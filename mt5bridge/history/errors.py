@@ -20,11 +20,11 @@ class Broken:
     count: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def add(self, path: Path, line: int, what: str) -> None:
+    def add(self, path: Path, line: int, what: str, remedy: str = "correct the line") -> None:
         """Note one broken line, or raise HistoryError when the import is to stop."""
         place = f"{path}:{line}: {what}"
         if self.on_error == "stop":
-            raise HistoryError(f"{place}; correct the line, or skip broken lines")
+            raise HistoryError(f"{place}; {remedy}, or skip broken lines")
         self.count += 1
         if len(self.examples) < KEPT:
             self.examples.append(place)

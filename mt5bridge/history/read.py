@@ -12,6 +12,7 @@ from mt5bridge.history.delimited import read_csv
 from mt5bridge.history.errors import Broken
 from mt5bridge.history.jsonl import read_jsonl
 from mt5bridge.history.zones import ServerTime
+from mt5bridge.local import local
 
 CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
 _EXPORT = re.compile(r"(.+?)_\d{8,12}_\d{8,12}")
@@ -29,7 +30,7 @@ def read_ticks(
     `symbol` is needed unless a column or the name of an exported file (SYMBOL_from_to.csv) gives
     it; `server` unless times are numbers or carry a zone. `broken` decides about broken lines.
     """
-    path = Path(path)
+    path = local(path)
     if not path.is_file():
         raise HistoryError(f"{path}: no such file; check the path")
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mt5bridge.history.block import HistoryError, TickBlock
+from mt5bridge.history.epochs import BadRow, Ints
+from mt5bridge.history.folds import DoubleHours, check_gaps
 from mt5bridge.history.zones import ServerTime
 from mt5bridge.records import TICK
 
@@ -65,14 +67,26 @@ def copy_ticks(
         raise HistoryError(
             f"{symbol}: unknown to the terminal ({_why(found)}); check the name in Market Watch"
         )
+    folds = DoubleHours(server)
     for begin in range(from_msc, to_msc, window_ms):
         end = min(begin + window_ms, to_msc)
         ticks = _window(found, symbol, begin, end)
-        offsets = server.offsets_ms(ticks["time_msc"])
+        offsets = _offsets(server, folds, symbol, ticks["time_msc"])
         cuts = np.flatnonzero(np.diff(offsets)) + 1
         for part, offset in zip(np.split(ticks, cuts), np.split(offsets, cuts), strict=True):
             if len(part):
                 yield TickBlock(symbol, part, int(offset[0]))
+    folds.finish()
+
+
+def _offsets(server: ServerTime, folds: DoubleHours, symbol: str, walls: Ints) -> Ints:
+    """Offset from UTC of each tick. HistoryError for a clock time that does not tell its moment."""
+    place = f"{symbol} in the terminal"
+    try:
+        check_gaps(server, walls)
+    except BadRow as bad:
+        raise bad.at(place) from None
+    return folds.resolve(symbol, walls, server.offsets_ms(walls), lambda _: place)
 
 
 def _window(found: Terminal, symbol: str, begin: int, end: int) -> npt.NDArray[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,21 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mt5bridge.history.block import HistoryError, TickBlock
+from mt5bridge.history.epochs import BadRow, Ints
+from mt5bridge.history.folds import DoubleHours, Place, check_gaps, through
 from mt5bridge.history.layout import Layout
+from mt5bridge.history.times import times_of
 from mt5bridge.history.zones import UTC, ServerTime
 from mt5bridge.records import TICK, Records, TickFlag
 
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 CARRIED = {"bid": TickFlag.BID, "ask": TickFlag.ASK, "last": TickFlag.LAST,
            "volume": TickFlag.VOLUME}  # fmt: skip
-
-_FORMS = (
-    (r"^(\d{4})[./]?(\d\d)[./]?(\d\d)\b", r"\1-\2-\3"),
-    (r"^(\S+)[ T](\d\d)(\d\d)(\d\d)\b", r"\1 \2:\3:\4"),
-)
-"""Dates with dots or nothing between their parts, times with nothing, as ISO 8601."""
-_DATE = re.compile(r"\d{4}[-./]\d\d[-./]\d\d")
 
 
 @dataclass(slots=True)
@@ -43,61 +37,53 @@ class Assembler:
     symbol: str | None
     server: ServerTime | None
     previous: dict[str, dict[str, float]] = field(default_factory=dict)
+    _folds: DoubleHours = field(init=False)
 
-    def blocks(self, table: pa.Table) -> Iterator[TickBlock]:
-        """Ticks of `table`, one block a symbol and offset; pa.ArrowInvalid for a bad time."""
-        wall, offsets = self.times(table)
+    def __post_init__(self) -> None:
+        self._folds = DoubleHours(self.server or UTC)
+
+    def blocks(self, table: pa.Table, place: Place) -> Iterator[TickBlock]:
+        """Ticks of `table`, one block a symbol and offset; `place` says where a row of it is.
+
+        pa.ArrowInvalid or BadRow for a bad time.
+        """
+        wall, offsets, is_local = self.times(table)
         for symbol, rows in self._symbols(table):
             part = table if rows is None else table.take(pa.array(rows))
             chosen = slice(None) if rows is None else rows
             records = self._records(symbol, part, wall[chosen])
-            yield from _split(symbol, records, offsets[chosen])
+            own = offsets[chosen]
+            if is_local:
+                where = place if rows is None else through(place, rows)
+                own = self._folds.resolve(symbol, wall[chosen], own, where)
+            yield from _split(symbol, records, own)
+
+    def finish(self) -> None:
+        """HistoryError for clock times of which the whole file does not tell what they are."""
+        self._folds.finish()
 
     def check(self, table: pa.Table) -> None:
-        """Raise pa.ArrowInvalid when a time or symbol of `table` cannot be used."""
+        """Raise pa.ArrowInvalid or BadRow when a time or symbol of `table` cannot be used."""
         self.times(table)
         for _ in self._symbols(table):
             pass
 
-    def times(self, table: pa.Table) -> tuple[Ints, Ints]:
-        """(server time, its offset from UTC) of each row, both ms."""
+    def times(self, table: pa.Table) -> tuple[Ints, Ints, bool]:
+        """(server time, its offset from UTC) of each row, both ms, and whether a zone gave it."""
         columns = [table[name] for name in self.layout.times]
-        if len(columns) == 2:
-            text = pc.binary_join_element_wise(
-                *(column.cast(pa.string()) for column in columns), " "
-            )
-            return self._from_text(text)
-        unit = 1000 if self.layout.times[0] == "time" else 1
         column = columns[0]
-        if pa.types.is_timestamp(column.type):
-            wall = column.cast(pa.timestamp("ms", column.type.tz), safe=False).cast(pa.int64())
-            return self._at(wall, UTC if column.type.tz else self.server or UTC)
-        if pa.types.is_string(column.type) and _is_text(column):
-            return self._from_text(column)
-        return self._at(pc.multiply_checked(column.cast(pa.int64()), unit), self.server or UTC)
-
-    def _from_text(self, text: pa.ChunkedArray) -> tuple[Ints, Ints]:
-        """Times such as `2024.01.31 23:59:59.123`; a final Z says UTC."""
-        iso = pc.utf8_trim_whitespace(text)
-        for pattern, form in _FORMS:
-            iso = pc.replace_substring_regex(iso, pattern, form)
-        zulu = pc.ends_with(iso, "Z")
-        server = self.server
-        if pc.all(zulu).as_py():
-            iso, server = pc.utf8_rtrim(iso, "Z"), UTC
-        if server is None:
-            raise HistoryError(
-                f"{self.path}: its times have no zone; say what the server's clock shows, "
-                "for example UTC, +02:00 or Europe/Athens"
-            )
-        exact = iso.cast(pa.timestamp("ns"))
-        return self._at(exact.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()), server)
-
-    def _at(self, wall: pa.ChunkedArray, server: ServerTime) -> tuple[Ints, Ints]:
-        if wall.null_count:
-            raise pa.ArrowInvalid("a time is missing")
-        times: Ints = wall.to_numpy()
-        return times, server.offsets_ms(times)
+        if len(columns) == 2:
+            column = pc.binary_join_element_wise(*(c.cast(pa.string()) for c in columns), " ")
+        msc, zoned = times_of(column, "s" if self.layout.times == ("time",) else "ms")
+        if zoned is False and self.server is None:
+            raise BadRow(
+                0, "its times have no zone",
+                "say what the server's clock shows, for example UTC, +02:00 or Europe/Athens",
+                fatal=True,
+            )  # fmt: skip
+        server = UTC if zoned or self.server is None else self.server
+        check_gaps(server, msc)
+        return msc, server.offsets_ms(msc), server.zone is not None
 
     def _symbols(self, table: pa.Table) -> Iterator[tuple[str, Ints | None]]:
         """(symbol, its rows); None stands for all rows."""
@@ -149,11 +135,6 @@ def carried(values: Floats, missing: npt.NDArray[np.bool_], previous: float) -> 
 
 def _whole(volume: Floats) -> npt.NDArray[np.uint64]:
     return np.clip(np.nan_to_num(volume), 0, 2.0**63).astype(np.uint64)
-
-
-def _is_text(column: pa.ChunkedArray) -> bool:
-    """Whether times are written as dates; the first one decides."""
-    return len(column) > 0 and _DATE.match(str(column[0].as_py()).strip()) is not None
 
 
 def _split(symbol: str, records: Records, offsets: Ints) -> Iterator[TickBlock]:

@@ -6,15 +6,38 @@ import datetime
 import re
 import zoneinfo
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from mt5bridge.history.block import HistoryError
 
-MINUTE_MS, HOUR_MS = 60_000, 3_600_000
-_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?", re.IGNORECASE)
-_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 -- wall time, whose zone is what is asked
+Ints = npt.NDArray[np.int64]
+MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
+OFFSET_MAX_MS = 14 * HOUR_MS
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.IGNORECASE)
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A moment (UTC ms) at which a zone's clocks are moved, and their offsets before and after."""
+
+    at_msc: int
+    before_ms: int
+    after_ms: int
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether clocks go forward, so that times of `walls` never come; else they come twice."""
+        return self.after_ms > self.before_ms
+
+    @property
+    def walls(self) -> tuple[int, int]:
+        """Clock times [first, past) that never come or come twice."""
+        offsets = (self.before_ms, self.after_ms)
+        return self.at_msc + min(offsets), self.at_msc + max(offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +53,12 @@ class ServerTime:
         if text.upper() in ("UTC", "GMT", "Z"):
             return cls()
         if match := _OFFSET.fullmatch(text):
-            minutes = int(match[2]) * 60 + int(match[3] or 0)
-            return cls(minutes * MINUTE_MS * (-1 if match[1] == "-" else 1))
+            offset_ms = (int(match[2]) * 60 + int(match[3] or 0)) * MINUTE_MS
+            if offset_ms > OFFSET_MAX_MS:
+                raise HistoryError(
+                    f"server time {text!r} is more than 14 hours from UTC; correct it"
+                )
+            return cls(-offset_ms if match[1] == "-" else offset_ms)
         try:
             return cls(zone=zoneinfo.ZoneInfo(text))
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -40,20 +67,71 @@ class ServerTime:
                 "zone such as Europe/Athens"
             ) from error
 
-    def offsets_ms(self, wall_msc: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def shifts(self, wall_msc: Ints) -> tuple[Shift, ...]:
+        """The zone's shifts around these clock times, in order."""
+        if self.zone is None or not len(wall_msc):
+            return ()
+        first, last = int(wall_msc.min()) - DAY_MS, int(wall_msc.max()) + DAY_MS
+        years = range(_moment(first).year, _moment(last).year + 1)
+        found = (shift for year in years for shift in _of_year(self.zone, year))
+        return tuple(shift for shift in found if first <= shift.at_msc <= last)
+
+    def offsets_ms(self, wall_msc: Ints) -> Ints:
         """Offset from UTC at each server time; an hour that occurs twice is taken as the first."""
         if self.zone is None:
             return np.full(len(wall_msc), self.utc_offset_ms, np.int64)
-        # Zones change at quarter hours at the finest, so one look-up serves many ticks.
-        quarters, where = np.unique(wall_msc // (15 * MINUTE_MS), return_inverse=True)
-        offsets = [self._offset_ms(int(quarter)) for quarter in quarters]
-        return np.array(offsets, np.int64)[where]
+        shifts = self.shifts(wall_msc)
+        if not shifts:
+            offset_ms = _offset_ms(self.zone, int(wall_msc[0])) if len(wall_msc) else 0
+            return np.full(len(wall_msc), offset_ms, np.int64)
+        offsets = np.array([shifts[0].before_ms, *(s.after_ms for s in shifts)], np.int64)
+        edges = np.array([shift.walls[1] for shift in shifts], np.int64)
+        return offsets[np.searchsorted(edges, wall_msc, side="right")]
 
-    def _offset_ms(self, quarter: int) -> int:
-        wall = _EPOCH + datetime.timedelta(minutes=15 * quarter)
-        offset = wall.replace(tzinfo=self.zone).utcoffset()
-        assert offset is not None, "a zone has an offset at any time"
-        return round(offset.total_seconds() * 1000)
+
+@lru_cache(maxsize=1024)
+def _of_year(zone: zoneinfo.ZoneInfo, year: int) -> tuple[Shift, ...]:
+    """Shifts of a UTC year, found between days whose offsets differ."""
+    start = _msc(datetime.datetime(year, 1, 1, tzinfo=datetime.UTC))
+    days = range(start, start + 367 * DAY_MS, DAY_MS)
+    offsets = [_offset_ms(zone, day) for day in days]
+    found = (
+        _between(zone, day, before, after)
+        for day, before, after in zip(days, offsets, offsets[1:], strict=False)
+        if before != after
+    )
+    return tuple(shift for shift in found if _moment(shift.at_msc).year == year)
+
+
+def _between(zone: zoneinfo.ZoneInfo, low: int, before_ms: int, after_ms: int) -> Shift:
+    """The shift within the day from `low`, to the second."""
+    high = low + DAY_MS
+    while high - low > 1000:
+        middle = low + (high - low) // 2000 * 1000
+        if _offset_ms(zone, middle) == before_ms:
+            low = middle
+        else:
+            high = middle
+    return Shift(high, before_ms, after_ms)
+
+
+def _offset_ms(zone: zoneinfo.ZoneInfo, utc_msc: int) -> int:
+    offset = _moment(utc_msc).astimezone(zone).utcoffset()
+    assert offset is not None, "a zone has an offset at any time"
+    return round(offset.total_seconds() * 1000)
+
+
+def _moment(utc_msc: int) -> datetime.datetime:
+    return _EPOCH + datetime.timedelta(milliseconds=utc_msc)
+
+
+def _msc(moment: datetime.datetime) -> int:
+    return (moment - _EPOCH) // datetime.timedelta(milliseconds=1)
+
+
+def wall_text(wall_msc: int) -> str:
+    """A clock's reading, for messages."""
+    return _moment(wall_msc).replace(tzinfo=None).isoformat(" ", "milliseconds")
 
 
 UTC = ServerTime()

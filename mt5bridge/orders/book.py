@@ -91,10 +91,15 @@ class Entry:
 
 
 class Book:
-    """Entries by id, in the order in which they were asked; terminals and the kill switch too."""
+    """Entries by id, in the order in which they were asked; terminals and the kill switch too.
+
+    `lost` are ids of which a damaged journal has not kept what was asked, with the terminals it
+    names: they may have been sent.
+    """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._entries: dict[int, Entry] = {}
+        self.lost: dict[int, list[str]] = {}
         self.terminals: dict[str, Terminal] = {}
         self.halted: Halted | None = None
         for record in records:
@@ -116,6 +121,7 @@ class Book:
             case Requested():
                 is_news = record.id not in self._entries
                 self._entries.setdefault(record.id, Entry(record, changed_msc=record.time_msc))
+                self.lost.pop(record.id, None)
                 return is_news
             case Refused() | Sent():
                 return self._decide(record)
@@ -138,6 +144,7 @@ class Book:
     def _decide(self, record: Refused | Sent) -> bool:
         entry = self._entries.get(record.id)
         if entry is None:
+            self._lose(record.id, record.terminals if isinstance(record, Sent) else [])
             return False
         entry.changed_msc = record.time_msc
         if isinstance(record, Refused):
@@ -149,13 +156,20 @@ class Book:
         return True
 
     def _tell(self, record: Told) -> bool:
+        """Only who was sent the request, or asked about it, has anything to tell of it."""
         entry = self._entries.get(record.result.id)
         if entry is None:
+            self._lose(record.result.id, [record.terminal])
             return False
-        is_news = entry.fates.setdefault(record.terminal, Fate()).take(record.result)
-        if is_news:
-            entry.changed_msc = record.time_msc
-        return is_news
+        fate = entry.fates.get(record.terminal)
+        if fate is None or not fate.take(record.result):
+            return False
+        entry.changed_msc = record.time_msc
+        return True
+
+    def _lose(self, identifier: int, terminals: Iterable[str]) -> None:
+        known = self.lost.setdefault(identifier, [])
+        known += [identity for identity in terminals if identity not in known]
 
 
 def read_book(path: Path) -> Book:

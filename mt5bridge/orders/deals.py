@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mt5bridge.orders.records import Dealt
@@ -33,14 +35,18 @@ def dealt(owner: str, deals: Records, utc_offset_ms: int) -> list[Dealt]:
     ]
 
 
-def _lots(deal: np.void) -> float:
+def _lots(deal: np.void) -> float | None:
     is_trade = int(deal["type"]) in _TRADES and int(deal["kind"]) != DealKind.DELETE
     sign = -1 if int(deal["type"]) == DealType.SELL else 1
-    return sign * float(deal["volume"]) if is_trade else 0.0
+    if not is_trade:
+        return 0.0
+    volume = float(deal["volume"])
+    return sign * volume if math.isfinite(volume) and volume >= 0 else None
 
 
-def _profit(deal: np.void) -> float:
+def _profit(deal: np.void) -> float | None:
     is_gone = int(deal["kind"]) == DealKind.DELETE
     if is_gone or int(deal["type"]) not in (*_TRADES, *_COSTS):
         return 0.0
-    return sum(float(deal[name]) for name in ("profit", "commission", "swap", "fee"))
+    profit = sum(float(deal[name]) for name in ("profit", "commission", "swap", "fee"))
+    return profit if math.isfinite(profit) else None

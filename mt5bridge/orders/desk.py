@@ -27,11 +27,14 @@ from mt5bridge.orders.records import (
 )
 from mt5bridge.orders.request import described, opens
 from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
-from mt5bridge.wire import Order, Signal, SignalResult
+from mt5bridge.wire import Order, Signal, SignalResult, SignalStatus
 
 _DAY_MS = 86_400_000
+_ROUNDING = 1e-9
 _TIDY_AT = 2_000
 """A journal with so many records more than are needed is written anew at the start."""
+_FULL = "too many requests without a result"
+_LOST = "the damaged order journal has lost what became of it, so it is not sent again"
 
 
 class Post(Protocol):
@@ -66,12 +69,16 @@ def _always(_request: Request) -> bool:
     return True
 
 
+def _warn(name: str, text: str) -> None:
+    logger.warning("{}: {}", name, text)
+
+
 class Desk:
     """Belongs to the server's thread. Times are UTC milliseconds.
 
     A signal does not wait for the disk: after a crash its cause leads to the same id again. An
     order (`durable`) is sent when the journal has it on disk. `sends` says whether requests of a
-    kind are sent at all.
+    kind are sent at all; `complain` gets a name to count under and a text.
     """
 
     def __init__(
@@ -80,15 +87,18 @@ class Desk:
         limits: Limits,
         on_news: Callable[[News], None] = lambda _news: None,
         sends: Callable[[Request], bool] = _always,
+        complain: Callable[[str, str], None] = _warn,
     ) -> None:
         self.journal = journal
         self.limits = limits
         self.on_news = on_news
         self.sends = sends
+        self.complain = complain
         self.guard = Guard(limits)
         self.book = Book()
         self._post: Post | None = None
         self._held: deque[tuple[int, Entry, int]] = deque()
+        self._told_funds: set[str] = set()  # accounts of which a trader has told
         for record in journal.records:
             self._apply(record)
 
@@ -111,7 +121,7 @@ class Desk:
         """Begin to send: first again what has no final result.
 
         Of requests that were good until before `market_msc`, the newest stored time, and of those
-        that are not sent any more, it is only asked what became of them.
+        that are not sent any more, or that find no room, it is only asked what became of them.
         """
         self._post = post
         halted = self.book.halted
@@ -124,10 +134,9 @@ class Desk:
             for identity, fate in entry.fates.items():
                 if fate.final is not None:
                     continue
-                if fate.is_asked or self._is_over(entry.request, market_msc):
+                is_asked = fate.is_asked or self._is_over(entry.request, market_msc)
+                if is_asked or not post.send_now(identity, entry.request):
                     self._question(entry, [identity], now_msc)
-                else:
-                    post.send_now(identity, entry.request)
 
     def ask(
         self,
@@ -138,19 +147,27 @@ class Desk:
         durable: bool = False,
         client_id: str = "",
         sent_before_msc: int | None = None,
+        judged_msc: int | None = None,
     ) -> Entry:
         """Take a request; one with a known id is the same request, and nothing happens again.
 
         With `sent_before_msc` it may have been sent before a crash whose journal has lost it, and
-        the market has come to that time since: what is not sent again is asked about.
+        the market has come to that time since: what is not sent again is asked about. What was not
+        sent before is refused when it was good until before `judged_msc`, else until before now.
         """
         known = self.book.get(request.id)
         if known is not None:
             if _differs(known.request, request):
                 logger.warning("{} was asked before as {}", described(request), known.request)
             return known
+        lost = self.book.lost.get(request.id)
         entry = self._noted(requested(request, now_msc, terminal, client_id))
-        self._decide(entry, now_msc, durable=durable, market_msc=sent_before_msc)
+        if lost is not None:
+            self._ask_of_lost(entry, lost, now_msc)
+        elif sent_before_msc is not None:
+            self._decide(entry, now_msc, durable=durable, market_msc=sent_before_msc)
+        else:
+            self._decide(entry, now_msc, durable=durable, judged_msc=judged_msc)
         return entry
 
     def refuse(self, request: Request, text: str, now_msc: int, client_id: str = "") -> Entry:
@@ -170,7 +187,7 @@ class Desk:
         return self.journal.last
 
     def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
-        """A terminal has reported."""
+        """A terminal has reported; a frame's lots and price are numbers."""
         self._tell(outcome.identity, outcome.result, now_msc)
 
     def on_trader(self, trader: Trader) -> None:
@@ -188,7 +205,12 @@ class Desk:
             logger.error("{}: {}", self.journal.path, problem)
 
     def on_funds(self, funds: Funds) -> None:
-        """A terminal has told how its account stands."""
+        """A terminal has told how its account stands; who trades on it is believed above others."""
+        known = self.book.terminals.get(funds.identity)
+        if known is not None and known.owner == funds.owner and known.trades:
+            self._told_funds.add(funds.owner)
+        elif funds.owner in self._told_funds:
+            return
         self.guard.funds(funds.owner, funds.account)
 
     def on_deals(self, batch: Batch, owner: str) -> None:
@@ -196,12 +218,16 @@ class Desk:
         for deal in dealt(owner, batch.records, batch.utc_offset_ms):
             if self._apply(deal):
                 self.journal.add(deal)
+                self._name_unknown(deal)
 
     def release(self) -> None:
         """Send what has waited for the disk and is there now."""
         while self._held and self._held[0][0] <= self.journal.durable:
             _, entry, now_msc = self._held.popleft()
-            self._send(entry, now_msc)
+            if opens(entry.request) and self.guard.halt_text is not None:
+                self._refuse(entry, self.guard.halt_text, now_msc)
+            else:
+                self._send(entry, now_msc)
 
     def flush(self) -> None:
         """Wait for the disk, then send what has waited for it; for programs without a Syncer."""
@@ -209,13 +235,21 @@ class Desk:
         self.release()
 
     def _decide(
-        self, entry: Entry, now_msc: int, *, durable: bool = False, market_msc: int | None = None
+        self,
+        entry: Entry,
+        now_msc: int,
+        *,
+        durable: bool = False,
+        market_msc: int | None = None,
+        judged_msc: int | None = None,
     ) -> None:
         """Refuse or send. `market_msc` given: it may have been sent before."""
         request, post = entry.request, self._post
         assert post is not None, "open comes first"
         terminals = list(post.traders(request.symbol, entry.asked.terminal))
-        problem = self._problem(entry, terminals, now_msc)
+        times = (market_msc, judged_msc, now_msc)
+        judged_msc = next(time_msc for time_msc in times if time_msc is not None)
+        problem = self._problem(entry, terminals, now_msc, judged_msc)
         may_be_sent = market_msc is None or not (problem or self._is_over(request, market_msc))
         if terminals and not may_be_sent:
             self._question(entry, terminals, now_msc)
@@ -231,11 +265,17 @@ class Desk:
             else:
                 self._send(entry, now_msc)
 
-    def _problem(self, entry: Entry, terminals: Sequence[str], now_msc: int) -> str | None:
+    def _problem(
+        self, entry: Entry, terminals: Sequence[str], now_msc: int, judged_msc: int
+    ) -> str | None:
+        """Why it is not to be sent; the order of the checks is that of docs/orders.md."""
         request, named = entry.request, entry.asked.terminal
         assert self._post is not None
         if not self.sends(request):
             return "sending is off in the daemon's settings"
+        if _has_expired(request, judged_msc):
+            late_ms = judged_msc - request.valid_until_msc
+            return f"{late_ms:,} ms too late, so it was not sent"
         owners = sorted({self._post.owner(identity) for identity in terminals})
         refusal = self.guard.refusal(request, max(1, len(terminals)), owners, now_msc)
         if refusal is not None:
@@ -255,9 +295,24 @@ class Desk:
 
     def _send(self, entry: Entry, now_msc: int) -> None:
         assert self._post is not None
-        taken = [self._post.send_now(identity, entry.request) for identity in entry.fates]
-        if not any(taken):
-            self._refuse(entry, "too many requests without a result", now_msc)
+        fates = list(entry.fates)
+        full = [identity for identity in fates if not self._post.send_now(identity, entry.request)]
+        if len(full) == len(fates):
+            self._refuse(entry, _FULL, now_msc)
+            return
+        for identity in full:
+            result = _not_sent(entry.request, now_msc)
+            self._note(Told(now_msc, identity, result))
+            self.on_news(News(entry, identity, result))
+
+    def _ask_of_lost(self, entry: Entry, lost: Sequence[str], now_msc: int) -> None:
+        """It may have been sent to terminals that the journal names, or to any that trade it."""
+        assert self._post is not None
+        terminals = list(lost or self._post.traders(entry.request.symbol, entry.asked.terminal))
+        if terminals:
+            self._question(entry, terminals, now_msc)
+        else:
+            self._refuse(entry, _LOST, now_msc)
 
     def _question(self, entry: Entry, terminals: list[str], now_msc: int) -> None:
         assert self._post is not None
@@ -277,6 +332,14 @@ class Desk:
         logger.log(level, "{} {}: {}", entry.request.name, entry.state, text)
         self.on_news(News(entry))
 
+    def _name_unknown(self, deal: Dealt) -> None:
+        odd = [name for name in ("lots", "profit") if getattr(deal, name) is None]
+        if odd:
+            logger.error(
+                "deal {} of {}: its {} are no number: limits of them refuse until it is revised",
+                deal.ticket, deal.owner, " and ".join(odd),
+            )  # fmt: skip
+
     def _noted(self, record: Requested) -> Entry:
         self._note(record)
         entry = self.book.get(record.id)
@@ -287,13 +350,22 @@ class Desk:
         record = Told(now_msc, identity, result)
         entry = self.book.get(result.id)
         if entry is None:
-            logger.warning("{}: a result of {:016x}, which is unknown here", identity, result.id)
-            return
-        if self._apply(record):
+            self.complain("results_ignored", f"{_quoted(record)}, which is unknown here")
+        elif identity not in entry.fates:
+            whom = ", ".join(entry.fates) or "nobody"
+            self.complain("results_ignored", f"{_quoted(record)}, which was sent to {whom}")
+        elif self._apply(record):
             self.journal.add(record)
+            self._check_size(entry, record)
             self.on_news(News(entry, identity, result))
         elif not entry.fates[identity].knows(result):
-            logger.warning("{}: told after the final result, or unasked: {}", identity, result)
+            self.complain("results_ignored", f"{_quoted(record)}, after the final one or unasked")
+
+    def _check_size(self, entry: Entry, told: Told) -> None:
+        """More lots than were asked for: they are held, so they count, and somebody has to look."""
+        asked, filled = entry.request.lots, entry.fates[told.terminal].lots
+        if asked and told.result.lots and filled > asked + _ROUNDING:
+            self.complain("results_overfilled", f"{_quoted(told)}: {filled:g} of {asked:g} asked")
 
     def _note(self, record: Record) -> None:
         self._apply(record)
@@ -303,14 +375,16 @@ class Desk:
         """Take a record into book and guard; whether it is news."""
         is_news = self.book.apply(record)
         match record:
-            case Sent(is_question=False):
+            case Terminal():
+                self.guard.owned(record.identity, record.owner)
+            case Sent():  # what is asked about may have been sent, too
                 entry = self.book.get(record.id)
                 if entry is not None:
                     self.guard.sent(entry.request, record.terminals, record.time_msc)
             case Refused():
                 entry = self.book.get(record.id)
                 for terminal in entry.fates if entry is not None else ():
-                    self.guard.ended(record.id, terminal)
+                    self.guard.unsent(record.id, terminal)
             case Told():
                 entry = self.book.get(record.result.id)
                 if entry is not None and is_news:
@@ -334,18 +408,29 @@ class Desk:
             for entry in self.book
             if not entry.is_open and entry.changed_msc < since_msc
         }
+        lost = self.book.lost
         for record in self.journal.records:
             match record:
-                case Requested() | Refused() | Sent():
-                    if record.id not in ended:
+                case Requested() | Refused() | Sent() | Told():
+                    number = record.result.id if isinstance(record, Told) else record.id
+                    is_old = number in lost and record.time_msc < since_msc
+                    if number not in ended and not is_old:
                         yield record
-                case Told():
-                    if record.result.id not in ended:
-                        yield record
+
+
+def _quoted(told: Told) -> str:
+    result = told.result
+    what = f"{result.status.name.lower()} {result.lots:g} lots"
+    return f"{told.terminal}: {what} of {result.id:016x}"
 
 
 def _has_expired(request: Request, market_msc: int) -> bool:
     return bool(request.valid_until_msc) and request.valid_until_msc < market_msc
+
+
+def _not_sent(request: Request, now_msc: int) -> SignalResult:
+    """What became of a request at a terminal that has no room for it."""
+    return SignalResult(request.id, 0, 0, now_msc, 0.0, 0.0, 0, SignalStatus.REJECTED, _FULL)
 
 
 def _differs(one: Request, other: Request) -> bool:

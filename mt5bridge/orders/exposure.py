@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ class Exposure:
     """What the accounts hold, as far as it has been seen.
 
     Positions that were opened before the first deal seen are unknown: their closing is left out.
+    What a deal tells that is no number makes its sum unknown, which no limit allows, until the deal
+    is revised or forgotten.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -33,8 +36,10 @@ class Exposure:
         self._tickets: set[int] = set()
         self._positions: dict[tuple[str, int], _Position] = {}
         self._profits: defaultdict[tuple[str, int], float] = defaultdict(float)
-        self._fills: dict[int, tuple[str, float]] = {}  # by deal: symbol, lots
+        self._fills: dict[tuple[str | None, int], tuple[str, float]] = {}  # symbol, lots
         self._nets: defaultdict[str, float] = defaultdict(float)  # their sums, by symbol
+        self._unknown_lots: Counter[str] = Counter()  # deals of a symbol
+        self._unknown_profits: Counter[tuple[str, int]] = Counter()  # deals of an account and day
 
     def dealt(self, deal: Dealt) -> bool:
         """A deal, or a later revision of one, which replaces the earlier; whether it is news."""
@@ -50,29 +55,40 @@ class Exposure:
             deal = msgspec.structs.replace(deal, lots=0.0)
         self._deals[key] = deal
         self._tickets.add(deal.ticket)
-        self._forget_fill(deal.ticket)
+        self._forget_fill(deal.owner, deal.ticket)
+        self._forget_fill(None, deal.ticket)
         self._count(deal, 1)
         return True
 
-    def filled(self, symbol: str, sign: int, lots: float, deal: int) -> None:
-        """A terminal has reported a fill; it counts until its deal comes. `sign` 0: a closing."""
-        if deal in self._tickets or not deal:
+    def filled(
+        self, symbol: str, sign: int, lots: float, deal: int, owner: str | None = None
+    ) -> None:
+        """A terminal has reported a fill; it counts until its deal comes. `sign` 0: a closing.
+
+        `owner` None: whose account it is, is not known.
+        """
+        is_known = deal in self._tickets if owner is None else (owner, deal) in self._deals
+        if is_known or not deal:
             return
         if sign == 0:
             net = self._nets[symbol]
             sign = -1 if net > 0 else 1
             lots = min(lots, abs(net))
-        self._forget_fill(deal)
-        self._fills[deal] = (symbol, sign * lots)
+        self._forget_fill(owner, deal)
+        self._fills[owner, deal] = (symbol, sign * lots)
         self._nets[symbol] += sign * lots
 
     def lots(self, symbol: str) -> float:
-        """Open lots of a symbol, both directions added up."""
+        """Open lots of a symbol, both directions added up; infinite when they are unknown."""
+        if self._unknown_lots[symbol]:
+            return math.inf
         held = sum(abs(p.lots) for p in self._positions.values() if p.symbol == symbol)
         return held + abs(self._nets[symbol])
 
     def profit(self, owner: str, day: int) -> float:
-        """What the deals of an account have brought on a day, costs included."""
+        """What the deals of an account have brought on a day, costs included; NaN: unknown."""
+        if self._unknown_profits[owner, day]:
+            return math.nan
         return self._profits.get((owner, day), 0.0)
 
     def kept(self, since_msc: int) -> Iterator[Dealt]:
@@ -82,15 +98,21 @@ class Exposure:
             if deal.time_msc >= since_msc or (position and abs(position.lots) > _ROUNDING):
                 yield deal
 
-    def _forget_fill(self, deal: int) -> None:
-        if deal in self._fills:
-            symbol, lots = self._fills.pop(deal)
+    def _forget_fill(self, owner: str | None, deal: int) -> None:
+        if (owner, deal) in self._fills:
+            symbol, lots = self._fills.pop((owner, deal))
             self._nets[symbol] -= lots
 
     def _count(self, deal: Dealt, sign: int) -> None:
-        self._profits[deal.owner, self._limits.day(deal.time_msc)] += sign * deal.profit
+        day = (deal.owner, self._limits.day(deal.time_msc))
+        if deal.profit is None:
+            self._unknown_profits[day] += sign
+        else:
+            self._profits[day] += sign * deal.profit
         key = (deal.owner, deal.position)
-        if deal.lots:
+        if deal.lots is None:
+            self._unknown_lots[deal.symbol] += sign
+        elif deal.lots:
             position = self._positions.setdefault(key, _Position(deal.symbol))
             position.lots += sign * deal.lots
             if abs(position.lots) <= _ROUNDING:

@@ -6,6 +6,7 @@ finds it as it was. What cannot open or enlarge a position is never refused.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from mt5bridge.orders.exposure import Exposure
 from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.records import Dealt, Halted
-from mt5bridge.orders.request import described, opens
+from mt5bridge.orders.request import described, numbers, opens
 from mt5bridge.server import Request
 from mt5bridge.wire import Account, OrderSide, Side, SignalResult, SignalStatus
 
@@ -29,6 +30,7 @@ class _Working:
     sign: int
     lots: float
     rest: float
+    sent_msc: int
 
 
 class Guard:
@@ -45,20 +47,33 @@ class Guard:
         self._today = 0.0  # their sum
         self._sent_msc: deque[int] = deque()
         self._accounts: dict[str, Account] = {}
+        self._owners: dict[str, str] = {}  # of terminals
 
     @property
     def is_halted(self) -> bool:
         """Whether the kill switch is on."""
         return self.halted is not None and self.halted.halted
 
+    @property
+    def halt_text(self) -> str | None:
+        """The refusal of whatever opens a position, while the kill switch is on."""
+        return f"halted: {self.halted.reason}" if self.halted and self.is_halted else None
+
     def refusal(
         self, request: Request, count: int, owners: Sequence[str], now_msc: int
     ) -> str | None:
-        """Why a request may not go to `count` terminals of these accounts; None: it may."""
+        """Why a request may not go to `count` terminals of these accounts; None: it may.
+
+        The order of the checks is that of docs/orders.md. Each asks whether what is asked for is
+        allowed, not whether it is too much: what is not a number is never allowed.
+        """
+        odd = next((f"{name} {x}" for name, x in numbers(request) if not _is_size(x)), None)
+        if odd is not None:
+            return f"{odd} is no size"
         if not opens(request):
             return None
-        if self.halted is not None and self.is_halted:
-            return f"halted: {self.halted.reason}"
+        if self.halt_text is not None:
+            return self.halt_text
         lots = self._lots(request)
         checks = (
             self._over_symbols(request),
@@ -71,14 +86,16 @@ class Guard:
         return next((text for text in checks if text), None)
 
     def sent(self, request: Request, terminals: Sequence[str], time_msc: int) -> None:
-        """A request is on its way to these terminals."""
+        """A request is on its way to these terminals, or may be; it counts once at each."""
         if not opens(request):
             return
         day, lots = self.limits.day(time_msc), self._lots(request)
         self._begin_day(day)
         for terminal in terminals:
             key = (request.id, terminal)
-            self._working[key] = _Working(request.symbol, _sign(request), lots, lots)
+            if key in self._working:
+                continue
+            self._working[key] = _Working(request.symbol, _sign(request), lots, lots, time_msc)
             self._rests[request.symbol] += lots
             self._sent_msc.append(time_msc)
             if day == self._day:
@@ -90,7 +107,8 @@ class Guard:
         working = self._working.get(key)
         if result.status in (SignalStatus.PARTIAL, SignalStatus.EXECUTED):
             sign = working.sign if working else _sign(request)
-            self.exposure.filled(request.symbol, sign, result.lots, result.deal)
+            owner = self._owners.get(terminal)
+            self.exposure.filled(request.symbol, sign, result.lots, result.deal, owner)
             if working:
                 filled = min(working.rest, result.lots)
                 working.rest -= filled
@@ -107,6 +125,17 @@ class Guard:
         self._rests[working.symbol] -= working.rest
         if key in self._day_lots:
             self._count_today(key, working.lots - working.rest)
+
+    def unsent(self, identifier: int, terminal: str) -> None:
+        """A request has not left after all: it has used nothing up."""
+        working = self._working.get((identifier, terminal))
+        if working is not None and working.sent_msc in self._sent_msc:
+            self._sent_msc.remove(working.sent_msc)
+        self.ended(identifier, terminal)
+
+    def owned(self, terminal: str, owner: str) -> None:
+        """Whose account a terminal trades."""
+        self._owners[terminal] = owner
 
     def dealt(self, deal: Dealt) -> bool:
         """A deal has come; whether it is news."""
@@ -152,7 +181,7 @@ class Guard:
         open_lots = self.lots_of(request.symbol) if limit else 0.0
         if not limit or open_lots + lots <= limit + _ROUNDING:
             return None
-        there = f"with {open_lots:g} open or on their way"
+        there = f"with {_shown(open_lots)} open or on their way"
         return f"lots_per_symbol {limit:g}: asked for {self._asked(request)} {there}"
 
     def _over_day(self, request: Request, lots: float, now_msc: int) -> str | None:
@@ -175,8 +204,9 @@ class Guard:
         limit = self.limits.loss_per_day
         for owner in owners if limit else ():
             loss = self.loss_today(owner, now_msc)
-            if loss >= limit:
-                return f"loss_per_day {limit:g}: {owner} has lost {loss:.2f} today"
+            if not loss < limit:
+                lost = f"{loss:.2f}" if math.isfinite(loss) else "an unknown sum"
+                return f"loss_per_day {limit:g}: {owner} has lost {lost} today"
         return None
 
     def _asked(self, request: Request) -> str:
@@ -195,6 +225,14 @@ class Guard:
             self._day = day
             self._day_lots.clear()
             self._today = 0.0
+
+
+def _is_size(number: float) -> bool:
+    return math.isfinite(number) and number >= 0
+
+
+def _shown(lots: float) -> str:
+    return f"{lots:g}" if math.isfinite(lots) else "an unknown number"
 
 
 def _sign(request: Request) -> int:

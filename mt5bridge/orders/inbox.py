@@ -28,7 +28,15 @@ class TurnHalt(msgspec.Struct, frozen=True, tag="halt"):
     reason: str
 
 
-Command: TypeAlias = SendOrder | TurnHalt
+class ForgetTerminal(msgspec.Struct, frozen=True, tag="forget"):
+    """Let a terminal that is away go."""
+
+    identity: str
+
+
+Command: TypeAlias = SendOrder | TurnHalt | ForgetTerminal
+BAD = ".bad"
+"""The suffix of a file that is no command, and stays."""
 
 
 class Inbox:
@@ -36,6 +44,7 @@ class Inbox:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._unclear: list[Path] = []  # set aside, and perhaps a halt
         self._complained: set[Path] = set()
 
     def put(self, command: Command, now_msc: int) -> Path:
@@ -60,9 +69,14 @@ class Inbox:
                 found.append((path, msgspec.json.decode(path.read_bytes(), type=Command)))
             except OSError as problem:  # it stays: a halt must not be lost to a disk that is busy
                 self._complain(path, problem)
-            except msgspec.MsgspecError as problem:
+            except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
                 self._set_aside(path, problem)
         return found
+
+    def take_unclear(self) -> list[Path]:
+        """Files set aside since the last call that nobody can read, and may have been halts."""
+        unclear, self._unclear = self._unclear, []
+        return unclear
 
     def remove(self, path: Path) -> bool:
         """A command has been obeyed; False when it cannot be removed now."""
@@ -73,9 +87,12 @@ class Inbox:
             return False
         return True
 
-    def _set_aside(self, path: Path, why: msgspec.MsgspecError) -> None:
+    def _set_aside(self, path: Path, why: Exception) -> None:
+        aside = path.with_suffix(BAD)
         try:
-            path.replace(path.with_suffix(".bad"))
+            path.replace(aside)
+            if b'"order"' not in aside.read_bytes():
+                self._unclear.append(aside)
         except OSError as problem:
             self._complain(path, problem)
         else:

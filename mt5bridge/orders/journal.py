@@ -7,6 +7,7 @@ adds does not wait for the disk; `sync` takes everything that was added so far (
 from __future__ import annotations
 
 import os
+import shutil
 from collections import deque
 from collections.abc import Iterable
 from io import FileIO
@@ -18,15 +19,18 @@ from zlib import crc32
 import msgspec
 from loguru import logger
 
-from mt5bridge.orders.records import Record
+from mt5bridge.orders.records import Halted, Record
 from mt5bridge.spool.disk import Disk
 
 _encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
+_NAMED = 3
+
+
 class Content(NamedTuple):
-    """A file's records, how many of its bytes are whole, and the bad lines before that."""
+    """A file's records, how many of its bytes are whole lines, and which of these are damaged."""
 
     records: list[Record]
     whole_bytes: int
@@ -34,25 +38,38 @@ class Content(NamedTuple):
 
 
 def read_journal(path: Path) -> Content:
-    """What a journal holds; also while a daemon writes it, and with its end torn off."""
-    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    records: list[Record] = []
-    bad: list[int] = []
-    at = whole_bytes = 0
-    for number, line in enumerate(lines, 1):
-        at += len(line)
-        record = _record(line)
-        if record is None:
-            bad.append(number)
-        else:
-            records.append(record)
-            whole_bytes, damaged = at, len(bad)
-    return Content(records, whole_bytes, bad[:damaged] if records else bad[:-1])
+    """What a journal holds; also while a daemon writes it, and with its end torn off.
+
+    A crash leaves the last line without its end: nobody was told that it is safe, and it is left
+    out. A whole line that is no record is damage, the last one too: it may have been a halt, or
+    what was sent today. So the last record is a halt then, until somebody has looked.
+    """
+    *lines, torn = path.read_bytes().split(b"\n") if path.exists() else [b""]
+    found = [_record(line) for line in lines]
+    bad = [number for number, record in enumerate(found, 1) if record is None]
+    if (last := _record(torn[:-1])) is not None:  # not torn: one byte, its end, is damaged
+        found.append(last)
+        bad.append(len(found))
+    records = [record for record in found if record is not None]
+    if bad:
+        records.append(_halt(path, bad, records))
+    return Content(records, sum(map(len, lines)) + len(lines), bad)
+
+
+def _halt(path: Path, bad: list[int], records: list[Record]) -> Halted:
+    """What a damaged journal means; its time is that of the newest record."""
+    time_msc = max((getattr(record, "time_msc", 0) for record in records), default=0)
+    lines = ", ".join(map(str, bad[:_NAMED])) + ", .." * (len(bad) > _NAMED)
+    reason = (
+        f"damaged order journal {path.name}, line {lines}: it may have been a halt, or sent today; "
+        "look what the terminals did, then `mt5cep orders resume`"
+    )
+    return Halted(time_msc, True, reason)
 
 
 def _record(line: bytes) -> Record | None:
-    text = line[9:-1]
-    if line[-1:] != b"\n" or line[:9] != b"%08x " % crc32(text):
+    text = line[9:]
+    if line[:9] != b"%08x " % crc32(text):
         return None
     try:
         return _decoder.decode(text)
@@ -137,11 +154,15 @@ class OrderJournal:
                 self._waiting.popleft()
 
     def _set_aside(self, lines: list[int]) -> None:
+        """Keep the damaged file under another name; there is a whole journal at every moment."""
         number = 1
         while (other := self.path.with_stem(f"{self.path.stem}-{number}")).exists():
             number += 1
         logger.error("{}: lines {} are damaged; the file is kept as {}", self.path, lines, other)
-        self.path.replace(other)
+        try:
+            os.link(self.path, other)
+        except OSError:  # a file system without links
+            shutil.copyfile(self.path, other)
         self.rewrite(self.records)
 
 

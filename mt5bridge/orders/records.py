@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from mt5bridge.server import Request
-from mt5bridge.wire import Order, Signal, SignalResult
+from mt5bridge.wire import Order, Signal, SignalResult, TradeMode
 
 
 class Requested(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_defaults=True):
@@ -19,6 +19,11 @@ class Requested(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_def
     order: Order | None = None
     terminal: str | None = None  # only this one; else all that trade the symbol
     client_id: str = ""
+
+    def __post_init__(self) -> None:
+        """ValueError for a record without the one thing it is about."""
+        if (self.signal is None) == (self.order is None):
+            raise ValueError("either a signal or an order")
 
     @property
     def request(self) -> Request:
@@ -84,11 +89,16 @@ class Terminal(msgspec.Struct, frozen=True, tag="terminal"):
     trades: int
     symbols: list[str]
 
+    def __post_init__(self) -> None:
+        """ValueError for a mode of trading that there is not."""
+        TradeMode(self.trades)
+
 
 class Dealt(msgspec.Struct, frozen=True, tag="deal"):
     """A deal as far as risk is concerned; the newest revision of a ticket counts.
 
-    `lots` are negative for sells, `profit` has all costs in it, `time_msc` is UTC.
+    `lots` are negative for sells, `profit` has all costs in it, `time_msc` is UTC. None: what the
+    terminal told is no number.
     """
 
     owner: str
@@ -97,8 +107,8 @@ class Dealt(msgspec.Struct, frozen=True, tag="deal"):
     time_msc: int
     position: int
     symbol: str
-    lots: float
-    profit: float
+    lots: float | None
+    profit: float | None
     is_exit: bool
 
 

@@ -86,6 +86,8 @@ def as_order(request: OrderRequest, defaults: Defaults, now_msc: int) -> Order:
         encode(order)  # numbers and texts must fit: what is journalled has to be sent
     except WireError as problem:
         raise OrderError(f"{_named(request)}: {problem.detail}") from None
+    except (TypeError, OverflowError):
+        raise OrderError(f"{_named(request)}: its sizes and prices are no numbers") from None
     except UnicodeEncodeError:
         raise OrderError(f"{_named(request)}: its client_id is no text") from None
     return order
@@ -117,6 +119,14 @@ def opens(request: Request) -> bool:
     if isinstance(request, Signal):
         return request.side is not Side.CLOSE
     return request.kind in _OPENING
+
+
+def numbers(request: Request) -> list[tuple[str, float]]:
+    """What a request says in numbers that must be finite and not negative."""
+    names: tuple[str, ...] = ("lots", "stop_points", "target_points")
+    if isinstance(request, Order):
+        names = ("lots", "price", "sl", "tp", "deviation_points")
+    return [(name, getattr(request, name)) for name in names]
 
 
 def described(request: Request) -> str:

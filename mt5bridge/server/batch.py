@@ -77,6 +77,11 @@ class Trader:
     trades: TradeMode
     symbols: tuple[str, ...]
 
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether a user let it go and it has not come back since."""
+        return self.trades is TradeMode.NONE and not self.symbols
+
 
 @dataclass(frozen=True, slots=True)
 class Funds:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from threading import Event
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import zmq
 
@@ -16,6 +16,7 @@ from mt5bridge.clock import Clock
 from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
 from mt5bridge.server.handshakes import Handshakes
+from mt5bridge.server.inflow import PART_OVERHEAD_BYTES, Inflow, port_of
 from mt5bridge.server.refusals import Refusals
 from mt5bridge.server.requests import Request
 from mt5bridge.server.settings import BindError, Settings
@@ -24,10 +25,11 @@ from mt5bridge.server.status import Status
 from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
 from mt5bridge.waker import Waker
-from mt5bridge.wire import FRAME_BYTES_MAX, Halt, encode
+from mt5bridge.wire import FRAME_BYTES_MAX, Halt, WireError, encode
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
+_PARTS_MAX = 16  # a message of more is no mistake
 
 Command: TypeAlias = Callable[[Terminals], object]
 
@@ -38,7 +40,8 @@ class Server:
     `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
-    `halt` and `status` belong to the server's thread, in which the sink is called.
+    `forget`, `halt`, `status` and what tells of terminals belong to the server's thread, in which
+    the sink is called.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Server:
             _bind(self._socket, settings.bind)
             stack.callback(self._socket.close, 0)
             self._open = stack.pop_all()
+        self._inflow = Inflow(port_of(self.address))
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._waker.fileno(), zmq.POLLIN)
@@ -93,6 +97,10 @@ class Server:
         """Names the account behind a terminal, as far as it has said so."""
         return self.terminals.owner(identity)
 
+    def clock_difference_ms(self, identity: str) -> int | None:
+        """How far a terminal's clock is ahead of ours; None before it has told its time."""
+        return self.terminals.clock_difference_ms(identity)
+
     def send(self, identity: str, request: Request) -> None:
         """Send a signal or order to a terminal, at once or when it is back."""
         self._command(lambda terminals: terminals.send(identity, request))
@@ -106,6 +114,10 @@ class Server:
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         """Ask a terminal what became of requests, which are never sent again."""
         self.terminals.ask(identity, ids)
+
+    def forget(self, identity: str) -> str:
+        """Let a terminal that is away go; why not, if not."""
+        return self.terminals.forget(identity)
 
     def halt(self, halted: bool, reason: str) -> None:
         """Turn the kill switch of all terminals that trade."""
@@ -147,7 +159,7 @@ class Server:
         """Close the socket; unsent frames are dropped, since terminals ask again."""
         self._open.close()
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -171,13 +183,35 @@ class Server:
         now, received = self._clock(), 0
         while received < _FRAMES_A_POLL:
             try:
-                route, *parts = self._socket.recv_multipart(zmq.NOBLOCK)
+                route, parts = self._take()
             except zmq.Again:
                 break
             received += 1
             self._send(self.terminals.receive(route, parts, now))
         self.sink.on_taken()
         return received
+
+    def _take(self) -> tuple[Route, list[bytes]]:
+        """One message and who sent it. Of the parts behind its first, which none may have, nothing
+        is kept; too many of them end the connection. zmq.Again when none waits.
+        """
+        take, inflow = self._socket.recv, self._inflow
+        route = take(zmq.NOBLOCK)
+        if inflow.knows(route):
+            parts = [take()]
+        else:
+            first = take(copy=False)
+            inflow.begin(route, _file_of(first))
+            parts = [first.bytes]
+        size, more = len(parts[0]) + PART_OVERHEAD_BYTES, 0
+        while self._socket.getsockopt(zmq.RCVMORE):
+            size += len(take(copy=False)) + PART_OVERHEAD_BYTES
+            more += 1
+        inflow.took(route, size)
+        if more > _PARTS_MAX:
+            self.sink.complain("connections_cut", f"{route.hex()}: a message of {more + 1:,} parts")
+            inflow.cut(route)
+        return route, [*parts, b""] if more else parts
 
     def _obey(self) -> None:
         while self._commands:
@@ -188,6 +222,8 @@ class Server:
         now = self._clock()
         if now.ms >= self._remind_ms:
             self._remind_ms = now.ms + _REMIND_MS
+            for text in self._inflow.look():
+                self.sink.complain("connections_cut", text)
             self._send(self.terminals.remind(now))
 
     def _send(self, outgoing: Outgoing) -> None:
@@ -198,6 +234,8 @@ class Server:
                 continue
             try:
                 self._socket.send_multipart([route, encode(frame)], zmq.NOBLOCK)
+            except WireError as problem:
+                self._send(self.terminals.failed(route, problem))
             except zmq.Again:
                 full.add(route)
                 self.sink.count("unsent")
@@ -206,6 +244,14 @@ class Server:
                 if error.errno != zmq.EHOSTUNREACH:
                     raise
                 self.terminals.gone(route)
+
+
+def _file_of(frame: zmq.Frame) -> int:
+    """The file of the connection that a frame has come from; -1 where there is none."""
+    try:
+        return int(frame.get(zmq.SRCFD))
+    except (zmq.ZMQError, TypeError, ValueError):
+        return -1
 
 
 def _bind(socket: zmq.Socket[bytes], address: str) -> None:

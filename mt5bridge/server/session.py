@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
+from collections.abc import Callable, Mapping
 
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
@@ -27,7 +25,7 @@ from mt5bridge.server.requests import Request, RequestQueue
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.server.stream import Stream, Verdict
-from mt5bridge.validate import QualityArray, quality_counts, tick_quality
+from mt5bridge.validate import Quality, QualityArray, deal_quality, quality_counts, tick_quality
 from mt5bridge.wire import (
     DEALS_STREAM,
     Account,
@@ -55,7 +53,11 @@ from mt5bridge.wire import (
     Ticks,
     TradeMode,
     Welcome,
+    WireError,
+    encode,
 )
+
+_NEW_SPOOL = "archive the spool and begin a new one"
 
 
 class Session:
@@ -68,10 +70,12 @@ class Session:
         sink: Sink,
         resume: Mapping[StreamKey, Position] | None = None,
         trader: Trader | None = None,
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self.identity = identity
         self.settings = settings
         self.sink = sink
+        self.has_room = has_room  # for one more stream, among those of all terminals
         self.streams = {
             key: Stream.resumed(key, position) for key, position in (resume or {}).items()
         }
@@ -121,6 +125,34 @@ class Session:
         """The connection is gone; positions and requests stay."""
         self.connected = False
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether all that was taken is on disk."""
+        return all(one.durable.sequence == one.expected - 1 for one in self.streams.values())
+
+    @property
+    def may_rest(self) -> bool:
+        """Whether nobody misses it: it is away, is sent nothing, and the disk knows the rest.
+
+        Who trades and has not said what is sent no signals.
+        """
+        trades = self.trades is not TradeMode.NONE and self.symbols
+        return not (self.connected or trades or self.requests) and self.is_stored
+
+    def rested(self) -> Session:
+        """What must be known when it comes back: where its streams stand, and its requests."""
+        known = {key: one.durable for key, one in self.streams.items() if one.durable.sequence}
+        fresh = Session(self.identity, self.settings, self.sink, known, has_room=self.has_room)
+        fresh.requests, fresh.told = self.requests, self.told
+        return fresh
+
+    def forget(self) -> None:
+        """It trades no more, as far as anybody knows, also over a restart."""
+        self.trades = TradeMode.NONE
+        self.symbols.clear()
+        self.told = Trader(self.identity, self.owner, TradeMode.NONE, ())
+        self.sink.tell_trader(self.told)
+
     def silent(self, now: Now) -> bool:
         """Whether nothing was heard for longer than the timeout."""
         return now.ms - self.heard_ms > self.settings.timeout_ms
@@ -158,9 +190,14 @@ class Session:
             self.acked.add(stream)
 
     def send(self, request: Request) -> bool:
-        """Queue a signal or order; False when too many are without a result."""
+        """Queue a signal or order; False when too many are without a result, or it is no frame."""
         if len(self.requests) >= self.settings.signals_max:
             self.sink.complain("signals_refused", f"{self.identity}: too many without a result")
+            return False
+        try:
+            encode(request)
+        except WireError as problem:  # queued, it would end each of the terminal's connections
+            self.sink.complain("signals_refused", f"{self.identity}: {problem}")
             return False
         self.requests.add(request)
         return True
@@ -202,10 +239,10 @@ class Session:
 
     def _tell_trader(self) -> None:
         trader = Trader(self.identity, self.owner, self.trades, tuple(sorted(self.symbols)))
-        was_trading = self.told is not None and self.told.trades is not TradeMode.NONE
-        if trader != self.told and (was_trading or self.trades is not TradeMode.NONE):
+        is_known = self.told is not None or self.trades is not TradeMode.NONE
+        if trader != self.told and is_known:
             self.told = trader
-            self.sink.on_trader(trader)
+            self.sink.tell_trader(trader)
 
     def remind(self, now: Now) -> list[Frame]:
         """Requests for what is still missing."""
@@ -238,7 +275,8 @@ class Session:
     def _offer(self, stream: Stream, frame: Ticks | Deals, now: Now) -> None:
         known = stream.expected - frame.first
         records = frame.records[known:]
-        quality, latest_msc = _quality(frame, records, stream.latest_msc)
+        until_msc = now.utc_msc + frame.utc_offset_ms + self.settings.ahead_max_ms
+        quality, latest_msc = _quality(frame, records, stream.latest_msc, until_msc)
         batch = Batch(
             self.identity,
             stream.key,
@@ -250,11 +288,11 @@ class Session:
         )
         if known:
             self.sink.count("duplicates", known)
-        if not self.sink.on_batch(batch):
+        if not self.sink.take(batch):
             self.sink.complain("refused", f"{self.identity}: {len(records)} records wait")
             stream.refuse(batch.last, now.ms)
             return
-        stream.take(records, now.ms)
+        stream.take(records, now.ms, quality)
         stream.latest_msc = latest_msc
         self._count_batch(batch)
         self._compare(stream)
@@ -263,6 +301,10 @@ class Session:
         self.sink.count("deals" if batch.stream == DEALS else "ticks", len(batch.records))
         for mark, number in quality_counts(batch.quality).items():
             self.sink.count(f"quality_{mark}", number)
+        far = batch.records[(batch.quality & int(Quality.FAR)) != 0]
+        if len(far):
+            name = wire_name(batch.stream) or "deals"
+            self.sink.complain("far_times", _far_text(f"{self.identity} {name}", far))
 
     def _receive_heartbeat(self, beat: Heartbeat, now: Now) -> list[Frame]:
         self.figures.beaten(beat, now)
@@ -305,8 +347,15 @@ class Session:
         if known != key:
             text = f"stream {symbol.stream} is {known[1]}; {symbol.name} needs another number"
             return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
+        number = self.ids.get(key, symbol.stream)
+        if number != symbol.stream:  # else numbers without end, each of them in every HEARTBEAT
+            text = f"{symbol.name} is stream {number} already, and not {symbol.stream} too"
+            return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
         if key not in self.streams and len(self.streams) > self.settings.symbols_max:
             text = f"more than {self.settings.symbols_max} symbols: raise symbols_max"
+            return Error.of(ErrorCode.LIMIT, text)
+        if key not in self.streams and not self.has_room():
+            text = f"more than {self.settings.streams_max} streams of all terminals: {_NEW_SPOOL}"
             return Error.of(ErrorCode.LIMIT, text)
         return None
 
@@ -335,7 +384,7 @@ class Session:
         place = f"{self.identity} {name} {gap.first}..{gap.last}"
         self.sink.complain("gaps", f"{place} lost: {lost.reason.name} {lost.text!r}")
         self.sink.count("lost", gap.last - gap.first + 1)
-        self.sink.on_gap(gap)
+        self.sink.tell_gap(gap)
         stream.skip_to(lost.last, now.ms)
         self._compare(stream)
 
@@ -360,12 +409,12 @@ class Session:
 
     def _receive_account(self, account: Account) -> None:
         self.figures.account = account
-        self.sink.on_funds(Funds(self.identity, self.owner, account))
+        self.sink.tell_funds(Funds(self.identity, self.owner, account))
 
     def _receive_result(self, result: SignalResult) -> None:
         self.requests.settle(result)
         self.sink.count("signal_results")
-        self.sink.on_outcome(Outcome(self.identity, result))
+        self.sink.tell_outcome(Outcome(self.identity, result))
 
     def _ask(self, stream_id: int, stream: Stream, now: Now) -> list[Frame]:
         missing = stream.missing()
@@ -397,7 +446,14 @@ def _difference(found: Checked) -> str:
     return f"{interval}: {recount.count} ticks in the tick base, {found.received} received"
 
 
-def _quality(frame: Ticks | Deals, records: Records, latest_msc: int) -> tuple[QualityArray, int]:
+def _far_text(place: str, far: Records) -> str:
+    times = f"{len(far)} records, the first of time_msc {int(far['time_msc'][0])}"
+    return f"{place}: {times}; rules do not see them. Are the clocks of both machines right?"
+
+
+def _quality(
+    frame: Ticks | Deals, records: Records, latest_msc: int, until_msc: int
+) -> tuple[QualityArray, int]:
     if isinstance(frame, Ticks):
-        return tick_quality(records, latest_msc)
-    return np.zeros(len(records), np.uint8), latest_msc
+        return tick_quality(records, latest_msc, until_msc)
+    return deal_quality(records, until_msc), latest_msc

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from mt5bridge.credential import credential_fault
-
-SYMBOLS_MAX = 16_384  # their resume positions must fit one WELCOME
+from mt5bridge.wire import SYMBOLS_MAX
 
 
 class BindError(ValueError):
@@ -28,8 +27,10 @@ class Settings:
     timeout_ms: int = 5_000
     resend_after_ms: int = 500
     window_records: int = 65_536  # unacknowledged ticks a terminal may have under way
+    ahead_max_ms: int = 86_400_000  # records further ahead of this machine's clock are far
     terminals_max: int = 64
     symbols_max: int = 10_000  # per terminal
+    streams_max: int = 131_072  # of all terminals: each segment of the spool begins with them
     signals_max: int = 10_000  # per terminal, without a final result
     frames_queued_max: int = 256  # per connection, each way
     passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password: needed
@@ -38,7 +39,14 @@ class Settings:
 
     def check(self) -> None:
         """UnsafeBindError or ValueError, with the remedy, when the settings cannot be used."""
-        for name in ("heartbeat_ms", "resend_after_ms", "window_records", "frames_queued_max"):
+        for name in (
+            "heartbeat_ms",
+            "resend_after_ms",
+            "window_records",
+            "terminals_max",
+            "frames_queued_max",
+            "ahead_max_ms",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} = {getattr(self, name)}: use 1 or more")
         if not 1 <= self.symbols_max <= SYMBOLS_MAX:

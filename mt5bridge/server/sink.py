@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from loguru import logger
 
 from mt5bridge.server.batch import Batch, Funds, Gap, Outcome, Trader
 
 _COMPLAINTS = 20
+_COUNT_MAX = 2**63 - 1
+
+_Item = TypeVar("_Item")
+_Answer = TypeVar("_Answer")
 
 
 def _take(_batch: Batch) -> bool:
@@ -32,26 +37,55 @@ class Sink:
     `on_batch` returns whether it took the batch; one not taken is asked for again later. `on_taken`
     says that all that had come was handed over, so that work on it can be done together.
     `on_trader` tells of a terminal that trades, `on_funds` of its account. `complaints` holds the
-    newest ones.
+    newest ones. What a callback raises ends the server's thread: who stores has failed, and no
+    terminal is to blame; `has_failed` tells it from what goes wrong in a session.
     """
 
     on_batch: Callable[[Batch], bool] = _take
-    on_taken: Callable[[], None] = _rest
     on_gap: Callable[[Gap], None] = _ignore
     on_outcome: Callable[[Outcome], None] = _ignore
     on_trader: Callable[[Trader], None] = _ignore
     on_funds: Callable[[Funds], None] = _ignore
+    on_taken: Callable[[], None] = _rest
     counters: Counter[str] = field(default_factory=Counter)
     complaints: deque[str] = field(default_factory=lambda: deque(maxlen=_COMPLAINTS))
+    has_failed: bool = False
+
+    def take(self, batch: Batch) -> bool:
+        """Hand a batch on; whether it was taken."""
+        return self._call(self.on_batch, batch)
+
+    def tell_gap(self, gap: Gap) -> None:
+        """Hand on what is lost."""
+        self._call(self.on_gap, gap)
+
+    def tell_outcome(self, outcome: Outcome) -> None:
+        """Hand a result on."""
+        self._call(self.on_outcome, outcome)
+
+    def tell_trader(self, trader: Trader) -> None:
+        """Hand on who trades."""
+        self._call(self.on_trader, trader)
+
+    def tell_funds(self, funds: Funds) -> None:
+        """Hand on how an account stands."""
+        self._call(self.on_funds, funds)
 
     def count(self, name: str, number: int = 1) -> None:
-        """Add to a counter."""
-        self.counters[name] += number
+        """Add to a counter, which stays a number that JSON readers know."""
+        self.counters[name] = min(self.counters[name] + number, _COUNT_MAX)
 
     def complain(self, name: str, text: str) -> None:
         """Count, and log the 1st, 2nd, 4th, 8th ... time, so that no peer can flood the log."""
-        self.counters[name] += 1
+        self.count(name)
         self.complaints.append(f"{name}: {text}")
         times = self.counters[name]
         if times & (times - 1) == 0:
             logger.warning("{} (no. {}): {}", name, times, text)
+
+    def _call(self, callback: Callable[[_Item], _Answer], item: _Item) -> _Answer:
+        try:
+            return callback(item)
+        except BaseException:
+            self.has_failed = True
+            raise

@@ -12,6 +12,7 @@ from mt5bridge.position import START, Position
 from mt5bridge.records import TICK, Records
 from mt5bridge.server.batch import DEALS, StreamKey
 from mt5bridge.server.recount import Agreement, Ledger
+from mt5bridge.validate import ALL_GOOD, QualityArray, near_times
 
 _NOTHING = np.empty(0, TICK)
 
@@ -34,7 +35,7 @@ class Stream:
     latest_msc: int = 0
     seen: int = 0  # the highest sequence known to exist
     asked_ms: int | None = None  # when the missing interval was last asked for
-    pending: deque[tuple[int, Records]] = field(default_factory=deque)
+    pending: deque[tuple[int, Records, QualityArray]] = field(default_factory=deque)
     gaps: int = 0
     lost: int = 0
     ledger: Ledger = field(default_factory=lambda: Ledger(START))
@@ -61,12 +62,12 @@ class Stream:
             return Verdict.BEYOND
         return Verdict.NEW if last >= self.expected else Verdict.DUPLICATE
 
-    def take(self, records: Records, now_ms: int) -> None:
+    def take(self, records: Records, now_ms: int, quality: QualityArray = ALL_GOOD) -> None:
         """`records`, the first of which was expected, have been handed on."""
         self.expected += len(records)
-        self.pending.append((self.expected - 1, records))
+        self.pending.append((self.expected - 1, records, quality))
         if self.key != DEALS:
-            self.ledger.take(records["time_msc"])
+            self.ledger.take(near_times(records, quality))
         self._moved(now_ms)
 
     def skip_to(self, last: int, now_ms: int) -> None:
@@ -104,20 +105,20 @@ class Stream:
         if sequence <= self.durable.sequence:
             return False
         while self.pending and self.pending[0][0] <= sequence:
-            last, records = self.pending.popleft()
-            self.durable = self.durable.advanced(last, records)
+            last, records, quality = self.pending.popleft()
+            self.durable = self.durable.advanced(last, records, quality)
         self._acknowledge_part(sequence)
         return True
 
     def _acknowledge_part(self, sequence: int) -> None:
-        count = 0
         if self.pending:
-            last, records = self.pending[0]
+            last, records, quality = self.pending[0]
             count = max(0, sequence - (last - len(records)))
             if count:
-                self.pending[0] = (last, records[count:])
-        head = records[:count] if count else _NOTHING
-        self.durable = self.durable.advanced(sequence, head)
+                self.pending[0] = (last, records[count:], quality[count:])
+                self.durable = self.durable.advanced(sequence, records[:count], quality[:count])
+                return
+        self.durable = self.durable.advanced(sequence, _NOTHING)
 
     def _moved(self, now_ms: int) -> None:
         self.seen = max(self.seen, self.expected - 1)

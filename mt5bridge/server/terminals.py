@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from loguru import logger
@@ -48,10 +48,15 @@ class Terminals:
         self.sink = sink
         self.halt: Halt | None = None  # None: it was never on
         streams, known = _by_identity(resumes), {trader.identity: trader for trader in traders}
-        self.sessions = {
-            identity: Session(identity, settings, sink, streams.get(identity), known.get(identity))
-            for identity in sorted(streams.keys() | known.keys())
-        }
+        self.sessions: dict[str, Session] = {}
+        self.resting: dict[str, Session] = {}  # known, and counted and listed when it is back
+        for identity in sorted(streams.keys() | known.keys()):
+            trader = known.get(identity)
+            place = self.resting if trader and trader.is_forgotten else self.sessions
+            place[identity] = Session(
+                identity, settings, sink, streams.get(identity), trader, self._has_room
+            )
+        self._resting_streams = _streams(self.resting)
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
         self._strangers: OrderedDict[Route, None] = OrderedDict()
@@ -69,28 +74,24 @@ class Terminals:
         session = self._by_route.get(route)
         if session is None:
             return self._stranger(route)
-        replies = session.receive(frame, now)
+        try:
+            replies = session.receive(frame, now)
+        except Exception as problem:  # noqa: BLE001 -- one peer's frame must not stop the others
+            return self._fail(session, type(frame).__name__.upper(), problem)
         if not session.connected:
             self._drop(session, "said goodbye")
         return [(route, reply) for reply in replies]
 
     def outgoing(self) -> Outgoing:
         """Requests and acknowledgements that are due."""
-        return [
-            (route, frame)
-            for route, session in self._by_route.items()
-            for frame in session.outgoing()
-        ]
+        return self._each(lambda session: session.outgoing(), "what is due")
 
     def remind(self, now: Now) -> Outgoing:
         """What time makes due; forgets connections that have been silent too long."""
         for session in [session for session in self._by_route.values() if session.silent(now)]:
             self.sink.count("timeouts")
             self._drop(session, f"silent for more than {self.settings.timeout_ms} ms")
-        due = [(session, session.remind(now)) for session in self.sessions.values()]
-        return [
-            (self._routes[session.identity], frame) for session, frames in due for frame in frames
-        ]
+        return self._each(lambda session: session.remind(now), "what is missing")
 
     def acknowledge(self, identity: str, stream: StreamKey, sequence: int) -> None:
         """A stream is on disk up to `sequence`."""
@@ -110,13 +111,35 @@ class Terminals:
 
         One that is not connected now gets it when it is back, and judges whether it has expired.
         """
-        session = self.sessions.get(identity)
+        session = self._known(identity)
         return session is not None and session.send(request)
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         """Ask a terminal what became of these requests, which are never sent again."""
-        if session := self.sessions.get(identity):
+        if session := self._known(identity):
             session.requests.ask(ids)
+
+    def forget(self, identity: str) -> str:
+        """Let a terminal that is away go, so that another one has its place; why not, if not.
+
+        It gets no signals any more and is not listed. Where its streams stand stays known: when it
+        comes back it is a terminal like any other, and its numbers go on.
+        """
+        session = self.sessions.get(identity)
+        if session is None:
+            return f"no terminal {identity} is known"
+        if session.connected:
+            return f"{identity} is connected: stop its program first"
+        if not session.is_stored:
+            return f"what {identity} has sent is not on disk yet: try again"
+        session.forget()
+        self._rest(session)
+        return ""
+
+    def failed(self, route: Route, problem: Exception) -> Outgoing:
+        """A frame for this connection could not be made; what to answer instead."""
+        session = self._by_route.get(route)
+        return self._fail(session, "an answer", problem) if session else []
 
     def set_halt(self, halt: Halt) -> None:
         """The kill switch: told to all that trade, now and whenever they connect."""
@@ -128,6 +151,11 @@ class Terminals:
         """Names the account behind a terminal, as far as it has said so."""
         session = self.sessions.get(identity)
         return session.owner if session else identity
+
+    def clock_difference_ms(self, identity: str) -> int | None:
+        """How far a terminal's clock is ahead of ours; None before it has told its time."""
+        session = self.sessions.get(identity)
+        return session.figures.clock_difference_ms if session else None
 
     def gone(self, route: Route) -> None:
         """The socket does not know this connection any more."""
@@ -144,19 +172,48 @@ class Terminals:
         return tuple(self._routes)
 
     def _hello(self, route: Route, hello: Hello, now: Now) -> Outgoing:
-        session = self.sessions.get(hello.identity)
+        session = self.sessions.get(hello.identity) or self._admitted(hello.identity)
         if session is None:
-            if len(self.sessions) >= self.settings.terminals_max:
-                text = f"more than {self.settings.terminals_max} terminals: raise terminals_max"
-                return [(route, self._refuse(ErrorCode.LIMIT, text))]
-            session = Session(hello.identity, self.settings, self.sink)
-            self.sessions[hello.identity] = session
+            count = self.settings.terminals_max
+            text = f"{count} terminals are connected or trade: raise terminals_max, or forget one"
+            return [(route, self._refuse(ErrorCode.LIMIT, f"{hello.identity}: {text}"))]
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"
             # If the older connection is dead, the socket tells so when it cannot send this.
             probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, ()))
             return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
         return self._bind(route, session, hello, now)
+
+    def _known(self, identity: str) -> Session | None:
+        return self.sessions.get(identity) or self.resting.get(identity)
+
+    def _admitted(self, identity: str) -> Session | None:
+        """A session for who has none, or comes back; None when nobody makes room for it."""
+        if identity not in self.resting and not self._has_room():
+            return None
+        if len(self.sessions) >= self.settings.terminals_max:
+            away = [session for session in self.sessions.values() if session.may_rest]
+            if not away:
+                return None
+            self._rest(min(away, key=lambda session: session.heard_ms))
+        session = self.resting.pop(identity, None)
+        session = session or Session(identity, self.settings, self.sink, has_room=self._has_room)
+        self.sessions[identity] = session
+        self._resting_streams = _streams(self.resting)
+        return session
+
+    def _has_room(self) -> bool:
+        """Whether there may be one more stream."""
+        return _streams(self.sessions) + self._resting_streams < self.settings.streams_max
+
+    def _rest(self, session: Session) -> None:
+        """Give a place away; who never sent anything and has nothing to do is not kept at all."""
+        rested = session.rested()
+        del self.sessions[session.identity]
+        if len(rested.requests) or any(one.durable.sequence for one in rested.streams.values()):
+            self.resting[session.identity] = rested
+            self._resting_streams = _streams(self.resting)
+        logger.info("{} has made room", session.identity)
 
     def _in_use(self, session: Session, route: Route, hello: Hello, now: Now) -> bool:
         if not session.connected or session.silent(now) or session.hello is None:
@@ -182,7 +239,10 @@ class Terminals:
         self.sink.count("connections")
         logger.info("{} connected: {!r} {!r}", session.identity, hello.broker, hello.program)
         session.halt = self.halt
-        return [*replies, (route, session.connect(hello, self._connections, now))]
+        try:
+            return [*replies, (route, session.connect(hello, self._connections, now))]
+        except Exception as problem:  # noqa: BLE001 -- as in receive()
+            return [*replies, *self._fail(session, "HELLO", problem)]
 
     def _drop(self, session: Session, why: str) -> None:
         session.disconnect()
@@ -191,14 +251,48 @@ class Terminals:
             self._by_route.pop(route, None)
         logger.info("{} disconnected: {}", session.identity, why)
 
+    def _each(self, call: Callable[[Session], list[Frame]], what: str) -> Outgoing:
+        """What all connected sessions say to something."""
+        found: Outgoing = []
+        for route, session in list(self._by_route.items()):
+            try:
+                found += [(route, frame) for frame in call(session)]
+            except Exception as problem:  # noqa: BLE001 -- as in receive()
+                found += self._fail(session, what, problem)
+        return found
+
+    def _fail(self, session: Session, what: str, problem: Exception) -> Outgoing:
+        """End one connection for a fault of ours, which its log entry shows; raise what is not.
+
+        HELLO is not asked for: who came back at once would fail again at once.
+        """
+        if self.sink.has_failed:
+            raise problem
+        name = type(problem).__name__
+        times = self.sink.counters["sessions_failed"] + 1
+        if times & (times - 1) == 0:
+            logger.opt(exception=problem).error("{}: {} failed", session.identity, what)
+        text = f"{what} could not be handled: {name}: {problem}"
+        self.sink.complain("sessions_failed", f"{session.identity}: {text}")
+        route = self._routes.get(session.identity)
+        self._drop(session, f"{what} failed")
+        if route is None:
+            return []
+        self._note_stranger(route)
+        return [(route, Error.of(ErrorCode.BAD_FRAME, f"{text}; the daemon's log has the details"))]
+
     def _stranger(self, route: Route) -> Outgoing:
         self.sink.count("strangers")
         if route in self._strangers:
             return []
+        self._note_stranger(route)
+        return [(route, Error.of(ErrorCode.HELLO_FIRST, "send HELLO first"))]
+
+    def _note_stranger(self, route: Route) -> None:
+        """From now on, silence is the answer to all but HELLO."""
         self._strangers[route] = None
         if len(self._strangers) > _STRANGERS_MAX:
             self._strangers.popitem(last=False)
-        return [(route, Error.of(ErrorCode.HELLO_FIRST, "send HELLO first"))]
 
     def _refuse(self, code: ErrorCode, text: str) -> Error:
         self.sink.complain(f"refused_{code.name.lower()}", text)
@@ -220,7 +314,11 @@ def _by_identity(resumes: Resumes) -> dict[str, dict[StreamKey, Position]]:
     return found
 
 
+def _streams(sessions: Mapping[str, Session]) -> int:
+    return sum(len(session.streams) for session in sessions.values())
+
+
 def _only(parts: list[bytes]) -> bytes:
     if len(parts) != 1:
-        raise WireError(Reason.MULTIPART, f"{len(parts)} message parts, a frame is one")
+        raise WireError(Reason.MULTIPART, "several message parts, a frame is one")
     return parts[0]

@@ -16,11 +16,11 @@ from mt5bridge.spool.segment import (
     read_content,
 )
 from mt5bridge.spool.spool import Condition, Counters, Durable, Spool, read
-from mt5bridge.spool.state import Gap, StreamState
+from mt5bridge.spool.state import StreamState
 
 __all__ = [
     "CLOCK", "GAP", "CommitThread", "Condition", "Content", "Counters", "Damage", "Disk",
-    "Durable", "Gap", "Group", "GroupError", "Kind", "Recovery", "Segment", "Spool",
+    "Durable", "Group", "GroupError", "Kind", "Recovery", "Segment", "Spool",
     "SpoolError", "SpoolLockedError", "State", "Stream", "StreamKey", "StreamState", "gap",
     "list_segments", "mark_archived", "read", "read_checkpoint", "read_content",
 ]  # fmt: skip

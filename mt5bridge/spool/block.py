@@ -17,6 +17,7 @@ PAYLOAD_BYTES_MAX = 64 << 20
 
 _HEAD = struct.Struct("<4sIIQ")
 """magic, CRC-32 of all that follows, payload length, durable bytes."""
+HEAD_BYTES = _HEAD.size
 _COVERED = struct.Struct("<IQ")
 
 
@@ -45,6 +46,14 @@ def encode(payload: bytes, durable_bytes: int) -> bytes:
     covered = _COVERED.pack(len(payload), durable_bytes)
     checksum = zlib.crc32(payload, zlib.crc32(covered))
     return b"".join((BLOCK_MAGIC, struct.pack("<I", checksum), covered, payload))
+
+
+def block_bytes(data: bytes, at: int) -> int:
+    """How long the block is whose head is at `at`, as the head says; 0 when it is none."""
+    if at + _HEAD.size > len(data):
+        return 0
+    magic, _, length, _ = _HEAD.unpack_from(data, at)
+    return _HEAD.size + length if magic == BLOCK_MAGIC and length <= PAYLOAD_BYTES_MAX else 0
 
 
 def scan(data: bytes, start: int = 0) -> Iterator[Block | Damage]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from mt5bridge.records import DEAL, TICK, utc_msc
 from mt5bridge.spool.errors import GroupError
+from mt5bridge.validate import near
 
 Stream = tuple[str, ...]
 """`("ticks", symbol)`, `("deals",)` or `("clock",)`."""
@@ -89,6 +90,11 @@ class Group:
     def utc_msc(self) -> npt.NDArray[np.int64]:
         """Event times of the records, UTC ms."""
         return utc_msc(self.records, self.utc_offset_ms)
+
+    @property
+    def near_msc(self) -> npt.NDArray[np.int64]:
+        """Event times, UTC ms, of those records whose time can be: it may be none of them."""
+        return utc_msc(near(self.records, self.quality), self.utc_offset_ms)
 
     def encode(self) -> bytes:
         records = np.ascontiguousarray(self.records, DTYPES[self.kind])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from mt5bridge.spool.block import Block, Damage, scan
+from mt5bridge.spool.block import HEAD_BYTES, Block, Damage, block_bytes, scan
 from mt5bridge.spool.errors import GroupError, SpoolError
 from mt5bridge.spool.group import Group
 from mt5bridge.spool.state import Checkpoint
@@ -19,7 +19,6 @@ MAGIC = b"MT5SPOOL"
 VERSION = 1
 _HEADER = struct.Struct("<8sII")
 HEADER_BYTES = _HEADER.size
-CHECKPOINT_BYTES = 8 << 20
 _PREFIX = "segment-"
 
 
@@ -106,7 +105,8 @@ def read_content(path: Path) -> Content:
 
 def read_checkpoint(path: Path) -> Checkpoint | None:
     """The checkpoint of a segment alone, or None when it is damaged."""
-    first = next(scan(_read(path, CHECKPOINT_BYTES), HEADER_BYTES), None)
+    size = block_bytes(_read(path, HEADER_BYTES + HEAD_BYTES), HEADER_BYTES)
+    first = next(scan(_read(path, HEADER_BYTES + size), HEADER_BYTES), None)
     return Checkpoint.decode(first.payload) if isinstance(first, Block) else None
 
 

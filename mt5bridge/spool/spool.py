@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import threading
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -15,6 +14,7 @@ from mt5bridge.spool import segment
 from mt5bridge.spool.disk import Disk, lock
 from mt5bridge.spool.errors import SpoolError
 from mt5bridge.spool.group import Group, StreamKey
+from mt5bridge.spool.identity import forget, identity
 from mt5bridge.spool.recovery import Recovery, examine
 from mt5bridge.spool.segment import Segment, State, list_segments, path_of
 from mt5bridge.spool.state import Checkpoint, Streams, fold
@@ -119,7 +119,7 @@ class Spool:
 
     def _recover(self) -> Recovery:
         recovery, tail = examine(self.directory)
-        self._id = recovery.spool or uuid.uuid4().hex
+        self._id = recovery.spool or identity(self.directory, self._disk)
         self._streams = dict(recovery.streams)
         self._next_ingest = recovery.last_ingest + 1
         self._durable_ingest = recovery.last_ingest
@@ -197,6 +197,7 @@ class Spool:
         if not self._writer.is_open:
             first = self._writing[0][0].ingest
             self._writer.begin(Checkpoint.of(self._id, first, self._streams), now_ms)
+            forget(self.directory, self._disk)
         self._make_room(sum(len(data) for _, data in self._writing))
         written_bytes = self._writer.append(data for _, data in self._writing)
         self._count(commits=1, bytes=written_bytes)

@@ -1,4 +1,4 @@
-"""What is known of each stream: the position a source resumes from, and its last gaps."""
+"""What is known of each stream: the position a source resumes from."""
 
 from __future__ import annotations
 
@@ -11,23 +11,16 @@ from mt5bridge.position import START, Position
 from mt5bridge.records import TICK
 from mt5bridge.spool.group import Group, Kind, StreamKey
 
-GAPS_KEPT = 16
 _NOTHING = np.empty(0, TICK)
 
 
-class Gap(msgspec.Struct, frozen=True, array_like=True):
-    """Sequence numbers `first`..`last`, declared lost by their source for `reason`."""
-
-    first: int
-    last: int
-    reason: str
-
-
 class StreamState(msgspec.Struct, frozen=True):
-    """The end of one stream; times are the source's own (server time)."""
+    """The end of one stream; times are the source's own (server time).
+
+    What a source declares lost is in the groups alone: its texts would fill the checkpoints.
+    """
 
     position: Position = START
-    gaps: tuple[Gap, ...] = ()
 
     @property
     def sequence(self) -> int:
@@ -41,16 +34,11 @@ def fold(streams: Streams, group: Group) -> None:
     """Bring `streams` up to date with `group`."""
     state = streams.get(group.key, StreamState())
     if group.kind is Kind.GAP:
-        streams[group.key] = _after_gap(state, group)
+        last = max(state.sequence, *(last for _, last in group.records.tolist()))
+        streams[group.key] = StreamState(state.position.advanced(last, _NOTHING))
     elif len(group.records):
-        position = state.position.advanced(group.last_sequence, group.records)
-        streams[group.key] = StreamState(position, state.gaps)
-
-
-def _after_gap(state: StreamState, group: Group) -> StreamState:
-    gaps = tuple(Gap(first, last, group.note) for first, last in group.records.tolist())
-    last = max(state.sequence, *(gap.last for gap in gaps))
-    return StreamState(state.position.advanced(last, _NOTHING), (state.gaps + gaps)[-GAPS_KEPT:])
+        position = state.position.advanced(group.last_sequence, group.records, group.quality)
+        streams[group.key] = StreamState(position)
 
 
 class Checkpoint(msgspec.Struct, frozen=True):

@@ -35,11 +35,16 @@ from mt5bridge.wire.layout import (
 
 DEALS_STREAM = 0
 SEQUENCE_MAX = 2**63 - 1
+TIME_MSC_MIN = -62_135_596_800_000  # the years 1 to 9999
+TIME_MSC_MAX = 253_402_300_799_999
 UTC_OFFSET_MS_MAX = 86_400_000
 TICKS_MAX = 16_384
 DEALS_MAX = 4_096
 IDENTITY_BYTES_MAX = 128
 ASKED_MAX = 1_024
+SYMBOLS_MAX = 16_384
+STREAMS_MAX = SYMBOLS_MAX + 1
+"""Of one terminal: its symbols and its deals; as many fit every frame that lists streams."""
 # A fixed list (PROTOCOL.md 1.5), so that both sides agree whatever Unicode each of them knows.
 _UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\xa0\xad\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ue000-\uf8ff"
@@ -71,6 +76,25 @@ def _check_sizes(*numbers: float) -> None:
         _require(math.isfinite(number) and number >= 0, f"{number} is no size")
 
 
+def _check_finite(*numbers: float) -> None:
+    _require(all(map(math.isfinite, numbers)), f"{numbers} are not finite")
+
+
+def _check_times(*times: int) -> None:
+    for time_msc in times:
+        in_range = TIME_MSC_MIN <= time_msc <= TIME_MSC_MAX
+        _require(in_range, f"time {time_msc} is not in the years 1 to 9999")
+
+
+def _check_sequences(*sequences: int) -> None:
+    for sequence in sequences:
+        _require(sequence <= SEQUENCE_MAX, f"sequence {sequence} is too large")
+
+
+def _check_count(count: int, count_max: int, what: str) -> None:
+    _require(count <= count_max, f"{count} {what}, at most {count_max} allowed")
+
+
 def _check_batch(first: int, utc_offset_ms: int, records: Records, records_max: int) -> None:
     count = len(records)
     _require(1 <= count <= records_max, f"{count} records, 1 to {records_max} allowed")
@@ -99,6 +123,7 @@ class Hello:
 
     def __post_init__(self) -> None:
         _check_name(self.identity, "identity", IDENTITY_BYTES_MAX)
+        _check_times(self.time_msc)
         _check_offset(self.utc_offset_ms)
 
 
@@ -114,6 +139,9 @@ class Resume:
     count_at_msc: U4
     name: Text
 
+    def __post_init__(self) -> None:
+        _check_sequences(self.durable)
+
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
@@ -127,6 +155,10 @@ class Welcome:
     window_records: U4
     program: Text
     streams: tuple[Resume, ...]
+
+    def __post_init__(self) -> None:
+        _check_times(self.time_msc)
+        _check_count(len(self.streams), STREAMS_MAX, "streams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +179,8 @@ class Symbol:
     def __post_init__(self) -> None:
         _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
         _check_name(self.name, "symbol", SYMBOL_BYTES)
+        _check_sizes(self.point, self.tick_size, self.contract_size)
+        _check_sizes(self.volume_min, self.volume_max, self.volume_step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +189,9 @@ class Symbols:
 
     TYPE: ClassVar = FrameType.SYMBOLS
     symbols: tuple[Symbol, ...]
+
+    def __post_init__(self) -> None:
+        _check_count(len(self.symbols), SYMBOLS_MAX, "symbols")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,6 +236,9 @@ class Mark:
     taken: U8
     passed: U8
 
+    def __post_init__(self) -> None:
+        _check_sequences(self.taken, self.passed)
+
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
@@ -215,7 +255,9 @@ class Heartbeat:
     marks: tuple[Mark, ...]
 
     def __post_init__(self) -> None:
+        _check_times(self.time_msc)
         _check_offset(self.utc_offset_ms)
+        _check_count(len(self.marks), STREAMS_MAX, "marks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +267,9 @@ class Durable:
     stream: U4
     sequence: U8
 
+    def __post_init__(self) -> None:
+        _check_sequences(self.sequence)
+
 
 @dataclass(frozen=True, slots=True)
 class Ack:
@@ -232,6 +277,9 @@ class Ack:
 
     TYPE: ClassVar = FrameType.ACK
     streams: tuple[Durable, ...]
+
+    def __post_init__(self) -> None:
+        _check_count(len(self.streams), STREAMS_MAX, "streams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +327,7 @@ class Signal:
     symbol: Text
 
     def __post_init__(self) -> None:
+        _check_times(self.time_msc, self.valid_until_msc)
         _check_sizes(self.lots, self.stop_points, self.target_points)
 
 
@@ -296,6 +345,11 @@ class SignalResult:
     retcode: U4
     status: Annotated[SignalStatus, "H"]
     text: Text
+
+    def __post_init__(self) -> None:
+        _check_times(self.time_msc)
+        _check_sizes(self.lots)
+        _check_finite(self.price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,8 +391,9 @@ class Account:
     allowed: U1
 
     def __post_init__(self) -> None:
-        money = (self.balance, self.credit, self.profit, self.equity, self.margin, self.margin_free)
-        _require(all(map(math.isfinite, money)), f"{money} is no money")
+        _check_times(self.time_msc)
+        _check_finite(self.balance, self.credit, self.profit)
+        _check_finite(self.equity, self.margin, self.margin_free)
 
 
 _OPENING = (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
@@ -368,6 +423,7 @@ class Order:
     symbol: Text
 
     def __post_init__(self) -> None:
+        _check_times(self.time_msc, self.valid_until_msc)
         _check_sizes(self.lots, self.price, self.sl, self.tp)
         kind = self.kind
         if kind in _OPENING:
@@ -428,7 +484,8 @@ class Recount:
 
     def __post_init__(self) -> None:
         _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
-        _require(self.sequence <= SEQUENCE_MAX, f"sequence {self.sequence} is too large")
+        _check_sequences(self.sequence)
+        _check_times(self.from_msc, self.to_msc)
         _require(self.from_msc < self.to_msc, f"{self.from_msc}..{self.to_msc} is no interval")
 
 

@@ -59,6 +59,25 @@ def test_overlap_is_refused_unless_asked_for(archive: Archive) -> None:
     assert verify(archive).ok
 
 
+def test_one_shared_millisecond_is_an_overlap(archive: Archive) -> None:
+    import_history(archive, [block("A", [2000, 3000])])
+    for times in ([1000, 2000], [3000, 4000], [2000], [1000, 4000]):
+        with pytest.raises(ArchiveError, match="A: the archive already has ticks"):
+            import_history(archive, [block("A", times)])
+    import_history(archive, [block("A", [1000, 1999])])
+    import_history(archive, [block("A", [3001])])
+    assert [time for _, time in times_of(archive)] == [1000, 1999, 2000, 3000, 3001]
+
+
+def test_many_ticks_of_a_millisecond_keep_their_order(archive: Archive) -> None:
+    times = (np.arange(3000) * 7 % 3).tolist()
+    many = block("A", times)
+    many.ticks["bid"] = np.arange(3000)
+    import_history(archive, [many])
+    expected = sorted(range(3000), key=lambda i: times[i])
+    assert [row[6] for row in stored(archive)] == expected
+
+
 def test_symbols_imported_one_after_the_other_are_merged_by_time(archive: Archive) -> None:
     import_history(archive, [block("B", [1000, 3000])])
     import_history(archive, [block("A", [2000, 4000])])
@@ -78,6 +97,12 @@ def test_an_import_that_fails_leaves_nothing(archive: Archive) -> None:
 def test_ticks_out_of_order_by_more_than_a_day_are_refused(archive: Archive) -> None:
     with pytest.raises(ArchiveError, match="1970-01-01 come more than a day after later ones"):
         import_history(archive, [block("A", [1]), block("A", [4 * DAY_MS]), block("A", [2])])
+
+
+def test_ticks_may_be_a_day_late(archive: Archive) -> None:
+    times = [DAY_MS - 9, DAY_MS + 5, DAY_MS - 5, DAY_MS + 9, 2 * DAY_MS]
+    import_history(archive, [block("A", [time]) for time in times])
+    assert [time for _, time in times_of(archive)] == sorted(times)
 
 
 def test_crossed_and_zero_prices_are_marked(archive: Archive) -> None:

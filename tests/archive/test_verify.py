@@ -7,15 +7,18 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.archive import Archive, ArchiveError, ingest_spool, verify
 from cep.archive.manifest import Lost
+from cep.archive.parts import read_part, write_part
 from cep.archive.paths import MANIFEST
 from cep.archive.verify import _runs, _sequence_problems
-from mt5bridge.spool import Spool, gap
+from mt5bridge.spool import Group, Kind, Spool, gap
+from mt5bridge.spool.group import CLOCK
 from tests.archive.rows import stored
 from tests.spool.groups import tick_group
 
@@ -107,6 +110,80 @@ def test_files_that_left_the_manifest_are_missed(spool: Spool, archive: Archive)
     assert problems(archive) == ["terminal ticks EURUSD: sequence 4-6 was archived and is missing"]
 
 
+def test_one_record_that_left_is_missed(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1)
+    manifest = archive.manifest
+    ends = [msgspec.structs.replace(end, sequence=4) for end in manifest.ends]
+    archive.manifest = msgspec.structs.replace(manifest, ends=tuple(ends))
+    assert problems(archive) == ["terminal ticks EURUSD: sequence 4-4 was archived and is missing"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rows": 4}, "3 rows, the manifest says 4"),
+        ({"rows": 2}, "3 rows, the manifest says 2"),
+        ({"first_ingest": 1}, "its ingest numbers are not those of the manifest"),
+        ({"last_ingest": 1}, "its ingest numbers are not those of the manifest"),
+    ],
+)
+def test_a_file_that_is_not_what_the_manifest_says(
+    spool: Spool, archive: Archive, changes: dict[str, int], message: str
+) -> None:
+    stored_ticks(spool, archive, 1)
+    manifest = archive.manifest
+    file = msgspec.structs.replace(manifest.files[0], **changes)
+    archive.manifest = msgspec.structs.replace(manifest, files=(file,))
+    assert problems(archive) == [f"{file.path}: {message}"]
+
+
+@pytest.mark.parametrize("numbers", [[2, 1, 3], [1, 1, 3], [1, 2, 2]])
+def test_rows_out_of_order_are_named(spool: Spool, archive: Archive, numbers: list[int]) -> None:
+    stored_ticks(spool, archive, 1)
+    manifest = archive.manifest
+    table = read_part(archive.directory, manifest.files[0])
+    place = table.column_names.index("ingest")
+    table = table.set_column(place, "ingest", pa.array(np.array(numbers) + 10**9))
+    file = write_part(archive.directory, "ticks", "EURUSD", manifest.files[0].date, table)
+    archive.manifest = msgspec.structs.replace(manifest, files=(file,))
+    assert problems(archive) == [f"{file.path}: its rows are not in ingest order"]
+
+
+def test_files_that_stand_in_the_wrong_order_are_named(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1, 4)
+    manifest = archive.manifest
+    table = read_part(archive.directory, manifest.files[1])
+    place = table.column_names.index("ingest")
+    table = table.set_column(place, "ingest", pa.array(np.arange(3) - 100))
+    file = write_part(archive.directory, "ticks", "EURUSD", manifest.files[1].date, table)
+    archive.manifest = msgspec.structs.replace(manifest, files=(manifest.files[0], file))
+    assert problems(archive) == [f"terminal ticks EURUSD: sequence 4 ({file.path}) stands before 3"]
+
+
+def test_what_one_source_lost_excuses_no_other(spool: Spool, archive: Archive) -> None:
+    stored_ticks(spool, archive, 1, 7)
+    manifest = archive.manifest
+    for source, stream, is_ok in (
+        ("other", ("ticks", "EURUSD"), False),
+        ("terminal", ("ticks", "GBPUSD"), False),
+        ("terminal", ("ticks", "EURUSD"), True),
+    ):
+        lost = (Lost(source, stream, 4, 6, "off"),)
+        archive.manifest = msgspec.structs.replace(manifest, lost=lost)
+        assert verify(archive).ok is is_ok
+
+
+def test_records_of_the_clock_have_no_sequence(spool: Spool, archive: Archive) -> None:
+    clock = np.zeros(2, CLOCK)
+    clock["time_msc"] = [5, 6]
+    for sequence in (7, 7):
+        spool.append(Group(spool.next_ingest, Kind.CLOCK, "", ("clock",), sequence, clock))
+        spool.commit()
+    spool.close()
+    ingest_spool(spool.directory, archive)
+    assert verify(archive).ok and verify(archive).files > 0
+
+
 def test_a_damaged_spool_segment_is_named(spool: Spool, archive: Archive) -> None:
     spool.append(tick_group(spool, "EURUSD", 1, [1, 2, 3]))
     spool.append(tick_group(spool, "EURUSD", 4, [4]))
@@ -135,9 +212,11 @@ def test_an_archive_of_a_newer_version_is_refused(spool: Spool, archive: Archive
 def test_a_cut_manifest_is_refused(spool: Spool, archive: Archive) -> None:
     stored_ticks(spool, archive, 1)
     path = archive.directory / MANIFEST
-    path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:-1]))
-    with pytest.raises(ArchiveError, match="entries where"):
-        Archive(archive.directory)
+    lines = path.read_bytes().splitlines()
+    for wrong in (lines[:-1], [*lines, lines[-1]]):
+        path.write_bytes(b"\n".join(wrong))
+        with pytest.raises(ArchiveError, match="entries where"):
+            Archive(archive.directory)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}\n", b"not json\n", b'{"format":"x","version":1}\n'])

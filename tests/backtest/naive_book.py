@@ -19,6 +19,7 @@ class NaiveBook:
         self.waiting = list(orders)
         self.open: list[dict[str, Any]] = []
         self.trades: list[dict[str, Any]] = []
+        self.closings: list[tuple[Order, int]] = []
         self.refused: Counter[str] = Counter()
         self.last: Tick | None = None
 
@@ -69,6 +70,7 @@ class NaiveBook:
 
     def leave(self, position: dict[str, Any], tick: Tick, price: float, reason: str) -> None:
         self.open.remove(position)
+        self.closings.append((position["order"], tick[0]))
         gain = (price - position["price"]) * (1 if position["side"] == "buy" else -1)
         self.trades.append(
             {

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.backtest.book import Trade
+from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal, drawdown, metrics
-from cep.backtest.points import digits_of, point_of
+from cep.backtest.points import Evidence, digits_of, evidence, known_points
 
 
 def trade(points: float, opened: int = 0, closed: int = 10, name: str = "Go") -> Trade:
@@ -36,8 +37,30 @@ def test_nothing_is_divided_by_nothing() -> None:
     none = metrics([], 100)
     assert (none.win_rate, none.profit_factor, none.expectancy_points, none.sharpe) == (None,) * 4
     assert (none.points, none.drawdown, none.exposure) == (0.0, 0.0, 0.0)
+    for same in (0.1, 0.3, -1.7, 0.0):
+        assert metrics([trade(same)] * 3, 100).sharpe is None
     one = metrics([trade(3)], 0)
     assert (one.win_rate, one.profit_factor, one.sharpe, one.exposure) == (1.0, None, None, 0.0)
+
+
+@given(st.lists(st.tuples(st.sampled_from([-2.5, -0.4, 0.0, 0.3, 7.0]), st.integers(0, 99)),
+                min_size=1, max_size=9, unique_by=lambda pair: pair[1]))  # fmt: skip
+def test_metrics_are_those_of_plain_loops(closings: list[tuple[float, int]]) -> None:
+    found = metrics([trade(gain, 0, closed) for gain, closed in closings], 100)
+    gains = [gain for gain, _ in sorted(closings, key=lambda pair: pair[1])]
+    won, lost = sum(g for g in gains if g > 0), -sum(g for g in gains if g < 0)
+    assert (found.trades, found.wins) == (len(gains), sum(g > 0 for g in gains))
+    assert found.win_rate == pytest.approx(found.wins / len(gains))
+    assert found.profit_factor == (pytest.approx(won / lost) if lost else None)
+    assert found.expectancy_points == pytest.approx(sum(gains) / len(gains))
+    totals = [sum(gains[:n]) for n in range(len(gains) + 1)]
+    falls = [high - low for i, high in enumerate(totals) for low in totals[i:]]
+    assert found.drawdown_points == pytest.approx(max(falls))
+    assert found.drawdown == pytest.approx(max(falls) * 1e-4)
+    deviation = statistics.stdev(gains) if len(gains) > 1 else 0.0
+    assert found.sharpe == (
+        pytest.approx(statistics.mean(gains) / deviation) if deviation else None
+    )
 
 
 def test_groups() -> None:
@@ -66,14 +89,58 @@ def test_exposure_counts_each_moment_once(spans: list[tuple[int, int]], span_ms:
     assert metrics(trades, span_ms).exposure == len(moments) / span_ms
 
 
-@given(st.integers(0, 7), st.integers(1, 10**6), st.data())
+@given(st.integers(0, 8), st.integers(1, 10**6), st.data())
 def test_points_are_found_from_decimals(digits: int, scale: int, data: st.DataObject) -> None:
-    steps = data.draw(st.lists(st.integers(1, 10 * scale), min_size=1, max_size=20))
-    prices = [round(step / 10**digits, digits) for step in [*steps, 10 * scale + 1]]
+    steps = data.draw(st.sets(st.integers(1000, 10 * scale + 2000), min_size=5, max_size=20))
+    prices = [round(step / 10**digits, digits) for step in [*steps, 10 * scale + 2001]]
     assert digits_of(np.array(prices)) == digits
-    assert point_of([np.array(prices), np.array([1.0, np.nan])]) == pytest.approx(10.0**-digits)
+    seen = evidence([np.array(prices), np.array([prices[0], 0.0, -1.0, np.nan, np.inf])])
+    assert seen == Evidence(digits, len(steps) + 1, pytest.approx(np.median(prices)))
+    assert seen.problem is None and seen.point.size == pytest.approx(10.0**-digits)
+    assert seen.point.why == f"from {digits} decimals of {len(steps) + 1} prices"
+
+
+QUOTED = [1.10002, 1.10011, 1.10005, 1.10008, 1.1001]
+
+
+@pytest.mark.parametrize(
+    ("prices", "problem"),
+    [
+        ([1.1, 1.11], "2 different prices are too few, 5 are needed"),
+        ([1.1, 1.11] * 1000, "2 different prices"),
+        (QUOTED[:4], "4 different prices"),
+        ([], "0 different prices"),
+        ([0.0, float("nan"), -1.0], "0 different prices"),
+        ([1.10, 1.11, 1.12, 1.13, 1.14, 1.15], "2 decimals are too coarse at prices about 1.125"),
+        ([150.0, 151.0, 152.0, 153.0, 154.0], "0 decimals are too coarse"),
+        ([1 / 3, 1 / 7, 1 / 9, 1 / 11, 1 / 13], "no common step"),
+    ],
+)
+def test_prices_that_do_not_show_a_point(prices: list[float], problem: str) -> None:
+    seen = evidence([np.array(prices)])
+    assert problem in str(seen.problem)
+    samples = {"A": [np.array(prices)], "B": [np.array(QUOTED)], "C": [np.array(prices)]}
+    with pytest.raises(BacktestError, match=problem) as caught:
+        known_points({"C": 0.5}, samples)
+    assert caught.value.hint is not None and caught.value.hint.endswith(": --point A=SIZE")
+    found = known_points({"A": 0.01, "C": 0.5, "Z": 1.0}, samples)
+    assert {name: point.size for name, point in found.items()} == {"A": 0.01, "B": 1e-5, "C": 0.5}
+    assert found["A"].why == found["C"].why == "given"
+    assert found["B"].why == "from 5 decimals of 5 prices"
+
+
+@pytest.mark.parametrize(
+    "prices",
+    [
+        QUOTED,
+        [9.98, 9.99, 10.0, 10.01, 10.02],
+        [1800.25, 1800.5, 1801.0, 1802.75, 1803.5],
+        [38_000.0 + i for i in range(5)],
+    ],
+)
+def test_real_quotes_show_their_point(prices: list[float]) -> None:
+    assert evidence([np.array(prices)]).problem is None
 
 
 def test_prices_of_no_known_step() -> None:
     assert digits_of(np.array([1 / 3])) == 8
-    assert point_of([]) == 1.0

@@ -120,6 +120,21 @@ def test_tasks_hold_every_symbol_once_and_are_balanced(
     assert max(loads) - min(loads) <= largest
 
 
+def test_the_largest_symbols_are_placed_first() -> None:
+    files = tuple(
+        file(name, i, i, rows)
+        for i, (name, rows) in enumerate(zip("ABCDE", [1, 1, 1, 1, 4], strict=True))
+    )
+    found = tasks(Selection("", files), 2)
+    assert [sum(part.rows for part in task.selections) for task in found] == [4, 4]
+
+
+def test_files_after_a_record_hold_later_ones() -> None:
+    files = (file("A", 1, 5, 5), file("A", 6, 9, 4))
+    for ingest, count in ((4, 2), (5, 1), (8, 1), (9, 0)):
+        assert len(Selection("", files).after(ingest).files) == count
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 2000), st.integers(1, 300)), min_size=1, max_size=12),
     st.integers(10, 400),

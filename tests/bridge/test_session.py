@@ -99,6 +99,40 @@ def test_odd_ticks_keep_their_place() -> None:
     assert dialog.batches[1].quality.tolist() == [1 | 16]
 
 
+@pytest.mark.parametrize("far_msc", [2**63 - 1, 253_402_300_799_999, -1, -(2**63)])
+def test_far_times_move_nothing(far_msc: int) -> None:
+    """6.8, 6.9: stored under their numbers; neither what follows nor a restart is led astray."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    records = ticks(1, 3).records.copy()
+    records["time_msc"][1] = far_msc
+    dialog.say(Ticks(1, OFFSET_MS, 1, records))
+    dialog.say(ticks(4, 20))
+    assert dialog.batches[0].quality.tolist() == [0, 32, 0]
+    assert not (dialog.batches[1].quality & 32).any()
+    dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 2)
+    dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 3)
+    (welcome,) = dialog.greet()
+    assert isinstance(welcome, Welcome)
+    assert welcome.streams[1] == Resume(3, int(records["time_msc"][2]), 1, "EURUSD")
+    assert dialog.counters["quality_far"] == 1
+    assert "demo EURUSD" in dialog.sink.complaints[0] and "clocks" in dialog.sink.complaints[0]
+
+
+def test_how_far_ahead_is_a_setting() -> None:
+    """6.9: measured in UTC, deals alike."""
+    dialog = Dialog(replace(SETTINGS, ahead_max_ms=1_000))
+    dialog.begin("EURUSD")
+    for number, ahead_ms in enumerate([1_000, 1_001], 1):
+        deal = some_deals()
+        deal["time_msc"] = dialog.now.utc_msc + OFFSET_MS + ahead_ms
+        dialog.say(Deals(0, OFFSET_MS, number, deal))
+        tick = ticks(1, 1).records.copy()
+        tick["time_msc"] = deal["time_msc"]
+        dialog.say(Ticks(1, OFFSET_MS, number, tick))
+    assert [batch.quality.tolist() for batch in dialog.batches] == [[0], [0], [32], [32]]
+
+
 def test_gap_is_asked_for_and_filled() -> None:
     """7.1, 7.2"""
     dialog = Dialog()

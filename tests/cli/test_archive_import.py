@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cep.archive import Archive
 from cep.cli import main
 from cep.cli.archive_import import wall_msc
 
@@ -69,3 +70,96 @@ def test_unknown_zone_is_named(ticks: Path, tmp_path: Path) -> None:
 
 def test_server_time_is_counted_without_a_zone() -> None:
     assert wall_msc(datetime(2024, 3, 1, 8)) == 1_709_280_000_000  # noqa: DTZ001 -- as click gives it
+
+
+# -- times, quotes and overlaps that are not what they seem ---------------------------------------
+
+
+def written(folder: Path, name: str, *lines: str, header: str = "time_msc,bid,ask") -> Path:
+    path = folder / name
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "message"),
+    [
+        ("time,bid,ask", "1709280000000,1.1,1.2", "call the column time_msc"),
+        ("time_msc,bid,ask", "1709280000,1.1,1.2", "call the column time,"),
+        ("time,bid,ask", "2024-10-27 03:30:00,1.1,1.2", "came twice in Europe/Athens"),
+        ("time,bid,ask", "2024-03-31 03:30:00,1.1,1.2", "never came in Europe/Athens"),
+    ],
+)
+def test_times_are_refused_by_line(tmp_path: Path, header: str, line: str, message: str) -> None:
+    path = written(tmp_path, "a.csv", line, header=header)
+    given = (path, "--symbol", "A", "--server-time", "Europe/Athens")
+    result = run(tmp_path / "archive", *given)
+    assert result.exit_code == 2 and f"{path}:2: " in result.stderr and message in result.stderr
+    assert Archive(tmp_path / "archive").manifest.files == ()
+
+
+def test_nothing_but_broken_lines_is_no_import(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "1709280000,1.1,1.2")
+    result = run(tmp_path / "archive", path, "--symbol", "A", "--skip-broken")
+    assert result.exit_code == 2 and "no line could be read" in result.stderr
+
+
+def test_a_double_hour_is_archived_in_its_order(tmp_path: Path) -> None:
+    times = ["02:30", "03:10", "03:50", "03:00", "03:40", "04:10"]
+    lines = [f"2024-10-27 {time}:00,1.{i},1.{i}" for i, time in enumerate(times)]
+    path = written(tmp_path, "a.csv", *lines, header="time,bid,ask")
+    result = run(tmp_path / "archive", path, "--symbol", "A", "--server-time", "Europe/Athens")
+    assert (result.exit_code, result.stderr) == (0, "")
+    batches = Archive(tmp_path / "archive").read_batches()
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    assert [row["bid"] for row in rows] == [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
+    minutes = [(row["time_msc"] - rows[0]["time_msc"]) // 60_000 for row in rows]
+    assert minutes == [0, 40, 80, 90, 130, 160]
+    assert {row["quality"] for row in rows} == {0}
+
+
+def test_odd_quotes_are_counted(tmp_path: Path) -> None:
+    lines = ["1709280000000,1.2,1.1", "1709280000001,0,1.1", "1709280000002,1.1,1.2"]
+    path = written(tmp_path, "a.csv", *lines)
+    result = run(tmp_path / "archive", path, "--symbol", "A")
+    assert "note: odd quotes: 1 crossed, 1 zero; rules do not see" in result.stderr
+    good = written(tmp_path, "b.csv", "1709290000000,1.1,1.2")
+    assert run(tmp_path / "archive", good, "--symbol", "A").stderr == ""
+
+
+def test_files_that_overlap_are_refused_unless_asked(tmp_path: Path) -> None:
+    first = written(tmp_path, "a.csv", *(f"170928000000{i},1.1,1.2" for i in (1, 3, 5)))
+    later = written(tmp_path, "b.csv", *(f"170928000000{i},1.1,1.2" for i in (3, 5, 7)))
+    for files in ((first, later), (later, first), (first, first)):
+        result = run(tmp_path / "archive", *files, "--symbol", "A")
+        assert result.exit_code == 2, result.output
+        assert f"error: {files[1]}: has ticks of A from a time that {files[0]}" in result.stderr
+        assert "help: give each time in one file only" in result.stderr
+    asked = run(tmp_path / "archive", first, later, "--symbol", "A", "--allow-overlap")
+    assert asked.exit_code == 0 and asked.stdout.startswith("6 ticks")
+    touching = written(tmp_path, "c.csv", *(f"170929000000{i},1.1,1.2" for i in (1, 3)))
+    next_one = written(tmp_path, "d.csv", *(f"170929000000{i},1.1,1.2" for i in (3, 9)))
+    assert run(tmp_path / "archive", touching, next_one, "--symbol", "A").exit_code == 0
+
+
+def test_ticks_that_are_archived_twice_are_counted(tmp_path: Path) -> None:
+    first = written(tmp_path, "a.csv", *(f"170928000000{i},1.1,1.2" for i in (1, 3, 5)))
+    given = (tmp_path / "archive", first, "--symbol", "A")
+    assert run(*given).stderr == ""
+    again = written(tmp_path, "b.csv", "1709280000001,1.1,1.2", "1709280000003,1.1,1.3")
+    result = run(tmp_path / "archive", again, "--symbol", "A", "--allow-overlap")
+    assert "note: 1 tick with the same time and prices were archived before" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "message"),
+    [
+        ("2024-03-01", "2024-03-01", "ends before it begins"),
+        ("2024-03-01T09:30+02:00", "2024-03-02", "has a zone; write the server's own time"),
+        ("1709280000000", "2024-03-02", "does not match the format"),
+    ],
+)
+def test_moments_to_ask_a_terminal_for(tmp_path: Path, start: str, end: str, message: str) -> None:
+    given = ("--from-terminal", "--symbol", "A", "--server-time", "UTC", "--from", start)
+    result = run(tmp_path / "archive", *given, "--to", end)
+    assert result.exit_code == 2 and message in result.stderr

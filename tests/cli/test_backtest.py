@@ -93,7 +93,33 @@ def test_results_and_assumptions_are_printed(folder: Path) -> None:
 
 def test_points_and_validity_can_be_given(folder: Path) -> None:
     text = run(folder, "--point", "EURUSD=0.0001", "--valid-seconds", 5).stdout
-    assert "EURUSD 0.0001" in text and "GBPUSD 1e-05" in text and "good for 5 seconds" in text
+    assert "EURUSD 0.0001 (given), GBPUSD 1e-05 (from 5 decimals of " in text
+    assert "good for 5 seconds" in text
+
+
+FEW = """\
+define stream Tick (symbol string, bid double);
+define event Up for each symbol as Tick[bid > 0.0];
+define complex Rise for each symbol as Up within 1 min;
+define signal Go on Rise buy 0.1 lots stop 200 points;
+"""
+
+
+def test_a_point_that_few_prices_do_not_show_must_be_given(tmp_path: Path) -> None:
+    (tmp_path / "few.cep").write_text(FEW)
+    (tmp_path / "few.csv").write_text(
+        "time_msc,bid,ask\n1709280000000,1.10,1.10\n1709280000001,1.11,1.11\n"
+    )
+    archive = str(tmp_path / "archive")
+    given = ["archive", "import", archive, str(tmp_path / "few.csv"), "--symbol", "EURUSD"]
+    assert CliRunner().invoke(main, given).exit_code == 0
+    given = ["backtest", str(tmp_path / "few.cep"), "--archive", archive, "--master", "none"]
+    refused = CliRunner().invoke(main, given)
+    assert refused.exit_code == 2
+    assert "cannot be told from prices (EURUSD: 2 different prices are too few" in refused.stderr
+    assert "--point EURUSD=SIZE" in refused.stderr
+    told = CliRunner().invoke(main, [*given, "--point", "EURUSD=0.00001"])
+    assert told.exit_code == 0 and "EURUSD 1e-05 (given)" in told.stdout
 
 
 def test_without_fills_only_rows_are_counted(folder: Path) -> None:
@@ -130,6 +156,9 @@ def test_rules_that_cross_symbols_run_in_one_process(folder: Path) -> None:
         (["--streams", "Fadee"], "no stream Fadee"),
         (["--point", "EURUSD"], "--point EURUSD: not SYMBOL=SIZE"),
         (["--point", "EURUSD=-1"], "not SYMBOL=SIZE"),
+        (["--point", "EURUSD=nan"], "not SYMBOL=SIZE"),
+        (["--point", "EURUSX=1"], "no symbol EURUSX\nhelp: did you mean EURUSD?"),
+        (["--point", "EURUSD=1", "--point", "EURUSD=2"], "EURUSD has 1 already"),
     ],
 )
 def test_mistakes_are_named(folder: Path, arguments: list[str], message: str) -> None:
@@ -142,7 +171,7 @@ def test_a_missing_archive_is_named(folder: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["backtest", rules, "--archive", str(tmp_path / "no")])
     assert result.exit_code == 2 and "no: no such archive" in result.stderr
     result = CliRunner().invoke(main, ["backtest", rules, "--archive", str(tmp_path)])
-    assert result.exit_code == 2 and "holds no ticks" in result.stderr
+    assert result.exit_code == 2 and "no archive here" in result.stderr
 
 
 def test_a_newer_archive_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -70,6 +70,16 @@ def test_damage_is_told(settings: Path) -> None:
     path.write_bytes(b"rubbish\n" + path.read_bytes())
     found = run("ls", "--config", settings)
     assert "orders.journal: 1 damaged line left out" in found.output and "mine" in found.output
+    assert "halted: damaged order journal orders.journal, line 1" in found.output
+    assert "`mt5cep orders resume`" in found.output
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999"])
+@pytest.mark.parametrize("option", ["--lots", "--price", "--sl", "--tp"])
+def test_what_is_no_number_is_not_sent(settings: Path, option: str, value: str) -> None:
+    found = run("send", *ORDER, option, value, "--config", settings)
+    assert found.exit_code == 2 and "is no size" in found.output
+    assert inbox_of(read_config(settings)).take() == []
 
 
 def test_ls_of_few_and_of_open_ones(settings: Path) -> None:

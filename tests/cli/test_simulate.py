@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from cep.backtest.errors import BacktestError
 from cep.cli import main
-from cep.cli.tick_files import load_ticks, made_up_ticks, point_of
+from cep.cli.errors import UserError
+from cep.cli.tick_files import load_ticks, made_up_ticks, points_of
 from mt5bridge.history import ServerTime
 from mt5bridge.records import Records
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
@@ -131,8 +133,22 @@ def test_files_are_played_in_utc(tmp_path: Path) -> None:
     assert ticks["time"].tolist() == [1_709_280_000]
 
 
-@pytest.mark.parametrize(("bids", "point"), [([1.10001, 1.1], 1e-5), ([2050.25], 0.01), ([7], 1)])
-def test_point_of_prices(bids: list[float], point: float) -> None:
-    ticks = made_up_ticks(["X"], len(bids), 1)["X"]
-    ticks["bid"] = bids
-    assert point_of(ticks) == pytest.approx(point)
+def test_points_of_prices() -> None:
+    ticks = made_up_ticks(["A", "B"], 50, 1)
+    assert points_of(ticks, {"B": 0.25}) == {"A": pytest.approx(1e-5), "B": 0.25}
+    few = made_up_ticks(["A"], 1, 1)
+    assert points_of(few, {}, made_up=True) == {"A": 1e-5}
+    with pytest.raises(BacktestError, match="A: 2 different prices are too few"):
+        points_of(few, {})
+    with pytest.raises(UserError, match="no ticks of X"):
+        points_of(few, {"A": 1.0, "X": 1.0})
+
+
+def test_a_point_that_two_prices_do_not_show_must_be_given(tmp_path: Path) -> None:
+    path = tmp_path / "ticks.csv"
+    path.write_text("time_msc,bid,ask\n1709280000000,1.10,1.11\n", encoding="utf-8")
+    given = ["--connect", "tcp://127.0.0.1:9", "--ticks", path, "--symbol", "EURUSD"]
+    result = run(*given)
+    assert result.exit_code == 2 and "--point EURUSD=SIZE" in result.stderr
+    result = run(*given, "--point", "EURUSD=0.00001", "--patience", 0.1)
+    assert "no daemon answers" in result.stderr

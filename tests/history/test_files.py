@@ -172,8 +172,8 @@ def test_parquet_is_read(tmp_path: Path, times: pa.Array) -> None:
 
 
 def test_gzip_is_read(tmp_path: Path) -> None:
-    path = stored(tmp_path, gzip.compress(b"time_msc,bid,ask\n1,2,3\n"), "A.csv.gz")
-    assert tuples(records(list(read_ticks(path, symbol="A")))) == [(1, 2.0, 3.0, 6)]
+    path = stored(tmp_path, gzip.compress(b"time_msc,bid,ask\n1700000000000,2,3\n"), "A.csv.gz")
+    assert tuples(records(list(read_ticks(path, symbol="A")))) == [(START, 2.0, 3.0, 6)]
 
 
 @given(st.lists(st.text(st.sampled_from("ab\n"), max_size=5), max_size=8), st.integers(1, 9))
@@ -217,11 +217,11 @@ def test_a_broken_line_is_named_or_left_out(tmp_path: Path, line: str, what: str
 
 
 @pytest.mark.parametrize(
-    "line", ["{", '{"time_msc": "x", "bid": 1, "ask": 2}', '{"time_msc": 1, "bid": "b", "ask": 2}',
-             '{"bid": 1, "ask": 2}']
+    "line", ["{", '{"time_msc": "x", "bid": 1, "ask": 2}', '{"bid": 1, "ask": 2}',
+             '{"time_msc": 1700000000000, "bid": "b", "ask": 2}']
 )  # fmt: skip
 def test_a_broken_object_is_named_or_left_out(tmp_path: Path, line: str) -> None:
-    good = json.dumps({"time_msc": 1, "bid": 1, "ask": 2})
+    good = json.dumps({"time_msc": START, "bid": 1, "ask": 2})
     path = stored(tmp_path, f"{good}\n{line}\n{good}\n", "a.jsonl")
     with pytest.raises(HistoryError, match=r"a\.jsonl:2: "):
         list(read_ticks(path, symbol="A"))
@@ -248,8 +248,9 @@ def test_skipping_keeps_exactly_the_good_lines(lines: list[str], block_bytes: in
     [
         ("a.csv", "time_msc,bid\n", r"a\.csv:1: no column ask among time_msc, bid"),
         ("a.csv", "bid,ask\n1,2\n", "no time column"),
+        ("a.csv", "", r"a\.csv:1: no time column among no columns"),
         ("a.csv", "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\n", "these are bars, not ticks"),
-        ("a.csv", "time_msc,bid,ask\n1,2,3\n", "give the symbol"),
+        ("a.csv", "time_msc,bid,ask\n1700000000000,2,3\n", "give the symbol"),
         ("a.csv", b"time_msc,bid,ask\n1,\xff\xfe,3\n", "not text"),
         ("a.parquet", "PAR1", "cannot be read"),
         ("a.jsonl", "[1]\n", r"a\.jsonl:1: not a JSON object"),

@@ -27,7 +27,7 @@ ALL = [("s", "string"), ("i", "int"), ("l", "long"), ("f", "float"), ("d", "doub
 text = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=6)
 row = st.fixed_dictionaries(
     {
-        "time_msc": st.integers(-(2**62), 2**62),
+        "time_msc": st.integers(-62_135_596_800_000, 978_307_199_999),
         "s": st.none() | text,
         "i": st.none() | st.integers(-(2**31), 2**31 - 1),
         "l": st.none() | st.integers(-(2**63), 2**63 - 1),
@@ -191,3 +191,91 @@ def test_parquet_errors_name_the_column(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         rows(tmp_path / "a.csv", TICK)
+
+
+# -- times of another unit -------------------------------------------------------------------------
+
+NOW = 1_709_280_000_000
+
+
+def in_all_formats(tmp_path: Path, column: str, times: list[Any]) -> list[tuple[Path, int]]:
+    """Files with these times, and the line or row of the second one; blank lines are no rows."""
+    lines = [str(time) for time in times]
+    objects = [json.dumps({column: time}) for time in times]
+    frame = tmp_path / "a.parquet"
+    pq.write_table(pa.table({column: times}), frame)
+    return [
+        (stored(tmp_path, "a.csv", "\n".join([column, lines[0], *lines[1:]]) + "\n"), 3),
+        (stored(tmp_path, "a.jsonl", "\n".join([objects[0], "", *objects[1:]]) + "\n"), 3),
+        (frame, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "good", "bad", "remedy"),
+    [
+        ("time", 1, NOW, "call the column time_msc"),
+        ("time", NOW // 1000, NOW, "call the column time_msc"),
+        ("time", 1, NOW * 1000, "divide it by 1,000 and"),
+        ("time_msc", NOW, NOW * 1000, "divide it by 1,000 and"),
+        ("timestamp", 0, NOW * 10**6, "divide it by 1,000,000 and"),
+        ("time_msc", 0, 2**63 - 1, "correct it"),
+        ("time_msc", 0, -(2**63), "correct it"),
+        ("time", 0, -(2**60), "correct it"),
+    ],
+)
+def test_numbers_of_another_unit_are_refused(
+    tmp_path: Path, column: str, good: int, bad: int, remedy: str
+) -> None:
+    for path, line in in_all_formats(tmp_path, column, [good, bad, good]):
+        with pytest.raises(InputError) as caught:
+            rows(path, [])
+        assert f"{path}:{line}: column {column}: {bad} is not in the years" in str(caught.value)
+        assert remedy in str(caught.value)
+
+
+def test_seconds_as_milliseconds_are_refused_where_all_are(tmp_path: Path) -> None:
+    seconds = NOW // 1000
+    for path, line in in_all_formats(tmp_path, "time_msc", [seconds, seconds + 1]):
+        with pytest.raises(InputError, match="call the column time,") as caught:
+            rows(path, [])
+        assert f"{path}:{line - 1 - (path.suffix == '.jsonl')}: " in str(caught.value)
+    for path, _ in in_all_formats(tmp_path, "time_msc", [0, seconds]):
+        assert rows(path, [])["time_msc"].to_pylist() == [0, seconds]
+
+
+@pytest.mark.parametrize("times", [[0, 1000], [-5, 86_400_000], [NOW, NOW + 1], [0, NOW]])
+def test_small_and_mixed_times_of_streams_are_times(tmp_path: Path, times: list[int]) -> None:
+    for path, _ in in_all_formats(tmp_path, "time_msc", times):
+        assert rows(path, [])["time_msc"].to_pylist() == times
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-03-01T08:00:00.0001Z", "2024-03-01T08:00:00.123456", "2024-02-30", "1.7e12"]
+)
+def test_texts_that_are_finer_or_no_times_are_refused(tmp_path: Path, text: str) -> None:
+    first = "2024-03-01T08:00:00" + ("Z" if text.endswith("Z") else "")
+    for path, line in in_all_formats(tmp_path, "time", [first, text]):
+        with pytest.raises(InputError) as caught:
+            rows(path, [])
+        assert f"{path}:{line}: column time: " in str(caught.value), path
+
+
+@pytest.mark.parametrize("value", [True, [1], {"a": 1}, 1.5])
+def test_values_that_are_no_times_are_refused(tmp_path: Path, value: object) -> None:
+    path = stored(tmp_path, "a.jsonl", json.dumps({"time_msc": value}) + "\n")
+    with pytest.raises(InputError, match=r"a\.jsonl:1: column time_msc: "):
+        rows(path, [])
+
+
+def test_offsets_of_any_form_are_zones(tmp_path: Path) -> None:
+    texts = ["2024-03-01T10:00:00+02:00", "2024-03-01 10:00:00.000+0200", "2024-03-01T08:00:00Z",
+             "2024-03-01T03:00:00-05", "2024-03-01 08:00:00 UTC"]  # fmt: skip
+    for path, _ in in_all_formats(tmp_path, "time", texts):
+        assert rows(path, [])["time_msc"].to_pylist() == [NOW] * len(texts)
+
+
+def test_lines_of_quoted_fields_are_counted(tmp_path: Path) -> None:
+    path = stored(tmp_path, "a.csv", 'time,s\n1,"a\nb"\n\n1709280000000,c\n')
+    with pytest.raises(InputError, match=r"a\.csv:5: column time: "):
+        rows(path, [("s", "string")])

@@ -23,6 +23,7 @@ ALL: dict[str, dict[str, Any]] = {
     },
     "server": {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
+        "terminals_max": 4, "symbols_max": 5, "ahead_max_minutes": 6,
         "users": {"a": "b"}, "allow_insecure": True,
     },
     "spool": {"folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4},
@@ -105,6 +106,16 @@ def test_a_wrong_type_is_named_with_its_key(tmp_path: Path, section: str, key: s
     wrong = {**ALL, section: {**ALL[section], key: [[1.5]]}}
     with pytest.raises(ConfigError, match=rf"c\.toml: .*{section}\.{key}"):
         read_config(write(tmp_path / "c.toml", toml(wrong)))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1.0"])
+@pytest.mark.parametrize(
+    "key", ["lots_per_order", "lots_per_symbol", "lots_per_day", "loss_per_day", "lots_assumed"]
+)
+def test_a_limit_is_a_number(tmp_path: Path, key: str, value: str) -> None:
+    path = write(tmp_path / "c.toml", f'[rules]\nfile = "r"\n[risk]\n{key} = {value}\n')
+    with pytest.raises(ConfigError, match=rf"c\.toml: .*{key}"):
+        read_config(path)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def plainly(run: Run, group: Group) -> list[bytes]:
     if group.kind is Kind.TICKS:
         shown = shown_ticks(group.quality)
     else:
-        shown = shown_deals(lambda name: group.records[name])
+        shown = shown_deals(lambda name: group.records[name], group.quality)
     kept = group.records[shown]
 
     def field(name: str) -> NDArray[np.generic]:

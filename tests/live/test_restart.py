@@ -173,25 +173,6 @@ def batch(ticks: Records, first: int) -> Batch:
     return Batch("demo", ticks_of("A"), first, ticks, quality, 0, 0)
 
 
-def test_ids_of_signals_depend_on_records_alone(tmp_path: Path) -> None:
-    """Other batches, other ingest numbers: the same signals."""
-    ticks = walks("A", 3_000)["A"]
-    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
-    found = []
-    for size, skipped in ((3_000, 0), (70, 12_345)):
-        effects = Effects({"Fade"}, Trading(send=True), Journal(None), None)
-        pipeline = Pipeline(Spool(tmp_path / "none"), rules.start(), effects.act_again)
-        groups = [
-            Group(1 + skipped + at, Kind.TICKS, "demo", ("ticks", "A"), 1 + at, part)
-            for at in range(0, len(ticks), size)
-            for part in [ticks[at : at + size]]
-        ]
-        pipeline.catch_up(groups, effects.act_again)
-        found.append([signal.id for signal in effects.found_again])
-    assert found[0] == found[1]
-    assert len(set(found[0])) == len(found[0]) > 3
-
-
 def test_a_gap_reported_to_a_full_spool_is_stored_before_what_follows(tmp_path: Path) -> None:
     ticks = walks("A", 30)["A"]
     rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.bridge.live import wait_until
 from tests.mql5.trading import BID, IDENTITY, SYMBOL, Floor, order, signal, trading
@@ -60,6 +62,23 @@ def test_daily_loss(tmp_path: Path) -> None:
         assert floor.ask(signal(Side.BUY, 1.0)).status is EXECUTED
         _refused(floor, "limit 40.00")
         assert floor.ask(signal(Side.CLOSE)).status is EXECUTED
+
+
+@pytest.mark.parametrize(
+    ("inputs", "text"),
+    [
+        ({"MaxLotsPerDay": "-1"}, "a risk limit in the inputs is negative or no number"),
+        ({"MaxDailyLoss": "inf"}, "a risk limit in the inputs is negative or no number"),
+        ({"DefaultLots": "nan"}, "lots: nan asked, which is no size"),
+    ],
+    ids=str,
+)
+def test_inputs_that_are_no_numbers_open_nothing(
+    tmp_path: Path, inputs: dict[str, str], text: str
+) -> None:
+    with trading(tmp_path, inputs=inputs) as floor:
+        _refused(floor, text, lots=0.0)
+        assert len(floor.trades()) == 0
 
 
 def test_kill_switch(tmp_path: Path) -> None:

@@ -92,7 +92,13 @@ class Office:
         self.news: list[News] = []
         self.now_msc = now_msc
         self.journal = OrderJournal(path)
-        self.desk = Desk(self.journal, self.limits, self.news.append)
+        self.complaints: list[tuple[str, str]] = []
+        self.desk = Desk(
+            self.journal,
+            self.limits,
+            self.news.append,
+            complain=lambda name, text: self.complaints.append((name, text)),
+        )
         self.desk.open(self.post, market_msc, now_msc)
         self.living.append(self)
 

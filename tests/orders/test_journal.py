@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 
-from mt5bridge.orders import OrderJournal, Syncer, read_journal
+from mt5bridge.orders import OrderJournal, Syncer, read_book, read_journal
 from mt5bridge.orders.records import (
     Dealt,
     Halted,
@@ -18,7 +18,7 @@ from mt5bridge.orders.records import (
     Told,
     requested,
 )
-from mt5bridge.wire import SignalStatus
+from mt5bridge.wire import Halt, SignalStatus, encode
 from tests.bridge.live import wait_until
 from tests.orders.desk import NOON_MSC, order, result, signal
 
@@ -72,7 +72,14 @@ def test_every_torn_end_is_cut_back_to_whole_lines(tmp_path: Path) -> None:
         assert read_journal(path).records == [*RECORDS[:whole], RECORDS[-1]]
 
 
-@pytest.mark.parametrize("line", [0, 3, 6])
+def damage_of(found: list[Record]) -> str:
+    """The reason of the halt that damage means, behind all other records."""
+    last = found[-1]
+    assert isinstance(last, Halted) and last.halted and last.time_msc == NOON_MSC
+    return last.reason
+
+
+@pytest.mark.parametrize("line", [0, 3, 6, 7])
 def test_a_damaged_line_costs_that_line_only_and_the_file_is_kept(
     tmp_path: Path, line: int
 ) -> None:
@@ -83,15 +90,73 @@ def test_a_damaged_line_costs_that_line_only_and_the_file_is_kept(
     path.write_bytes(b"".join(lines))
     left = RECORDS[:line] + RECORDS[line + 1 :]
     assert read_journal(path).damaged_lines == [line + 1]
-    assert OrderJournal(path).records == left
-    assert read_journal(path).records == left and not read_journal(path).damaged_lines
+    found = OrderJournal(path).records
+    assert found[:-1] == left and f"o.journal, line {line + 1}: " in damage_of(found)
+    assert read_journal(path).records == found and not read_journal(path).damaged_lines
     assert (tmp_path / "o-1.journal").read_bytes() == b"".join(lines)
+    OrderJournal(path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_whatever_byte_of_a_halt_is_damaged_it_stays_a_halt(tmp_path: Path) -> None:
+    """Also of the last line, its end too: only a line without an end may be torn."""
+    path = tmp_path / "o.journal"
+    for records in ([RECORDS[1], RECORDS[6]], [RECORDS[6], RECORDS[1]]):
+        path.unlink(missing_ok=True)
+        write(path, records)
+        whole = path.read_bytes()
+        line = whole.splitlines(keepends=True)[records.index(RECORDS[6])]
+        first = whole.index(line)
+        for at in range(first, first + len(line)):
+            for bit in (0, 6):
+                path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+                book = read_book(path)
+                assert book.halted is not None and book.halted.halted, (at, bit)
+                assert "`mt5cep orders resume`" in book.halted.reason
+                assert "line " in book.halted.reason
+
+
+def test_many_damaged_lines_make_a_short_reason(tmp_path: Path) -> None:
+    path = tmp_path / "o.journal"
+    write(path, RECORDS)
+    path.write_bytes(b"rubbish\n" * 5_000 + path.read_bytes())
+    content = read_journal(path)
+    assert content.records[:-1] == RECORDS and len(content.damaged_lines) == 5_000
+    assert "line 1, 2, 3, ..:" in damage_of(content.records)
+    assert len(encode(Halt(1, damage_of(content.records)))) < 300
+
+
+def test_a_crash_while_damage_is_repaired_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "o.journal"
+    write(path, RECORDS)
+    damaged = b"rubbish\n" + path.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(5, "the power is gone")
+
+    for name in ("os.link", "os.fsync", "pathlib.Path.replace"):
+        path.write_bytes(damaged)
+        with monkeypatch.context() as patch:
+            patch.setattr(name, fail)
+            if name == "os.link":
+                patch.setattr("shutil.copyfile", fail)
+            with pytest.raises(OSError, match="the power is gone"):
+                OrderJournal(path)
+        assert path.read_bytes() == damaged, name
+    with monkeypatch.context() as patch:
+        patch.setattr("os.link", fail)  # a file system without links
+        assert OrderJournal(path).records[:-1] == RECORDS
+    assert damaged in [kept.read_bytes() for kept in tmp_path.glob("o-*.journal")]
 
 
 def test_a_line_that_fits_its_checksum_and_is_no_record_is_damage(tmp_path: Path) -> None:
     text = b'{"type":"asked","id":"five"}'
     (tmp_path / "o").write_bytes(b"%08x %s\n" % (crc32(text), text) * 2)
-    assert read_journal(tmp_path / "o").records == []
+    content = read_journal(tmp_path / "o")
+    assert content.damaged_lines == [1, 2]
+    assert [type(record) for record in content.records] == [Halted]
 
 
 def test_durable_is_what_a_sync_has_taken(tmp_path: Path) -> None:

@@ -13,20 +13,28 @@ import numpy as np
 import pytest
 
 from mt5bridge.position import Position
+from mt5bridge.server import Settings
 from mt5bridge.spool import (
+    GAP,
     CommitThread,
     Condition,
     Disk,
     Durable,
     Group,
+    Kind,
     Spool,
     SpoolError,
     SpoolLockedError,
     State,
+    StreamState,
     gap,
     read,
+    read_checkpoint,
 )
+from mt5bridge.spool.block import PAYLOAD_BYTES_MAX
+from mt5bridge.spool.identity import is_in_ids
 from mt5bridge.spool.segment import HEADER_BYTES, header
+from mt5bridge.spool.state import Checkpoint, Streams
 from tests.spool.groups import START_MSC, clock_group, deal_group, same, tick_group
 from tests.waiting import LONG_S
 
@@ -101,9 +109,6 @@ def test_recovery_says_where_each_stream_stands(tmp_path: Path) -> None:
     recovery = opened(crashed(tmp_path)).recovered
     state = recovery.streams[key]
     assert state.position == Position(8, 11, 4)
-    assert [(lost.first, lost.last, lost.reason) for lost in state.gaps] == [
-        (6, 8, "terminal was off")
-    ]
     assert recovery.streams["terminal", ("ticks", "XAUUSD")].sequence == 1
     assert recovery.last_ingest == 6
 
@@ -119,6 +124,51 @@ def test_positions_survive_the_deletion_of_the_segments_they_came_from(tmp_path:
     recovery = opened(tmp_path).recovered
     assert recovery.streams["terminal", ("ticks", "EURUSD")].sequence == 5
     assert recovery.last_ingest == 10
+
+
+def test_texts_of_losses_do_not_fill_checkpoints(tmp_path: Path) -> None:
+    """However much terminals say of what they lost: the next segment begins, and is read back."""
+    spool = opened(tmp_path)
+    losses = np.array([(number, number) for number in range(1, 17)], GAP)
+    for number in range(4_500):
+        source, stream = f"terminal {number % 9}", ("ticks", f"S{number}")
+        lost = Group(spool.next_ingest, Kind.GAP, source, stream, 1, losses, note="\x01" * 1_000)
+        assert spool.append(lost)
+    put(spool, 1)
+    spool.commit()
+    spool.rotate()
+    put(spool, 6)
+    spool.commit()
+    newest = spool.segments()[-1].path
+    assert newest.stat().st_size < 1 << 20
+    assert (found := read_checkpoint(newest)) is not None and len(found.streams) == 4_501
+    again = opened(crashed(tmp_path)).recovered
+    assert again.streams["terminal 0", ("ticks", "S0")].sequence == 16
+    assert again.damages == ()
+
+
+def _streams(count: int) -> Streams:
+    """Streams with the longest names and numbers there may be."""
+    position = Position(2**63 - 1, -(2**63), 2**32 - 1)
+    names = (f"{number:06d}".ljust(128, '"') for number in range(count))
+    return {(name, ("ticks", "\\" * 32)): StreamState(position) for name in names}
+
+
+def test_as_many_streams_as_a_server_allows_fit_a_checkpoint() -> None:
+    stream_bytes = len(Checkpoint.of("", 0, _streams(1_000)).encode()) / 1_000
+    assert stream_bytes * Settings().streams_max < PAYLOAD_BYTES_MAX
+
+
+def test_a_large_checkpoint_is_read_back(tmp_path: Path) -> None:
+    """By the archive too, which reads no more of a segment than it has to."""
+    streams = _streams(25_000)
+    spool = opened(tmp_path)
+    spool._streams.update(streams)
+    put(spool, 1)
+    spool.commit()
+    newest = spool.segments()[-1].path
+    assert newest.stat().st_size > 9 << 20
+    assert (found := read_checkpoint(newest)) is not None and found.as_streams() == streams
 
 
 def test_segments_rotate_by_size_and_by_time(tmp_path: Path) -> None:
@@ -333,3 +383,35 @@ def test_a_commit_thread_hands_over_the_failure_of_a_callback(tmp_path: Path) ->
     put(spool, 1)
     with pytest.raises(RuntimeError, match="callback"):
         thread.stop()
+
+
+def test_a_spool_has_its_name_before_its_first_record_is_on_disk(tmp_path: Path) -> None:
+    """What a record that a crash undoes has led to is recognised when it is sent again."""
+    directory = tmp_path / "spool"
+    name = opened(directory).recovered.spool
+    for number in range(2):
+        copy = crashed(directory)
+        spool = opened(copy)
+        assert spool.recovered.spool == name and is_in_ids(name)
+        put(spool, 1 + number)
+        directory = copy
+    spool.close()
+    assert opened(directory).recovered.spool == name
+    assert not (directory / "IDENTITY").exists()
+
+
+def test_a_spool_that_lost_its_segments_is_another_one(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    put(spool, 1)
+    spool.commit()
+    for segment in spool.segments():
+        segment.path.unlink()
+    assert opened(crashed(tmp_path)).recovered.spool != spool.recovered.spool
+
+
+def test_half_a_name_is_none(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    (tmp_path / "IDENTITY").write_text(spool.recovered.spool[:20])
+    name = opened(crashed(tmp_path)).recovered.spool
+    assert len(name) == 33 and name != spool.recovered.spool
+    assert not is_in_ids("0" * 32)

@@ -14,12 +14,13 @@ Broken: TypeAlias = tuple[Reason, str, bytes]
 _TRADES_AT = 16 + 8 + 8 + 8 + 4 + 4 + 1 + 1  # places of fields in a frame
 _STATUS_AT = 16 + 8 + 8 + 8 + 8 + 8 + 8 + 4
 _LOTS_AT = 16 + 5 * 8
+_STREAMS_AT = 16 + 8 + 8 + 4 + 4 + 4 + (2 + len("mt5bridge")) + 4
 _KIND_AT = _LOTS_AT + 4 * 8 + 4
 
 
 def broken_frames() -> dict[str, Broken]:
     """Frames that must be refused, by file name."""
-    return {**broken_shapes(), **broken_trading(), **broken_orders()}
+    return {**broken_shapes(), **broken_trading(), **broken_bounds(), **broken_orders()}
 
 
 def broken_shapes() -> dict[str, Broken]:
@@ -97,6 +98,61 @@ def broken_trading() -> dict[str, Broken]:
             sealed(recount, {16: 0}),
         ),
     }
+
+
+def broken_bounds() -> dict[str, Broken]:
+    """Numbers that fit their field and nothing else."""
+    heartbeat = encode(FRAMES["heartbeat"][1])
+    symbols = encode(FRAMES["symbols"][1])
+    result = encode(FRAMES["signal_result"][1])
+    signal = encode(FRAMES["signal"][1])
+    largest, infinite = b"\xff" * 8, struct.pack("<d", float("inf"))
+    return {
+        "bad_mark": (
+            Reason.BAD_VALUE,
+            "HEARTBEAT: 2^64 - 1 ticks were sent",
+            sealed(heartbeat, _at(len(heartbeat) - 8, largest)),
+        ),
+        "bad_ack": (
+            Reason.BAD_VALUE,
+            "ACK of 2^64 - 1 ticks",
+            sealed(encode(FRAMES["ack"][1]), _at(16 + 4 + 12 + 4, largest)),
+        ),
+        "bad_welcome": (
+            Reason.BAD_VALUE,
+            "WELCOME: 2^64 - 1 deals are on disk",
+            sealed(encode(FRAMES["welcome"][1]), _at(_STREAMS_AT, largest)),
+        ),
+        "bad_time": (
+            Reason.BAD_VALUE,
+            "HELLO behind the year 9999",
+            sealed(encode(FRAMES["hello"][1]), _at(32, struct.pack("<q", 253_402_300_800_000))),
+        ),
+        "bad_valid_until": (
+            Reason.BAD_VALUE,
+            "SIGNAL that is good for 300 million years",
+            sealed(signal, _at(32, struct.pack("<q", 2**63 - 1))),
+        ),
+        "bad_symbol": (
+            Reason.BAD_VALUE,
+            "SYMBOLS with an infinite point",
+            sealed(symbols, _at(32, infinite)),
+        ),
+        "bad_result_lots": (
+            Reason.BAD_VALUE,
+            "SIGNAL_RESULT of no number of lots",
+            sealed(result, _at(48, struct.pack("<d", float("nan")))),
+        ),
+        "bad_result_price": (
+            Reason.BAD_VALUE,
+            "SIGNAL_RESULT at an infinite price",
+            sealed(result, _at(56, infinite)),
+        ),
+    }
+
+
+def _at(place: int, raw: bytes) -> dict[int, int]:
+    return dict(zip(range(place, place + len(raw)), raw, strict=True))
 
 
 def broken_orders() -> dict[str, Broken]:

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from mt5bridge.records import Records
 from mt5bridge.wire import (
     FRAMES,
+    SEQUENCE_MAX,
+    TIME_MSC_MAX,
+    TIME_MSC_MIN,
     Account,
     Ask,
     Asked,
@@ -20,6 +23,8 @@ from mt5bridge.wire import (
     OrderKind,
     OrderSide,
     Recount,
+    Resume,
+    SignalResult,
     Symbol,
     Ticks,
 )
@@ -36,6 +41,8 @@ _RANGES = {
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 _NAME = st.text(st.sampled_from("ABCxyz.#€"), min_size=1, max_size=10)
 _SIZE = st.floats(0, 1e9)
+_SEQUENCE = st.integers(0, SEQUENCE_MAX)
+_TIME = st.integers(TIME_MSC_MIN, TIME_MSC_MAX)
 _NAMED: dict[str, st.SearchStrategy[Any]] = {
     "utc_offset_ms": st.integers(-86_400_000, 86_400_000),
     "first": st.integers(1, 2**62),
@@ -47,6 +54,12 @@ _NAMED: dict[str, st.SearchStrategy[Any]] = {
     "price": _SIZE,
     "sl": _SIZE,
     "tp": _SIZE,
+    "time_msc": _TIME,
+    "valid_until_msc": _TIME,
+    "sequence": _SEQUENCE,
+    "taken": _SEQUENCE,
+    "passed": _SEQUENCE,
+    "durable": _SEQUENCE,
 }
 
 
@@ -61,10 +74,22 @@ _OF_CLASS: dict[type, dict[str, st.SearchStrategy[Any]]] = {
         )
     },
     Halt: {"halted": st.integers(0, 1)},
-    Recount: {
-        "sequence": st.integers(0, 2**63 - 1),
-        "from_msc": st.integers(-(2**63), 0),
-        "to_msc": st.integers(1, 2**63 - 1),
+    Recount: {"from_msc": st.integers(TIME_MSC_MIN, 0), "to_msc": st.integers(1, TIME_MSC_MAX)},
+    Resume: {"time_msc": st.integers(-(2**63), 2**63 - 1)},
+    SignalResult: {"price": _MONEY},
+    Symbol: {
+        "name": _NAME,
+        **dict.fromkeys(
+            (
+                "point",
+                "tick_size",
+                "contract_size",
+                "volume_min",
+                "volume_max",
+                "volume_step",
+            ),
+            _SIZE,
+        ),
     },
 }
 
@@ -79,8 +104,6 @@ def bodies(cls: type) -> st.SearchStrategy[Any]:
         arguments["stream"] = st.integers(1, 2**32 - 1)
     if cls is Deals:
         arguments["stream"] = st.just(0)
-    if cls is Symbol:
-        arguments["name"] = _NAME
     arguments.update(_OF_CLASS.get(cls, {}))
     if cls is Order:
         return orders(arguments)

@@ -14,7 +14,10 @@ from mt5bridge.wire import (
     ASKED_MAX,
     BODY_BYTES_MAX,
     DEALS_MAX,
+    SYMBOLS_MAX,
     TICKS_MAX,
+    TIME_MSC_MAX,
+    TIME_MSC_MIN,
     Ack,
     Asked,
     Bye,
@@ -23,11 +26,16 @@ from mt5bridge.wire import (
     Error,
     ErrorCode,
     Frame,
+    Heartbeat,
+    Mark,
     OrderKind,
     OrderSide,
     Reason,
     Resend,
+    Resume,
     Signal,
+    Symbol,
+    Symbols,
     Ticks,
     WireError,
     decode,
@@ -38,6 +46,12 @@ from mt5bridge.wire.layout import TEXT_BYTES_MAX
 from tests.wire.broken import sealed
 from tests.wire.samples import FRAMES, some_ticks
 from tests.wire.strategies import frames
+
+_SIZES = (2**32 - 1, 2**32 - 1, 1e308, 0.0, 1e308, 1e308, 1e308, 0.0)
+
+
+def _symbols(count: int) -> tuple[Symbol, ...]:
+    return (Symbol(1, *_SIZES, "EURUSD.of.some.broker"),) * count
 
 
 @given(frames())
@@ -111,7 +125,7 @@ def test_record_limits(cls: type[Ticks], dtype: np.dtype, records_max: int) -> N
 def test_body_limit() -> None:
     """11.1"""
     with pytest.raises(WireError) as caught:
-        encode(Ack((Durable(1, 1),) * 100_000))
+        encode(Symbols(_symbols(SYMBOLS_MAX)))
     assert caught.value.reason is Reason.OVERSIZED
 
 
@@ -159,12 +173,61 @@ def test_errors_can_quote_anything(text: str) -> None:
         ("signal", {"lots": float("nan")}),
         ("signal", {"lots": -0.1}),
         ("signal", {"stop_points": float("inf")}),
+        ("signal", {"valid_until_msc": TIME_MSC_MAX + 1}),
+        ("order", {"time_msc": TIME_MSC_MIN - 1}),
+        ("hello", {"time_msc": 2**63 - 1}),
+        ("welcome", {"time_msc": -(2**63)}),
+        ("heartbeat", {"time_msc": TIME_MSC_MAX + 1}),
+        ("account", {"time_msc": TIME_MSC_MIN - 1}),
+        ("recount", {"from_msc": TIME_MSC_MIN - 1}),
+        ("recount", {"to_msc": TIME_MSC_MAX + 1}),
+        ("signal_result", {"time_msc": TIME_MSC_MAX + 1}),
+        ("signal_result", {"lots": -0.01}),
+        ("signal_result", {"lots": float("inf")}),
+        ("signal_result", {"price": float("nan")}),
+        ("symbols", {"symbols": _symbols(SYMBOLS_MAX + 1)}),
+        ("heartbeat", {"marks": (Mark(1, 0, 0),) * (SYMBOLS_MAX + 2)}),
+        ("ack", {"streams": (Durable(1, 1),) * (SYMBOLS_MAX + 2)}),
     ],
 )
 def test_values_out_of_range(name: str, changes: dict[str, object]) -> None:
     """11.1, 2.1"""
     with pytest.raises(WireError, match="bad_value"):
         replace(FRAMES[name][1], **changes)
+
+
+@pytest.mark.parametrize(
+    ("entry", "changes"),
+    [
+        (Mark(1, 0, 0), {"taken": 2**63}),
+        (Mark(1, 0, 0), {"passed": 2**64 - 1}),
+        (Durable(1, 1), {"sequence": 2**63}),
+        (Resume(1, 0, 0, ""), {"durable": 2**63}),
+        (_symbols(1)[0], {"point": float("nan")}),
+        (_symbols(1)[0], {"volume_max": float("inf")}),
+        (_symbols(1)[0], {"contract_size": -1.0}),
+    ],
+)
+def test_entries_out_of_range(entry: object, changes: dict[str, object]) -> None:
+    """11.1"""
+    with pytest.raises(WireError, match="bad_value"):
+        replace(entry, **changes)  # type: ignore[type-var]
+
+
+def test_bounds_themselves_are_in_range() -> None:
+    """11.1: lists as long as they may be fit a body, whatever their names are."""
+    largest = Symbol(2**32 - 1, *_SIZES, "😀" * 8)
+    marks = (Mark(2**32 - 1, 2**63 - 1, 2**63 - 1),) * (SYMBOLS_MAX + 1)
+    for frame in (
+        Heartbeat(2**64 - 1, TIME_MSC_MAX, 0, 2**32 - 1, marks),
+        Ack((Durable(2**32 - 1, 2**63 - 1),) * (SYMBOLS_MAX + 1)),
+        replace(
+            FRAMES["welcome"][1],
+            streams=(Resume(2**63 - 1, 2**63 - 1, 2**32 - 1, largest.name),) * (SYMBOLS_MAX + 1),
+        ),
+        replace(FRAMES["signal_result"][1], price=-37.63, time_msc=TIME_MSC_MIN),
+    ):
+        assert decode(encode(frame)) == frame
 
 
 def test_numbers_that_do_not_fit() -> None:

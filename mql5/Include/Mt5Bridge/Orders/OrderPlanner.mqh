@@ -28,6 +28,8 @@ public:
 
    string            Plan(OrderEntry &target, OrderBook &book, RiskGuard &guard, const Moment &now)
      {
+      if(!NumbersAllowed(target.request))
+         return("a size or price is negative or no number");
       if(target.request.kind == ORDER_CANCEL || target.request.kind == ORDER_MODIFY)
          return(PlanChange(target, guard));
       if(target.request.kind == ORDER_CLOSE && target.request.ticket != 0)
@@ -79,6 +81,14 @@ public:
      }
 
 private:
+   // Sizes and prices, whoever wrote them: a comparison with what is no number is never true.
+   bool              NumbersAllowed(const OrderRequest &request) const
+     {
+      return(SizeAllowed(request.lots) && SizeAllowed(request.price) && SizeAllowed(request.sl)
+             && SizeAllowed(request.tp) && SizeAllowed(request.stop_points)
+             && SizeAllowed(request.target_points));
+     }
+
    string            TicketText(const ulong ticket) const
      {
       return(IntegerToString((long)ticket));
@@ -132,6 +142,10 @@ private:
       double tp;
       StopPrices(target.request, m_rules, buys, price, sl, tp);
       string refusal = m_rules.DirectionRefusal(buys);
+      if(refusal == "" && !IsFinite(lots))
+         refusal = StringFormat("lots: %.8g asked, which is no size", asked);
+      if(refusal == "" && !(IsFinite(price) && IsFinite(sl) && IsFinite(tp)))
+         refusal = "the properties of " + target.request.symbol + " make no price";
       if(refusal == "")
          refusal = m_rules.VolumeRefusal(asked, lots);
       if(refusal == "" && pending)

@@ -6,6 +6,7 @@
 #define MT5BRIDGE_ORDERS_RISK_GUARD_MQH
 
 #include "..\Session\Moment.mqh"
+#include "..\Wire\Checks.mqh"
 #include "Exposure.mqh"
 #include "KillSwitch.mqh"
 #include "SymbolRules.mqh"
@@ -71,6 +72,8 @@ public:
          return("");
       string refusal = HaltRefusal();
       if(refusal == "")
+         refusal = LimitsRefusal();
+      if(refusal == "")
          refusal = Above("lots per order", lots, 0, m_limits.lots_per_order, "");
       if(refusal == "")
          refusal = Above("orders per minute", 1, SentSince(book, now.utc_msc - MINUTE_MS),
@@ -93,11 +96,21 @@ public:
      }
 
 private:
-   // The text of a limit that would be passed, "" if it is kept.
+   // Why these limits hold nothing back, "" if they are limits: a typing error must not trade.
+   string            LimitsRefusal(void) const
+     {
+      if(SizeAllowed(m_limits.lots_per_order) && SizeAllowed(m_limits.lots_per_symbol)
+         && SizeAllowed(m_limits.lots_per_day) && m_limits.orders_per_minute >= 0
+         && SizeAllowed(m_limits.daily_loss))
+         return("");
+      return("a risk limit in the inputs is negative or no number: use 0 for no limit");
+     }
+
+   // The text of a limit that would be passed, "" if it is kept. What is no number passes it.
    string            Above(const string limit, const double asked, const double used,
                            const double most, const string where) const
      {
-      if(most <= 0 || used + asked <= most + LOTS_EPSILON)
+      if(IsFinite(asked) && (most <= 0 || used + asked <= most + LOTS_EPSILON))
          return("");
       return(StringFormat("%s: %s%.8g asked, %.8g there already, limit %.8g", limit, where, asked,
                           used, most));

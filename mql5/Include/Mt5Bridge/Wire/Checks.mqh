@@ -25,6 +25,12 @@ bool OffsetAllowed(const int utc_offset_ms)
    return(utc_offset_ms >= -UTC_OFFSET_MS_MAX && utc_offset_ms <= UTC_OFFSET_MS_MAX);
   }
 
+// A time of somebody's clock, in the years 1 to 9999.
+bool TimeAllowed(const long time_msc)
+  {
+   return(time_msc >= TIME_MSC_MIN && time_msc <= TIME_MSC_MAX);
+  }
+
 // `count` records, the first one numbered `first`.
 bool BatchAllowed(const ulong first, const int utc_offset_ms, const int count, const int count_max)
   {
@@ -39,17 +45,32 @@ bool SizeAllowed(const double size)
    return(IsFinite(size) && size >= 0);
   }
 
-// The sizes of a signal.
+// The sizes of a symbol.
+bool SymbolAllowed(const SymbolEntry &symbol)
+  {
+   return(SizeAllowed(symbol.point) && SizeAllowed(symbol.tick_size)
+          && SizeAllowed(symbol.contract_size) && SizeAllowed(symbol.volume_min)
+          && SizeAllowed(symbol.volume_max) && SizeAllowed(symbol.volume_step));
+  }
+
+// The sizes and times of a signal.
 bool SignalAllowed(const SignalFrame &signal)
   {
-   return(SizeAllowed(signal.lots) && SizeAllowed(signal.stop_points)
+   return(TimeAllowed(signal.time_msc) && TimeAllowed(signal.valid_until_msc)
+          && SizeAllowed(signal.lots) && SizeAllowed(signal.stop_points)
           && SizeAllowed(signal.target_points));
+  }
+
+// What a terminal says of a fill; prices of some instruments are negative.
+bool ResultAllowed(const SignalResultFrame &result)
+  {
+   return(TimeAllowed(result.time_msc) && SizeAllowed(result.lots) && IsFinite(result.price));
   }
 
 // The six amounts of an account, which may be negative.
 bool AccountAllowed(const AccountFrame &account)
   {
-   return(IsFinite(account.balance) && IsFinite(account.credit) && IsFinite(account.profit)
+   return(TimeAllowed(account.time_msc) && IsFinite(account.balance) && IsFinite(account.credit) && IsFinite(account.profit)
           && IsFinite(account.equity) && IsFinite(account.margin)
           && IsFinite(account.margin_free));
   }
@@ -57,7 +78,8 @@ bool AccountAllowed(const AccountFrame &account)
 // What an order of each kind must say.
 bool OrderAllowed(const OrderFrame &order)
   {
-   if(!SizeAllowed(order.lots) || !SizeAllowed(order.price)
+   if(!TimeAllowed(order.time_msc) || !TimeAllowed(order.valid_until_msc)
+      || !SizeAllowed(order.lots) || !SizeAllowed(order.price)
       || !SizeAllowed(order.sl) || !SizeAllowed(order.tp))
       return(false);
    switch(order.kind)
@@ -78,6 +100,7 @@ bool OrderAllowed(const OrderFrame &order)
 bool RecountAllowed(const RecountFrame &recount)
   {
    return(recount.stream != DEALS_STREAM && recount.sequence <= SEQUENCE_MAX
+          && TimeAllowed(recount.from_msc) && TimeAllowed(recount.to_msc)
           && recount.from_msc < recount.to_msc);
   }
 

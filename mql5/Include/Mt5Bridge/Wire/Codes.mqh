@@ -19,6 +19,10 @@
 #define DEALS_STREAM       0
 #define UTC_OFFSET_MS_MAX  86400000
 #define SEQUENCE_MAX       0x7FFFFFFFFFFFFFFF
+#define SYMBOLS_MAX        16384
+#define STREAMS_MAX        16385               // of one terminal: its symbols and its deals
+#define TIME_MSC_MIN       (-62135596800000)   // the years 1 to 9999
+#define TIME_MSC_MAX       253402300799999
 
 // The type byte of a frame's header.
 enum FrameType

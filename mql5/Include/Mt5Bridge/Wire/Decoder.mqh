@@ -94,7 +94,8 @@ private:
       symbol.volume_max = m_in.F8();
       symbol.volume_step = m_in.F8();
       symbol.name = m_in.Text();
-      m_in.Require(symbol.stream != DEALS_STREAM && NameAllowed(symbol.name, SYMBOL_BYTES_MAX));
+      m_in.Require(symbol.stream != DEALS_STREAM && NameAllowed(symbol.name, SYMBOL_BYTES_MAX)
+                   && SymbolAllowed(symbol));
      }
 
 public:
@@ -136,7 +137,7 @@ public:
       frame.currency = m_in.Text();
       frame.program = m_in.Text();
       m_in.Require(NameAllowed(frame.identity, IDENTITY_BYTES_MAX)
-                   && OffsetAllowed(frame.utc_offset_ms));
+                   && TimeAllowed(frame.time_msc) && OffsetAllowed(frame.utc_offset_ms));
       return(End());
      }
 
@@ -157,8 +158,10 @@ public:
          frame.streams[i].time_msc = m_in.I8();
          frame.streams[i].count_at_msc = m_in.U4();
          frame.streams[i].name = m_in.Text();
+         m_in.Require(frame.streams[i].durable <= SEQUENCE_MAX);
         }
       m_in.ListEnd(count, room);
+      m_in.Require(TimeAllowed(frame.time_msc) && room <= STREAMS_MAX);
       return(End());
      }
 
@@ -170,6 +173,7 @@ public:
       for(int i = 0; i < room && m_in.Good(); i++)
          SymbolFields(frame.symbols[i]);
       m_in.ListEnd(count, room);
+      m_in.Require(room <= SYMBOLS_MAX);
       return(End());
      }
 
@@ -212,14 +216,17 @@ public:
       const uint count = m_in.U4();
       const int room = m_in.ListRoom(count, 20);
       ArrayResize(frame.marks, room);
-      for(int i = 0; i < room; i++)
+      for(int i = 0; i < room && m_in.Good(); i++)
         {
          frame.marks[i].stream = m_in.U4();
          frame.marks[i].taken = m_in.U8();
          frame.marks[i].passed = m_in.U8();
+         m_in.Require(frame.marks[i].taken <= SEQUENCE_MAX
+                      && frame.marks[i].passed <= SEQUENCE_MAX);
         }
       m_in.ListEnd(count, room);
-      m_in.Require(OffsetAllowed(frame.utc_offset_ms));
+      m_in.Require(TimeAllowed(frame.time_msc) && OffsetAllowed(frame.utc_offset_ms)
+                   && room <= STREAMS_MAX);
       return(End());
      }
 
@@ -228,12 +235,14 @@ public:
       const uint count = m_in.U4();
       const int room = m_in.ListRoom(count, 12);
       ArrayResize(frame.streams, room);
-      for(int i = 0; i < room; i++)
+      for(int i = 0; i < room && m_in.Good(); i++)
         {
          frame.streams[i].stream = m_in.U4();
          frame.streams[i].sequence = m_in.U8();
+         m_in.Require(frame.streams[i].sequence <= SEQUENCE_MAX);
         }
       m_in.ListEnd(count, room);
+      m_in.Require(room <= STREAMS_MAX);
       return(End());
      }
 
@@ -287,6 +296,7 @@ public:
       frame.status = m_in.U2();
       m_in.Require(frame.status <= RESULT_UNKNOWN);
       frame.text = m_in.Text();
+      m_in.Require(ResultAllowed(frame));
       return(End());
      }
 

@@ -1,0 +1,28 @@
+"""`--point SYMBOL=SIZE`: the size of a point, as options of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cep.cli.errors import UserError
+
+
+def given_points(texts: Iterable[str]) -> dict[str, float]:
+    """Sizes by symbol. UserError for a text that is none, or a second size of a symbol."""
+    found: dict[str, float] = {}
+    for text in texts:
+        symbol, size = _point(text)
+        if found.setdefault(symbol, size) != size:
+            raise UserError(f"--point {text}: {symbol} has {found[symbol]:g} already", "give one")
+    return found
+
+
+def _point(text: str) -> tuple[str, float]:
+    symbol, _, size = text.partition("=")
+    try:
+        point = float(size)
+    except ValueError:
+        point = 0.0
+    if not symbol.strip() or not 0 < point < float("inf"):
+        raise UserError(f"--point {text}: not SYMBOL=SIZE", "for example --point EURUSD=0.00001")
+    return symbol.strip(), point

@@ -1,0 +1,106 @@
+"""`mt5cep terminals`: which terminals the running daemon knows, and letting one go."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import msgspec
+
+from cep.cli.errors import INTERNAL, UserError
+from cep.cli.moments import SECONDS
+from cep.cli.orders import JSON, awaited
+from cep.cli.settings_file import NEEDED_CONFIG
+from cep.cli.text import aligned
+from cep.live.config import Config, read_config
+from cep.live.outgoing import inbox_of
+from cep.live.standing import status_path
+from cep.report.tables import time_text
+from mt5bridge.clock import now_msc
+from mt5bridge.orders import ForgetTerminal
+from mt5bridge.server.status import Status, TerminalStatus, running_status
+
+HEAD = ["identity", "state", "since (UTC)", "trades", "account", "symbols", "on disk", "unanswered"]
+
+
+@click.group()
+def command() -> None:
+    """List the terminals that the running daemon knows, and let one go."""
+
+
+@command.command("ls")
+@NEEDED_CONFIG
+@JSON
+def ls_command(config: Path, as_json: bool) -> None:
+    """List terminals: those that are connected, and those that are away and may come back."""
+    status = told(read_config(config))
+    if as_json:
+        click.echo(json.dumps(msgspec.to_builtins(status.terminals), indent=1))
+        return
+    rows = [row(terminal) for terminal in status.terminals]
+    click.echo("\n".join(aligned([HEAD, *rows])) if rows else "no terminal")
+
+
+def told(config: Config) -> Status:
+    """What the daemon tells of itself. UserError when none runs."""
+    status = running_status(status_path(config), now_msc())
+    if status is None:
+        raise UserError("no daemon runs with these settings", "start `mt5cep daemon` first")
+    return status
+
+
+def row(terminal: TerminalStatus) -> list[str]:
+    records = sum(stream.durable for stream in terminal.streams)
+    return [
+        terminal.identity,
+        "connected" if terminal.connected else "away",
+        time_text(terminal.since_msc) if terminal.since_msc else "",
+        terminal.trades.replace("_", " "),
+        str(terminal.account or ""),
+        str(len(terminal.symbols)),
+        f"{records:,}",
+        str(terminal.unanswered),
+    ]
+
+
+@command.command("forget")
+@click.argument("identity")
+@NEEDED_CONFIG
+@click.option(
+    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
+)
+def forget_command(identity: str, config: Path, wait: float) -> None:
+    """Let a terminal that is away go: another has its place, and no signal waits for it.
+
+    Where its streams stand stays known, so its numbers go on if it comes back.
+    """
+    settings = read_config(config)
+    check_away(told(settings), identity)
+    asked_msc = now_msc()
+    path = inbox_of(settings).put(ForgetTerminal(identity), asked_msc)
+    if awaited(lambda: None if path.exists() else path, wait) is None:
+        click.echo("handed over, not taken yet: forgotten when the daemon looks")
+        return
+    if awaited(lambda: listed(settings, identity, now_msc()), wait) is not False:
+        click.echo(f"{identity} is not forgotten; the daemon's log says why", err=True)
+        raise click.exceptions.Exit(INTERNAL)
+    click.echo("forgotten")
+
+
+def check_away(status: Status, identity: str) -> None:
+    """UserError for who is not known, or is connected."""
+    found = next((one for one in status.terminals if one.identity == identity), None)
+    if found is None:
+        known = ", ".join(one.identity for one in status.terminals) or "none"
+        raise UserError(f"{identity}: no such terminal", f"the daemon knows {known}")
+    if found.connected:
+        raise UserError(f"{identity} is connected", "stop its program first")
+
+
+def listed(config: Config, identity: str, after_msc: int) -> bool | None:
+    """False when the daemon lists it no more; None while it does, or tells nothing."""
+    status = running_status(status_path(config), after_msc)
+    if status is None or any(one.identity == identity for one in status.terminals):
+        return None
+    return False
