@@ -9,7 +9,7 @@ import msgspec
 from loguru import logger
 
 from mt5bridge.spool import Group
-from mt5bridge.spool.disk import make_directories, replace_file
+from mt5bridge.spool.disk import Disk, make_directories, replace_file
 
 RECORDS_MAX = 16
 """Groups found in one start; more are no bad records but rules that can bear none."""
@@ -97,6 +97,6 @@ def _entry(line: bytes) -> LeftOut | None:
 def set_file_aside(path: Path, problem: Exception, complain: Complain) -> None:
     """Rename a file that cannot be read, so that it is looked at no more and kept for repair."""
     other = path.with_name(f"{path.name}.bad")
-    path.replace(other)
+    Disk().rename(path, other)  # a crash that undoes it finds the file, and renames it again
     why = f"{type(problem).__name__}: {problem}"
     complain("files_quarantined", f"{path}: {why}; it is now {other.name}, and not needed to go on")

@@ -346,7 +346,7 @@ def test_a_disk_that_fails_ends_the_spool_for_good(tmp_path: Path) -> None:
 
 
 def test_a_segment_that_could_not_be_renamed_is_sealed_before_the_next_one(tmp_path: Path) -> None:
-    with recording(tmp_path, Fault(1, errno.ENOSPC, "rename")):
+    with recording(tmp_path, Fault(2, errno.ENOSPC, "rename")):  # the first one names the spool
         spool = opened(tmp_path, segment_bytes=1)
         put(spool, 1)
         spool.commit()
