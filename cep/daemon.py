@@ -12,7 +12,7 @@ import os
 import sys
 from collections import deque
 from contextlib import ExitStack
-from threading import Event, Thread
+from threading import Event
 
 from loguru import logger
 
@@ -40,9 +40,11 @@ from mt5bridge import clock
 from mt5bridge.credential import ensure_credential, read_credential
 from mt5bridge.orders import OrderRequest
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
+from mt5bridge.server.batch import StreamKey
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
-from mt5bridge.spool.disk import lock
+from mt5bridge.spool.disk import lock, make_directories
+from mt5bridge.troubles import Effect, Trouble, Troubles
 from mt5bridge.wire import Signal
 
 MEBIBYTE = 1 << 20
@@ -51,6 +53,24 @@ STATE_LOCK = "daemon.lock"
 """Not LOCK, that of the spool: both folders may be one."""
 SWITCH_S = 0.0001
 """How long another thread may keep a signal waiting."""
+CHANGE_AGAIN_MS = 1_000
+"""From one attempt to write new rules down to the next, on a full disk."""
+ARCHIVE = "archive"
+"""The name of the trouble when segments cannot be moved there."""
+
+
+class DaemonFailedError(Exception):
+    """The daemon has ended because a disk or a thread failed; the text names it."""
+
+    exit_code = 3
+    hint = (
+        "what was acknowledged is on disk, and terminals keep the rest: "
+        "mend the cause, then start the daemon again"
+    )
+
+    @classmethod
+    def of(cls, trouble: Trouble) -> DaemonFailedError:
+        return cls(f"the daemon has ended: {trouble.name}: {trouble.text}")
 
 
 def load_plan(config: Config, text: str | None = None) -> Plan:
@@ -96,8 +116,11 @@ class Daemon:
         self.rules = self._compiled(self.plan, Seed())
         self.sink = Sink()
         self.server: Server | None = None
+        self.troubles = Troubles()
         self._held: deque[tuple[int, Signal]] = deque()
         self._is_begun = False  # with the first record of the spool: nobody acts on what it holds
+        self._unacknowledged: dict[tuple[str, StreamKey], int] = {}  # but on disk
+        self._change_ms = 0
 
     def _compiled(self, plan: Plan, seed: Seed) -> Compiled:
         jit = self.config.rules.numba
@@ -108,20 +131,32 @@ class Daemon:
         return None if streams is None else [*streams, *_signals(plan)]
 
     def run(self, stop: Event, ready: Event | None = None) -> None:
-        """Serve until `stop` is set; `ready` is set once terminals can connect."""
-        self.settings = self._settings()
-        with ExitStack() as stack:
-            self._hold_state(stack)
-            self.spool = self._open_spool(stack)
-            folder, spool = self.config.state.folder, self.spool.recovered.spool
-            self.checkpoints = Checkpoints(folder, spool, self.sink.complain)
-            self.quarantine = Quarantine(folder, spool, self.sink.complain)
-            self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered)
-            self.log = RulesLog(folder / f"{spool}.rules", self.sink.complain)
-            self._recover(stack)
-            self.pipeline.run.warm_up()
-            be_quick()
-            self._serve(stop, ready)
+        """Serve until `stop` is set; `ready` is set once terminals can connect.
+
+        DaemonFailedError when a disk or a thread fails, so that it cannot go on.
+        """
+        try:
+            self.settings = self._settings()
+            with ExitStack() as stack:
+                self._run(stack, stop, ready)
+        except OSError as problem:
+            self.troubles.report("disk", problem, Effect.ENDS)
+        if self.troubles.end is not None:
+            raise DaemonFailedError.of(self.troubles.end)
+
+    def _run(self, stack: ExitStack, stop: Event, ready: Event | None) -> None:
+        self._hold_state(stack)
+        self.spool = self._open_spool(stack)
+        folder, spool = self.config.state.folder, self.spool.recovered.spool
+        self.checkpoints = Checkpoints(folder, spool, self.troubles, complain=self.sink.complain)
+        self.quarantine = Quarantine(folder, spool, self.sink.complain)
+        self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered, self.troubles)
+        self.log = RulesLog(folder / f"{spool}.rules", self.sink.complain)
+        self._recover(stack)
+        self.pipeline.run.warm_up()
+        be_quick()
+        self._serve(stop, ready)
+        if self.troubles.end is None:
             self._snapshot()
             self._save_snapshots()
 
@@ -135,7 +170,7 @@ class Daemon:
     def _hold_state(self, stack: ExitStack) -> None:
         """Nobody else journals orders here: a second daemon would send them once more."""
         folder = self.config.state.folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_directories(folder)
         stack.callback(os.close, lock(folder / STATE_LOCK))
 
     def _open_spool(self, stack: ExitStack) -> Spool:
@@ -148,7 +183,7 @@ class Daemon:
             on_durable=self._on_durable,
         )
         recovery = spool.recover()
-        stack.callback(spool.close)
+        stack.callback(self._close_spool, spool)
         if recovery.torn_bytes:
             logger.warning("cut {} bytes of an interrupted write", recovery.torn_bytes)
         for path, damage in recovery.damages:
@@ -167,13 +202,19 @@ class Daemon:
                 stack.push(attempt.pop_all())
                 return
 
+    def _close_spool(self, spool: Spool) -> None:
+        try:
+            spool.close()
+        except SpoolError as problem:
+            self.troubles.report(spool.directory, problem, Effect.ENDS)
+
     def _catch_up(self, stack: ExitStack, restored: Restored | None) -> None:
         """Bring the rules to the end of the spool and the journal to the end of the rules."""
         state = self.config.state
         found = restored or self._begin()
         before = self.outgoing.journal.write
         self.journal = Journal(state.journal, found.journal_bytes, before)
-        stack.callback(self.journal.close)
+        stack.callback(self._close_journal)
         self.effects = self._effects()
         self.pipeline = Pipeline(self.spool, found.run, self._on_rows)
         self._act_for(found.run.rules.plan)
@@ -244,18 +285,22 @@ class Daemon:
             return None
         return self._following(plan)
 
-    def _change(self, ready: Ready) -> None:
-        """Take over new rules between two records, for good."""
+    def _change(self, ready: Ready) -> bool:
+        """Take over new rules between two records, for good; False: try again later."""
         try:
             following = changed(self.pipeline.run, ready.rules)
         except Exception as problem:  # noqa: BLE001 -- whatever is wrong, the old rules go on
             logger.error("the new rules cannot take over, the old ones go on: {}", problem)
-            return
+            return True
         since = Since(self.spool.next_ingest - 1, ready.text)
-        self.log.add(since.ingest, since.text)
+        with self.troubles.attempt(self.log.path):
+            self.log.add(since.ingest, since.text)
+        if self.log.newest != since:
+            return False
         self._take_over(following, since)
         self.text, self.plan = ready.text, load_plan(self.config, ready.text)
         self._snapshot()
+        return True
 
     def _begin(self) -> Restored:
         """A run from the first record of the spool on, and a journal of its own."""
@@ -274,36 +319,37 @@ class Daemon:
 
     def _serve(self, stop: Event, ready: Event | None) -> None:
         with ExitStack() as stack:
-            commits = CommitThread(self.spool, clock.monotonic_ms)
+            commits = CommitThread(
+                self.spool, clock.monotonic_ms, self.troubles, self._after_commit
+            )
             server = self._listen(stack)
-            standing = Standing(self.config, server)
+            standing = Standing(self.config, server, self.troubles)
             stack.callback(standing.end)
             stack.callback(self._send_held)
             commits.start()
-            stack.callback(commits.stop)
-            archiving = self._start_archiving(stop)
+            stack.callback(commits.end)
+            self._start_archiving(stack)
             logger.info("listening on {}", server.address)
             if ready is not None:
                 ready.set()
             silence = Silence(self.pipeline, self.config.state.clock_every_ms)
             file = RulesFile(self.config.rules.file, self.text, self.config.rules.watch_ms)
             reload, ready_rules = Reload(file, self._compiled_text), None
-            while not stop.is_set() and commits.failure is None:
+            while not stop.is_set() and self.troubles.end is None:
                 if not server.poll_once(POLL_MS):
                     self._write_journal()
-                self.pipeline.store_gaps()
                 now = clock.now()
-                silence.look(now)
+                if not self.troubles.stops:
+                    self.pipeline.store_gaps()
+                    silence.look(now)
                 self._each_turn()
                 self._send_held()
                 self.outgoing.look(now)
                 standing.look(now)
                 ready_rules = ready_rules or reload.look(now.ms)
-                if ready_rules is not None and not self._held:
-                    self._change(ready_rules)
-                    ready_rules = None
-            if archiving is not None:
-                archiving.join()
+                if ready_rules is not None and not self._held and now.ms >= self._change_ms:
+                    self._change_ms = now.ms + CHANGE_AGAIN_MS
+                    ready_rules = None if self._change(ready_rules) else ready_rules
 
     def _each_turn(self) -> None:
         """What else there is to do, again and again."""
@@ -322,21 +368,36 @@ class Daemon:
         return self.server
 
     def _on_durable(self, durable: Durable) -> None:
-        """Acknowledge what a commit made safe; called in the commit thread."""
-        if self.server is not None:
-            self.outgoing.before_acknowledging()
-            for (identity, stream), sequence in durable.sequences.items():
-                self.server.acknowledge(identity, stream, sequence)
+        """A commit made this safe; called in the commit thread."""
+        self._unacknowledged.update(durable.sequences)
+
+    def _after_commit(self) -> None:
+        """What waits for the disk, again and again; called in the commit thread."""
+        self._acknowledge()
         self._write_journal()
         self._save_snapshots()
 
+    def _acknowledge(self) -> None:
+        """Tell terminals what they may forget, unless something fails."""
+        if not self._unacknowledged or self.server is None:
+            return
+        if not self.outgoing.before_acknowledging() or self.troubles.stops:
+            return
+        for (identity, stream), sequence in self._unacknowledged.items():
+            self.server.acknowledge(identity, stream, sequence)
+        self._unacknowledged.clear()
+
     def _write_journal(self) -> None:
-        try:
+        with self.troubles.attempt(self.journal.path):
             self.journal.write()
-        except OSError as problem:
-            logger.error("{}: {}", self.config.state.journal, problem)
+
+    def _close_journal(self) -> None:
+        with self.troubles.attempt(self.journal.path):
+            self.journal.close()
 
     def _on_batch(self, batch: Batch) -> bool:
+        if self.troubles.stops:
+            return False  # it will be asked for again
         if batch.stream == DEALS:
             self.outgoing.before_deals(batch)
         return self.pipeline.on_batch(batch)
@@ -385,19 +446,25 @@ class Daemon:
     def _ordered(self) -> list[OrderRequest]:
         return self.delivery.callback.take_orders() if self.delivery is not None else []
 
-    def _start_archiving(self, stop: Event) -> Thread | None:
+    def _start_archiving(self, stack: ExitStack) -> None:
         folder = self.config.archive.folder
         if folder is None:
-            return None
-        archive = Archive(folder)
-        thread = Thread(target=self._archive, args=(archive, stop), name="archive", daemon=True)
-        thread.start()
-        return thread
+            return
+        archive, stop = Archive(folder), Event()
+        worker = self.troubles.worker("archive thread", lambda: self._archive(archive, stop))
+        worker.start()
+        stack.callback(worker.join)
+        stack.callback(stop.set)
 
     def _archive(self, archive: Archive, stop: Event) -> None:
-        """Move sealed segments into the archive, again and again."""
+        """Move sealed segments into the archive, again and again.
+
+        When it cannot, everything stays in the spool, and nothing else depends on it.
+        """
         while not stop.wait(self.config.archive.every_seconds):
             try:
                 ingest_spool(self.config.spool.folder, archive)
             except (ArchiveError, SpoolError, OSError) as problem:
-                logger.error("archive: {}", problem)
+                self.troubles.report(ARCHIVE, problem, Effect.GOES_ON)
+            else:
+                self.troubles.clear(ARCHIVE)

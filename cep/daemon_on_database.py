@@ -15,7 +15,7 @@ from loguru import logger
 
 from cep.daemon import Daemon
 from cep.engine.native import Compiled, Seed
-from cep.live.checkpoints import Restored
+from cep.live.checkpoints import SNAPSHOT, Restored
 from cep.live.config import Config
 from cep.live.follower import PAUSES_S, Follower, Waiting
 from cep.live.journal import Journal
@@ -24,6 +24,7 @@ from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
 from cep.plan.nodes import Plan
 from mt5bridge.spool import Durable, Group, Kind, Spool
 from mt5bridge.spool import read as read_spool
+from mt5bridge.troubles import Effect
 
 
 class FollowedPipeline(Pipeline):
@@ -62,7 +63,7 @@ class DatabaseDaemon(Daemon):
         found, is_restored = self._found(stack)
         state, folder = self.config.state, self.spool.directory
         self.journal = Journal(state.journal, found.journal_bytes, self.outgoing.journal.write)
-        stack.callback(self.journal.close)
+        stack.callback(self._close_journal)
         self.effects = self._effects()
         waiting = Waiting(folder, self.spool.durable_ingest)
         self.pipeline = FollowedPipeline(self.spool, self.on_database, self._on_rows, waiting)
@@ -76,7 +77,7 @@ class DatabaseDaemon(Daemon):
             self._act_on(done, act)
             self._save_snapshots()
         self.acted = self.on_database.position
-        self.follower = Follower(self.on_database, waiting, folder, self._told)
+        self.follower = Follower(self.on_database, waiting, folder, self._told, self.troubles)
         logger.info("{} stored records", self.spool.durable_ingest)
 
     def _found(self, stack: ExitStack) -> tuple[Restored, bool]:
@@ -133,8 +134,6 @@ class DatabaseDaemon(Daemon):
 
     def _each_turn(self) -> None:
         """Act on what the database has led to since."""
-        if self.follower.failure is not None:
-            raise self.follower.failure
         while self._done:
             self._act_on(self._done[0], self._on_rows)
             self._done.popleft()
@@ -156,7 +155,8 @@ class DatabaseDaemon(Daemon):
         self.sink.counters["database_passed_over"] = self.on_database.passed_over
         if not self._done and not self._is_left:
             rules = self.on_database
-            self.checkpoints.hold(rules.position, self.journal.size_bytes, rules.snapshot())
+            with self.troubles.attempt(SNAPSHOT, Effect.GOES_ON):
+                self.checkpoints.hold(rules.position, self.journal.size_bytes, rules.snapshot())
 
 
 def pause(attempt: int) -> None:

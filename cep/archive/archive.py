@@ -16,7 +16,7 @@ from cep.archive.parts import read_part, within
 from cep.archive.paths import LOCK, MANIFEST
 from cep.archive.schema import SCHEMAS, TICKS
 from mt5bridge.local import local
-from mt5bridge.spool.disk import lock
+from mt5bridge.spool.disk import Disk, lock, make_directories
 
 ALWAYS = ("ingest", "time_msc", "symbol")
 _FILL = "fill one with `mt5cep archive import` or `mt5cep archive ingest`"
@@ -48,7 +48,7 @@ class Archive:
 
         A new archive needs a new or an empty directory. ArchiveError for another one.
         """
-        self.directory.mkdir(parents=True, exist_ok=True)
+        make_directories(self.directory)
         if stranger := _stranger(self.directory):
             raise ArchiveError(
                 f"{self.directory}: no archive, and not empty ({stranger} is there); "
@@ -57,6 +57,8 @@ class Archive:
         held = lock(self.directory / LOCK)
         try:
             self.refresh()
+            # What is about to be removed relies on it, and its own writer may not have come so far.
+            Disk().sync_directory(self.directory)
             yield
         finally:
             os.close(held)

@@ -88,4 +88,4 @@ def remove_orphans(archive: Archive) -> int:
 def _leftovers(directory: Path) -> list[Path]:
     """Everything that a run of this program may have written here."""
     parts = directory.glob("*/date=*/symbol=*/*.parquet*")
-    return [*parts, *directory.glob(f"{MANIFEST}.*.tmp")]
+    return [*parts, *directory.glob(f"{MANIFEST}.part")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -91,11 +92,16 @@ def ingest_spool(
 
 
 def pending(spool: Path, *, include_open: bool = False) -> list[Segment]:
-    """Segments that are not marked as archived, oldest first."""
+    """Segments that are not marked as archived, oldest first.
+
+    None behind an open one: what is archived of a spool is known by its last number alone.
+    """
     if not spool.is_dir():
         raise ArchiveError(f"{spool}: no such spool directory; check spool.folder")
-    wanted = {State.SEALED, State.OPEN} if include_open else {State.SEALED}
-    return [segment for segment in list_segments(spool) if segment.state in wanted]
+    found = list_segments(spool)
+    if not include_open:
+        found = list(takewhile(lambda segment: segment.state is not State.OPEN, found))
+    return [segment for segment in found if segment.state is not State.ARCHIVED]
 
 
 def origin_of(manifest: Manifest, segments: Iterable[Segment]) -> Origin | None:
@@ -120,8 +126,8 @@ def origin_of(manifest: Manifest, segments: Iterable[Segment]) -> Origin | None:
 
 
 def _spool_of(segments: Sequence[Segment]) -> str:
-    """Identity of the spool, from the first segment that can say it."""
-    for segment in segments:
+    """Identity of the spool, from the first segment that can say it, archived or not."""
+    for segment in (*segments, *list_segments(segments[0].path.parent)):
         checkpoint = read_checkpoint(segment.path)
         if checkpoint:
             return checkpoint.spool

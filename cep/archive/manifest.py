@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import msgspec
 
 from cep.archive.errors import ArchiveError
 from cep.archive.paths import MANIFEST
-from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.disk import replace_file
 
 FORMAT = "mt5cep-archive"
 VERSION = 1
@@ -158,17 +157,3 @@ def save(directory: Path, manifest: Manifest) -> Manifest:
     lines = [encoder.encode(head), *map(encoder.encode, entries)]
     replace_file(directory / MANIFEST, b"\n".join(lines) + b"\n")
     return written
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put `data` at `path` durably and at once: readers see the old file or the new one."""
-    disk = Disk()
-    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    file = disk.open(temporary)
-    try:
-        disk.write_at(file, data, 0)
-        disk.sync(file)
-    finally:
-        disk.close(file)
-    disk.rename(temporary, path)
-    disk.sync_directory(path.parent)

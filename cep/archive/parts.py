@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import File, SequenceRange, replace_file
+from cep.archive.manifest import File, SequenceRange
 from cep.archive.paths import partition
 from cep.archive.schema import DELTA_ENCODED, SCHEMAS
 from mt5bridge.arrow import reader
+from mt5bridge.spool.disk import make_directories, replace_file
 
 ROW_GROUP_ROWS = 1 << 20
 
@@ -28,7 +29,7 @@ def write_part(
     """Write `table`, already in ingest order, durably; the same rows give the same file name."""
     ingest = int64(table, "ingest")
     folder = partition(stream, date, symbol)
-    (archive / folder).mkdir(parents=True, exist_ok=True)
+    make_directories(archive / folder)
     path = folder / f"{ingest[0]:020d}-{ingest[-1]:020d}{tag}.parquet"
     data = _parquet(table)
     replace_file(archive / path, data)

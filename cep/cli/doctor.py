@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -85,11 +86,25 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
         if status.version != version:
             yield finding("daemon version", "daemon", f"{status.version}; this is {version}")
     else:
+        yield from ended(config)
         settings = config.server.settings(credential)
         status, troubles = stand_in(settings, config, wait_ms)
         yield from troubles
     if status is not None:
         yield from judge(status, version)
+
+
+def ended(config: Config) -> Iterator[Finding]:
+    """Why the last daemon has ended, if it has left a reason behind."""
+    from cep.live.standing import status_path
+    from mt5bridge.server.status import read_status
+    from mt5bridge.terminal.doctor import failure
+    from mt5bridge.troubles import Effect
+
+    with suppress(OSError, msgspec.MsgspecError):
+        for trouble in read_status(status_path(config)).troubles:
+            if trouble.effect is Effect.ENDS:
+                yield failure(trouble)
 
 
 def running(config: Config, wait_ms: int) -> Status | None:

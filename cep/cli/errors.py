@@ -36,13 +36,14 @@ def explain_error(error: Exception) -> tuple[str, int]:
     """(text for stderr, exit code) of an exception.
 
     Exceptions defined by this project are expected: their message is written for the user. They
-    may bring a `render()` (rule errors: place, line and caret) or a `hint`.
+    may bring a `render()` (rule errors: place, line and caret), a `hint` or an `exit_code`.
     """
     render = getattr(error, "render", None)
     if callable(render):
         return str(render()), BAD_INPUT
     if type(error).__module__.split(".")[0] in ("cep", "mt5bridge"):
-        return with_hint(str(error), getattr(error, "hint", None)), BAD_INPUT
+        code = getattr(error, "exit_code", BAD_INPUT)
+        return with_hint(str(error), getattr(error, "hint", None)), code
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return f"error: {place}{error.strerror or error}", BAD_INPUT

@@ -6,7 +6,6 @@ before the last record in them is on disk: a snapshot never holds what a crash c
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,11 @@ from loguru import logger
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.snapshot import restore, seed_of, take
 from cep.live.quarantine import Complain, set_file_aside, warn
+from mt5bridge.spool.disk import Disk, make_directories, replace_file
+from mt5bridge.troubles import Effect, Troubles
 
+SNAPSHOT = "snapshot"
+"""The name of the trouble when one cannot be written."""
 KEPT = 3
 """An older one is used when the newest is damaged."""
 
@@ -38,7 +41,16 @@ class Restored:
 class Checkpoints:
     """Files `<spool>-<ingest>-<journal bytes>.state` in a folder; written whole or not at all."""
 
-    def __init__(self, folder: Path, spool: str, complain: Complain = warn) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        spool: str,
+        troubles: Troubles | None = None,
+        disk: Disk | None = None,
+        complain: Complain = warn,
+    ) -> None:
+        self._troubles = troubles or Troubles()
+        self._disk = disk or Disk()
         self.folder = folder
         self._complain = complain
         self.spool = spool
@@ -53,29 +65,23 @@ class Checkpoints:
         self._waiting.append((ingest, journal_bytes, data))
 
     def save(self, durable_ingest: int, sync_journal: Callable[[], None]) -> None:
-        """Write the states taken up to `durable_ingest`; a failure is logged, the next one counts.
+        """Write the states taken up to `durable_ingest`; without room for one, the next one counts.
 
         The journal goes to disk first, so that it is never shorter than a snapshot says.
         """
         while self._waiting and self._waiting[0][0] <= durable_ingest:
             ingest, journal_bytes, data = self._waiting.popleft()
-            try:
+            with self._troubles.attempt(SNAPSHOT, Effect.GOES_ON):
                 sync_journal()
                 self._write(f"{self.spool}-{ingest}-{journal_bytes}.state", data)
-            except OSError as problem:
-                logger.error("{}: no snapshot: {}", self.folder, problem)
 
     def _write(self, name: str, data: bytes) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / name
-        draft = path.with_suffix(".part")
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        make_directories(self.folder, self._disk)
+        replace_file(self.folder / name, data, self._disk)
         for _, _, old in list(self._files())[KEPT:]:
-            old.unlink(missing_ok=True)
+            self._disk.remove(old)
+        for draft in self.folder.glob(f"{self.spool}-*.state.part"):  # of a run that was killed
+            self._disk.remove(draft)
 
     def load(self, rules: Compiled | RulesAt, durable_ingest: int) -> Restored | None:
         """The newest state that the stored records reach; None without any.
@@ -87,7 +93,8 @@ class Checkpoints:
             if ingest > durable_ingest:
                 # Its records are gone and their numbers will be given to others.
                 logger.error("{}: the spool ends at record {}", path, durable_ingest)
-                path.unlink()
+                self._disk.remove(path)
+                self._disk.sync_directory(self.folder)
                 continue
             try:
                 data = path.read_bytes()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 
 from loguru import logger
 
@@ -17,6 +17,7 @@ from cep.database.errors import DatabaseError, ForgottenError
 from cep.live.on_database import DatabaseRules, Done, batches
 from mt5bridge.spool import Group, SpoolError
 from mt5bridge.spool import read as read_spool
+from mt5bridge.troubles import Effect, Troubles
 
 QUEUE_RECORDS = 200_000
 """So many wait in memory; what is more is read from the spool again."""
@@ -24,6 +25,7 @@ PAUSES_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Between attempts at a batch; then the last one again and again."""
 IDLE_S = 0.5
 STOP_WAIT_S = 10.0
+DATABASE = "database"
 
 
 class Waiting:
@@ -69,36 +71,43 @@ class Waiting:
 
 
 class Follower:
-    """The thread. `told` is called in it with what each batch has led to."""
+    """The thread. `told` is called in it with what each batch has led to.
+
+    A database that is away is one of `troubles`, with which everything else goes on.
+    """
 
     def __init__(
-        self, rules: DatabaseRules, waiting: Waiting, directory: Path, told: Callable[[Done], None]
+        self,
+        rules: DatabaseRules,
+        waiting: Waiting,
+        directory: Path,
+        told: Callable[[Done], None],
+        troubles: Troubles | None = None,
     ) -> None:
         self.waiting = waiting
-        self.failure: Exception | None = None
         self._rules = rules
         self._directory = directory
         self._told = told
         self._stop = Event()
         self._arrived = Event()
-        self._trouble = ""
-        self._thread = Thread(target=self._work, name="database", daemon=True)
+        self._troubles = troubles or Troubles()
+        self._worker = self._troubles.worker("database thread", self._work)
 
     def start(self) -> None:
-        self._thread.start()
+        self._worker.start()
 
     def stop(self) -> None:
         """Finish the batch at hand, and no other; of a database that hangs, leave it."""
         self._stop.set()
         self._arrived.set()
-        self._thread.join(STOP_WAIT_S)
+        self._worker.join(STOP_WAIT_S)
         if self.is_alive:
             logger.error("the database does not answer; the next start goes on with what it has")
 
     @property
     def is_alive(self) -> bool:
         """Whether the thread is at work, so that nobody else may touch the rules."""
-        return self._thread.is_alive()
+        return self._worker.is_alive
 
     def commit(self, ingest: int) -> None:
         """All records up to this one are on disk."""
@@ -106,13 +115,10 @@ class Follower:
         self._arrived.set()
 
     def _work(self) -> None:
-        try:
-            while not self._stop.is_set():
-                self._arrived.clear()
-                if not self._follow():
-                    self._arrived.wait(IDLE_S)
-        except Exception as problem:  # noqa: BLE001 -- the daemon's thread raises it
-            self.failure = problem
+        while not self._stop.is_set():
+            self._arrived.clear()
+            if not self._follow():
+                self._arrived.wait(IDLE_S)
 
     def _follow(self) -> bool:
         """Take what there is; whether there was anything."""
@@ -153,7 +159,7 @@ class Follower:
             except DatabaseError as problem:
                 self._complain(problem)
             else:
-                self._praise()
+                self._troubles.clear(DATABASE)
                 return done
             self._stop.wait(PAUSES_S[min(attempt, len(PAUSES_S) - 1)])
             attempt += 1
@@ -166,16 +172,5 @@ class Follower:
             self._complain(problem)
 
     def _complain(self, problem: DatabaseError) -> None:
-        if not self._trouble:
-            logger.error(
-                "the database takes nothing from record {} on; terminals go on, everything is "
-                "stored, and it will be tried again: {}",
-                self._rules.position + 1,
-                problem,
-            )
-        self._trouble = str(problem)
-
-    def _praise(self) -> None:
-        if self._trouble:
-            self._trouble = ""
-            logger.info("the database is back, from record {} on", self._rules.position + 1)
+        text = f"it takes nothing from record {self._rules.position + 1} on: {problem}"
+        self._troubles.report(DATABASE, text, Effect.GOES_ON)

@@ -28,6 +28,7 @@ from cep.live.outbox import Outbox
 from cep.plan.nodes import Plan
 from mt5bridge.spool import Group, Kind
 from mt5bridge.spool import read as read_spool
+from mt5bridge.troubles import is_full
 
 SNAPSHOT_RECORDS = 10_000
 """From one snapshot of our engine to the next, at most: a restart reads what came since."""
@@ -226,6 +227,8 @@ class DatabaseRules:
             try:
                 self._outbox.add(*self._owed[0])
             except OSError as problem:
+                if not is_full(problem):
+                    raise
                 raise DatabaseError(f"what it has made cannot be kept: {problem}") from problem
             self._owed.pop(0)
 
@@ -284,6 +287,8 @@ class DatabaseRules:
         try:
             return self.snapshot()
         except OSError as problem:
+            if not is_full(problem):
+                raise
             logger.error("no snapshot: {}", problem)
             return None
 

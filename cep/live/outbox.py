@@ -6,18 +6,17 @@ next batch; a restart reads it from the snapshot on.
 
 from __future__ import annotations
 
-import os
+import contextlib
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from errno import ENOSPC
-from io import FileIO
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
 from cep.hybrid import Made
+from mt5bridge.spool.disk import Disk, confirm, make_directories, named
 
 _HEAD = struct.Struct("<II")
 
@@ -35,44 +34,52 @@ class Outbox:
     `is_durable`: a batch is on disk when `add` returns. Belongs to one thread.
     """
 
-    def __init__(self, folder: Path, spool: str, is_durable: bool) -> None:
+    def __init__(
+        self, folder: Path, spool: str, is_durable: bool, disk: Disk | None = None
+    ) -> None:
         self._folder = folder
         self._spool = spool
         self._is_durable = is_durable
+        self._disk = disk or Disk()
         self._path: Path | None = None
-        self._file: FileIO | None = None
+        self._file: int | None = None
+        self._size_bytes = 0
 
     def begin(self, ingest: int) -> None:
         """What comes after this record goes into a file of its own.
 
         Files that not even the oldest snapshot needs go.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_directories(self._folder, self._disk)
         path = self._folder / f"{self._spool}-{ingest}.made"
-        file = path.open("ab", buffering=0)
+        size_bytes = path.stat().st_size if path.exists() else 0
+        file = self._disk.open(path)
         self.close()
-        self._path, self._file = path, file
+        self._path, self._file, self._size_bytes = path, file, size_bytes
+        if self._is_durable:
+            self._disk.sync_directory(self._folder)
         snapshots = self._folder.glob(f"{self._spool}-*-*.state")
         oldest = min((int(one.stem.split("-")[-2]) for one in snapshots), default=0)
         paths = self._paths()
         for old, following in pairwise(paths):
             if _start(following) <= oldest:
-                old.unlink(missing_ok=True)
+                self._disk.remove(old)
 
     def add(self, last: int, made: Sequence[Made]) -> None:
         """Take the next batch; OSError, and nothing of it is there."""
-        assert self._file is not None, "begin() comes first"
+        assert self._file is not None and self._path is not None, "begin() comes first"
         data = _encode(Batch(last, list(made)))
         whole = _HEAD.pack(len(data), zlib.crc32(data)) + data
-        before = os.fstat(self._file.fileno()).st_size
-        try:
-            if self._file.write(whole) < len(whole):
-                raise OSError(ENOSPC, os.strerror(ENOSPC))
-            if self._is_durable:
-                os.fsync(self._file.fileno())
-        except OSError:
-            self._file.truncate(before)
-            raise
+        with named(self._path):
+            try:
+                self._disk.write_at(self._file, whole, self._size_bytes)
+                if self._is_durable:
+                    self._disk.sync(self._file)
+            except OSError:
+                with contextlib.suppress(OSError):  # the next one overwrites it anyway
+                    self._disk.truncate(self._file, self._size_bytes)
+                raise
+        self._size_bytes += len(whole)
 
     def read(self, last: int) -> list[Batch]:
         """The batches up to a record; what is behind them, or torn, is cut off.
@@ -82,25 +89,29 @@ class Outbox:
         found: list[Batch] = []
         for path in self._paths():
             kept = 0
-            for end, batch in _batches(path.read_bytes()):
+            data = path.read_bytes()
+            for end, batch in _batches(data):
                 if batch.last > last:
                     break
                 kept = end
                 found.append(batch)
-            os.truncate(path, kept)
             if not kept and path != self._path:
-                path.unlink()
+                self._disk.remove(path)
+            else:
+                confirm(path, data[:kept], self._disk)
+            if path == self._path:
+                self._size_bytes = kept
         return found
 
     def clear(self) -> None:
         """Forget everything."""
         self.close()
         for path in self._paths():
-            path.unlink(missing_ok=True)
+            self._disk.remove(path)
 
     def close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            self._disk.close(self._file)
             self._file = None
 
     def _paths(self) -> list[Path]:

@@ -27,6 +27,7 @@ from mt5bridge.orders import (
 )
 from mt5bridge.orders.inbox import BAD, Command
 from mt5bridge.server import Batch, Outcome, Request, Server, Sink
+from mt5bridge.troubles import Troubles
 from mt5bridge.wire import Signal, SignalResult, SignalStatus
 
 LOOK_MS = 200
@@ -58,8 +59,10 @@ class Outgoing:
         config: Config,
         deliver: Callable[[Row], None],
         orders: Callable[[], Iterable[OrderRequest]],
+        troubles: Troubles | None = None,
     ) -> None:
         self.config = config
+        self._troubles = troubles or Troubles()
         self.journal = OrderJournal(journal_path(config))
         self.desk = Desk(self.journal, config.risk.limits(), self._tell, self._sends)
         self._deliver = deliver
@@ -91,7 +94,7 @@ class Outgoing:
             terminal = self.config.signals.terminal
             self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
         self.take_orders()
-        syncer = Syncer(self.journal, server.wake)
+        syncer = Syncer(self.journal, server.wake, self._troubles)
         syncer.start()
         stack.callback(syncer.stop)
 
@@ -138,13 +141,15 @@ class Outgoing:
             self.desk.on_deals(batch, self.server.owner(batch.identity))
             self._deals = self.journal.last
 
-    def before_acknowledging(self) -> None:
-        """What a terminal may forget must be here; called in the commit thread."""
+    def before_acknowledging(self) -> bool:
+        """What a terminal may forget must be here; called in the commit thread.
+
+        Whether it is: if not, nothing may be acknowledged.
+        """
         if self.journal.durable < self._deals:
-            try:
+            with self._troubles.attempt(self.journal.path):
                 self.journal.sync()
-            except OSError as problem:
-                logger.error("{}: {}", self.journal.path, problem)
+        return self.journal.durable >= self._deals
 
     def _turn_halts(self, now: Now) -> None:
         """The kill switch comes before everything else."""
@@ -219,10 +224,8 @@ class Outgoing:
         self._deliver(row)
 
     def _close(self) -> None:
-        try:
+        with self._troubles.attempt(self.journal.path):
             self.journal.close()
-        except OSError as problem:
-            logger.error("{}: {}", self.journal.path, problem)
 
 
 def plain(reason: str) -> str:

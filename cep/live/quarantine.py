@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import msgspec
 from loguru import logger
 
 from mt5bridge.spool import Group
-from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.disk import Disk, make_directories, replace_file
 
 RECORDS_MAX = 16
 """Groups found in one start; more are no bad records but rules that can bear none."""
@@ -83,14 +82,8 @@ class Quarantine:
         self._complain("records_quarantined", f"{text}; {remedy}")
 
     def _write(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self.path.with_suffix(".part")
-        with draft.open("wb") as file:
-            file.writelines(msgspec.json.encode(entry) + b"\n" for entry in self.entries)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.path)
-        Disk().sync_directory(self.path.parent)
+        make_directories(self.path.parent)
+        replace_file(self.path, b"".join(msgspec.json.encode(e) + b"\n" for e in self.entries))
 
 
 def _entry(line: bytes) -> LeftOut | None:
@@ -104,6 +97,6 @@ def _entry(line: bytes) -> LeftOut | None:
 def set_file_aside(path: Path, problem: Exception, complain: Complain) -> None:
     """Rename a file that cannot be read, so that it is looked at no more and kept for repair."""
     other = path.with_name(f"{path.name}.bad")
-    path.replace(other)
+    Disk().rename(path, other)  # a crash that undoes it finds the file, and renames it again
     why = f"{type(problem).__name__}: {problem}"
     complain("files_quarantined", f"{path}: {why}; it is now {other.name}, and not needed to go on")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Thread
 
 from loguru import logger
 
 from cep.engine.native import Compiled
 from cep.live.rules_file import RulesFile
+from mt5bridge.worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,12 @@ class Reload:
     def __init__(self, file: RulesFile, compiled: Callable[[str], Compiled | None]) -> None:
         self._file = file
         self._compiled = compiled
-        self._thread: Thread | None = None
+        self._worker: Worker | None = None
         self._coming: Ready | None = None
-        self._failure: Exception | None = None
 
     def look(self, now_ms: int) -> Ready | None:
         """Rules that are ready now; what is wrong with a new file is logged, with the remedy."""
-        if self._thread is not None:
+        if self._worker is not None:
             return self._finished()
         text = self._file.look(now_ms)
         if text is not None:
@@ -52,23 +51,16 @@ class Reload:
             logger.info("the rule file has changed, its meaning has not")
             return
         logger.info("new rules: compiling")
-        self._coming, self._failure = Ready(rules, text), None
-        self._thread = Thread(target=self._warm_up, args=(rules,), name="compile", daemon=True)
-        self._thread.start()
-
-    def _warm_up(self, rules: Compiled) -> None:
-        try:
-            rules.start().warm_up()
-        except Exception as problem:  # noqa: BLE001 -- whatever is wrong, the old rules go on
-            self._failure = problem
+        self._coming = Ready(rules, text)
+        self._worker = Worker("compile", lambda: rules.start().warm_up()).start()
 
     def _finished(self) -> Ready | None:
-        assert self._thread is not None
-        if self._thread.is_alive():
+        worker = self._worker
+        if worker is None or worker.is_alive:
             return None
-        self._thread, ready, self._coming = None, self._coming, None
-        if self._failure is not None:
-            logger.error("the new rules do not compile, the old ones go on: {}", self._failure)
+        self._worker, ready, self._coming = None, self._coming, None
+        if worker.failure is not None:
+            logger.error("the new rules do not compile, the old ones go on: {}", worker.failure)
             return None
         return ready
 

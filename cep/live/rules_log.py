@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from cep.engine.rows import Row
 from cep.live.quarantine import Complain, set_file_aside, warn
 from cep.plan.change import Report
+from mt5bridge.spool.disk import make_directories, replace_file
 
 
 class Since(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class RulesLog:
 
     def __init__(self, path: Path, complain: Complain = warn) -> None:
         """A file that is no such log is set aside: the rules of the rule file run then."""
-        self._path = path
+        self.path = path
         lines = path.read_bytes().splitlines() if path.exists() else []
         self.entries: list[Since] = []
         try:
@@ -59,13 +59,9 @@ class RulesLog:
         return self.entries[-1] if self.entries else None
 
     def _write(self, entries: list[Since]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".part")
-        with draft.open("wb") as file:
-            file.writelines(msgspec.json.encode(entry) + b"\n" for entry in entries)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._path)
+        make_directories(self.path.parent)
+        data = b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
+        replace_file(self.path, data)
         self.entries = entries
 
 

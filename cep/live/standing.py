@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-from loguru import logger
 
 from cep.live.config import Config
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.server import Server
 from mt5bridge.server.status import STALE_MS, Status, write_status
+from mt5bridge.troubles import Effect, Troubles
 
 EVERY_MS = 1_000
 SHARE = 100
@@ -31,9 +32,10 @@ def pause_ms(took_ms: int) -> int:
 class Standing:
     """Belongs to the server's thread."""
 
-    def __init__(self, config: Config, server: Server) -> None:
+    def __init__(self, config: Config, server: Server, troubles: Troubles) -> None:
         self._config = config
         self._server = server
+        self._troubles = troubles
         self._path = status_path(config)
         self._next_ms = 0
 
@@ -41,11 +43,7 @@ class Standing:
         """To be called often."""
         if now.ms < self._next_ms:
             return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_status(self._path, self.status())
-        except OSError as problem:
-            logger.error("{}: {}", self._path, problem)
+        self._write()
         self._next_ms = now.ms + pause_ms(clock.monotonic_ms() - now.ms)
 
     def status(self) -> Status:
@@ -55,8 +53,22 @@ class Standing:
             sends_signals=self._config.signals.send,
             sends_orders=self._config.orders.send,
             dry_run=self._config.risk.dry_run,
+            troubles=list(self._troubles),
         )
 
     def end(self) -> None:
-        """The daemon ends: nothing stands any more."""
-        self._path.unlink(missing_ok=True)
+        """The daemon ends: nothing stands any more, but the reason if it is a failure."""
+        if self._troubles.end is not None:
+            self._write()
+        else:
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_status(self._path, self.status())
+        except OSError as problem:  # nothing that is acknowledged depends on it
+            self._troubles.report(self._path, problem, Effect.GOES_ON)
+        else:
+            self._troubles.clear(self._path)

@@ -99,6 +99,7 @@ class Desk:
         self._post: Post | None = None
         self._held: deque[tuple[int, Entry, int]] = deque()
         self._told_funds: set[str] = set()  # accounts of which a trader has told
+        self._told_of = 0  # number of the newest record of a terminal
         for record in journal.records:
             self._apply(record)
 
@@ -195,10 +196,14 @@ class Desk:
         record = Terminal(trader.identity, trader.owner, int(trader.trades), list(trader.symbols))
         if self.book.terminals.get(trader.identity) != record:
             self._note(record)
+            self._told_of = self.journal.last
             self._sync_terminals()
 
     def _sync_terminals(self) -> None:
-        """Before anything is sent to a new terminal: a restart must know whom to ask."""
+        """Before anything is sent to a new terminal: a restart must know whom to ask.
+
+        If that fails, what is asked for waits until a later sync succeeds.
+        """
         try:
             self.journal.sync()
         except OSError as problem:
@@ -260,7 +265,7 @@ class Desk:
             self._refuse(entry, text, now_msc, is_dry=True)
         else:
             self._note(Sent(request.id, now_msc, terminals))
-            if durable:
+            if durable or self.journal.durable < self._told_of:
                 self._held.append((self.journal.last, entry, now_msc))
             else:
                 self._send(entry, now_msc)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 from typing import TypeAlias
@@ -11,7 +10,7 @@ import msgspec
 from loguru import logger
 
 from mt5bridge.orders.request import OrderRequest
-from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.disk import Disk, make_directories, replace_file
 
 
 class SendOrder(msgspec.Struct, frozen=True, tag="order"):
@@ -49,16 +48,9 @@ class Inbox:
 
     def put(self, command: Command, now_msc: int) -> Path:
         """Hand a command over; it is on disk when this returns."""
-        content = msgspec.json.encode(command)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_directories(self.folder)
         path = self.folder / f"{now_msc:015d}-{secrets.token_hex(4)}.json"
-        draft = path.with_suffix(".part")
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        Disk().sync_directory(self.folder)
+        replace_file(path, msgspec.json.encode(command))
         return path
 
     def take(self) -> list[tuple[Path, Command]]:
@@ -81,7 +73,7 @@ class Inbox:
     def remove(self, path: Path) -> bool:
         """A command has been obeyed; False when it cannot be removed now."""
         try:
-            path.unlink(missing_ok=True)
+            Disk().remove(path)
         except OSError as problem:
             self._complain(path, problem)
             return False
@@ -90,7 +82,7 @@ class Inbox:
     def _set_aside(self, path: Path, why: Exception) -> None:
         aside = path.with_suffix(BAD)
         try:
-            path.replace(aside)
+            Disk().rename(path, aside)
             if b'"order"' not in aside.read_bytes():
                 self._unclear.append(aside)
         except OSError as problem:

@@ -1,16 +1,14 @@
 """A durable, append-only file of what was asked, sent and answered.
 
 A line is the CRC-32 of its text in 8 hexadecimal digits, a blank, and one record as JSON. Whoever
-adds does not wait for the disk; `sync` takes everything that was added so far (group commit).
+adds does not wait for the disk; `sync` takes everything that was added so far (group commit). A
+line is let go when a sync has confirmed it: one that failed may have dropped what was written.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import deque
 from collections.abc import Iterable
-from io import FileIO
 from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
@@ -20,7 +18,8 @@ import msgspec
 from loguru import logger
 
 from mt5bridge.orders.records import Halted, Record
-from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.disk import Disk, confirm, make_directories, named, replace_file
+from mt5bridge.troubles import is_full
 
 _encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
@@ -83,20 +82,24 @@ class OrderJournal:
     One thread adds; any thread writes and syncs. `added` is set when there is something to sync.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, disk: Disk | None = None) -> None:
         content = read_journal(path)
         self.path = path
+        self._disk = disk or Disk()
         self.records = content.records
         self.last = self.durable = 0  # numbers of records added, and of those on disk
         self.added = Event()
         self._waiting: deque[bytes] = deque()
+        self._unsynced: deque[bytes] = deque()  # written behind `_durable_bytes`
+        self._durable_bytes = self._written_bytes = content.whole_bytes
         self._mutex = Lock()
         self._syncing = Lock()
-        self._file: FileIO | None = None
+        self._file: int | None = None
+        self._failure: OSError | None = None
         if content.damaged_lines:
             self._set_aside(content.damaged_lines)
         elif path.exists():
-            os.truncate(path, content.whole_bytes)
+            confirm(path, path.read_bytes()[: content.whole_bytes], self._disk)
 
     def add(self, *records: Record) -> int:
         """Take records for the next `sync`; the number of the last one."""
@@ -111,47 +114,78 @@ class OrderJournal:
             self._write()
 
     def sync(self) -> None:
-        """Wait until what was added is on disk: it survives the power too. OSError if not."""
+        """Wait until what was added is on disk: it survives the power too. OSError if not.
+
+        After a failure for another reason than room, no later call succeeds.
+        """
         with self._syncing:  # not `_mutex`: who writes does not wait for the disk
             last = self.last
             self.added.clear()
             try:
-                self.write()
+                with self._mutex:
+                    self._write()
+                    written_bytes = self._written_bytes
                 if self._file is not None and last > self.durable:
-                    os.fsync(self._file.fileno())
-            except OSError:
+                    with named(self.path):
+                        self._disk.sync(self._file)
+            except OSError as problem:
+                self._take_back(problem)
                 self.added.set()
                 raise
+            self._confirmed(written_bytes)
             self.durable = last
 
     def rewrite(self, records: Iterable[Record]) -> None:
         """Replace the whole file; to be called before anything was added."""
-        draft = self.path.with_suffix(".part")
-        with draft.open("wb") as file:
-            file.writelines(map(_line, records))
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.path)
-        Disk().sync_directory(self.path.parent)
+        data = b"".join(map(_line, records))
+        replace_file(self.path, data, self._disk)
+        self._durable_bytes = self._written_bytes = len(data)
 
     def close(self) -> None:
-        """Sync, and let go of the file."""
-        self.sync()
-        if self._file is not None:
-            self._file.close()
+        """Sync, and let go of the file. OSError if what was added is not all on disk."""
+        try:
+            self.sync()
+        finally:
+            file, self._file = self._file, None
+            if file is not None:
+                self._disk.close(file)
 
     def _write(self) -> None:
-        if self._waiting and self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = FileIO(self.path, "ab")
-            Disk().sync_directory(self.path.parent)
-        while self._waiting and self._file is not None:
-            data = self._waiting[0]
-            written = self._file.write(data)
-            if written < len(data):
-                self._waiting[0] = data[written:]
-            else:
-                self._waiting.popleft()
+        if self._failure is not None:
+            raise self._failure
+        with named(self.path):
+            if self._waiting and self._file is None:
+                self._file = self._opened()
+            while self._waiting and self._file is not None:
+                data = self._waiting[0]
+                self._disk.write_at(self._file, data, self._written_bytes)
+                self._written_bytes += len(data)
+                self._unsynced.append(self._waiting.popleft())
+
+    def _opened(self) -> int:
+        make_directories(self.path.parent, self._disk)
+        file = self._disk.open(self.path)
+        try:
+            self._disk.sync_directory(self.path.parent)
+        except OSError:
+            self._disk.close(file)
+            raise
+        return file
+
+    def _confirmed(self, written_bytes: int) -> None:
+        """A sync has taken so much of the file."""
+        with self._mutex:
+            while self._durable_bytes < written_bytes:
+                self._durable_bytes += len(self._unsynced.popleft())
+
+    def _take_back(self, problem: OSError) -> None:
+        """Write again, in the same place, what no sync has confirmed; if there will be room."""
+        with self._mutex:
+            if not is_full(problem):
+                self._failure = problem
+            self._waiting.extendleft(reversed(self._unsynced))
+            self._unsynced.clear()
+            self._written_bytes = self._durable_bytes
 
     def _set_aside(self, lines: list[int]) -> None:
         """Keep the damaged file under another name; there is a whole journal at every moment."""
@@ -159,10 +193,7 @@ class OrderJournal:
         while (other := self.path.with_stem(f"{self.path.stem}-{number}")).exists():
             number += 1
         logger.error("{}: lines {} are damaged; the file is kept as {}", self.path, lines, other)
-        try:
-            os.link(self.path, other)
-        except OSError:  # a file system without links
-            shutil.copyfile(self.path, other)
+        replace_file(other, self.path.read_bytes(), self._disk)
         self.rewrite(self.records)
 
 

@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event, Thread
-
-from loguru import logger
+from threading import Event
 
 from mt5bridge.orders.journal import OrderJournal
+from mt5bridge.troubles import Troubles
 
 _LOOK_S = 0.5
 _RETRY_S = 1.0
 
 
 class Syncer:
-    """Syncs whenever something was added, all of it at once, and says so through `on_synced`."""
+    """Syncs whenever something was added, all of it at once, and says so through `on_synced`.
 
-    def __init__(self, journal: OrderJournal, on_synced: Callable[[], None]) -> None:
+    A sync that fails is one of `troubles`; without room it is tried again, and orders wait.
+    """
+
+    def __init__(
+        self,
+        journal: OrderJournal,
+        on_synced: Callable[[], None],
+        troubles: Troubles | None = None,
+    ) -> None:
         self._journal = journal
         self._on_synced = on_synced
+        self._troubles = troubles or Troubles()
         self._stop = Event()
-        self._thread = Thread(target=self._run, name="orders", daemon=True)
+        self._worker = self._troubles.worker("orders", self._run)
 
     def start(self) -> None:
-        self._thread.start()
+        self._worker.start()
 
     def stop(self) -> None:
         """Sync what is there, and end."""
         self._stop.set()
         self._journal.added.set()
-        self._thread.join()
+        self._worker.join()
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            if self._journal.added.wait(_LOOK_S):
-                self._sync()
-        self._sync()
+        while not self._stop.is_set() and self._troubles.end is None:
+            if self._journal.added.wait(_LOOK_S) and not self.sync():
+                self._stop.wait(_RETRY_S)
+        self.sync()
 
-    def _sync(self) -> None:
-        try:
+    def sync(self) -> bool:
+        """Try once; whether all is on disk."""
+        is_synced = False
+        with self._troubles.attempt(self._journal.path):
             self._journal.sync()
-        except OSError as problem:
-            logger.error("{}: {}; orders wait", self._journal.path, problem)
-            self._stop.wait(_RETRY_S)
-            return
-        self._on_synced()
+            is_synced = True
+        if is_synced:
+            self._on_synced()
+        return is_synced

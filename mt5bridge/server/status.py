@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from errno import ENOSPC
 from pathlib import Path
 
 import msgspec
+
+from mt5bridge.troubles import Effect, Trouble
 
 SCHEMA = 1
 
@@ -90,13 +95,33 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool = False
     counters: dict[str, int] = {}
     complaints: list[str] = []  # the newest ones, oldest first
+    troubles: list[Trouble] = []  # what fails now, oldest first
+
+
+_ROOM_BYTES = 2_048
+"""Blanks at the end of the file: a full disk shall find room to say so."""
 
 
 def write_status(path: Path, status: Status) -> None:
-    """Replace the file whole, so that nobody reads half of it."""
+    """Replace the file whole, so that nobody reads half of it; on a full disk in its place."""
+    data = msgspec.json.format(msgspec.json.encode(status)) + b"\n"
     draft = path.with_suffix(".part")
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(status)) + b"\n")
-    draft.replace(path)
+    try:
+        draft.write_bytes(data + b" " * _ROOM_BYTES)
+        draft.replace(path)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        _write_over(path, data)
+
+
+def _write_over(path: Path, data: bytes) -> None:
+    """Into the room that the file has; OSError when it is too small, and the file is as it was."""
+    size = path.stat().st_size
+    if size < len(data):
+        raise OSError(ENOSPC, os.strerror(ENOSPC), str(path))
+    with path.open("r+b") as file:
+        file.write(data.ljust(size))
 
 
 STALE_MS = 10_000
@@ -109,7 +134,8 @@ def running_status(path: Path, now_msc: int) -> Status | None:
         status = read_status(path)
     except (OSError, msgspec.MsgspecError):
         return None
-    return status if abs(now_msc - status.written_msc) <= STALE_MS else None
+    has_ended = any(trouble.effect is Effect.ENDS for trouble in status.troubles)
+    return status if abs(now_msc - status.written_msc) <= STALE_MS and not has_ended else None
 
 
 def read_status(path: Path) -> Status:

@@ -6,43 +6,71 @@ import threading
 from collections.abc import Callable
 
 from mt5bridge.spool.spool import Spool
+from mt5bridge.troubles import Effect, Troubles
 
 RETRY_S = 0.25
 GATHER_S = 0.002
 """Fewer, larger commits leave the appending thread in peace; it is far less than a sync takes."""
 
 
+def _nothing() -> None:
+    return None
+
+
 class CommitThread:
     """Group commit: whatever arrived during one fdatasync goes to disk with the next one.
 
-    `clock_ms` is asked for the time by which segments are rotated.
+    `clock_ms` is asked for the time by which segments are rotated. `on_turn` is called after each
+    attempt to commit, every `RETRY_S` at least. A spool that is full or fails is one of `troubles`.
     """
 
-    def __init__(self, spool: Spool, clock_ms: Callable[[], int]) -> None:
-        self.failure: BaseException | None = None
+    def __init__(
+        self,
+        spool: Spool,
+        clock_ms: Callable[[], int],
+        troubles: Troubles | None = None,
+        on_turn: Callable[[], None] = _nothing,
+    ) -> None:
         self._spool = spool
         self._clock_ms = clock_ms
+        self._troubles = troubles or Troubles()
+        self._on_turn = on_turn
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="spool-commit", daemon=True)
+        self._worker = self._troubles.worker("spool-commit", self._run)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What has ended the thread before its time."""
+        return self._worker.failure
 
     def start(self) -> None:
-        self._thread.start()
+        self._worker.start()
 
-    def stop(self) -> None:
+    def end(self) -> None:
         """Commit what is pending and end."""
         self._stop.set()
-        self._thread.join()
+        self._worker.join()
+
+    def stop(self) -> None:
+        """As `end`; raises what has ended the thread before its time."""
+        self.end()
         if self.failure is not None:
             raise self.failure
 
     def _run(self) -> None:
-        try:
-            while not self._stop.is_set():
-                self._spool.wait(RETRY_S)
-                self._stop.wait(GATHER_S)
-                self._spool.commit(self._clock_ms())
-                if self._spool.problem:
-                    self._stop.wait(RETRY_S)
-            self._spool.commit(self._clock_ms())
-        except BaseException as failure:  # noqa: BLE001 -- stop() raises it in the caller's thread
-            self.failure = failure
+        while not self._stop.is_set():
+            self._spool.wait(RETRY_S)
+            self._stop.wait(GATHER_S)
+            self.commit()
+            if self._spool.problem:
+                self._stop.wait(RETRY_S)
+        self.commit()
+
+    def commit(self) -> None:
+        """One turn of the thread."""
+        self._spool.commit(self._clock_ms())
+        if self._spool.problem:
+            self._troubles.report(self._spool.directory, self._spool.problem, Effect.WAITS)
+        else:
+            self._troubles.clear(self._spool.directory)
+        self._on_turn()

@@ -11,7 +11,7 @@ import re
 import uuid
 from pathlib import Path
 
-from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.disk import Disk, replace_file
 
 _NAME = "IDENTITY"
 _BEGUN = re.compile(rb"s[0-9a-f]{32}")
@@ -27,21 +27,8 @@ def identity(directory: Path, disk: Disk) -> str:
         return found.decode()
     name = f"s{uuid.uuid4().hex}"
     with contextlib.suppress(OSError):
-        _write(path, name.encode(), disk)
+        replace_file(path, name.encode(), disk)
     return name
-
-
-def _write(path: Path, name: bytes, disk: Disk) -> None:
-    draft = path.with_suffix(".part")
-    file = disk.open(draft)
-    try:
-        disk.truncate(file, 0)
-        disk.write_at(file, name, 0)
-        disk.sync(file)
-    finally:
-        disk.close(file)
-    disk.rename(draft, path)
-    disk.sync_directory(path.parent)
 
 
 def forget(directory: Path, disk: Disk) -> None:

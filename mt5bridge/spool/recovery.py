@@ -27,10 +27,11 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The newest segment and how much of it is to be kept."""
+    """The newest segment, how much of it is to be kept, and how much of that was durable."""
 
     segment: Segment
     keep_bytes: int
+    durable_bytes: int
 
 
 def examine(directory: Path) -> tuple[Recovery, Tail | None]:
@@ -47,7 +48,12 @@ def examine(directory: Path) -> tuple[Recovery, Tail | None]:
     while contents[-1].checkpoint is None and older:
         contents.append(read_content(older.pop(0).path))
     recovery = _recovery(contents[::-1], whole)
-    return recovery, Tail(newest, content.size_bytes)
+    return recovery, Tail(newest, content.size_bytes, declared_durable(content))
+
+
+def declared_durable(content: Content) -> int:
+    """How many bytes were on disk for certain when the last whole block was written."""
+    return max((block.durable_bytes for block, _ in content.blocks), default=0)
 
 
 def durable_part(content: Content) -> Content:
@@ -55,7 +61,7 @@ def durable_part(content: Content) -> Content:
 
     The cut is at the first damage that no later block declares to have been durable.
     """
-    durable = max((block.durable_bytes for block, _ in content.blocks), default=0)
+    durable = declared_durable(content)
     cut = min(
         (damage.offset for damage in content.damages if damage.offset >= durable),
         default=content.size_bytes,

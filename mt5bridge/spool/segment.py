@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from mt5bridge.spool.block import HEAD_BYTES, Block, Damage, block_bytes, scan
+from mt5bridge.spool.disk import Disk
 from mt5bridge.spool.errors import GroupError, SpoolError
 from mt5bridge.spool.group import Group
 from mt5bridge.spool.state import Checkpoint
@@ -58,10 +59,12 @@ def list_segments(directory: Path) -> list[Segment]:
     return [found[number] for number in sorted(found)]
 
 
-def mark_archived(segment: Segment) -> None:
+def mark_archived(segment: Segment, disk: Disk | None = None) -> None:
     """Say that a sealed segment is safe elsewhere, so that it may go when space is needed."""
     if segment.state is State.SEALED:
-        segment.path.replace(segment.path.with_suffix(f".{State.ARCHIVED.value}"))
+        disk = disk or Disk()
+        disk.rename(segment.path, segment.path.with_suffix(f".{State.ARCHIVED.value}"))
+        disk.sync_directory(segment.path.parent)
 
 
 def header() -> bytes:

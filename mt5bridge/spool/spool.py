@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from mt5bridge.spool import segment
-from mt5bridge.spool.disk import Disk, lock
+from mt5bridge.spool.disk import Disk, lock, make_directories, named
 from mt5bridge.spool.errors import SpoolError
 from mt5bridge.spool.group import Group, StreamKey
 from mt5bridge.spool.identity import forget, identity
@@ -19,15 +20,21 @@ from mt5bridge.spool.recovery import Recovery, examine
 from mt5bridge.spool.segment import Segment, State, list_segments, path_of
 from mt5bridge.spool.state import Checkpoint, Streams, fold
 from mt5bridge.spool.writer import SegmentWriter
+from mt5bridge.troubles import is_full
 
 MEBIBYTE = 1 << 20
 
 
 class Condition(StrEnum):
-    """`FULL`: the disk or `bytes_max` is exhausted, appends are refused until space returns."""
+    """Whether appends are taken.
+
+    `FULL`: the disk or `bytes_max` is exhausted, they are refused until space returns. `FAILED`:
+    the disk has failed, and no later success could be believed; a restart finds what is safe.
+    """
 
     READY = "ready"
     FULL = "full"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +114,12 @@ class Spool:
 
     def recover(self) -> Recovery:
         """Lock the directory, cut a torn tail off, and say where every stream stands."""
-        self.directory.mkdir(parents=True, exist_ok=True)
+        make_directories(self.directory, self._disk)
         self._lock = lock(self.directory / "LOCK")
         try:
             self.recovered = self._recover()
         except BaseException:
-            self._disk.close(self._lock)
+            os.close(self._lock)
             self._lock = None
             raise
         return self.recovered
@@ -130,10 +137,11 @@ class Spool:
         return replace(recovery, spool=self._id)
 
     def _seal_forgotten(self) -> None:
-        """Finish renames that failed after their segment was whole."""
+        """Finish renames that failed after their segment was whole, before another one begins."""
         for old in list_segments(self.directory):
             if old.state is State.OPEN:
                 self._disk.rename(old.path, path_of(self.directory, old.number, State.SEALED))
+                self._disk.sync_directory(self.directory)
 
     def _measure(self) -> None:
         segments = list_segments(self.directory)
@@ -160,9 +168,8 @@ class Spool:
         return True
 
     def _refuses(self, size: int) -> bool:
-        return (
-            self.condition is Condition.FULL or self._pending_bytes + size > self.pending_bytes_max
-        )
+        is_ready = self.condition is Condition.READY
+        return not is_ready or self._pending_bytes + size > self.pending_bytes_max
 
     def _count(self, **added: int) -> None:
         self.counters = replace(
@@ -179,22 +186,35 @@ class Spool:
         """Make everything appended so far durable; the last durable ingest number.
 
         When the disk is full what was appended stays in memory and the next call tries again.
+        SpoolError when the disk fails in another way: nothing is taken any more.
         """
+        if self.condition is Condition.FAILED:
+            raise SpoolError(f"{self.directory}: has failed before: {self.problem}")
         self._arrived.clear()
         with self._mutex:
             self._writing += self._pending
             self._pending = []
+        durable = None
         try:
-            if self._writing:
-                self._write(now_ms)
-                self._succeed()
-            self._rotate_if_due(now_ms)
+            with named(self.directory):
+                if self._writing:
+                    self._write(now_ms)
+                    durable = self._written()
+                self._rotate_if_due(now_ms)
         except OSError as error:
             self._fail(error)
+        else:
+            with self._mutex:
+                self.condition, self.problem = Condition.READY, ""
+        if durable is not None and self._on_durable:
+            self._on_durable(durable)
+        if self.condition is Condition.FAILED:
+            raise SpoolError(f"{self.directory}: {self.problem}")
         return self._durable_ingest
 
     def _write(self, now_ms: int) -> None:
         if not self._writer.is_open:
+            self._seal_forgotten()
             first = self._writing[0][0].ingest
             self._writer.begin(Checkpoint.of(self._id, first, self._streams), now_ms)
             forget(self.directory, self._disk)
@@ -202,25 +222,26 @@ class Spool:
         written_bytes = self._writer.append(data for _, data in self._writing)
         self._count(commits=1, bytes=written_bytes)
 
-    def _succeed(self) -> None:
+    def _written(self) -> Durable:
+        """All of it is on disk."""
         written, self._writing = self._writing, []
         for group, _ in written:
             fold(self._streams, group)
         with self._mutex:
             self._pending_bytes -= sum(len(data) for _, data in written)
             self._count(groups=len(written), records=sum(group.width for group, _ in written))
-            self.condition, self.problem = Condition.READY, ""
         self._durable_ingest = max(self._durable_ingest, written[-1][0].last_ingest)
-        if self._on_durable:
-            sequences = {group.key: self._streams[group.key].sequence for group, _ in written}
-            self._on_durable(Durable(self._durable_ingest, sequences))
+        sequences = {group.key: self._streams[group.key].sequence for group, _ in written}
+        return Durable(self._durable_ingest, sequences)
 
     def _fail(self, error: OSError) -> None:
         """Forget the partial write; its groups stay first in line for the next commit."""
         with self._mutex:
             self.problem = str(error)
             self._count(write_errors=1)
-            if self._writing:
+            if not is_full(error):
+                self.condition = Condition.FAILED
+            elif self._writing:
                 self.condition = Condition.FULL
         with contextlib.suppress(OSError):  # the next commit overwrites the same place anyway
             self._writer.undo()
@@ -229,27 +250,32 @@ class Spool:
 
     def _free_one(self) -> None:
         """Delete the oldest archived segment, if there is one."""
-        for old in list_segments(self.directory):
-            if old.state is State.ARCHIVED:
-                self._disk.remove(old.path)
-                self._measure()
-                self._count(segments_deleted=1)
-                return
+        for old in self._archived():
+            self._disk.remove(old.path)
+            self._measure()
+            self._count(segments_deleted=1)
+            return
+
+    def _archived(self) -> list[Segment]:
+        """Segments that may go, oldest first; never the newest: it alone knows the numbering."""
+        return [old for old in list_segments(self.directory)[:-1] if old.state is State.ARCHIVED]
 
     def _make_room(self, size: int) -> None:
         """Delete archived segments, oldest first, until `size` bytes more are allowed."""
         if self._excess(size) <= 0:
             return
         self._measure()
-        for old in list_segments(self.directory)[:-1]:
-            if self._excess(size) > 0 and old.state is State.ARCHIVED:
+        for old in self._archived():
+            if self._excess(size) > 0:
                 self._disk.remove(old.path)
                 self._sealed_bytes -= old.size_bytes
                 self._count(segments_deleted=1)
         if self._excess(size) > 0:
             raise OSError(
-                f"{self.directory}: {self.bytes_max} bytes are in use and no archived segment "
-                "is left to delete; archive the spool or raise bytes_max"
+                errno.EDQUOT,
+                f"{self.bytes_max} bytes are in use and no archived segment "
+                "is left to delete; archive the spool or raise bytes_max",
+                str(self.directory),
             )
 
     def _excess(self, size: int) -> int:
@@ -273,7 +299,7 @@ class Spool:
         return list_segments(self.directory)
 
     def mark_archived(self, sealed: Segment) -> None:
-        segment.mark_archived(sealed)
+        segment.mark_archived(sealed, self._disk)
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -285,11 +311,14 @@ class Spool:
         """Commit what is pending, seal the open segment, free the lock."""
         if self._lock is None:
             return
-        self.commit()
-        self.rotate()
-        self._writer.close()
-        self._disk.close(self._lock)
-        self._lock = None
+        try:
+            if self.condition is not Condition.FAILED:
+                self.commit()
+                self.rotate()
+        finally:
+            self._writer.close()
+            os.close(self._lock)
+            self._lock = None
 
 
 def read(directory: Path, from_ingest: int = 0) -> Iterator[Group]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
 from mt5bridge.spool import block, segment
-from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.disk import Disk, confirm, replace_file
 from mt5bridge.spool.recovery import Tail
 from mt5bridge.spool.segment import State, path_of
 from mt5bridge.spool.state import Checkpoint
@@ -29,7 +30,7 @@ class SegmentWriter:
         return self._file is not None
 
     def take_over(self, tail: Tail) -> None:
-        """Cut a newest segment left open after its last durable block, and seal it."""
+        """Cut a newest segment left open after its last whole block, and seal it."""
         self.number = tail.segment.number
         path = tail.segment.path
         if tail.segment.state is not State.OPEN:
@@ -38,14 +39,16 @@ class SegmentWriter:
             self._disk.remove(path)
             self.number -= 1
             return
-        if tail.keep_bytes < tail.segment.size_bytes:
-            _set_aside(path, tail.keep_bytes)
-        self._file, self.size = self._disk.open(path), tail.keep_bytes
-        self._disk.truncate(self._file, tail.keep_bytes)
-        self.seal()
+        data = path.read_bytes()
+        if tail.keep_bytes < len(data):
+            self._set_aside(path, data[tail.keep_bytes :])
+        # What no later block says was durable may be in memory only, after a sync that failed.
+        sure = tail.durable_bytes
+        confirm(path, data[sure : tail.keep_bytes], self._disk, offset=sure)
+        self._rename_sealed()
 
     def begin(self, checkpoint: Checkpoint, now_ms: int) -> None:
-        """Create the next segment, durably, with `checkpoint` in it."""
+        """Create the next segment, durably, with `checkpoint` in it: older ones may go then."""
         path = path_of(self._directory, self.number + 1, State.OPEN)
         data = segment.header() + block.encode(checkpoint.encode(), 0)
         file = self._disk.open(path)
@@ -56,7 +59,8 @@ class SegmentWriter:
             self._disk.sync_directory(self._directory)
         except OSError:
             self._disk.close(file)
-            self._disk.remove(path)
+            with contextlib.suppress(OSError):
+                self._disk.remove(path)
             raise
         self._file, self.size, self.number = file, len(data), self.number + 1
         self.groups, self.opened_ms = 0, now_ms
@@ -80,8 +84,10 @@ class SegmentWriter:
     def seal(self) -> None:
         """Close and rename; a crash before the rename leaves an open segment, which is as good."""
         assert self._file is not None, "nothing is open"
-        self._disk.sync(self._file)
         self.close()
+        self._rename_sealed()
+
+    def _rename_sealed(self) -> None:
         path = path_of(self._directory, self.number, State.OPEN)
         self._disk.rename(path, path_of(self._directory, self.number, State.SEALED))
         self._disk.sync_directory(self._directory)
@@ -91,9 +97,7 @@ class SegmentWriter:
             self._disk.close(self._file)
         self._file, self.size, self.groups = None, 0, 0
 
-
-def _set_aside(path: Path, keep_bytes: int) -> None:
-    """Keep cut-off bytes that still hold whole blocks, for repair by hand."""
-    rest = path.read_bytes()[keep_bytes:]
-    if any(isinstance(item, block.Block) for item in block.scan(rest)):
-        path.with_suffix(".cut").write_bytes(rest)
+    def _set_aside(self, path: Path, rest: bytes) -> None:
+        """Keep cut-off bytes that still hold whole blocks, for repair by hand."""
+        if any(isinstance(item, block.Block) for item in block.scan(rest)):
+            replace_file(path.with_suffix(".cut"), rest, self._disk)

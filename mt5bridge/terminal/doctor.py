@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from mt5bridge.server.settings import is_loopback
 from mt5bridge.server.status import AccountStatus, Status, StreamStatus, TerminalStatus
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.sources import OWN
+from mt5bridge.troubles import Effect, Trouble
 from mt5bridge.wire import Allowed
 
 CLOCK_MS_MAX = 1_000
@@ -53,8 +55,18 @@ def judge(status: Status, version: str) -> Iterator[Finding]:
                 seen = f"not connected; {terminal.program or 'its program'} was"
             yield finding("terminal away", terminal.identity, seen)
     yield from _trading(status, connected)
+    for trouble in status.troubles:
+        yield failure(trouble)
     for complaint in status.complaints[-COMPLAINTS_SHOWN:]:
         yield finding("complaint", "daemon", complaint)
+
+
+def failure(trouble: Trouble) -> Finding:
+    """What fails in a daemon, or has ended it."""
+    name = {Effect.GOES_ON: "daemon tries again", Effect.WAITS: "daemon waits"}
+    since = datetime.fromtimestamp(trouble.since_msc // 1000, UTC).isoformat(" ")
+    seen = f"{trouble.text}; since {since}"
+    return finding(name.get(trouble.effect, "daemon ended"), trouble.name, seen)
 
 
 def _terminal(terminal: TerminalStatus, version: str, now_msc: int) -> Iterator[Finding]:

@@ -60,6 +60,18 @@ CATALOGUE: dict[str, Entry] = {
         _PROBLEM, "a daemon holds the spool, but has told nothing for seconds",
         "look at its log; end it and start it again: nothing that it acknowledged is lost",
     ),
+    "daemon ended": Entry(
+        _PROBLEM, "the last daemon has ended because a disk or a thread failed",
+        "mend what it names and start it again: nothing that it acknowledged is lost",
+    ),
+    "daemon waits": Entry(
+        _PROBLEM, "the daemon has no room: it takes and acknowledges nothing, terminals keep it",
+        "make room on that disk, archive the spool, or raise [spool] max_mib; it goes on by itself",
+    ),
+    "daemon tries again": Entry(
+        _WARNING, "something fails that nothing acknowledged depends on",
+        "mend what it names; the daemon goes on meanwhile, and tries it again",
+    ),
     "daemon version": Entry(
         _WARNING, "the daemon is of another version than this program",
         "end the daemon and start it again",

@@ -102,6 +102,18 @@ def test_open_segments_are_taken_on_request_and_only_their_rest_later(
     assert stored(archive) == expected(groups, base_of(archive))
 
 
+def test_nothing_is_taken_from_behind_an_open_segment(spool: Spool, archive: Archive) -> None:
+    """One that could not be renamed: its numbers would count as archived with those behind it."""
+    groups = fill(spool)
+    first = spool.segments()[0].path
+    open_one = first.with_suffix(".open")
+    first.rename(open_one)
+    assert ingest_spool(spool.directory, archive).rows == 0
+    open_one.rename(first)
+    ingest_spool(spool.directory, archive)
+    assert stored(archive) == expected(groups, base_of(archive))
+
+
 def test_records_sent_again_under_the_same_sequence_are_dropped(
     spool: Spool, archive: Archive
 ) -> None:

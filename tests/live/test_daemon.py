@@ -13,7 +13,7 @@ import pytest
 import zmq
 
 from cep.archive import Archive, ingest_spool
-from cep.daemon import Daemon
+from cep.daemon import Daemon, DaemonFailedError
 from cep.live.config import read_config
 from mt5bridge.client import Connection, introduce
 from mt5bridge.credential import Credential
@@ -21,6 +21,7 @@ from mt5bridge.simulator import Account, RefusedError, Runner, parse_script
 from mt5bridge.spool import Kind, SpoolLockedError, read
 from tests.credentials import CREDENTIAL
 from tests.live.service import (
+    STREAMS,
     Service,
     address,
     archived,
@@ -221,7 +222,9 @@ def test_strangers_and_bad_frames_disturb_nobody(tmp_path: Path) -> None:
 
 def test_a_full_spool_acknowledges_nothing_until_it_is_archived(tmp_path: Path) -> None:
     sizes = {"segment_mib": 1, "max_mib": 2}
-    settings = write_settings(tmp_path, {"spool": sizes, "signals": {"send": False}})
+    rules = {"streams": [*STREAMS, "Mid"]}  # of each tick a row: what is refused must make none
+    sections = {"spool": sizes, "rules": rules, "signals": {"send": False}}
+    settings = write_settings(tmp_path, sections)
     found = terminal(walks("A", 60_000))  # 60 bytes each
     archive = Archive(tmp_path / "proof")
     with Service(settings) as service, Connection(address(settings), CREDENTIAL) as connection:
@@ -241,7 +244,10 @@ def test_a_full_spool_acknowledges_nothing_until_it_is_archived(tmp_path: Path) 
         assert sum(p.stat().st_size for p in (tmp_path / "spool").iterdir()) <= 2 << 20
         wait_until(freed)
         assert service.counters["ticks"] == 60_000
-    assert replayed(settings, archived(settings)) == journal(settings)
+    lines = journal(settings).splitlines(keepends=True)
+    found_once = [line for line in lines if b'"stream":"Mid"' not in line]
+    assert len(lines) - len(found_once) == 60_000
+    assert replayed(settings, archived(settings)) == b"".join(found_once)
 
 
 def test_two_daemons_cannot_share_a_spool(tmp_path: Path) -> None:
@@ -260,4 +266,5 @@ def test_a_daemon_that_cannot_acknowledge_any_more_ends(tmp_path: Path) -> None:
         service.daemon._save_snapshots = broken  # type: ignore[method-assign]
         runner = Runner(terminal(walks("A", 100)), connection)
         wait_until(lambda: (runner.step(), not service.thread.is_alive())[1])
-    assert isinstance(service.failure, RuntimeError)
+    assert isinstance(service.failure, DaemonFailedError)
+    assert "RuntimeError: no way" in str(service.failure)

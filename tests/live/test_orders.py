@@ -314,14 +314,13 @@ def test_what_a_callback_orders_is_on_disk_before_the_rows_that_caused_it(tmp_pa
 
     found = terminal(walks("A", 3_000))
     with Service(settings) as service:
-        written = service.daemon.journal._file
-        assert written is not None
-        flush = written.flush
+        disk = service.daemon.journal._disk
+        write_at = disk.write_at
 
-        def flush_and_look() -> None:
-            flush()
+        def write_and_look(file: int, data: bytes, offset: int) -> None:
+            write_at(file, data, offset)
             look()
 
-        written.flush = flush_and_look  # type: ignore[method-assign]
+        disk.write_at = write_and_look  # type: ignore[method-assign]
         play(found, address(settings), linger_ms=300)
     assert len(found.orders) > 3 and missing == []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from errno import EIO
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,14 @@ from cep.database.errors import DatabaseError
 from cep.engine.snapshot import restore
 from cep.live import on_database
 from cep.live.config import OnDatabase
+from cep.live.follower import Follower, Waiting
 from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.outbox import Outbox
 from cep.plan import compile_rules
-from mt5bridge.spool import CLOCK, Group, Kind, Spool, read
-from tests.live.service import RULES, walks
+from mt5bridge.spool import CLOCK, Disk, Group, Kind, Spool, read
+from mt5bridge.troubles import Effect, Troubles
+from tests.durability.recording import Fault, recording
+from tests.live.service import RULES, wait_until, walks
 
 SPOOL = "s"
 
@@ -136,24 +141,64 @@ def test_no_room_for_what_was_made_is_tried_again_and_loses_nothing(
     assert full[0] in written, "what had no room was written later"
 
 
+class ShortDisk(Disk):
+    """Takes a few bytes, then there is no room."""
+
+    is_full = False
+
+    def write_at(self, file: int, data: bytes, offset: int) -> None:
+        super().write_at(file, data[:7] if self.is_full else data, offset)
+        if self.is_full:
+            raise OSError(28, "No space left on device")
+
+
 def test_a_record_that_does_not_fit_leaves_no_part(tmp_path: Path) -> None:
-    box = Outbox(tmp_path, SPOOL, is_durable=False)
+    disk = ShortDisk()
+    box = Outbox(tmp_path, SPOOL, is_durable=False, disk=disk)
     box.begin(0)
     box.add(1, [("A", 1, 5, (1.5,))])
-    assert box._file is not None
-    whole, file = box._file.write, box._file
-
-    class Short:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(file, name)
-
-        def write(self, data: bytes) -> int:
-            return whole(data[:7])
-
-    box._file = Short()  # type: ignore[assignment]
+    disk.is_full = True
     with pytest.raises(OSError, match="No space"):
         box.add(2, [])
-    box._file = file
+    disk.is_full = False
     box.add(3, [])
     assert [batch.last for batch in box.read(9)] == [1, 3]
     box.close()
+
+
+def test_a_disk_that_fails_is_not_tried_again(spool: Path, tmp_path: Path) -> None:
+    """A database that is away is tried again; what was not written may be half written."""
+    with recording(tmp_path, Fault(1, EIO, "write_at", ".made")), rules(tmp_path / "run") as run:
+        begun(run)
+        with pytest.raises(OSError, match=r"Input/output error.*\.made"):
+            run.take(next(batches(read(spool), 100)))
+
+
+class Stubborn:
+    """Rules whose database is away at first, and that then meet a disk that fails."""
+
+    position, batch_records = 0, 1_000
+
+    def __init__(self) -> None:
+        self.problems = [OSError(EIO, "Input/output error"), DatabaseError("away")]
+        self.is_back = Event()
+
+    def take(self, groups: Any) -> Any:
+        if len(self.problems) == 2 and not self.is_back.is_set():
+            raise self.problems[-1]
+        raise self.problems[0]
+
+
+def test_a_follower_tells_of_its_database_and_ends_with_its_disk(spool: Path) -> None:
+    found, troubles = Stubborn(), Troubles(lambda: 3)
+    follower = Follower(found, Waiting(spool, 601), spool, print, troubles)  # type: ignore[arg-type]
+    follower.start()
+    wait_until(lambda: bool(list(troubles)))
+    (away,) = troubles
+    assert (away.name, away.effect) == ("database", Effect.GOES_ON)
+    assert "from record 1 on: away" in away.text and not troubles.stops
+    found.is_back.set()
+    wait_until(lambda: troubles.end is not None)
+    assert troubles.end is not None
+    assert troubles.end.name == "database thread" and "Input/output" in troubles.end.text
+    follower.stop()

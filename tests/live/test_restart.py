@@ -190,6 +190,25 @@ def test_a_gap_reported_to_a_full_spool_is_stored_before_what_follows(tmp_path: 
     assert kinds == [(Kind.TICKS, 1), (Kind.GAP, 11), (Kind.TICKS, 21)]
 
 
+def test_what_a_full_spool_refuses_runs_through_no_rule(tmp_path: Path) -> None:
+    ticks = walks("A", 10)["A"]
+    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=["Mid"], jit=False)
+    spool = Spool(tmp_path / "spool")
+    spool.recover()
+    rows: list[dict[str, object]] = []
+    pipeline = Pipeline(spool, rules.start(), lambda caused: rows.extend(caused.rows.dicts()))
+    spool.condition = Condition.FULL
+    for _ in range(2):
+        assert not pipeline.on_batch(batch(ticks, 1))
+        pipeline.flush()
+    assert rows == []
+    spool.condition = Condition.READY
+    assert pipeline.on_batch(batch(ticks, 1))
+    pipeline.flush()
+    assert len(rows) == 10
+    spool.close()
+
+
 class Passing:
     """Silence watched by a clock that is told the time."""
 

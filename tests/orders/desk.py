@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -107,7 +108,7 @@ class Office:
         file, self.journal._file = self.journal._file, None
         self.journal._waiting.clear()
         if file is not None:
-            file.close()
+            os.close(file)
 
     def again(self, market_msc: int = 0) -> Office:
         """Another process on the same file; this one is killed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from errno import EIO, ENOSPC
 from pathlib import Path
 from zlib import crc32
 
@@ -20,6 +21,7 @@ from mt5bridge.orders.records import (
 )
 from mt5bridge.wire import Halt, SignalStatus, encode
 from tests.bridge.live import wait_until
+from tests.durability.recording import Fault, recording
 from tests.orders.desk import NOON_MSC, order, result, signal
 
 RECORDS: list[Record] = [
@@ -126,28 +128,20 @@ def test_many_damaged_lines_make_a_short_reason(tmp_path: Path) -> None:
     assert len(encode(Halt(1, damage_of(content.records)))) < 300
 
 
-def test_a_crash_while_damage_is_repaired_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("call", ["open", "write_at", "sync", "rename"])
+def test_a_crash_while_damage_is_repaired_loses_nothing(tmp_path: Path, call: str) -> None:
     path = tmp_path / "o.journal"
     write(path, RECORDS)
     damaged = b"rubbish\n" + path.read_bytes()
-
-    def fail(*_: object) -> None:
-        raise OSError(5, "the power is gone")
-
-    for name in ("os.link", "os.fsync", "pathlib.Path.replace"):
-        path.write_bytes(damaged)
-        with monkeypatch.context() as patch:
-            patch.setattr(name, fail)
-            if name == "os.link":
-                patch.setattr("shutil.copyfile", fail)
-            with pytest.raises(OSError, match="the power is gone"):
-                OrderJournal(path)
-        assert path.read_bytes() == damaged, name
-    with monkeypatch.context() as patch:
-        patch.setattr("os.link", fail)  # a file system without links
-        assert OrderJournal(path).records[:-1] == RECORDS
+    path.write_bytes(damaged)
+    for step in (1, 2):  # the copy, then the journal without the damage
+        with (
+            recording(tmp_path, Fault(step, EIO, call)),
+            pytest.raises(OSError, match=r"Input/output"),
+        ):
+            OrderJournal(path)
+        assert path.read_bytes() == damaged
+    assert OrderJournal(path).records[:-1] == RECORDS
     assert damaged in [kept.read_bytes() for kept in tmp_path.glob("o-*.journal")]
 
 
@@ -169,23 +163,19 @@ def test_durable_is_what_a_sync_has_taken(tmp_path: Path) -> None:
     journal.close()
 
 
+@pytest.mark.parametrize("call", ["open", "sync_directory", "write_at", "sync"])
 def test_a_disk_that_fails_makes_nothing_durable_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, call: str
 ) -> None:
-    journal = OrderJournal(tmp_path / "o.journal")
-    journal.add(*RECORDS[:3])
-
-    def fail(_file: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", fail)
-        with pytest.raises(OSError, match="No space"):
+    with recording(tmp_path, Fault(1, ENOSPC, call, "o.journal" * (call != "sync_directory"))):
+        journal = OrderJournal(tmp_path / "o.journal")
+        journal.add(*RECORDS[:3])
+        with pytest.raises(OSError, match=r"No space.*o\.journal"):
             journal.sync()
-    assert journal.durable == 0 and journal.added.is_set()
-    journal.sync()
-    assert journal.durable == 3
-    journal.close()
+        assert journal.durable == 0 and journal.added.is_set()
+        journal.sync()
+        assert journal.durable == 3
+        journal.close()
     assert read_journal(journal.path).records == RECORDS[:3]
 
 

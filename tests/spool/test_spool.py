@@ -35,6 +35,8 @@ from mt5bridge.spool.block import PAYLOAD_BYTES_MAX
 from mt5bridge.spool.identity import is_in_ids
 from mt5bridge.spool.segment import HEADER_BYTES, header
 from mt5bridge.spool.state import Checkpoint, Streams
+from mt5bridge.troubles import Effect, Troubles
+from tests.durability.recording import Fault, recording
 from tests.spool.groups import START_MSC, clock_group, deal_group, same, tick_group
 from tests.waiting import LONG_S
 
@@ -312,6 +314,52 @@ def test_a_full_device_costs_archived_segments_the_oldest_first(tmp_path: Path) 
     spool.close()
 
 
+def test_the_newest_segment_stays_for_it_alone_knows_the_numbering(tmp_path: Path) -> None:
+    disk = SmallDisk()
+    spool = opened(tmp_path, disk=disk)
+    put(spool, 1, 100)
+    spool.commit()
+    spool.rotate()
+    spool.mark_archived(spool.segments()[0])
+    disk.room = 10
+    put(spool, 101)
+    for _ in range(3):
+        assert spool.commit() == 100
+    name = spool.recovered.spool
+    again = opened(crashed(tmp_path))
+    assert (again.recovered.spool, again.next_ingest) == (name, 101)
+    again.close()
+
+
+def test_a_disk_that_fails_ends_the_spool_for_good(tmp_path: Path) -> None:
+    with recording(tmp_path) as disk:
+        spool = opened(tmp_path / "spool")
+        put(spool, 1)
+        disk.arm(Fault(1, errno.EIO, "sync"))
+        with pytest.raises(SpoolError, match="Input/output error"):
+            spool.commit()
+        assert (spool.condition, spool.durable_ingest) == (Condition.FAILED, 0)
+        assert not spool.append(tick_group(spool, "EURUSD", 6, [1]))
+        with pytest.raises(SpoolError, match="has failed before"):
+            spool.commit()
+        spool.close()
+    opened(tmp_path / "spool").close()
+
+
+def test_a_segment_that_could_not_be_renamed_is_sealed_before_the_next_one(tmp_path: Path) -> None:
+    with recording(tmp_path, Fault(2, errno.ENOSPC, "rename")):  # the first one names the spool
+        spool = opened(tmp_path, segment_bytes=1)
+        put(spool, 1)
+        spool.commit()
+        assert [s.state for s in spool.segments()] == [State.OPEN]
+        assert spool.durable_ingest == 5 and "No space" in spool.problem
+        put(spool, 6)
+        spool.commit()
+        assert [s.state for s in spool.segments()] == [State.SEALED] * 2
+        assert spool.problem == ""
+        spool.close()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are a POSIX feature")
 def test_the_operating_systems_own_refusal_is_survived(tmp_path: Path) -> None:
     """A real short write: the kernel takes some bytes of a commit and refuses the rest."""
@@ -415,3 +463,21 @@ def test_half_a_name_is_none(tmp_path: Path) -> None:
     name = opened(crashed(tmp_path)).recovered.spool
     assert len(name) == 33 and name != spool.recovered.spool
     assert not is_in_ids("0" * 32)
+
+
+def test_a_commit_thread_tells_of_a_full_spool_until_there_is_room(tmp_path: Path) -> None:
+    troubles = Troubles(lambda: 9)
+    turns: list[int] = []
+    with recording(tmp_path) as disk:
+        spool = opened(tmp_path)
+        thread = CommitThread(spool, lambda: 0, troubles, lambda: turns.append(1))
+        disk.arm(Fault(1, errno.ENOSPC, "sync"))
+        put(spool, 1)
+        thread.commit()
+        assert [(t.name, t.effect, t.since_msc) for t in troubles] == [
+            (str(tmp_path), Effect.WAITS, 9)
+        ]
+        thread.commit()
+        assert not list(troubles) and spool.durable_ingest == 5
+        assert len(turns) == 2
+        spool.close()

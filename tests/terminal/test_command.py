@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
@@ -17,8 +18,10 @@ from cep.demo.processes import free_port
 from cep.live.config import credential_path, read_config
 from mt5bridge.client import Connection
 from mt5bridge.credential import Credential, read_credential, write_credential
+from mt5bridge.server.status import Status, write_status
 from mt5bridge.simulator import Runner, Walk, random_walk, simulated_terminal
 from mt5bridge.terminal.folders import Machine
+from mt5bridge.troubles import Effect, Trouble
 from tests.credentials import CREDENTIAL
 from tests.live.service import Service, play, terminal, walks, write_settings
 from tests.terminal.machines import HEX, OTHER_HEX, data_folder, terminals, windows
@@ -132,6 +135,20 @@ def test_doctor_without_a_daemon_listens_and_takes_nothing(tmp_path: Path) -> No
     assert {"no daemon", "terminal"} <= found.keys()
     after = {path: path.read_bytes() for path in (tmp_path / "d" / "spool").iterdir()}
     assert after == before
+
+
+@pytest.mark.usefixtures("machine")
+def test_doctor_tells_why_the_last_daemon_has_ended(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path)
+    status = Status(program="p", version="1", pid=1, bind="b", since_msc=0, written_msc=5)
+    trouble = Trouble("spool-commit", "Input/output error", Effect.ENDS, 4)
+    (tmp_path / "state").mkdir()
+    write_status(
+        tmp_path / "state" / "status.json", msgspec.structs.replace(status, troubles=[trouble])
+    )
+    done = run("doctor", "--config", str(settings), "--json", "--wait", "0.1")
+    found = findings(done)["daemon ended"]
+    assert "Input/output error" in found["seen"] and found["level"] == "problem"
 
 
 @pytest.mark.usefixtures("machine")

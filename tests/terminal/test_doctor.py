@@ -21,6 +21,7 @@ from mt5bridge.terminal.folders import given
 from mt5bridge.terminal.install import install
 from mt5bridge.terminal.programs import PROGRAMS, judge_folders
 from mt5bridge.terminal.sources import sources_folder
+from mt5bridge.troubles import Effect, Trouble
 from tests.terminal.machines import data_folder
 
 NOW_MSC = 1_700_000_000_000
@@ -58,6 +59,10 @@ def streaming(**fields: Any) -> Status:
 
 def allowing(bits: int, trades: str = "none") -> Status:
     return changed(account_state=msgspec.structs.replace(ACCOUNT, allowed=bits), trades=trades)
+
+
+def failing(effect: Effect) -> Status:
+    return replaced(STATUS, troubles=[Trouble("spool", "no room", effect, 1_700_000_000_000)])
 
 
 def replaced(status: Status, **fields: Any) -> Status:
@@ -111,6 +116,9 @@ def test_a_good_link_has_only_good_findings() -> None:
         (changed(unanswered=2), "unanswered", "2 without"),
         (replaced(STATUS, halted=True, halt_reason="lunch"), "halted", "lunch"),
         (replaced(STATUS, complaints=["bad frame"]), "complaint", "bad frame"),
+        (failing(Effect.WAITS), "daemon waits", "no room; since 2023-11-14 22:13:20+00:00"),
+        (failing(Effect.GOES_ON), "daemon tries again", "no room"),
+        (failing(Effect.ENDS), "daemon ended", "no room"),
     ],
 )  # fmt: skip
 def test_every_trouble_is_found_and_has_a_remedy(status: Status, name: str, seen: str) -> None:
