@@ -51,6 +51,5 @@ def test_every_thread_of_the_daemon_is_watched() -> None:
 
 def test_the_rules_themselves() -> None:
     text = "path.unlink()\nself._disk.rename(a, b)\ntext.replace('a', 'b')\nold.replace(new)\n"
-    tree = ast.parse(text)
-    found = Source(Path(__file__), text, tree)
+    found = Source(Path(__file__), text)
     assert list(writes(found)) == [(1, "path.unlink"), (4, "old.replace")]
