@@ -115,23 +115,35 @@ class Book:
         """What is known of an id."""
         return self._entries.get(identifier)
 
-    def apply(self, record: Record) -> bool:
-        """Take one record; whether it is news."""
+    def apply(self, record: Record) -> None:
+        """Take one record."""
         match record:
             case Requested():
-                is_news = record.id not in self._entries
                 self._entries.setdefault(record.id, Entry(record, changed_msc=record.time_msc))
                 self.lost.pop(record.id, None)
-                return is_news
             case Refused() | Sent():
-                return self._decide(record)
+                self._decide(record)
             case Told():
-                return self._tell(record)
+                self.tell(record)
             case Terminal():
                 self.terminals[record.identity] = record
             case Halted():
                 self.halted = record
-        return True
+
+    def tell(self, record: Told) -> Entry | None:
+        """Take a terminal's report; the entry that it is news of.
+
+        Only who was sent the request, or asked about it, has anything to tell of it.
+        """
+        entry = self._entries.get(record.result.id)
+        if entry is None:
+            self._lose(record.result.id, [record.terminal])
+            return None
+        fate = entry.fates.get(record.terminal)
+        if fate is None or not fate.take(record.result):
+            return None
+        entry.changed_msc = record.time_msc
+        return entry
 
     @property
     def traders(self) -> list[Trader]:
@@ -141,31 +153,18 @@ class Book:
             for known in self.terminals.values()
         ]
 
-    def _decide(self, record: Refused | Sent) -> bool:
+    def _decide(self, record: Refused | Sent) -> None:
         entry = self._entries.get(record.id)
         if entry is None:
             self._lose(record.id, record.terminals if isinstance(record, Sent) else [])
-            return False
+            return
         entry.changed_msc = record.time_msc
         if isinstance(record, Refused):
             entry.refusal = record
-            return True
+            return
         for identity in record.terminals:
             fate = entry.fates.setdefault(identity, Fate())
             fate.is_asked |= record.is_question
-        return True
-
-    def _tell(self, record: Told) -> bool:
-        """Only who was sent the request, or asked about it, has anything to tell of it."""
-        entry = self._entries.get(record.result.id)
-        if entry is None:
-            self._lose(record.result.id, [record.terminal])
-            return False
-        fate = entry.fates.get(record.terminal)
-        if fate is None or not fate.take(record.result):
-            return False
-        entry.changed_msc = record.time_msc
-        return True
 
     def _lose(self, identifier: int, terminals: Iterable[str]) -> None:
         known = self.lost.setdefault(identifier, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from loguru import logger
@@ -27,7 +27,7 @@ from mt5bridge.orders.records import (
 )
 from mt5bridge.orders.request import described, opens
 from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
-from mt5bridge.wire import Order, Signal, SignalResult, SignalStatus
+from mt5bridge.wire import Order, SignalResult, SignalStatus
 
 _DAY_MS = 86_400_000
 _ROUNDING = 1e-9
@@ -221,7 +221,7 @@ class Desk:
     def on_deals(self, batch: Batch, owner: str) -> None:
         """Deals have come."""
         for deal in dealt(owner, batch.records, batch.utc_offset_ms):
-            if self._apply(deal):
+            if self.guard.dealt(deal):
                 self.journal.add(deal)
                 self._name_unknown(deal)
 
@@ -359,7 +359,7 @@ class Desk:
         elif identity not in entry.fates:
             whom = ", ".join(entry.fates) or "nobody"
             self.complain("results_ignored", f"{_quoted(record)}, which was sent to {whom}")
-        elif self._apply(record):
+        elif self._told(record):
             self.journal.add(record)
             self._check_size(entry, record)
             self.on_news(News(entry, identity, result))
@@ -376,9 +376,12 @@ class Desk:
         self._apply(record)
         self.journal.add(record)
 
-    def _apply(self, record: Record) -> bool:
-        """Take a record into book and guard; whether it is news."""
-        is_news = self.book.apply(record)
+    def _apply(self, record: Record) -> None:
+        """Take a record into book and guard."""
+        if isinstance(record, Told):
+            self._told(record)
+            return
+        self.book.apply(record)
         match record:
             case Terminal():
                 self.guard.owned(record.identity, record.owner)
@@ -390,17 +393,19 @@ class Desk:
                 entry = self.book.get(record.id)
                 for terminal in entry.fates if entry is not None else ():
                     self.guard.unsent(record.id, terminal)
-            case Told():
-                entry = self.book.get(record.result.id)
-                if entry is not None and is_news:
-                    fate = entry.fates[record.terminal]
-                    is_final = fate.final is not None
-                    self.guard.told(entry.request, record.terminal, record.result, is_final)
             case Dealt():
-                return self.guard.dealt(record)
+                self.guard.dealt(record)
             case Halted():
                 self.guard.turn(record)
-        return is_news
+
+    def _told(self, record: Told) -> bool:
+        """Take a report into book and guard; whether it is news."""
+        entry = self.book.tell(record)
+        if entry is None:
+            return False
+        is_final = entry.fates[record.terminal].final is not None
+        self.guard.told(entry.request, record.terminal, record.result, is_final)
+        return True
 
     def _kept(self, since_msc: int) -> Iterator[Record]:
         """The journal's records that are still needed."""
@@ -439,7 +444,9 @@ def _not_sent(request: Request, now_msc: int) -> SignalResult:
 
 
 def _differs(one: Request, other: Request) -> bool:
-    """Whether two requests with one id want different things."""
-    if isinstance(one, Signal) or isinstance(other, Signal):
-        return one != other
-    return described(one) != described(other)
+    """Whether two requests with one id want different things; when is left to the first."""
+    return _timeless(one) != _timeless(other)
+
+
+def _timeless(request: Request) -> Request:
+    return replace(request, time_msc=0, valid_until_msc=0)

@@ -19,7 +19,8 @@ from mt5bridge.server import Request
 from mt5bridge.wire import Account, OrderSide, Side, SignalResult, SignalStatus
 
 _MINUTE_MS = 60_000
-_ROUNDING = 1e-9
+_DECIMALS = 8
+"""Of lots: what they differ by further on is the rounding of their sums."""
 
 
 @dataclass(slots=True)
@@ -172,14 +173,14 @@ class Guard:
 
     def _over_order(self, request: Request, lots: float) -> str | None:
         limit = self.limits.lots_per_order
-        if not limit or lots <= limit + _ROUNDING:
+        if not limit or _is_within(lots, limit):
             return None
         return f"lots_per_order {limit:g}: asked for {self._asked(request)}"
 
     def _over_symbol(self, request: Request, lots: float) -> str | None:
         limit = self.limits.lots_per_symbol
         open_lots = self.lots_of(request.symbol) if limit else 0.0
-        if not limit or open_lots + lots <= limit + _ROUNDING:
+        if not limit or _is_within(open_lots + lots, limit):
             return None
         there = f"with {_shown(open_lots)} open or on their way"
         return f"lots_per_symbol {limit:g}: asked for {self._asked(request)} {there}"
@@ -187,7 +188,7 @@ class Guard:
     def _over_day(self, request: Request, lots: float, now_msc: int) -> str | None:
         limit = self.limits.lots_per_day
         today = self.lots_today(now_msc) if limit else 0.0
-        if not limit or today + lots <= limit + _ROUNDING:
+        if not limit or _is_within(today + lots, limit):
             return None
         return f"lots_per_day {limit:g}: asked for {self._asked(request)} after {today:g} today"
 
@@ -229,6 +230,10 @@ class Guard:
 
 def _is_size(number: float) -> bool:
     return math.isfinite(number) and number >= 0
+
+
+def _is_within(lots: float, limit: float) -> bool:
+    return round(lots - limit, _DECIMALS) <= 0
 
 
 def _shown(lots: float) -> str:

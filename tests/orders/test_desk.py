@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loguru import logger
 
 from mt5bridge.orders import Book, Desk, Limits, OrderJournal, read_book
 from mt5bridge.orders.records import Refused, Told
@@ -48,6 +50,27 @@ def test_one_id_is_one_request(office: Office) -> None:
     office.fill(1, 0.1, 71)
     office.ask(signal(1))
     assert office.post.sent == [("one", 1)] and office.state(1) == "executed"
+
+
+def test_an_id_that_means_something_else_now_is_told(office: Office) -> None:
+    """A warning names both; asked again at another time it is the same, and nobody is warned."""
+    told: list[str] = []
+    sink = logger.add(lambda line: told.append(line.record["message"]), level="WARNING")
+    later = {"time_msc": NOON_MSC + 9, "valid_until_msc": NOON_MSC + 60_009}
+    try:
+        for first in (signal(1), order(2)):
+            office.ask(first)
+            office.ask(replace(first, **later))  # type: ignore[arg-type]
+        assert told == []
+        office.ask(signal(1, stop_points=70.0))
+        office.ask(order(2, sl=1.1))
+        office.ask(order(1))
+    finally:
+        logger.remove(sink)
+    assert [line.split(" was asked before as ")[0] for line in told] == [
+        "sell 0.1 lots EURUSD", "buy limit 0.3 lots EURUSD at 1.25",
+        "buy limit 0.3 lots EURUSD at 1.25",
+    ]  # fmt: skip
 
 
 def test_results_are_news_once(office: Office) -> None:
@@ -357,3 +380,20 @@ def test_what_no_terminal_took_uses_nothing_up(tmp_path: Path) -> None:
     for found in (office, office.again()):
         assert found.desk.guard.lots_of("EURUSD") == pytest.approx(0)
         assert found.desk.guard.lots_today(NOON_MSC) == pytest.approx(0)
+
+
+def test_no_room_for_what_waited_for_the_disk(tmp_path: Path) -> None:
+    """Also for a closing, which counts nowhere, and for what was sent longer than a minute ago."""
+    office = Office(tmp_path / "o", Limits(orders_per_minute=2))
+    office.ask(order(1), durable=True)
+    office.ask(order(2, kind=OrderKind.CLOSE, side=OrderSide.NONE), durable=True)
+    office.now_msc += 60_000
+    office.ask(signal(3))
+    office.post.room = False
+    office.desk.flush()
+    full = "too many requests without a result"
+    assert [office.text(number) for number in (1, 2, 3)] == [full, full, ""]
+    office.post.room = True
+    office.ask(signal(4))
+    office.ask(signal(5))
+    assert [office.state(number) for number in (4, 5)] == ["sent", "refused"]

@@ -100,6 +100,14 @@ def test_a_damaged_line_costs_that_line_only_and_the_file_is_kept(
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_each_damaged_file_is_kept_under_the_next_number(tmp_path: Path) -> None:
+    path = tmp_path / "o.journal"
+    for number in (1, 2, 3):
+        path.write_bytes(b"rubbish %d\n" % number)
+        OrderJournal(path)
+        assert (tmp_path / f"o-{number}.journal").read_bytes() == b"rubbish %d\n" % number
+
+
 def test_whatever_byte_of_a_halt_is_damaged_it_stays_a_halt(tmp_path: Path) -> None:
     """Also of the last line, its end too: only a line without an end may be torn."""
     path = tmp_path / "o.journal"

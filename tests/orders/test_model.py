@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 
 from mt5bridge.orders import Desk, Limits, OrderJournal
 from mt5bridge.orders.records import Dealt
-from mt5bridge.server import Outcome, Request
+from mt5bridge.server import Funds, Outcome, Request
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.campaign import examples
 from tests.orders.desk import NOON_MSC, Memory, order, result, signal, trader
@@ -161,14 +161,14 @@ class Desks(RuleBasedStateMachine):
             made = Dealt(name, ticket, revision, first.time_msc, first.position, first.symbol,
                          -lots if first.is_exit else lots, profit, first.is_exit)  # fmt: skip
         is_news = known is None or known.revision < revision
-        assert self.desk._apply(made) == is_news
+        assert self.desk.guard.dealt(made) == is_news
         if is_news:
             self.desk.journal.add(made)
             self.reference.happened.append(made)
 
     @rule(owner=st.sampled_from(sorted(TERMINALS)), profit=st.sampled_from([0.0, -2.0, -5.0]))
     def funds(self, owner: str, profit: float) -> None:
-        self.desk.guard.funds(f"account of {owner}", account(profit))
+        self.desk.on_funds(Funds(owner, f"account of {owner}", account(profit)))
         self.reference.floating[f"account of {owner}"] = profit
 
     @rule(halted=st.sampled_from([True, False, False, False]))
