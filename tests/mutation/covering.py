@@ -12,6 +12,8 @@ from typing import Any
 import coverage
 import pytest
 
+from tests.mutation.mutants import IMPORT
+
 OPTIONS = ["-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist"]
 
 
@@ -74,9 +76,17 @@ class Covering:
             self._lines[path] = {int(line): names for line, names in lines.items()}
 
     def tests(self, path: str, line: int, seconds_max: float) -> list[str]:
-        """Tests that run a line, quick ones first, as many as are done in so many seconds."""
-        known = (name for name in self._lines[path].get(line, ()) if name in self._seconds)
-        chosen, taken = [], 0.0
+        """Tests that run a line, quick ones first, as many as are done in so many seconds.
+
+        What is run by the import is left to the tests that run any line, or to all if none does.
+        """
+        lines = self._lines[path]
+        names = set(lines.get(line, ()))
+        if line == IMPORT:
+            names = set().union(*lines.values()) or set(self._seconds)
+        known = names & self._seconds.keys()
+        chosen: list[str] = []
+        taken = 0.0
         for name in sorted(known, key=lambda one: (self._seconds[one], one)):
             taken += self._seconds[name]
             if chosen and taken > seconds_max:

@@ -10,8 +10,7 @@ from pathlib import Path
 class Group:
     """Modules (files, or folders of them), their tests, and how many faults are tried.
 
-    `environment` is set while they are: kernels run as plain Python, or each fault would have to
-    be compiled first.
+    `environment` is set while they are.
     """
 
     name: str
@@ -46,9 +45,29 @@ GROUPS = (
     Group(
         "kernels",
         ("cep/engine/kernels",),
-        ("tests/semantics", "tests/reference", "tests/engine/test_matchings.py"),
+        (
+            "tests/semantics",
+            *(
+                f"tests/engine/test_{name}.py"
+                for name in (
+                    "bounds",
+                    "change",
+                    "compiled_features",
+                    "families",
+                    "growth",
+                    "indicators",
+                    "joins",
+                    "match_states",
+                    "matches",
+                    "matchings",
+                    "patterns",
+                    "queues",
+                    "row_feed",
+                )
+            ),
+        ),
         25,
-        {"NUMBA_DISABLE_JIT": "1"},
+        {"PYTEST_ADDOPTS": "-p tests.mutation.plain"},
     ),
     Group("backtest", ("cep/backtest",), ("tests/backtest",), 25),
 )

@@ -40,10 +40,15 @@ ARITHMETIC: dict[type[ast.operator], str] = {
 QUIET = {"logger", "print", "debug", "info", "warning", "error", "complain"}
 """Calls of these tell a person something; nobody's answer depends on them."""
 
+IMPORT = 0
+
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: `old`, the text at `start` of the file, becomes `new`. Lines count from 1."""
+    """A fault: `old`, the text at `start` of the file, becomes `new`.
+
+    Lines count from 1; what is run by the import, such as defaults, is at line `IMPORT`.
+    """
 
     path: str
     function: str
@@ -79,14 +84,13 @@ def mutants(path: str, source: str) -> list[Mutant]:
     """All faults of a module, in order of their places; a few may leave no valid program."""
     found: list[Mutant] = []
     seen: dict[str, int] = {}
-    for function, node, replaced, new in _Walk(source).changes(ast.parse(source)):
-        old, start = replaced
+    for function, line, (old, start), new in _Walk(source).changes(ast.parse(source)):
         if old == new:
             continue
-        made = Mutant(path, function, node.lineno, start, old, new)
+        made = Mutant(path, function, line, start, old, new)
         count = seen.get(made.name, 0)
         seen[made.name] = count + 1
-        found.append(Mutant(path, function, node.lineno, start, old, new, count))
+        found.append(Mutant(path, function, line, start, old, new, count))
     return found
 
 
@@ -98,7 +102,7 @@ def _is_valid(source: bytes) -> bool:
     return True
 
 
-Change = tuple[str, ast.expr | ast.stmt, tuple[str, int], str]
+Change = tuple[str, int, tuple[str, int], str]
 
 
 class _Walk:
@@ -112,9 +116,9 @@ class _Walk:
 
     def changes(self, module: ast.Module) -> Iterator[Change]:
         for node in module.body:
-            yield from self._of(node, "")
+            yield from self._of(node, "", False)
 
-    def _of(self, node: ast.AST, function: str) -> Iterator[Change]:
+    def _of(self, node: ast.AST, function: str, is_body: bool) -> Iterator[Change]:
         if isinstance(node, ast.Assert | ast.Raise | ast.Import | ast.ImportFrom | ast.JoinedStr):
             return
         if isinstance(node, ast.Call) and _called(node) in QUIET:
@@ -122,17 +126,19 @@ class _Walk:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             function = f"{function}.{node.name}".lstrip(".")
         if function and not isinstance(node, ast.ClassDef):
-            yield from self._changes_of(node, function)
+            yield from self._changes_of(node, function, is_body)
         for child in _children(node):
-            yield from self._of(child, function)
+            if isinstance(node, ast.FunctionDef):
+                is_body = not isinstance(child, ast.arguments)
+            yield from self._of(child, function, is_body)
 
-    def _changes_of(self, node: ast.AST, function: str) -> Iterator[Change]:
+    def _changes_of(self, node: ast.AST, function: str, is_body: bool) -> Iterator[Change]:
         for made in (self._compared, self._joined, self._counted, self._stated):
             for replaced, new in made(node):
                 assert isinstance(node, ast.expr | ast.stmt)
                 if isinstance(node, ast.Assign) and function.endswith(".__init__"):
                     continue  # whatever reads it ends in an AttributeError, which proves nothing
-                yield function, node, replaced, new
+                yield function, node.lineno if is_body else IMPORT, replaced, new
 
     def _text(self, node: ast.AST) -> tuple[str, int]:
         start, end = self._span(node)
@@ -170,7 +176,7 @@ class _Walk:
             yield (text, start), f"({self._text(node.operand)[0]})"
 
     def _counted(self, node: ast.AST) -> Iterator[tuple[tuple[str, int], str]]:
-        if isinstance(node, ast.Constant) and type(node.value) in (bool, int):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
             value = node.value
             new = not value if isinstance(value, bool) else value + 1
             yield self._text(node), str(new)

@@ -50,6 +50,11 @@ def test_each_fault_changes_one_piece_of_what_is_run() -> None:
     )
 
 
+def test_what_the_import_runs_is_told_apart() -> None:
+    source = "class A:\n    a = 1\n    def f(self, b=2):\n        return 3\n"
+    assert {one.old: one.line for one in mutants("m.py", source)} == {"1": 0, "2": 0, "3": 4}
+
+
 def test_names_tell_equal_faults_of_a_function_apart() -> None:
     source = "def f(a, b):\n    return a < b or b < a\n"
     names = [one.name for one in mutants("m.py", source)]
