@@ -24,6 +24,8 @@ from mt5bridge.records import Records
 from mt5bridge.validate import Quality, quality_counts, tick_quality
 
 Ints = npt.NDArray[np.int64]
+_NEVER = -(1 << 62)
+"""Before any day and ingest number."""
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -46,10 +48,9 @@ class _Symbol:
     """Days of one symbol that are not written yet, and where its sequence stands."""
 
     days: dict[int, list[TickBlock]] = field(default_factory=dict)
-    written_day: int = -(1 << 60)
+    written_day: int = _NEVER
     sequence: int = 1
-    ingest: int = -(1 << 62)
-    latest_msc: int = -(1 << 62)
+    ingest: int = _NEVER
 
 
 def import_history(
@@ -192,7 +193,7 @@ def ingest_numbers(times_msc: Ints, there: Ints, previous: int) -> Ints:
     lowest = times_msc << INGEST_BITS
     if len(there):
         before = np.searchsorted(there, (times_msc + 1) << INGEST_BITS) - 1
-        taken = np.where(before >= 0, there[np.maximum(before, 0)], -(1 << 62))
+        taken = np.where(before >= 0, there[np.maximum(before, 0)], _NEVER)
         lowest = np.maximum(lowest, taken + 1)
     steps = np.arange(len(lowest))
     return np.maximum.accumulate(np.maximum(lowest - steps, previous + 1)) + steps

@@ -185,9 +185,10 @@ def _fresh(
             continue
         rest = _after(group, watermark - group.ingest + 1)
         if rest.kind in SEQUENCED and len(rest.records):
-            new = _after(rest, known.get(rest.key, 0) - rest.sequence + 1)
+            end = known.get(rest.key, 0)
+            new = _after(rest, end - rest.sequence + 1)
             duplicates += len(rest.records) - len(new.records)
-            known[rest.key] = max(known.get(rest.key, 0), rest.last_sequence)
+            known[rest.key] = max(end, rest.last_sequence)
             rest = new
         if len(rest.records):
             fresh.append(rest)

@@ -70,11 +70,11 @@ class _Position:
         return self.order.side == "buy"
 
     def look(self, ticks: Ticks, limit: int) -> int:
-        """Index below `limit`, which never falls, of the tick that stops it or reaches its target.
+        """Index below `limit` of the tick that stops it or reaches its target; -1: there is none.
 
-        -1 when there is none.
+        The limit never falls, and stays while there is such a tick.
         """
-        if self.hit < 0 and self.since < limit:
+        if self.since < limit:
             if self.is_long:
                 prices = ticks.bid[self.since : limit]
                 reached = (prices <= self.stop) | (prices >= self.target)

@@ -44,8 +44,7 @@ class Selection(msgspec.Struct, frozen=True):
     def interval_msc(self) -> tuple[int, int]:
         """First and last time of the files, cut to the range."""
         files = self.files or self.clock
-        first = min((file.first_msc for file in files), default=0)
-        last = max((file.last_msc for file in files), default=0)
+        first, last = min(file.first_msc for file in files), max(file.last_msc for file in files)
         low = first if self.from_msc is None else max(first, self.from_msc)
         return low, last if self.to_msc is None else min(last, self.to_msc - 1)
 
@@ -118,7 +117,7 @@ def _range_text(archive: Archive, plan: Plan) -> str:
     """What is there, when nothing of it was asked for."""
     names = {STORED[stream.name] for stream in plan.sources}
     dates = [file.date for file in archive.manifest.files if file.stream in names]
-    words = " or ".join(sorted(names))
+    words = " or ".join(sorted(names)) or "record of the clock"
     if not dates:
         return f": {archive.directory} holds no {words}"
     return f" in the range: {archive.directory} holds {words} from {min(dates)} to {max(dates)}"

@@ -99,10 +99,12 @@ def as_ticks(table: pa.Table) -> Ticks:
 
 
 def _sample(part: Selection) -> Iterator[NDArray[np.float64]]:
-    rows = 0
+    """Prices of the first ticks."""
+    left = SAMPLE_ROWS
     for table in shown_tables(part, TICK_STREAM, PRICES):
-        yield table["bid"].to_numpy()
-        yield table["ask"].to_numpy()
-        rows += table.num_rows
-        if rows >= SAMPLE_ROWS:
+        found = table.slice(0, left)
+        yield found["bid"].to_numpy()
+        yield found["ask"].to_numpy()
+        left -= found.num_rows
+        if not left:
             return

@@ -97,6 +97,8 @@ def test_an_import_that_fails_leaves_nothing(archive: Archive) -> None:
 def test_ticks_out_of_order_by_more_than_a_day_are_refused(archive: Archive) -> None:
     with pytest.raises(ArchiveError, match="1970-01-01 come more than a day after later ones"):
         import_history(archive, [block("A", [1]), block("A", [4 * DAY_MS]), block("A", [2])])
+    with pytest.raises(ArchiveError, match="1970-01-01 come more than a day after later ones"):
+        import_history(archive, [block("A", [1, 4 * DAY_MS]), block("A", [2])])
 
 
 def test_ticks_may_be_a_day_late(archive: Archive) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
+
+from loguru import logger
 
 from mt5bridge.orders import Desk, Limits, News, OrderJournal
 from mt5bridge.server import Outcome, Request, Trader
@@ -134,6 +137,17 @@ class Office:
         entry = self.desk.book.get(number)
         assert entry is not None
         return entry.text
+
+
+@contextmanager
+def warnings() -> Iterator[list[str]]:
+    """What is logged meanwhile as a warning or worse."""
+    found: list[str] = []
+    sink = logger.add(lambda line: found.append(line.record["message"]), level="WARNING")
+    try:
+        yield found
+    finally:
+        logger.remove(sink)
 
 
 def trader(identity: str, *symbols: str) -> Trader:

@@ -425,7 +425,7 @@ def test_what_a_damaged_journal_lost_is_forgotten_like_everything_else(
     office.ask(signal(1))
     again = damaged(office, Requested)
     assert list(again.desk.book.lost) == [1]
-    for days, kept in ((2, [1]), (4, [])):
+    for days, kept in ((2, [1]), (3, [1]), (4, [])):
         again = restarted(again)
         again.desk.tidy(NOON_MSC + days * DAY_MS, keep_days=3)
         assert list(again.desk.book.lost) == list(read_book(again.path).lost) == kept

@@ -7,13 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loguru import logger
 
 from mt5bridge.orders import Book, Desk, Limits, OrderJournal, read_book
 from mt5bridge.orders.records import Refused, Told
 from mt5bridge.server import Trader
 from mt5bridge.wire import Order, OrderKind, OrderSide, SignalStatus, TradeMode
-from tests.orders.desk import DAY_MS, NOON_MSC, Memory, Office, order, result, signal, trader
+from tests.orders.desk import (
+    DAY_MS,
+    NOON_MSC,
+    Memory,
+    Office,
+    order,
+    result,
+    signal,
+    trader,
+    warnings,
+)
 
 EXECUTED, REJECTED, UNKNOWN = SignalStatus.EXECUTED, SignalStatus.REJECTED, SignalStatus.UNKNOWN
 
@@ -54,10 +63,8 @@ def test_one_id_is_one_request(office: Office) -> None:
 
 def test_an_id_that_means_something_else_now_is_told(office: Office) -> None:
     """A warning names both; asked again at another time it is the same, and nobody is warned."""
-    told: list[str] = []
-    sink = logger.add(lambda line: told.append(line.record["message"]), level="WARNING")
     later = {"time_msc": NOON_MSC + 9, "valid_until_msc": NOON_MSC + 60_009}
-    try:
+    with warnings() as told:
         for first in (signal(1), order(2)):
             office.ask(first)
             office.ask(replace(first, **later))  # type: ignore[arg-type]
@@ -65,8 +72,6 @@ def test_an_id_that_means_something_else_now_is_told(office: Office) -> None:
         office.ask(signal(1, stop_points=70.0))
         office.ask(order(2, sl=1.1))
         office.ask(order(1))
-    finally:
-        logger.remove(sink)
     assert [line.split(" was asked before as ")[0] for line in told] == [
         "sell 0.1 lots EURUSD", "buy limit 0.3 lots EURUSD at 1.25",
         "buy limit 0.3 lots EURUSD at 1.25",
@@ -259,6 +264,22 @@ def test_tidying_keeps_what_matters(tmp_path: Path) -> None:
         assert [entry.state for entry in book] == ["sent", "executed"]
         assert book.halted is not None and book.halted.reason == "over"
         assert list(book.terminals) == ["one"]
+
+
+def test_what_ended_is_kept_from_its_end_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long ago it was asked for."""
+    monkeypatch.setattr("mt5bridge.orders.desk._TIDY_AT", 0)
+    office = Office(tmp_path / "o")
+    office.ask(signal(1))
+    office.now_msc += 4 * DAY_MS
+    office.fill(1, 0.1, 71)
+    office.journal.close()
+    for days, kept in ((5, [1]), (6, [1]), (7, [])):
+        office = office.again()
+        office.desk.tidy(NOON_MSC + days * DAY_MS, keep_days=2)
+        assert [entry.request.id for entry in read_book(office.path)] == kept
 
 
 class Broker:

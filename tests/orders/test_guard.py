@@ -186,15 +186,16 @@ def test_a_fill_and_its_deal_count_once_in_either_order() -> None:
         assert guard.lots_of("EURUSD") == pytest.approx(0.1), order_of_news
 
 
-def test_fills_without_deals_are_closed_by_fills() -> None:
+@pytest.mark.parametrize("side", [Side.BUY, Side.SELL])
+def test_fills_without_deals_are_closed_by_fills(side: Side) -> None:
     guard = Guard(Limits())
-    for number, side in ((1, Side.BUY), (2, Side.BUY), (3, Side.CLOSE)):
-        request = signal(number, side=side)
+    steps = ((side, 0.1, 0.1), (side, 0.1, 0.2), (Side.CLOSE, 0.05, 0.15), (Side.CLOSE, 0.5, 0))
+    for number, (asked, lots, left) in enumerate(steps):
+        request = signal(number, side=asked)
         guard.sent(request, ["one"], NOON_MSC)
-        lots = 0.2 if side is Side.CLOSE else 0.1
         found = result(number, SignalStatus.EXECUTED, lots=lots, deal=70 + number)
         guard.told(request, "one", found, True)
-    assert guard.lots_of("EURUSD") == pytest.approx(0)
+        assert guard.lots_of("EURUSD") == pytest.approx(left)
 
 
 def test_closing_what_was_opened_before_anybody_looked_opens_nothing() -> None:
