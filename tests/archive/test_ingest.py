@@ -14,13 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.archive import Archive, ArchiveError, compact, ingest_spool, verify
+from cep.archive import Archive, ArchiveError, compact, import_history, ingest_spool, verify
 from cep.archive.ingest import INGEST_BITS
 from cep.archive.merge import merged
 from cep.archive.parts import write_part
 from cep.archive.paths import DAY_MS, decode_name, encode_name
 from cep.archive.tables import as_table
+from mt5bridge.history.block import TickBlock
 from mt5bridge.spool import Disk, Group, Spool, State, gap
+from mt5bridge.spool.segment import HEADER_BYTES
 from tests.archive.rows import expected, stored
 from tests.campaign import examples
 from tests.spool.groups import START_MSC, clock_group, deal_group, tick_group, ticks
@@ -142,6 +144,21 @@ def test_a_new_spool_comes_after_the_old_one(tmp_path: Path, archive: Archive) -
     assert verify(archive).ok
 
 
+def test_a_spool_is_known_by_any_segment_that_can_say_it(spool: Spool, archive: Archive) -> None:
+    groups = fill(spool)
+    for number, segment in enumerate(spool.segments()):
+        data = bytearray(segment.path.read_bytes())
+        data[HEADER_BYTES + 30] ^= 1  # in the checkpoint, which comes first
+        segment.path.write_bytes(data)
+        if number == 1:
+            copied = shutil.copytree(spool.directory, archive.directory.with_name("copy"))
+    with pytest.raises(ArchiveError, match="no segment has a readable first block"):
+        ingest_spool(spool.directory, archive)
+    done = ingest_spool(copied, archive)
+    assert (done.segments, done.files, done.rows, done.damaged) == (3, 8, 14, 2)
+    assert stored(archive) == expected(groups, base_of(archive))
+
+
 def test_a_missing_spool_is_named(tmp_path: Path, archive: Archive) -> None:
     with pytest.raises(ArchiveError, match="no such spool directory"):
         ingest_spool(tmp_path / "nowhere", archive)
@@ -160,6 +177,15 @@ def test_a_range_and_symbols_can_be_chosen(spool: Spool, archive: Archive) -> No
     assert stored(archive, symbols={"BRK.B/x"}) == only
     assert archive.symbols() == {"EURUSD": rows[0][0], "BRK.B/x": only[0][0]}
     assert list(archive.symbols(from_msc=MIDNIGHT - 2, to_msc=MIDNIGHT - 1)) == ["BRK.B/x"]
+
+
+def test_symbols_that_begin_together_are_in_order_of_their_names(archive: Archive) -> None:
+    """Also when the file of the later name begins earlier, before the range."""
+    for symbol, before in (("B", 5), ("A", 6)):
+        import_history(archive, [TickBlock(symbol, ticks(np.array([before, 20])))])
+    number = 20 << INGEST_BITS
+    assert list(archive.symbols(from_msc=10).items()) == [("A", number), ("B", number)]
+    assert list(archive.symbols()) == ["B", "A"]
 
 
 def test_columns_can_be_chosen(spool: Spool, archive: Archive) -> None:

@@ -11,7 +11,6 @@ from cep.archive import Archive, import_history
 from cep.archive.ingest import INGEST_BITS
 from cep.backtest.book import NO_TICK
 from cep.backtest.orders import Order
-from cep.backtest.points import SAMPLE_ROWS
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import simulate, tick_selection
 from mt5bridge.history import TickBlock
@@ -116,8 +115,9 @@ def test_the_point_is_that_of_many_ticks(tmp_path: Path) -> None:
     assert outcome.why_points == {"A": "from 5 decimals of 17 prices"}
 
 
-def test_a_sample_ends(tmp_path: Path) -> None:
-    count = SAMPLE_ROWS + 70_000
-    coarse = [(i, round(1.1 + i % 50 * 1e-4, 4)) for i in range(count)]
-    outcome = simulate(history(tmp_path, A=[*coarse, (DAY_MS, 1.10001)]), [order(0)], {})
-    assert outcome.points == {"A": pytest.approx(1e-4)}
+def test_a_sample_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    coarse = [(day * DAY_MS + i, round(1.1 + i * 1e-4, 4)) for day in range(2) for i in range(9)]
+    selection = history(tmp_path, A=[*coarse, (DAY_MS + 9, 1.10001)])
+    for rows, point in ((18, 1e-4), (19, 1e-5)):
+        monkeypatch.setattr("cep.backtest.simulate.SAMPLE_ROWS", rows)
+        assert simulate(selection, [order(0)], {}).points == {"A": pytest.approx(point)}

@@ -76,6 +76,14 @@ def test_the_interval_is_cut_to_the_range(archive: Archive) -> None:
     assert select(archive, TICKS_ONLY, None, middle, last).span_ms == last - 1 - middle
 
 
+def test_rules_of_the_clock_alone_need_its_records(tmp_path: Path) -> None:
+    plan = compile_rules(
+        "define trigger Minute at every 1 min; from Minute select * insert into M;"
+    )
+    with pytest.raises(BacktestError, match="holds no record of the clock"):
+        select(Archive(tmp_path), plan)
+
+
 @pytest.mark.parametrize("build", [recorded, imported])
 def test_keys_are_in_order_of_the_first_record_shown(build: object, tmp_path: Path) -> None:
     archive = build(tmp_path)  # type: ignore[operator]
