@@ -77,11 +77,9 @@ def test_the_interval_is_cut_to_the_range(archive: Archive) -> None:
 
 
 def test_rules_of_the_clock_alone_need_its_records(tmp_path: Path) -> None:
-    plan = compile_rules(
-        "define trigger Minute at every 1 min; from Minute select * insert into M;"
-    )
+    text = "define trigger Minute at every 1 min; from Minute select * insert into Minutes;"
     with pytest.raises(BacktestError, match="holds no record of the clock"):
-        select(Archive(tmp_path), plan)
+        select(Archive(tmp_path), compile_rules(text))
 
 
 @pytest.mark.parametrize("build", [recorded, imported])
