@@ -6,7 +6,6 @@ that the runs of one stream, put in order, touch each other and appear in the sa
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -130,7 +129,8 @@ def _runs(seq: npt.NDArray[np.int64], ingest: npt.NDArray[np.int64], path: str) 
 def _sequence_problems(runs: list[Run], lost: Iterable[Lost]) -> Iterator[str]:
     """Duplicates, holes that nobody declared, and disorder among the runs of one stream."""
     ordered = sorted(runs, key=lambda run: (run.first, run.last))
-    for earlier, later in itertools.pairwise(ordered):
+    earlier = ordered[0]  # that which reaches furthest
+    for later in ordered[1:]:
         if later.first <= earlier.last:
             last = min(earlier.last, later.last)
             yield f"sequence {later.first}-{last} is there twice: {earlier.path}, {later.path}"
@@ -138,6 +138,7 @@ def _sequence_problems(runs: list[Run], lost: Iterable[Lost]) -> Iterator[str]:
             yield f"sequence {later.first} ({later.path}) stands before {earlier.last}"
         for first, last in _undeclared(earlier.last + 1, later.first - 1, lost):
             yield f"sequence {first}-{last} is missing and was not declared lost"
+        earlier = max(earlier, later, key=lambda run: run.last)
     for first, last in _undeclared(1, ordered[0].first - 1, lost):
         yield f"sequence {first}-{last} is missing at the start and was not declared lost"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cep.archive import Archive, ArchiveError, import_history, verify
 from cep.archive.history import ingest_numbers
 from cep.archive.ingest import INGEST_BITS
-from cep.archive.paths import DAY_MS
+from cep.archive.paths import DAY_MS, MANIFEST
 from mt5bridge.history.block import TickBlock
 from tests.archive.rows import stored
 from tests.spool.groups import ticks
@@ -98,13 +98,20 @@ def test_ticks_out_of_order_by_more_than_a_day_are_refused(archive: Archive) -> 
     with pytest.raises(ArchiveError, match="1970-01-01 come more than a day after later ones"):
         import_history(archive, [block("A", [1]), block("A", [4 * DAY_MS]), block("A", [2])])
     with pytest.raises(ArchiveError, match="1970-01-01 come more than a day after later ones"):
-        import_history(archive, [block("A", [1, 4 * DAY_MS]), block("A", [2])])
+        import_history(archive, [block("A", [1, 2 * DAY_MS]), block("A", [2])])
 
 
 def test_ticks_may_be_a_day_late(archive: Archive) -> None:
     times = [DAY_MS - 9, DAY_MS + 5, DAY_MS - 5, DAY_MS + 9, 2 * DAY_MS]
     import_history(archive, [block("A", [time]) for time in times])
     assert [time for _, time in times_of(archive)] == sorted(times)
+    assert [row[2] for row in stored(archive)] == [1, 2, 3, 4, 5]
+    assert verify(archive).ok
+
+
+def test_an_import_of_nothing_makes_no_archive(archive: Archive) -> None:
+    assert import_history(archive, []).rows == 0
+    assert not (archive.directory / MANIFEST).exists()
 
 
 def test_crossed_and_zero_prices_are_marked(archive: Archive) -> None:
@@ -134,3 +141,10 @@ def test_ingest_numbers_are_the_first_free_ones_of_their_millisecond(
         taken.add(number)
         expected.append(number)
     assert ingest_numbers(np.array(times, np.int64), there, -1).tolist() == expected
+
+
+def test_ingest_numbers_go_on_above_those_of_the_day_before() -> None:
+    """Even when a day's last millisecond had more ticks than it has numbers."""
+    times, nothing = np.array([5, 6]), np.empty(0, np.int64)
+    full = 7 << INGEST_BITS
+    assert ingest_numbers(times, nothing, full).tolist() == [full + 1, full + 2]

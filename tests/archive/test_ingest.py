@@ -59,8 +59,10 @@ def base_of(archive: Archive) -> int:
 
 def test_every_tick_is_stored_with_all_its_columns(spool: Spool, archive: Archive) -> None:
     groups = fill(spool)
-    done = ingest_spool(spool.directory, archive)
+    told: list[tuple[int, int]] = []
+    done = ingest_spool(spool.directory, archive, on_segment=lambda *found: told.append(found))
     assert (done.segments, done.rows, done.duplicates) == (3, 14, 0)
+    assert told == [(1, 3), (2, 3), (3, 3)]
     assert stored(archive) == expected(groups, base_of(archive))
 
 
@@ -85,6 +87,15 @@ def test_running_again_adds_nothing(spool: Spool, archive: Archive) -> None:
     again = ingest_spool(spool.directory, archive)
     assert (again.segments, again.rows) == (3, 0)
     assert stored(archive) == before
+
+
+def test_compacting_again_rewrites_nothing(spool: Spool, archive: Archive) -> None:
+    fill(spool)
+    ingest_spool(spool.directory, archive)
+    done = compact(archive)
+    assert (done.partitions, done.files_before, done.files_after) == (2, 8, 6)
+    files = archive.files()
+    assert compact(archive).partitions == 0 and archive.files() == files
 
 
 def test_open_segments_are_taken_on_request_and_only_their_rest_later(

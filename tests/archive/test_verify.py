@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from cep.archive import Archive, ArchiveError, ingest_spool, verify
 from cep.archive.manifest import Lost
-from cep.archive.parts import read_part, write_part
+from cep.archive.parts import checksum, read_part, write_part
 from cep.archive.paths import MANIFEST
-from cep.archive.verify import _runs, _sequence_problems
+from cep.archive.verify import Run, _runs, _sequence_problems
 from mt5bridge.spool import Group, Kind, Spool, gap
 from mt5bridge.spool.group import CLOCK
 from tests.archive.rows import stored
@@ -248,3 +248,20 @@ def test_run_checks_agree_with_counting(
     assert (not list(_sequence_problems(runs, lost))) == (
         complete and sequence == sorted(set(sequence))
     )
+
+
+def test_what_is_there_twice_is_named_exactly() -> None:
+    """Also within a long run; what that holds is not missing between the others."""
+
+    def said(*ranges: tuple[int, int]) -> list[str]:
+        runs = [Run(first, last, first, last, f"{first}") for first, last in ranges]
+        return [what.split(" is ")[0] for what in _sequence_problems(runs, [])]
+
+    assert said((1, 3), (2, 6)) == ["sequence 2-3"]
+    assert said((1, 9), (2, 3), (5, 6), (11, 12)) == [
+        "sequence 2-3", "sequence 5-6", "sequence 10-10",
+    ]  # fmt: skip
+
+
+def test_checksums_are_those_of_archives_written_before() -> None:
+    assert checksum(b"a part") == "12b4530d186b8f6765a47e2a0e2de5ae"
