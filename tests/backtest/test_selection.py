@@ -9,17 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.archive import Archive, File
+from cep.archive import Archive, File, ingest_spool
 from cep.backtest.errors import BacktestError
 from cep.backtest.parts import tasks
-from cep.backtest.records import ingest_of, keys_in_order, order_of
+from cep.backtest.records import (
+    Moment,
+    encoded,
+    ingest_of,
+    keys_in_order,
+    lived,
+    order_of,
+)
 from cep.backtest.selection import Selection, select
 from cep.backtest.slices import cuts, sliced
 from cep.engine.encode import InputRows
-from cep.engine.kernels.state import OUT_ORDER
+from cep.engine.kernels.state import OUT_ORDER, OUT_TIME
+from cep.engine.native import Compiled
 from cep.plan import compile_rules
+from mt5bridge.spool import Spool
 from tests.backtest.archives import DAY_MS, imported, recorded
-from tests.backtest.rules import CHAINED, KEYED
+from tests.backtest.rules import CHAINED, KEYED, TICK
+from tests.spool.groups import clock_group, tick_group
 
 PLAN = compile_rules(CHAINED)
 TICKS_ONLY = compile_rules(KEYED)
@@ -80,6 +90,33 @@ def test_rules_of_the_clock_alone_need_its_records(tmp_path: Path) -> None:
     text = "define trigger Minute at every 1 min; from Minute select * insert into Minutes;"
     with pytest.raises(BacktestError, match="holds no record of the clock"):
         select(Archive(tmp_path), compile_rules(text))
+
+
+@pytest.mark.parametrize("word", ["t", "tc", "cct", "ttccctctt", "tctcc", "ctt"])
+def test_the_clock_is_read_between_the_records_where_time_counts(tmp_path: Path, word: str) -> None:
+    """`t` is a tick, `c` the clock."""
+    spool = Spool(tmp_path / "spool")
+    spool.recover()
+    for at, kind in enumerate(word):
+        made = tick_group(spool, "A", at + 1, [at]) if kind == "t" else clock_group(spool, at)
+        assert spool.append(made)
+    spool.close()
+    archive = Archive(tmp_path / "archive")
+    ingest_spool(spool.directory, archive)
+    trigger = "define trigger Minute at every 1 min; from Minute select * insert into Minutes;"
+    run = Compiled(compile_rules(TICK + trigger), jit=False).start()
+    selection, found = select(archive, run.rules.plan), []
+    for piece in lived(selection, run):
+        if isinstance(piece, Moment):
+            found.append((ingest_of(np.array(piece.order)), "c", piece.time_msc))
+        else:
+            assert len(piece)
+            orders, times = piece.ints[:, OUT_ORDER], piece.ints[:, OUT_TIME].tolist()
+            found += zip(ingest_of(orders), "t" * len(piece), times, strict=True)
+    assert [row[1:] for row in found] == [(kind, at) for at, kind in enumerate(word)]
+    assert np.all(np.diff([row[0] for row in found]) == 1)
+    rows = np.concatenate([piece.ints[:, OUT_TIME] for piece in encoded(selection, run)])
+    assert rows.tolist() == [at for at, kind in enumerate(word) if kind == "t"]
 
 
 @pytest.mark.parametrize("build", [recorded, imported])

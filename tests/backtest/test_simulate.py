@@ -134,6 +134,7 @@ def test_the_report_shows_everything(archive: Archive, results: Results, made: l
     tabs = {chart.symbol: chart for chart in page.charts}
     assert set(tabs) == {"Equity", "EURUSD", "GBPUSD", "^GSPC"} and len(tabs) <= CHARTS_MAX + 1
     assert tabs["Equity"].series[0].values[-1] == pytest.approx(found["all"].points)
+    assert tabs["Equity"].digits == 1  # of points
     assert tabs["EURUSD"].digits == 5 and {m.kind for m in tabs["EURUSD"].markers} == set(Kind)
     tables = {table.title: table for table in page.tables}
     assert len(tables["Trades"].rows) == len(outcome.trades)
