@@ -52,3 +52,19 @@ def test_compiled_by_numba() -> None:
     assert len(found) == sum(
         mid > 40 - i and symbol == f"S{i % 3}" for symbol, mid in values for i in range(40)
     )
+
+
+@pytest.mark.parametrize("count", [3, 17, 60])
+def test_filters_that_hold_together_come_in_the_order_of_their_queries(count: int) -> None:
+    """Found by their limits, in another order than they are written."""
+    limits = [i * 7 % count for i in range(count)]
+    rules = "define stream S (symbol string, mid double);\n" + "\n".join(
+        f"from S[mid > {limit}] select mid, {i} as i insert into Out;"
+        for i, limit in enumerate(limits)
+    )
+    mids = [count / 2, 0.0, count - 0.5, 1.0]
+    rows: list[SourceRow] = [("S", time, {"symbol": "A", "mid": m}) for time, m in enumerate(mids)]
+    found = native(compile_rules(rules, "many"), rows, jit=False)
+    assert [(row["mid"], row["i"]) for row in found] == [
+        (mid, i) for mid in mids for i, limit in enumerate(limits) if mid > limit
+    ]
