@@ -10,7 +10,8 @@ from pathlib import Path
 class Group:
     """Modules (files, or folders of them), their tests, and how many faults are tried.
 
-    `environment` is set while they are.
+    `environment` is set while they are; rules run as plain Python where kernels have the faults,
+    each of which would have to be compiled first.
     """
 
     name: str
@@ -27,6 +28,15 @@ class Group:
             found += sorted(path.rglob("*.py")) if path.is_dir() else [path]
         return [str(p.relative_to(root)) for p in found if p.name != "__init__.py"]
 
+
+_ENGINE = [
+    f"tests/engine/test_{name}.py"
+    for name in (
+        "bounds change compiled_features families growth indicators joins match_states matches"
+        " matchings patterns queues row_feed"
+    ).split()
+]
+"""Those of the engine that run most of the kernels, without those that run long."""
 
 GROUPS = (
     Group(
@@ -45,27 +55,7 @@ GROUPS = (
     Group(
         "kernels",
         ("cep/engine/kernels",),
-        (
-            "tests/semantics",
-            *(
-                f"tests/engine/test_{name}.py"
-                for name in (
-                    "bounds",
-                    "change",
-                    "compiled_features",
-                    "families",
-                    "growth",
-                    "indicators",
-                    "joins",
-                    "match_states",
-                    "matches",
-                    "matchings",
-                    "patterns",
-                    "queues",
-                    "row_feed",
-                )
-            ),
-        ),
+        ("tests/semantics", "tests/jepc/test_lookups.py", *_ENGINE),
         25,
         {"PYTEST_ADDOPTS": "-p tests.mutation.plain"},
     ),
