@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.mutation import plain
+
 
 @dataclass(frozen=True)
 class Group:
@@ -57,7 +59,7 @@ GROUPS = (
         ("cep/engine/kernels",),
         ("tests/semantics", "tests/jepc/test_lookups.py", *_ENGINE),
         25,
-        {"PYTEST_ADDOPTS": "-p tests.mutation.plain"},
+        {"PYTEST_ADDOPTS": f"-p {plain.__name__}"},
     ),
     Group("backtest", ("cep/backtest",), ("tests/backtest",), 25),
 )
