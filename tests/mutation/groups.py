@@ -51,9 +51,19 @@ GROUPS = (
         45,
     ),
     Group("spool", ("mt5bridge/spool",), ("tests/spool",), 40),
-    Group("orders", ("mt5bridge/orders",), ("tests/orders", "tests/bridge/test_signals.py"), 45),
+    Group(
+        "orders",
+        ("mt5bridge/orders",),
+        ("tests/orders", "tests/durability/test_orders.py", "tests/bridge/test_signals.py"),
+        45,
+    ),
     Group("live", ("cep/live", "cep/daemon.py"), ("tests/live",), 40),
-    Group("archive", ("cep/archive",), ("tests/archive", "tests/cli/test_archive_import.py"), 30),
+    Group(
+        "archive",
+        ("cep/archive",),
+        ("tests/archive", "tests/durability/test_archive.py", "tests/cli/test_archive_import.py"),
+        30,
+    ),
     Group(
         "kernels",
         ("cep/engine/kernels",),

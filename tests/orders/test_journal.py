@@ -19,6 +19,7 @@ from mt5bridge.orders.records import (
     Told,
     requested,
 )
+from mt5bridge.spool import Disk
 from mt5bridge.wire import Halt, SignalStatus, encode
 from tests.bridge.live import wait_until
 from tests.durability.recording import Fault, recording
@@ -185,6 +186,62 @@ def test_a_disk_that_fails_makes_nothing_durable_and_loses_nothing(
         assert journal.durable == 3
         journal.close()
     assert read_journal(journal.path).records == RECORDS[:3]
+
+
+class Watched(Disk):
+    """Notes where was written and what is open; with `errno`, the next sync fails so."""
+
+    def __init__(self) -> None:
+        self.offsets: list[int] = []
+        self.files: set[int] = set()
+        self.errno = 0
+
+    def open(self, path: Path) -> int:
+        file = super().open(path)
+        self.files.add(file)
+        return file
+
+    def write_at(self, file: int, data: bytes, offset: int) -> None:
+        self.offsets.append(offset)
+        super().write_at(file, data, offset)
+
+    def sync(self, file: int) -> None:
+        errno, self.errno = self.errno, 0
+        if errno:
+            raise OSError(errno, "a fault")
+        super().sync(file)
+
+    def close(self, file: int) -> None:
+        super().close(file)
+        self.files.remove(file)
+
+
+def test_only_what_no_sync_has_taken_is_written_again(tmp_path: Path) -> None:
+    disk = Watched()
+    journal = OrderJournal(tmp_path / "o.journal", disk)
+    journal.add(RECORDS[0])
+    journal.sync()
+    first_bytes = journal.path.stat().st_size
+    journal.add(RECORDS[1])
+    disk.errno = ENOSPC
+    with pytest.raises(OSError, match="a fault"):
+        journal.sync()
+    assert disk.files
+    journal.close()
+    assert disk.offsets == [0, first_bytes, first_bytes] and not disk.files
+    assert read_journal(journal.path).records == RECORDS[:2]
+
+
+def test_after_a_fault_of_the_disk_nothing_more_is_written(tmp_path: Path) -> None:
+    """The system may have forgotten what it was to write, and a sync would not tell."""
+    disk = Watched()
+    journal = OrderJournal(tmp_path / "o.journal", disk)
+    journal.add(RECORDS[0])
+    disk.errno = EIO
+    for act in (journal.sync, journal.write, journal.sync, journal.close):
+        with pytest.raises(OSError, match="a fault"):
+            act()
+    assert disk.offsets == [0] and journal.durable == 0 and not disk.files
 
 
 def test_a_thread_syncs_whatever_is_added(tmp_path: Path) -> None:
