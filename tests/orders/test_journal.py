@@ -244,6 +244,18 @@ def test_after_a_fault_of_the_disk_nothing_more_is_written(tmp_path: Path) -> No
     assert disk.offsets == [0] and journal.durable == 0 and not disk.files
 
 
+def test_nobody_is_told_of_a_sync_that_failed(tmp_path: Path) -> None:
+    disk = Watched()
+    synced: list[int] = []
+    journal = OrderJournal(tmp_path / "o.journal", disk)
+    syncer = Syncer(journal, lambda: synced.append(journal.durable))
+    journal.add(RECORDS[0])
+    disk.errno = ENOSPC
+    assert not syncer.sync() and synced == []
+    assert syncer.sync() and synced == [1]
+    journal.close()
+
+
 def test_a_thread_syncs_whatever_is_added(tmp_path: Path) -> None:
     journal = OrderJournal(tmp_path / "o.journal")
     synced: list[int] = []
