@@ -205,8 +205,11 @@ class World:
         deals = {deal.ticket: deal for deal in log.deals.values() if deal.order in orders}
         fate = entry.fates.get(IDENTITY)
         finals = [each for each in fate.results if each.status in _FINAL] if fate else []
+        if entry.state == "refused" and request.valid_until_msc and not sent:
+            self.account.expired += 1  # before a slow server came to ask it
+            return set()
         if fate is None or len(finals) != 1:
-            problem(f"{name} has {len(finals)} final results ({entry.state})")
+            problem(f"{name} has {len(finals)} final results ({entry.state}: {entry.text})")
             return set(deals)
         told = {each.deal: each for each in fate.results if each.deal}
         if {number: (each.lots, each.price) for number, each in told.items()} != {

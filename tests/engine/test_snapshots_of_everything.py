@@ -82,7 +82,8 @@ def test_many_apps_go_on_in_another_process(tmp_path: Path) -> None:
     assert kinds["puts out"] > 0.7 * len(CASES)
     ways = ((True, False), (True, True), (False, True))
     assert min(kinds[found] for found in ways) > 0.18 * len(CASES)
-    assert min(kinds[mark] for mark in MARKS) >= either(1, 5), kinds
+    rare = [mark for mark in MARKS if kinds[mark] < either(1, 5)]
+    assert len(rare) <= either(2, 0), kinds  # a sample may lack a rare one
 
 
 @pytest.mark.campaign

@@ -142,7 +142,7 @@ def test_doctor_tells_why_the_last_daemon_has_ended(tmp_path: Path) -> None:
     settings = write_settings(tmp_path)
     status = Status(program="p", version="1", pid=1, bind="b", since_msc=0, written_msc=5)
     trouble = Trouble("spool-commit", "Input/output error", Effect.ENDS, 4)
-    (tmp_path / "state").mkdir()
+    (tmp_path / "state").mkdir(exist_ok=True)
     write_status(
         tmp_path / "state" / "status.json", msgspec.structs.replace(status, troubles=[trouble])
     )
