@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import sys
 import threading
@@ -33,7 +34,7 @@ from mt5bridge.spool import (
 )
 from mt5bridge.spool.block import PAYLOAD_BYTES_MAX
 from mt5bridge.spool.identity import is_in_ids
-from mt5bridge.spool.segment import HEADER_BYTES, header
+from mt5bridge.spool.segment import HEADER_BYTES, header, path_of
 from mt5bridge.spool.state import Checkpoint, Streams
 from mt5bridge.troubles import Effect, Troubles
 from tests.durability.recording import Fault, recording
@@ -84,7 +85,9 @@ def test_reading_from_a_number_skips_what_comes_before(tmp_path: Path) -> None:
     for start in range(25):
         expected = [first for first in (1, 6, 11, 16) if first + 4 >= start]
         assert [group.ingest for group in read(tmp_path, start)] == expected
-    spool.segments()[0].path.write_bytes(b"spoiled")
+    for older in spool.segments()[:2]:
+        older.path.unlink()
+        older.path.mkdir()  # opened, it would be an error
     assert [group.ingest for group in read(tmp_path, 11)] == [11, 16]
 
 
@@ -186,6 +189,29 @@ def test_segments_rotate_by_size_and_by_time(tmp_path: Path) -> None:
     spool.close()
 
 
+def test_a_segment_is_no_small_file_unless_asked_for(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    put(spool, 1, 40_000)
+    spool.commit()
+    (segment,) = spool.segments()
+    assert segment.state is State.OPEN and segment.size_bytes > 2 << 20
+    spool.close()
+
+
+def test_a_segment_that_was_hardly_begun_is_begun_again(tmp_path: Path) -> None:
+    """Under its own number: no other segment is hidden by it."""
+    spool = opened(tmp_path)
+    put(spool, 1)
+    spool.close()
+    path_of(tmp_path, 2, State.OPEN).write_bytes(header())
+    spool = opened(tmp_path)
+    assert [s.number for s in spool.segments()] == [1]
+    put(spool, 6)
+    spool.close()
+    assert [s.number for s in spool.segments()] == [1, 2]
+    assert [group.ingest for group in read(tmp_path)] == [1, 6]
+
+
 def test_an_ingest_number_is_never_given_twice(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     group = put(spool, 1)
@@ -255,6 +281,21 @@ def test_a_full_spool_refuses_and_recovers_when_space_returns(tmp_path: Path) ->
     assert spool.commit() == 41
     spool.close()
     assert [group.ingest for group in read(tmp_path)] == [21, 41]
+
+
+def test_the_last_byte_that_is_allowed_is_used_and_no_other(tmp_path: Path) -> None:
+    spool = opened(tmp_path / "free")
+    put(spool, 1)
+    put(spool, 6)
+    spool.commit()
+    (segment,) = spool.segments()
+    spool.close()
+    for bytes_max, durable in ((segment.size_bytes, 10), (segment.size_bytes - 1, 0)):
+        small = opened(tmp_path / str(bytes_max), bytes_max=bytes_max)
+        put(small, 1)
+        put(small, 6)
+        assert small.commit() == durable
+        small.close()
 
 
 class FullDisk(Disk):
@@ -395,6 +436,22 @@ def test_a_device_without_room_for_a_new_segment(tmp_path: Path) -> None:
     spool.close()
 
 
+def test_a_segment_without_records_is_not_sealed(tmp_path: Path) -> None:
+    """Else a full device would fill with segments, a new one for each attempt."""
+    disk = FullDisk()
+    disk.room = 200  # for the name and a checkpoint
+    spool = opened(tmp_path, disk=disk, segment_bytes=1)
+    put(spool, 1)
+    for _ in range(2):
+        assert spool.commit() == 0
+        spool.rotate()
+        assert [s.state for s in spool.segments()] == [State.OPEN]
+    disk.room = 1 << 30
+    assert spool.commit() == 5
+    assert [s.number for s in spool.segments()] == [1]
+    spool.close()
+
+
 def test_appends_are_refused_while_too_much_waits_in_memory(tmp_path: Path) -> None:
     spool = opened(tmp_path, pending_bytes_max=500)
     put(spool, 1)
@@ -402,6 +459,31 @@ def test_appends_are_refused_while_too_much_waits_in_memory(tmp_path: Path) -> N
     spool.commit()
     put(spool, 6)
     spool.close()
+
+
+def test_who_waits_for_something_to_commit_is_told_when_it_is_there(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    assert not spool.wait(0)
+    put(spool, 1)
+    assert spool.wait(0)
+    spool.commit()
+    assert not spool.wait(0)
+    spool.close()
+
+
+def test_the_operating_system_is_asked_to_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything durable goes through these two; all other tests play a disk behind them."""
+    synced: list[int] = []
+    for name in ("fdatasync", "fsync"):
+        monkeypatch.setattr(os, name, lambda file: synced.append(os.fstat(file).st_ino))
+    disk, path = Disk(), tmp_path / "file"
+    file = disk.open(path)
+    disk.sync(file)
+    disk.close(file)
+    disk.sync_directory(tmp_path)
+    assert synced == [path.stat().st_ino, tmp_path.stat().st_ino]
 
 
 # -- the committing thread ---------------------------------------------------------------------
