@@ -80,6 +80,7 @@ def test_records_are_handed_on_once() -> None:
     assert dialog.batches[1].records["bid"].tolist() == ticks(2, 4).records["bid"][2:].tolist()
     assert dialog.counters["duplicates"] == 5
     assert dialog.counters["ticks"] == 6
+    assert not dialog.sink.complaints
 
 
 def test_batches_say_whose_and_when() -> None:
@@ -173,6 +174,8 @@ def test_lost_interval_is_recorded() -> None:
     assert (gap.reason, gap.text) == (LostReason.DISCARDED, "not\nkept")
     assert dialog.counters["gaps"] == 1
     assert dialog.counters["lost"] == 2
+    stream = dialog.terminals.sessions["demo"].streams[ticks_of("EURUSD")]
+    assert (stream.gaps, stream.lost) == (1, 2), "the status tells them by stream"
     assert dialog.batches[-1].first == 5
 
 
