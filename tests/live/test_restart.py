@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ from mt5bridge.records import Records
 from mt5bridge.server import Batch, Gap, ticks_of
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.spool import Condition, Group, Kind, Spool, read
-from mt5bridge.wire import LostReason
+from mt5bridge.wire import LostReason, Order, Signal, SignalResult
 from tests.credentials import CREDENTIAL
 from tests.live.service import (
     RULES,
@@ -156,10 +157,19 @@ def test_other_rules_begin_a_journal_of_their_own_and_act_on_nothing_old(tmp_pat
     assert replayed(settings, archived(settings)) == journal(settings)
 
 
+class Reluctant(Account):
+    """Says what became of a signal when it is sent once more."""
+
+    def execute(self, request: Signal | Order, *arguments: Any) -> list[SignalResult]:
+        is_known = request.id in self.executed
+        results = super().execute(request, *arguments)
+        return results if is_known else []
+
+
 def test_signals_without_an_answer_are_sent_again_and_executed_once(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {"state": {"snapshot_records": 100_000}})
     ticks = walks("A", 3_000)
-    account = Account()
+    account = Reluctant()
     found = terminal(ticks, account=account)
     play_through_kills(settings, found, [1_000])
     executed = {bytes(deal["comment"])[:16] for deal in account.deals}
@@ -188,6 +198,21 @@ def test_a_gap_reported_to_a_full_spool_is_stored_before_what_follows(tmp_path: 
     spool.close()
     kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
     assert kinds == [(Kind.TICKS, 1), (Kind.GAP, 11), (Kind.TICKS, 21)]
+
+
+def test_a_gap_that_finds_no_room_keeps_its_place_before_smaller_records(tmp_path: Path) -> None:
+    ticks = walks("A", 1)["A"]
+    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS, jit=False)
+    spool = Spool(tmp_path / "spool", pending_bytes_max=250)
+    spool.recover()
+    pipeline = Pipeline(spool, rules.start(), lambda _caused: None)
+    pipeline.on_gap(Gap("demo", ticks_of("A"), 1, 20, LostReason.OTHER, "gone " * 40, 0))
+    assert not pipeline.on_batch(batch(ticks, 21))
+    spool.pending_bytes_max = 1_000
+    assert pipeline.on_batch(batch(ticks, 21))
+    spool.close()
+    kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
+    assert kinds == [(Kind.GAP, 1), (Kind.TICKS, 21)]
 
 
 def test_what_a_full_spool_refuses_runs_through_no_rule(tmp_path: Path) -> None:
