@@ -30,6 +30,7 @@ from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.spool import Condition, Group, Kind, Spool, read
 from mt5bridge.wire import LostReason, Order, Signal, SignalResult
 from tests.credentials import CREDENTIAL
+from tests.durability.recording import recording
 from tests.live.service import (
     RULES,
     STREAMS,
@@ -341,6 +342,15 @@ def test_a_journal_is_cut_back_and_knows_what_it_repeats(tmp_path: Path) -> None
     assert (
         path.read_bytes() == whole + json.dumps(caused_rows(1)[0]).replace(" ", "").encode() + b"\n"
     )
+
+
+def test_a_journal_lets_go_of_its_file(tmp_path: Path) -> None:
+    with recording(tmp_path) as disk:
+        journal = Journal(tmp_path / "events.jsonl")
+        assert len(disk.files) == 1
+        for _ in range(2):
+            journal.close()
+            assert not disk.files
 
 
 def test_a_journal_shorter_than_its_snapshot_goes_on_where_it_ends(tmp_path: Path) -> None:
