@@ -130,7 +130,7 @@ def _batches(data: bytes) -> Iterator[tuple[int, Batch]]:
     while at + _HEAD.size <= len(data):
         size, checksum = _HEAD.unpack_from(data, at)
         text = data[at + _HEAD.size : at + _HEAD.size + size]
-        if len(text) < size or zlib.crc32(text) != checksum:
+        if zlib.crc32(text) != checksum:  # also when it is cut short
             return
         at += _HEAD.size + size
         yield at, _decode(text)

@@ -97,9 +97,8 @@ class Ledger:
     def _make_room(self, count: int) -> None:
         needed = self._count + count
         if needed > _TICKS_MAX:
-            self._forget(max(needed - _TICKS_MAX, self._count // 2))
-            needed = self._count + count
-        if needed > len(self._times):
+            self._forget(self._count // 2)  # a frame takes far less room
+        elif needed > len(self._times):
             larger = np.empty(max(_ROOM, 2 * needed), np.int64)
             larger[: self._count] = self._times[: self._count]
             self._times = larger

@@ -33,7 +33,7 @@ class Stream:
     durable: Position = START
     expected: int = 1
     latest_msc: int = 0
-    seen: int = 0  # the highest sequence known to exist
+    seen: int = 0  # the highest sequence that this connection has told of
     asked_ms: int | None = None  # when the missing interval was last asked for
     pending: deque[tuple[int, Records, QualityArray]] = field(default_factory=deque)
     gaps: int = 0
@@ -51,7 +51,6 @@ class Stream:
             durable,
             expected=after + 1,
             latest_msc=durable.time_msc,
-            seen=after,
             ledger=Ledger(durable),
         )
 
@@ -85,7 +84,7 @@ class Stream:
 
     def reconnected(self) -> None:
         """A new connection will tell anew what exists, beginning behind `durable`."""
-        self.seen = self.expected - 1
+        self.seen = 0
         self.asked_ms = None
 
     def ask(self, now_ms: int, again_after_ms: int) -> bool:
@@ -114,13 +113,11 @@ class Stream:
         if self.pending:
             last, records, quality = self.pending[0]
             count = max(0, sequence - (last - len(records)))
-            if count:
-                self.pending[0] = (last, records[count:], quality[count:])
-                self.durable = self.durable.advanced(sequence, records[:count], quality[:count])
-                return
-        self.durable = self.durable.advanced(sequence, _NOTHING)
+            self.pending[0] = (last, records[count:], quality[count:])
+            self.durable = self.durable.advanced(sequence, records[:count], quality[:count])
+        else:
+            self.durable = self.durable.advanced(sequence, _NOTHING)
 
     def _moved(self, now_ms: int) -> None:
-        self.seen = max(self.seen, self.expected - 1)
         # Progress is the answer to what was asked; asking again now would bring it all twice.
         self.asked_ms = now_ms if self.missing() else None

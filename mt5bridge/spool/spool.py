@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from mt5bridge.spool import segment
+from mt5bridge.spool.block import HEAD_BYTES
 from mt5bridge.spool.disk import Disk, lock, make_directories, named
 from mt5bridge.spool.errors import SpoolError
 from mt5bridge.spool.group import Group, StreamKey
@@ -218,7 +219,7 @@ class Spool:
             first = self._writing[0][0].ingest
             self._writer.begin(Checkpoint.of(self._id, first, self._streams), now_ms)
             forget(self.directory, self._disk)
-        self._make_room(sum(len(data) for _, data in self._writing))
+        self._make_room(sum(HEAD_BYTES + len(data) for _, data in self._writing))
         written_bytes = self._writer.append(data for _, data in self._writing)
         self._count(commits=1, bytes=written_bytes)
 

@@ -105,12 +105,17 @@ def test_what_is_lost_is_not_checked() -> None:
     dialog = Dialog()
     dialog.begin("EURUSD")
     dialog.say(at(1, 100, 150))
+    dialog.say(Recount(1, 5, 100, 200, 4))
     dialog.say(Lost(1, 3, 5, LostReason.OTHER, ""))
+    assert counts(dialog) == (0, 0, 1), "nothing else will come for it"
     dialog.say(Recount(1, 5, 100, 200, 4))
     dialog.say(at(6, 250, 310))
     dialog.say(Recount(1, 7, 200, 300, 1))
+    dialog.say(Recount(1, 7, 250, 300, 1))
+    assert counts(dialog) == (0, 0, 4), "other ticks of that millisecond may be lost"
+    dialog.say(Recount(1, 7, 251, 300, 0))
     dialog.say(Recount(1, 7, 300, 400, 1))
-    assert counts(dialog) == (1, 0, 2)
+    assert counts(dialog) == (2, 0, 4)
 
 
 def test_what_is_no_longer_remembered_is_not_checked() -> None:

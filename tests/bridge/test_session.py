@@ -9,7 +9,7 @@ import pytest
 
 from mt5bridge.position import Position
 from mt5bridge.records import TICK
-from mt5bridge.server import DEALS, Settings, ticks_of
+from mt5bridge.server import DEALS, Settings, terminals, ticks_of
 from mt5bridge.wire import (
     Ack,
     Bye,
@@ -47,6 +47,16 @@ def test_hello_first() -> None:
     assert dialog.batches == []
 
 
+def test_strangers_without_end_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """5.2: silence is the answer to the newest of them; the others are told once more."""
+    monkeypatch.setattr(terminals, "_STRANGERS_MAX", 2)
+    dialog = Dialog()
+    for route in (b"one", b"two", b"three"):
+        assert _codes(dialog.say(ticks(1, 2), route)) == [ErrorCode.HELLO_FIRST]
+    assert [dialog.say(ticks(1, 2), route) for route in (b"two", b"three")] == [[], []]
+    assert _codes(dialog.say(ticks(1, 2), b"one")) == [ErrorCode.HELLO_FIRST]
+
+
 def test_welcome_tells_where_to_go_on() -> None:
     """4.2, 6.7"""
     resumes = {
@@ -70,6 +80,7 @@ def test_records_are_handed_on_once() -> None:
     assert dialog.batches[1].records["bid"].tolist() == ticks(2, 4).records["bid"][2:].tolist()
     assert dialog.counters["duplicates"] == 5
     assert dialog.counters["ticks"] == 6
+    assert not dialog.sink.complaints
 
 
 def test_batches_say_whose_and_when() -> None:
@@ -163,6 +174,8 @@ def test_lost_interval_is_recorded() -> None:
     assert (gap.reason, gap.text) == (LostReason.DISCARDED, "not\nkept")
     assert dialog.counters["gaps"] == 1
     assert dialog.counters["lost"] == 2
+    stream = dialog.terminals.sessions["demo"].streams[ticks_of("EURUSD")]
+    assert (stream.gaps, stream.lost) == (1, 2), "the status tells them by stream"
     assert dialog.batches[-1].first == 5
 
 
@@ -185,6 +198,19 @@ def test_loss_at_the_end_shows_in_a_heartbeat() -> None:
     answer, resend = dialog.say(Heartbeat(9, 0, 0, 0, (Mark(1, 9, 4),)))
     assert answer == Heartbeat(9, dialog.now.utc_msc, 0, 0, (Mark(0, 0, 0), Mark(1, 2, 1)))
     assert resend == Resend(1, 3, 4)
+
+
+def test_what_a_lost_connection_has_told_of_is_told_anew() -> None:
+    """6.7, 7.1: nothing is asked for that the terminal may not have any more."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(ticks(1, 2))
+    dialog.say(ticks(7, 2))
+    dialog.begin("EURUSD")
+    assert dialog.say(ticks(3, 1)) == []
+    dialog.ms += 50
+    assert dialog.due() == []
+    assert dialog.say(ticks(6, 1)) == [Resend(1, 4, 6)]
 
 
 def test_ack_only_after_the_disk() -> None:

@@ -150,6 +150,15 @@ def test_questions() -> None:
     assert dialog.due() == [Ask((Asked(8),))]
 
 
+def test_what_is_answered_before_it_is_asked_is_not_asked() -> None:
+    """10.9: a late result says what became of it, and nothing is left to answer."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.terminals.ask("demo", [7, 8])
+    dialog.say(replace(_RESULT, id=7, status=SignalStatus.EXECUTED))
+    assert dialog.due() == [Ask((Asked(8),))]
+
+
 def test_many_questions_are_several_frames() -> None:
     """4.16"""
     dialog = Dialog()

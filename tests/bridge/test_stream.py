@@ -49,6 +49,17 @@ def test_never_acknowledges_what_it_has_not_taken() -> None:
     assert stream.acknowledge(99)
     assert stream.durable.sequence == 4
     assert not stream.acknowledge(3)
+    assert not stream.acknowledge(4), "a terminal is told once"
+
+
+def test_a_loss_is_acknowledged_before_what_follows_it() -> None:
+    stream = Stream(("ticks", "A"))
+    stream.skip_to(5, 0)
+    stream.take(_ticks(6, 4), 0)
+    assert stream.acknowledge(3)
+    assert stream.durable == Position(3, 0, 0)
+    assert stream.acknowledge(9)
+    assert stream.durable == Position(3, 0, 0).advanced(9, _ticks(6, 4))
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=6), st.data())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from loguru import logger
 
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
@@ -246,6 +247,21 @@ def test_a_fault_in_a_session_ends_that_session_alone(
     assert dialog.batches[-1].last == 2
     monkeypatch.undo()
     assert isinstance(dialog.greet(b"other", identity="other")[0], Welcome)
+
+
+def test_faults_without_end_do_not_fill_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of them, and ever fewer of the others, are there with all details."""
+    monkeypatch.setattr(Session, "receive", lambda *_: 1 / 0)
+    dialog = Dialog(SETTINGS)
+    lines: list[str] = []
+    listener = logger.add(lines.append, level="ERROR", format="{message}")
+    for _ in range(5):
+        dialog.greet()
+        dialog.say(ticks(1, 1))
+        lines.append("")
+    logger.remove(listener)
+    told = [text for text in lines if "ZeroDivisionError" in text]
+    assert [place for place, text in enumerate(lines) if text in told] == [0, 2, 5]
 
 
 def test_a_disk_that_fails_is_no_sessions_fault() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cep.cli import main
-from cep.live.config import Config, ConfigError, read_config
+from cep.live.config import Config, ConfigError, Rules, read_config
 from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.live.service import write_settings
 from tests.waiting import LONG_S
@@ -83,6 +85,29 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             else:
                 assert got == value
     assert config.server.settings(CREDENTIAL).passwords == {"a": "b", **PASSWORDS}
+
+
+NO_DEFAULTS = {
+    "callback", "streams", "terminal", "url", "users", "symbols", "loss_per_day",
+    "lots_per_order", "lots_per_symbol", "lots_per_day", "orders_per_minute",
+}  # fmt: skip
+"""Keys whose line in the example is one of a user; by default there is none, or no limit."""
+
+
+def test_what_the_example_leaves_out_is_the_default() -> None:
+    example = (Path(__file__).parents[2] / "config" / "daemon.toml").read_text(encoding="utf-8")
+    shown = tomllib.loads(re.sub(r"^# (?=\w+ = )", "", example, flags=re.MULTILINE))
+    defaults = msgspec.to_builtins(Config(rules=Rules(file=Path("r"))), enc_hook=str)
+    left_out = re.findall(r"^# (\w+) = ", example, flags=re.MULTILINE)
+    assert set(left_out) >= NO_DEFAULTS and len(left_out) > 30
+    assert shown.pop("log_level") == defaults["log_level"]
+    for section, keys in shown.items():
+        for key in keys.keys() & set(left_out):
+            default = defaults[section][key]
+            if key in NO_DEFAULTS:
+                assert not default and default is not False
+            else:
+                assert default == keys[key], f"{section}.{key}"
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,7 @@ def test_streams_that_no_rule_defines_are_not_fed() -> None:
     only_deals = Compiled(compile_rules("define stream Deal (lots double);", "d"), jit=False)
     tick = as_group(1, "A", np.zeros(1, TICK))
     assert not list(MarketFeed(only_deals.start()).feed([tick, tick]))
+    assert not list(MarketFeed(only_deals.start()).feed([]))
 
 
 def test_the_recorded_time_is_told_with_its_place() -> None:

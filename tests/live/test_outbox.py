@@ -21,7 +21,7 @@ from cep.live.follower import Follower, Waiting
 from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.outbox import Outbox
 from cep.plan import compile_rules
-from mt5bridge.spool import CLOCK, Disk, Group, Kind, Spool, read
+from mt5bridge.spool import CLOCK, Disk, Group, Kind, Spool, gap, read
 from mt5bridge.troubles import Effect, Troubles
 from tests.durability.recording import Fault, recording
 from tests.live.service import RULES, wait_until, walks
@@ -99,6 +99,22 @@ def test_restarts_between_snapshots_lose_nothing(
     assert told == whole
 
 
+def test_a_database_that_lost_everything_is_told_it_once_more(tmp_path: Path, spool: Path) -> None:
+    with rules(tmp_path / "once") as found:
+        begun(found)
+        whole = [line for done in taken(found, spool) for line in lines(done)]
+    with rules(tmp_path) as found:
+        begun(found)
+        told = [line for done in taken(found, spool, 5) for line in lines(done)]
+        saved, state = found.position, found.snapshot()
+    for lost in tmp_path.glob("events.db*"):
+        lost.unlink()
+    with rules(tmp_path) as found:
+        found.go_on(restore(found.compiled, state), saved, spool)
+        told += [line for done in taken(found, spool) for line in lines(done)]
+    assert told == whole
+
+
 def test_an_empty_file_behind_others_is_no_hindrance(tmp_path: Path) -> None:
     outbox = Outbox(tmp_path, SPOOL, False)
     with closing(outbox):
@@ -111,6 +127,59 @@ def test_an_empty_file_behind_others_is_no_hindrance(tmp_path: Path) -> None:
         outbox.begin(10)
         outbox.add(15, [])
         assert [one.last for one in outbox.read(15)] == [10, 15]
+
+
+def test_a_file_goes_when_not_even_the_oldest_snapshot_needs_it(tmp_path: Path) -> None:
+    for name in (f"{SPOOL}-7-0.state", f"{SPOOL}-20-0.state", "other-900-0.state"):
+        (tmp_path / name).touch()
+    with closing(Outbox(tmp_path, SPOOL, False)) as outbox:
+        for ingest in (0, 5, 10, 20, 30):
+            outbox.begin(ingest)
+        assert [path.name for path in outbox._paths()] == [
+            f"{SPOOL}-{ingest}.made" for ingest in (5, 10, 20, 30)
+        ]
+        outbox.close()  # once more does no harm, whosever file has its number by now
+
+
+def test_a_damaged_batch_ends_what_is_read(tmp_path: Path) -> None:
+    with closing(Outbox(tmp_path, SPOOL, False)) as outbox:
+        outbox.begin(0)
+        for last in (1, 2, 3):
+            outbox.add(last, [("A", last, 5, (1.5,))])
+        (path,) = outbox._paths()
+        whole = path.read_bytes()
+        path.write_bytes(whole.replace(bytes([2, 5]), bytes([2, 6])))
+        assert [batch.last for batch in outbox.read(9)] == [1]
+        path.write_bytes(whole[:-1])
+        assert [batch.last for batch in outbox.read(9)] == [1, 2]
+
+
+def test_batches_are_whole_groups_without_gaps_and_time_comes_alone(spool: Path) -> None:
+    groups = list(read(spool))
+    groups[1:1] = [gap(21, groups[0].key, 21, 30, "lost")]
+    found = list(batches(groups, 50))
+    assert [sum(group.width for group in batch) for batch in found] == [*[60] * 9, 40, 1, 20]
+    assert [batch[0].kind for batch in found[-2:]] == [Kind.CLOCK, Kind.TICKS]
+    assert [group for batch in found for group in batch] == [*groups[:1], *groups[2:]]
+
+
+def test_no_more_than_so_many_records_wait_in_memory(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is more is read from the spool; without one, only what waits in memory is there."""
+    monkeypatch.setattr("cep.live.follower.QUEUE_RECORDS", 40)
+    groups = list(read(spool))[:5]
+    waiting = Waiting(spool.with_name("none"), 0)
+    waiting.commit(1_000)
+    for group in groups[:2]:
+        waiting.add(group)
+    assert list(waiting.after(0)) == groups[:2]
+    for group in groups[2:]:
+        waiting.add(group)
+    assert list(waiting.after(60)) == groups[3:]
+    assert list(waiting.after(80)) == groups[4:]
+    waiting.add(groups[0])
+    assert list(waiting.after(80)) == [groups[4], groups[0]], "there is room again"
 
 
 def test_no_room_for_what_was_made_is_tried_again_and_loses_nothing(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cep.live.config import Config, Ordering, Risk, Rules, State, Trading
-from cep.live.outgoing import Outgoing, journal_path
+from cep.live.outgoing import LOOK_MS, Outgoing, journal_path
 from mt5bridge.clock import Now
 from mt5bridge.orders import Inbox, OrderRequest, SendOrder, TurnHalt, order_id, read_book
 from mt5bridge.server import DEALS, Batch
@@ -185,6 +185,26 @@ def test_a_halt_while_the_daemon_was_down_comes_before_what_is_open(
     assert inbox.take() == []
 
 
+def test_the_inbox_is_looked_at_now_and_then(stack: ExitStack, tmp_path: Path) -> None:
+    """Not in every turn: a look costs a system call or two."""
+    outgoing, inbox = begun(stack, config_of(tmp_path)), Inbox(tmp_path / "inbox")
+    halts = post_of(outgoing).halts
+    for ms, reasons in ((0, ["0"]), (LOOK_MS - 1, ["0"]), (LOOK_MS, ["0", "1", "2"])):
+        inbox.put(TurnHalt(True, str(len(halts) if ms != LOOK_MS else 2)), NOON_MSC + ms)
+        outgoing.look(NOW._replace(ms=NOW.ms + ms))
+        assert [reason for _, reason in halts] == reasons
+
+
+def test_what_a_callback_ordered_while_records_ran_again_is_taken_at_the_start(
+    stack: ExitStack, tmp_path: Path
+) -> None:
+    """Before anything else can end the daemon: the rows that caused it will not be found again."""
+    order = OrderRequest(client_id="a", symbol="EURUSD", side="buy", lots=0.1)
+    outgoing = Outgoing(config_of(tmp_path), lambda _row: None, lambda: [order])
+    outgoing.begin(stack, Floor(), [], NOON_MSC)  # type: ignore[arg-type]
+    assert outgoing.desk.book.get(order_id("a")) is not None
+
+
 def test_an_order_is_on_disk_before_it_is_sent_and_its_file_goes(
     stack: ExitStack, tmp_path: Path
 ) -> None:
@@ -205,6 +225,16 @@ def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing comes to the disk by itself."""
     monkeypatch.setattr("cep.live.outgoing.Syncer.start", lambda _syncer: None)
     monkeypatch.setattr("cep.live.outgoing.Syncer.stop", lambda _syncer: None)
+
+
+@pytest.mark.usefixtures("unsynced")
+def test_the_end_leaves_everything_on_disk(stack: ExitStack, tmp_path: Path) -> None:
+    with ExitStack() as life:
+        outgoing = begun(life, config_of(tmp_path))
+        outgoing.signal(signal(1))
+        assert outgoing.journal.durable < outgoing.journal.last
+    assert outgoing.journal.durable == outgoing.journal.last
+    assert read_book(journal_path(outgoing.config)).get(1) is not None
 
 
 @pytest.mark.usefixtures("unsynced")

@@ -6,10 +6,12 @@ import json
 import signal
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,8 +29,9 @@ from mt5bridge.records import Records
 from mt5bridge.server import Batch, Gap, ticks_of
 from mt5bridge.simulator import Account, Runner, Terminal
 from mt5bridge.spool import Condition, Group, Kind, Spool, read
-from mt5bridge.wire import LostReason
+from mt5bridge.wire import LostReason, Order, Signal, SignalResult
 from tests.credentials import CREDENTIAL
+from tests.durability.recording import recording
 from tests.live.service import (
     RULES,
     STREAMS,
@@ -53,14 +56,23 @@ def acknowledged(found: Terminal) -> int:
     return sum(box.base - 1 for box in found.client.ticks.values())
 
 
-def play_through_kills(settings: Path, found: Terminal, at: list[int]) -> None:
-    """Play a terminal to its end; the daemon is killed at so many acknowledged ticks."""
+def play_through_kills(
+    settings: Path,
+    found: Terminal,
+    at: list[int],
+    has_shown: Callable[[int], bool] = lambda _daemons: True,
+) -> None:
+    """Play a terminal to its end; the daemon is killed at so many acknowledged ticks.
+
+    Each one, the last one too, lives until it has shown what is awaited of it.
+    """
     stop = threading.Event()
     log = settings.parent / "log.txt"
 
     def has_come(to: int, daemons: int) -> bool:
         """A daemon that finds nothing left to acknowledge is killed, too, but when it listens."""
-        return acknowledged(found) >= to and log.read_text().count("listening") >= daemons
+        has_begun = log.read_text().count("listening") >= daemons
+        return acknowledged(found) >= to and has_begun and has_shown(daemons)
 
     with Connection(address(settings), CREDENTIAL) as connection:
         runner = Runner(found, connection)
@@ -156,15 +168,28 @@ def test_other_rules_begin_a_journal_of_their_own_and_act_on_nothing_old(tmp_pat
     assert replayed(settings, archived(settings)) == journal(settings)
 
 
+class Reluctant(Account):
+    """Says what became of a signal when it is sent once more."""
+
+    def execute(self, request: Signal | Order, *arguments: Any) -> list[SignalResult]:
+        is_known = request.id in self.executed
+        results = super().execute(request, *arguments)
+        return results if is_known else []
+
+
 def test_signals_without_an_answer_are_sent_again_and_executed_once(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {"state": {"snapshot_records": 100_000}})
     ticks = walks("A", 3_000)
-    account = Account()
+    account = Reluctant()
     found = terminal(ticks, account=account)
-    play_through_kills(settings, found, [1_000])
+
+    def has_shown(daemons: int) -> bool:
+        repeated = len(found.signals) - len({signal.id for signal in found.signals})
+        return bool(found.signals if daemons == 1 else repeated)
+
+    play_through_kills(settings, found, [1_000], has_shown)
     executed = {bytes(deal["comment"])[:16] for deal in account.deals}
     assert len(account.deals) == len(executed) > 0
-    assert len(found.signals) > len({signal.id for signal in found.signals})
     archived(settings)
 
 
@@ -188,6 +213,21 @@ def test_a_gap_reported_to_a_full_spool_is_stored_before_what_follows(tmp_path: 
     spool.close()
     kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
     assert kinds == [(Kind.TICKS, 1), (Kind.GAP, 11), (Kind.TICKS, 21)]
+
+
+def test_a_gap_that_finds_no_room_keeps_its_place_before_smaller_records(tmp_path: Path) -> None:
+    ticks = walks("A", 1)["A"]
+    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS, jit=False)
+    spool = Spool(tmp_path / "spool", pending_bytes_max=250)
+    spool.recover()
+    pipeline = Pipeline(spool, rules.start(), lambda _caused: None)
+    pipeline.on_gap(Gap("demo", ticks_of("A"), 1, 20, LostReason.OTHER, "gone " * 40, 0))
+    assert not pipeline.on_batch(batch(ticks, 21))
+    spool.pending_bytes_max = 1_000
+    assert pipeline.on_batch(batch(ticks, 21))
+    spool.close()
+    kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
+    assert kinds == [(Kind.GAP, 1), (Kind.TICKS, 21)]
 
 
 def test_what_a_full_spool_refuses_runs_through_no_rule(tmp_path: Path) -> None:
@@ -316,6 +356,15 @@ def test_a_journal_is_cut_back_and_knows_what_it_repeats(tmp_path: Path) -> None
     assert (
         path.read_bytes() == whole + json.dumps(caused_rows(1)[0]).replace(" ", "").encode() + b"\n"
     )
+
+
+def test_a_journal_lets_go_of_its_file(tmp_path: Path) -> None:
+    with recording(tmp_path) as disk:
+        journal = Journal(tmp_path / "events.jsonl")
+        assert len(disk.files) == 1
+        for _ in range(2):
+            journal.close()
+            assert not disk.files
 
 
 def test_a_journal_shorter_than_its_snapshot_goes_on_where_it_ends(tmp_path: Path) -> None:

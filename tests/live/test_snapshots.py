@@ -148,6 +148,14 @@ def test_the_newest_few_are_kept_and_the_newest_is_used(tmp_path: Path) -> None:
     assert (found.ingest, found.journal_bytes, found.run.next_order) == (100, 1000, 101)
 
 
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    checkpoints = filled(tmp_path, "spool", [5])
+    for name in ("spool-copy-7.state", "spool-9-copy.state"):
+        (tmp_path / name).write_bytes(b"a user's own")
+    found = checkpoints.load(COMPILED, 100)
+    assert found is not None and found.ingest == 5
+
+
 def test_nothing_is_saved_before_it_is_durable_nor_before_the_journal(tmp_path: Path) -> None:
     checkpoints = Checkpoints(tmp_path, "spool")
     checkpoints.take(COMPILED.start(), 7, 0)

@@ -47,17 +47,22 @@ GROUPS = (
             f"mt5bridge/server/{name}.py"
             for name in ("session", "stream", "recount", "requests", "terminals")
         ),
-        ("tests/bridge",),
+        ("tests/bridge", "tests/cli/test_terminals_command.py"),
         45,
     ),
-    Group("spool", ("mt5bridge/spool",), ("tests/spool",), 40),
+    Group("spool", ("mt5bridge/spool",), ("tests/spool", "tests/durability/test_spool.py"), 40),
     Group(
         "orders",
         ("mt5bridge/orders",),
         ("tests/orders", "tests/durability/test_orders.py", "tests/bridge/test_signals.py"),
         45,
     ),
-    Group("live", ("cep/live", "cep/daemon.py"), ("tests/live",), 40),
+    Group(
+        "live",
+        ("cep/live", "cep/daemon.py"),
+        ("tests/live", "tests/durability/test_state.py", "tests/cli/test_terminals_command.py"),
+        40,
+    ),
     Group(
         "archive",
         ("cep/archive",),

@@ -1,7 +1,9 @@
-"""Small record groups for spool and archive tests."""
+"""Small spools and record groups for spool and archive tests."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,3 +68,20 @@ def clock_group(spool: Spool, time_msc: int) -> Group:
 
 def same(one: Group, other: Group) -> bool:
     return one.encode() == other.encode()
+
+
+def opened(directory: Path, **settings: object) -> Spool:
+    spool = Spool(directory, **settings)  # type: ignore[arg-type]
+    spool.recover()
+    return spool
+
+
+def crashed(directory: Path) -> Path:
+    """What the disk holds now, as a process killed at this moment would leave it."""
+    return shutil.copytree(directory, directory.with_name(directory.name + "-crashed"))
+
+
+def put(spool: Spool, sequence: int, count: int = 5, symbol: str = "EURUSD") -> Group:
+    group = tick_group(spool, symbol, sequence, START_MSC + sequence * 10 + np.arange(count))
+    assert spool.append(group)
+    return group

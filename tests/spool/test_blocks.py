@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt5bridge.spool import Group, GroupError, Kind, gap
-from mt5bridge.spool.block import Block, Damage, encode, scan
+from mt5bridge.spool.block import BLOCK_MAGIC, Block, Damage, encode, scan
 from tests.spool.groups import ticks
 
 texts = st.text(max_size=12)
@@ -89,6 +89,14 @@ def test_a_flipped_bit_costs_its_own_block_and_no_other(
     hit = int(np.searchsorted(ends, bit // 8, side="right"))
     found = [bytes(item.payload) for item in scan(bytes(whole)) if isinstance(item, Block)]
     assert found == written[:hit] + written[hit + 1 :]
+
+
+def test_what_only_looks_like_a_block_is_part_of_the_damage() -> None:
+    good = encode(b"good", 0)
+    bad = b"\x07" + BLOCK_MAGIC + b"\x07" * 40 + BLOCK_MAGIC
+    first, damage, last = scan(good + bad + good)
+    assert isinstance(first, Block) and isinstance(last, Block)
+    assert damage == Damage(len(good), len(good + bad))
 
 
 @given(payloads, st.data())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import shutil
-import sys
 import threading
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,6 @@ from mt5bridge.server import Settings
 from mt5bridge.spool import (
     GAP,
     CommitThread,
-    Condition,
-    Disk,
     Durable,
     Group,
     Kind,
@@ -31,31 +28,24 @@ from mt5bridge.spool import (
     read,
     read_checkpoint,
 )
-from mt5bridge.spool.block import PAYLOAD_BYTES_MAX
+from mt5bridge.spool.block import PAYLOAD_BYTES_MAX, encode
 from mt5bridge.spool.identity import is_in_ids
-from mt5bridge.spool.segment import HEADER_BYTES, header
+from mt5bridge.spool.segment import HEADER_BYTES, header, path_of
+from mt5bridge.spool.spool import Counters
 from mt5bridge.spool.state import Checkpoint, Streams
 from mt5bridge.troubles import Effect, Troubles
 from tests.durability.recording import Fault, recording
-from tests.spool.groups import START_MSC, clock_group, deal_group, same, tick_group
+from tests.spool.groups import (
+    START_MSC,
+    clock_group,
+    crashed,
+    deal_group,
+    opened,
+    put,
+    same,
+    tick_group,
+)
 from tests.waiting import LONG_S
-
-
-def opened(directory: Path, **settings: object) -> Spool:
-    spool = Spool(directory, **settings)  # type: ignore[arg-type]
-    spool.recover()
-    return spool
-
-
-def crashed(directory: Path) -> Path:
-    """What the disk holds now, as a process killed at this moment would leave it."""
-    return shutil.copytree(directory, directory.with_name(directory.name + "-crashed"))
-
-
-def put(spool: Spool, sequence: int, count: int = 5, symbol: str = "EURUSD") -> Group:
-    group = tick_group(spool, symbol, sequence, START_MSC + sequence * 10 + np.arange(count))
-    assert spool.append(group)
-    return group
 
 
 def test_groups_come_back_in_order(tmp_path: Path) -> None:
@@ -84,7 +74,9 @@ def test_reading_from_a_number_skips_what_comes_before(tmp_path: Path) -> None:
     for start in range(25):
         expected = [first for first in (1, 6, 11, 16) if first + 4 >= start]
         assert [group.ingest for group in read(tmp_path, start)] == expected
-    spool.segments()[0].path.write_bytes(b"spoiled")
+    for older in spool.segments()[:2]:
+        older.path.unlink()
+        older.path.mkdir()  # opened, it would be an error
     assert [group.ingest for group in read(tmp_path, 11)] == [11, 16]
 
 
@@ -183,7 +175,34 @@ def test_segments_rotate_by_size_and_by_time(tmp_path: Path) -> None:
     put(spool, 6, 40)
     spool.commit(now_ms=1001)
     assert [s.state for s in spool.segments()] == [State.SEALED, State.SEALED]
+    put(spool, 46)
+    for now_ms, state in ((5_000, State.OPEN), (5_999, State.OPEN), (6_000, State.SEALED)):
+        spool.commit(now_ms)
+        assert spool.segments()[-1].state is state
     spool.close()
+
+
+def test_a_segment_is_no_small_file_unless_asked_for(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    put(spool, 1, 40_000)
+    spool.commit()
+    (segment,) = spool.segments()
+    assert segment.state is State.OPEN and segment.size_bytes > 2 << 20
+    spool.close()
+
+
+def test_a_segment_that_was_hardly_begun_is_begun_again(tmp_path: Path) -> None:
+    """Under its own number: no other segment is hidden by it."""
+    spool = opened(tmp_path)
+    put(spool, 1)
+    spool.close()
+    path_of(tmp_path, 2, State.OPEN).write_bytes(header())
+    spool = opened(tmp_path)
+    assert [s.number for s in spool.segments()] == [1]
+    put(spool, 6)
+    spool.close()
+    assert [s.number for s in spool.segments()] == [1, 2]
+    assert [group.ingest for group in read(tmp_path)] == [1, 6]
 
 
 def test_an_ingest_number_is_never_given_twice(tmp_path: Path) -> None:
@@ -220,191 +239,49 @@ def test_a_spool_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         Spool(tmp_path).recover()
 
 
-# -- bounded disk ------------------------------------------------------------------------------
-
-
-def test_archived_segments_make_room_oldest_first(tmp_path: Path) -> None:
-    spool = opened(tmp_path, segment_bytes=1, bytes_max=4000)
-    for i in range(3):
-        put(spool, 1 + 5 * i)
-        spool.commit()
-    for sealed in spool.segments()[:2]:
-        spool.mark_archived(sealed)
-    put(spool, 16, 40)
-    spool.commit()
-    assert spool.durable_ingest == 55
-    assert [s.number for s in spool.segments()] == [2, 3, 4]
-    assert spool.counters.segments_deleted == 1
-    spool.close()
-
-
-def test_a_full_spool_refuses_and_recovers_when_space_returns(tmp_path: Path) -> None:
-    spool = opened(tmp_path, segment_bytes=1, bytes_max=2800)
-    put(spool, 1, 20)
-    spool.commit()
-    put(spool, 21, 20)  # taken, does not fit
-    assert spool.commit() == 20
-    assert spool.condition is Condition.FULL
-    assert "no archived segment is left" in spool.problem
-    assert not spool.append(tick_group(spool, "EURUSD", 41, [1]))
-    assert spool.counters.refused == 1
-    spool.mark_archived(spool.segments()[0])
-    assert spool.commit() == 40
-    assert spool.condition is Condition.READY
-    put(spool, 41, 1)
-    assert spool.commit() == 41
-    spool.close()
-    assert [group.ingest for group in read(tmp_path)] == [21, 41]
-
-
-class FullDisk(Disk):
-    """A device with room for `room` bytes more."""
-
-    room = 1 << 30
-
-    def write_at(self, file: int, data: bytes, offset: int) -> None:
-        part = data[: max(self.room, 0)]
-        super().write_at(file, part, offset)
-        self.room -= len(part)
-        if len(part) < len(data):
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_full_device_is_survived_in_the_same_way(tmp_path: Path) -> None:
-    disk = FullDisk()
-    spool = opened(tmp_path, disk=disk)
-    put(spool, 1)
-    spool.commit()
-    disk.room = 100
-    put(spool, 6)
-    assert spool.commit() == 5
-    assert "No space left" in spool.problem
-    assert not spool.append(tick_group(spool, "EURUSD", 11, [1]))
-    assert [group.ingest for group in read(tmp_path)] == [1]
-    disk.room = 1 << 30
-    assert spool.commit() == 10
-    put(spool, 11)
-    spool.close()
-    assert [group.ingest for group in read(tmp_path)] == [1, 6, 11]
-
-
-class SmallDisk(FullDisk):
-    """What is deleted is free again."""
-
-    def remove(self, path: Path) -> None:
-        self.room += path.stat().st_size
-        super().remove(path)
-
-
-def test_a_full_device_costs_archived_segments_the_oldest_first(tmp_path: Path) -> None:
-    disk = SmallDisk()
-    spool = opened(tmp_path, disk=disk)
-    for first, count in ((1, 100), (101, 5), (106, 5)):
-        put(spool, first, count)
-        spool.commit()
-        spool.rotate()
-    for sealed in spool.segments()[:2]:
-        spool.mark_archived(sealed)
-    disk.room = 10
-    put(spool, 111)
-    assert spool.commit() == 110
-    assert spool.counters.segments_deleted == 1
-    assert spool.commit() == 115
-    assert [group.ingest for group in read(tmp_path)] == [101, 106, 111]
-    spool.close()
-
-
-def test_the_newest_segment_stays_for_it_alone_knows_the_numbering(tmp_path: Path) -> None:
-    disk = SmallDisk()
-    spool = opened(tmp_path, disk=disk)
-    put(spool, 1, 100)
-    spool.commit()
-    spool.rotate()
-    spool.mark_archived(spool.segments()[0])
-    disk.room = 10
-    put(spool, 101)
-    for _ in range(3):
-        assert spool.commit() == 100
-    name = spool.recovered.spool
-    again = opened(crashed(tmp_path))
-    assert (again.recovered.spool, again.next_ingest) == (name, 101)
-    again.close()
-
-
-def test_a_disk_that_fails_ends_the_spool_for_good(tmp_path: Path) -> None:
-    with recording(tmp_path) as disk:
-        spool = opened(tmp_path / "spool")
-        put(spool, 1)
-        disk.arm(Fault(1, errno.EIO, "sync"))
-        with pytest.raises(SpoolError, match="Input/output error"):
-            spool.commit()
-        assert (spool.condition, spool.durable_ingest) == (Condition.FAILED, 0)
-        assert not spool.append(tick_group(spool, "EURUSD", 6, [1]))
-        with pytest.raises(SpoolError, match="has failed before"):
-            spool.commit()
-        spool.close()
-    opened(tmp_path / "spool").close()
-
-
-def test_a_segment_that_could_not_be_renamed_is_sealed_before_the_next_one(tmp_path: Path) -> None:
-    with recording(tmp_path, Fault(2, errno.ENOSPC, "rename")):  # the first one names the spool
-        spool = opened(tmp_path, segment_bytes=1)
-        put(spool, 1)
-        spool.commit()
-        assert [s.state for s in spool.segments()] == [State.OPEN]
-        assert spool.durable_ingest == 5 and "No space" in spool.problem
-        put(spool, 6)
-        spool.commit()
-        assert [s.state for s in spool.segments()] == [State.SEALED] * 2
-        assert spool.problem == ""
-        spool.close()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="file size limits are a POSIX feature")
-def test_the_operating_systems_own_refusal_is_survived(tmp_path: Path) -> None:
-    """A real short write: the kernel takes some bytes of a commit and refuses the rest."""
-    import resource
-
+def test_segments_that_go_while_they_are_listed_are_left_out(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     put(spool, 1)
-    spool.commit()
-    size = spool.segments()[0].size_bytes
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    put(spool, 6)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
-    try:
-        assert spool.commit() == 5
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert spool.condition is Condition.FULL
-    assert spool.segments()[0].size_bytes == size
-    assert spool.commit() == 10
     spool.close()
-    assert [group.ingest for group in read(tmp_path)] == [1, 6]
+    for number in (0, 2):  # as one looks that has gone since its name was read
+        path_of(tmp_path, number, State.SEALED).symlink_to("nothing")
+    assert [segment.number for segment in spool.segments()] == [1]
 
 
-def test_a_device_without_room_for_a_new_segment(tmp_path: Path) -> None:
-    disk = FullDisk()
-    disk.room = 10
-    spool = opened(tmp_path, disk=disk)
+def test_a_whole_block_that_holds_no_group_is_damage(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
     put(spool, 1)
-    assert spool.commit() == 0
-    assert spool.segments() == []
-    disk.room = 1 << 30
-    assert spool.commit() == 5
     spool.close()
+    (segment,) = spool.segments()
+    with segment.path.open("ab") as file:
+        file.write(encode(b"no group", segment.size_bytes))
+    ((path, damage),) = opened(crashed(tmp_path)).recovered.damages
+    assert (path.name, damage.offset) == (segment.path.name, segment.size_bytes)
 
 
-def test_appends_are_refused_while_too_much_waits_in_memory(tmp_path: Path) -> None:
-    spool = opened(tmp_path, pending_bytes_max=500)
+def test_what_is_on_disk_is_counted(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
     put(spool, 1)
-    assert not spool.append(tick_group(spool, "EURUSD", 6, [1, 2, 3, 4, 5]))
-    spool.commit()
     put(spool, 6)
+    assert spool.counters == Counters()
+    spool.commit()
+    written = spool.segments()[0].size_bytes - len(header())
+    assert 0 < spool.counters.bytes < written, "the checkpoint is none of them"
+    assert replace(spool.counters, bytes=0) == Counters(groups=2, records=10, commits=1)
     spool.close()
 
 
 # -- the committing thread ---------------------------------------------------------------------
+
+
+def test_who_waits_for_something_to_commit_is_told_when_it_is_there(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    assert not spool.wait(0)
+    put(spool, 1)
+    assert spool.wait(0)
+    spool.commit()
+    assert not spool.wait(0)
+    spool.close()
 
 
 def test_a_commit_thread_makes_appends_durable(tmp_path: Path) -> None:
