@@ -18,7 +18,12 @@ from loguru import logger
 from mt5bridge import clock
 from mt5bridge.worker import Worker
 
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+"""Too many files are open, in this process or in the machine: nothing was tried on the disk."""
+NO_ROOM = NO_FILES | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_CLOSE_FILES = (
+    "connections count as files: end those that are too many, or raise `ulimit -n` and start again"
+)
 
 
 def is_full(problem: BaseException) -> bool:
@@ -123,6 +128,8 @@ _MEANING = {
 
 def told(problem: object) -> str:
     """A problem in words; the kind of an error whose text alone would say little."""
+    if isinstance(problem, OSError) and problem.errno in NO_FILES:
+        return f"{problem}; {_CLOSE_FILES}"
     if isinstance(problem, OSError) or not isinstance(problem, BaseException):
         return str(problem)
     return f"{type(problem).__name__}: {problem}"

@@ -33,6 +33,7 @@ def command(config: Path | None, check: bool, begin: bool) -> None:
 
     from cep.daemon import load_delivery, load_plan
     from cep.live.config import read_config
+    from mt5bridge.server.files import raise_limit
 
     if begin:
         _begin(config, check)
@@ -53,6 +54,7 @@ def command(config: Path | None, check: bool, begin: bool) -> None:
         logger.warning(
             "{}: others can read the passwords in it; run `chmod 600 {}`", config, config
         )
+    raise_limit()
     stop = Event()
     daemon = _made(settings)
 

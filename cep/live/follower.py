@@ -17,7 +17,7 @@ from cep.database.errors import DatabaseError, ForgottenError
 from cep.live.on_database import DatabaseRules, Done, batches
 from mt5bridge.spool import Group, SpoolError
 from mt5bridge.spool import read as read_spool
-from mt5bridge.troubles import Effect, Troubles
+from mt5bridge.troubles import Effect, Troubles, is_full, told
 
 QUEUE_RECORDS = 200_000
 """So many wait in memory; what is more is read from the spool again."""
@@ -134,6 +134,11 @@ class Follower:
                 self._told(done)
         except SpoolError as problem:  # a segment went while it was read
             logger.warning("{}", problem)
+        except OSError as problem:  # nothing of what could not be read is taken: once more, later
+            if not is_full(problem):
+                raise
+            self._complain(told(problem))
+            return False
         return found
 
     def _name_missing(self, group: Group) -> None:
@@ -171,6 +176,6 @@ class Follower:
         except DatabaseError as problem:
             self._complain(problem)
 
-    def _complain(self, problem: DatabaseError) -> None:
+    def _complain(self, problem: object) -> None:
         text = f"it takes nothing from record {self._rules.position + 1} on: {problem}"
         self._troubles.report(DATABASE, text, Effect.GOES_ON)

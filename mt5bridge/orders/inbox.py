@@ -56,7 +56,7 @@ class Inbox:
     def take(self) -> list[tuple[Path, Command]]:
         """The commands that wait, oldest first; each stays until its file is removed."""
         found: list[tuple[Path, Command]] = []
-        for path in sorted(self.folder.glob("*.json")):
+        for path in self._files():
             try:
                 found.append((path, msgspec.json.decode(path.read_bytes(), type=Command)))
             except OSError as problem:  # it stays: a halt must not be lost to a disk that is busy
@@ -64,6 +64,13 @@ class Inbox:
             except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
                 self._set_aside(path, problem)
         return found
+
+    def _files(self) -> list[Path]:
+        try:
+            return sorted(self.folder.glob("*.json"))
+        except OSError as problem:  # too many files are open, say: they wait
+            self._complain(self.folder, problem)
+            return []
 
     def take_unclear(self) -> list[Path]:
         """Files set aside since the last call that nobody can read, and may have been halts."""
@@ -82,8 +89,9 @@ class Inbox:
     def _set_aside(self, path: Path, why: Exception) -> None:
         aside = path.with_suffix(BAD)
         try:
+            is_order = b'"order"' in path.read_bytes()
             Disk().rename(path, aside)
-            if b'"order"' not in aside.read_bytes():
+            if not is_order:
                 self._unclear.append(aside)
         except OSError as problem:
             self._complain(path, problem)

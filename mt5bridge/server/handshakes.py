@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
+from mt5bridge.server.files import connections_end
+from mt5bridge.server.inflow import break_off, port_of
 from mt5bridge.server.refusals import Refusals
 
 _ENDPOINT = "inproc://handshakes"
@@ -30,6 +35,10 @@ NO_ZMTP = (
     "If it is a program of yours, it needs libzmq 4 or later"
 )
 
+TOO_MANY = (
+    "a connection more than this process may have files open; it was ended, those there are stay. "
+    "End what connects so often, or raise `ulimit -n` and start again"
+)
 BAD_HANDSHAKE = "a connection whose handshake is not PLAIN's; nothing else it sent was read"
 
 
@@ -43,6 +52,8 @@ class Handshakes:
 
     def __init__(self, router: zmq.Socket[bytes], refusals: Refusals) -> None:
         router.monitor(_ENDPOINT, _EVENTS)
+        self._router = router
+        self._end_file = connections_end()
         self.socket: zmq.Socket[bytes] = router.context.socket(zmq.PAIR)
         self.socket.rcvhwm = 0  # else libzmq's own thread would wait when it is full
         self.socket.linger = 0
@@ -64,6 +75,8 @@ class Handshakes:
     def _take(self, event: int, value: int, now_ms: int) -> None:
         if event == zmq.EVENT_ACCEPTED:
             self._begun.add(value)
+            if value >= self._end_file:
+                self._turn_away(value, now_ms)
         elif event == zmq.EVENT_DISCONNECTED:
             self._end(value, now_ms)
         elif event in (zmq.EVENT_HANDSHAKE_SUCCEEDED, _DENIED):
@@ -76,6 +89,18 @@ class Handshakes:
         if self._decided >= len(self._begun):
             self._begun.clear()
             self._decided = 0
+
+    def _turn_away(self, file: int, now_ms: int) -> None:
+        """End a connection that leaves too few files for the disk."""
+        port = port_of(self._router.get_string(zmq.LAST_ENDPOINT).rstrip("\0"))
+        with contextlib.suppress(OSError):  # it is gone, and what has its number is no connection
+            connection = socket.socket(fileno=file)  # no copy: there may be no file left for one
+            try:
+                if connection.getsockname()[1] == port:
+                    self._refusals.refuse("connections_refused", TOO_MANY, now_ms)
+                    break_off(connection)
+            finally:
+                connection.detach()
 
     def _end(self, connection: int, now_ms: int) -> None:
         was_explained, self._has_failed = self._has_failed, False

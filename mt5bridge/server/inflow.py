@@ -82,7 +82,7 @@ class Inflow:
         if found is not None and found.peer is not None:
             with contextlib.suppress(OSError), _copy(found.file) as connection:
                 if connection.getpeername() == found.peer:
-                    _break(connection)
+                    break_off(connection)
 
     def look(self) -> list[str]:
         """Cut who holds too much; what to say of each. To be called often."""
@@ -100,7 +100,7 @@ class Inflow:
                     peer = connection.getpeername()
                     held = self._held(_received(connection), file, peer)
                     if held:
-                        _break(connection)
+                        break_off(connection)
                         yield f"{peer[0]}:{peer[1]}: {held:,} bytes that are no whole message"
 
     def _is_ours(self, connection: socket.socket) -> bool:
@@ -145,7 +145,7 @@ def _copy(file: int) -> socket.socket:
         raise
 
 
-def _break(connection: socket.socket) -> None:
+def break_off(connection: socket.socket) -> None:
     """End a connection at once: the peer is not waited for, and libzmq lets go of what it has."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.shutdown(socket.SHUT_RDWR)

@@ -29,6 +29,9 @@ from mt5bridge.wire import FRAME_BYTES_MAX, Halt, WireError, encode
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
+HANDSHAKE_MS = 10_000
+"""From connecting to being let in, after which libzmq hangs up: who says nothing, too little or a
+wrong password holds an open file until then. A terminal takes milliseconds, a busy machine more."""
 _PARTS_MAX = 16  # a message of more is no mistake
 
 Command: TypeAlias = Callable[[Terminals], object]
@@ -271,6 +274,7 @@ def _router(context: zmq.Context[Any], settings: Settings) -> zmq.Socket[bytes]:
     socket.rcvhwm = socket.sndhwm = settings.frames_queued_max
     # Somewhat larger frames still get an answer; beyond, libzmq drops the connection.
     socket.maxmsgsize = 4 * FRAME_BYTES_MAX
+    socket.handshake_ivl = HANDSHAKE_MS
     # No ZMTP heartbeats: libzmq aborts (`!_io_error`) when one is due on a connection that was lost
     # while its input was stopped by the high-water mark. Sessions have heartbeats of their own.
     socket.tcp_keepalive = 1

@@ -21,7 +21,7 @@ from mt5bridge.spool.recovery import Recovery, examine
 from mt5bridge.spool.segment import Segment, State, list_segments, path_of
 from mt5bridge.spool.state import Checkpoint, Streams, fold
 from mt5bridge.spool.writer import SegmentWriter
-from mt5bridge.troubles import is_full
+from mt5bridge.troubles import is_full, told
 
 MEBIBYTE = 1 << 20
 
@@ -238,7 +238,7 @@ class Spool:
     def _fail(self, error: OSError) -> None:
         """Forget the partial write; its groups stay first in line for the next commit."""
         with self._mutex:
-            self.problem = str(error)
+            self.problem = told(error)
             self._count(write_errors=1)
             if not is_full(error):
                 self.condition = Condition.FAILED

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 import zmq
 
 from mt5bridge.client import introduce
 from mt5bridge.credential import Credential
-from mt5bridge.server import Server, Settings, Sink
+from mt5bridge.server import Server, Settings, Sink, files, handshakes
+from mt5bridge.server import server as server_module
 from mt5bridge.server.authentication import Authenticator
+from mt5bridge.server.files import RESERVE
 from mt5bridge.server.refusals import EVERY_MS, Refusals
 from mt5bridge.simulator import RefusedError, simulated_hello, simulated_terminal
 from mt5bridge.wire import encode
@@ -20,6 +25,7 @@ from tests.bridge import forged
 from tests.bridge.live import Daemon, run, wait_until, walks
 from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.mql5 import zmtp
+from tests.waiting import LONG_S
 
 SETTINGS = Settings(bind="tcp://127.0.0.1:*", passwords={**PASSWORDS, "other": "word"})
 _SIGNATURE = b"\xff" + bytes(8) + b"\x7f"
@@ -163,6 +169,69 @@ def test_refusals_are_counted_one_by_one_and_told_once_in_a_while() -> None:
     refusals.refuse("doors", "a late knock", EVERY_MS)
     assert list(sink.complaints)[2:] == ["doors: a late knock"]
     assert sink.counters == {"doors": 101, "windows": 1}
+
+
+@pytest.mark.parametrize("name", ["silent", "a_byte", "greeting", "wrong_password"])
+def test_who_does_not_finish_the_handshake_is_hung_up_on(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server_module.HANDSHAKE_MS <= 10_000, "as the documents say"
+    monkeypatch.setattr(server_module, "HANDSHAKE_MS", 100)
+    said = {
+        "silent": b"",
+        "a_byte": _SIGNATURE[:1],
+        "greeting": zmtp.greeting(),
+        "wrong_password": zmtp.greeting() + plain(b"other", b"Word"),
+    }
+    with Daemon(SETTINGS) as short:
+        with knocking(short, said[name]) as link:
+            link.settimeout(LONG_S)
+            while link.recv(1_000):
+                pass
+        assert not short.server.terminals.sessions
+
+
+def test_connections_leave_files_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are there stay; when the others have gone, new ones come in again."""
+    monkeypatch.setattr(handshakes, "connections_end", lambda: _free_file() + 40)
+    with Daemon(SETTINGS) as full, ExitStack() as stack:
+        first = stack.enter_context(knocking(full, zmtp.greeting() + plain(b"other", b"word")))
+        for _ in range(40):  # two files each: this end's is one of the same process
+            stack.enter_context(knocking(full, b""))
+        wait_until(lambda: full.server.counters().get("connections_refused", 0) >= 5)
+        said = b""
+        while b"WELCOME" not in said:
+            said += first.recv(1_000)
+        assert "`ulimit -n`" in " ".join(full.server.status().complaints)
+        stack.close()
+        wait_until(lambda: _free_file() + 20 < full.server._handshakes._end_file)
+        run(simulated_terminal(walks("A", 10)), full)
+
+
+def _free_file() -> int:
+    """The number that the next file gets."""
+    with Path(os.devnull).open() as file:
+        return file.fileno()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_the_limit_of_files_is_raised_and_a_part_of_it_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits = [1_024, 1 << 20]
+    monkeypatch.setattr(files.resource, "getrlimit", lambda _what: tuple(limits))
+    monkeypatch.setattr(
+        files.resource, "setrlimit", lambda _what, pair: limits.__setitem__(slice(None), pair)
+    )
+    assert files.connections_end() == 1_024 - RESERVE
+    files.raise_limit()
+    assert limits == [files.FILES_WANTED, 1 << 20]
+    limits[:] = [100, 200]
+    files.raise_limit()
+    assert limits == [200, 200] and files.connections_end() == 100
+    limits[:] = [files.FILES_WANTED + 1, files.resource.RLIM_INFINITY]
+    files.raise_limit()
+    assert limits[0] == files.FILES_WANTED + 1, "never lowered"
 
 
 def test_who_breaks_off_is_not_told_of() -> None:

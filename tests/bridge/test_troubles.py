@@ -20,7 +20,9 @@ def found(troubles: Troubles) -> list[tuple[str, Effect]]:
     return [(one.name, one.effect) for one in troubles]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+@pytest.mark.parametrize(
+    "number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE]
+)
 def test_without_room_everything_waits_until_an_attempt_succeeds(number: int) -> None:
     times = iter([10, 20, 30])
     troubles = Troubles(lambda: next(times))
@@ -36,6 +38,16 @@ def test_without_room_everything_waits_until_an_attempt_succeeds(number: int) ->
     assert not troubles.stops
     fail(troubles, "a", number)
     assert [one.since_msc for one in troubles] == [30]
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_too_many_open_files_are_told_with_their_own_remedy(number: int) -> None:
+    troubles = Troubles()
+    fail(troubles, "a", number)
+    (told,) = troubles
+    assert "connections" in told.text and "`ulimit -n`" in told.text
+    fail(troubles, "b", errno.ENOSPC)
+    assert "ulimit" not in list(troubles)[1].text
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EROFS, errno.EACCES, errno.ENODEV])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from errno import EIO
+from errno import EIO, EMFILE
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -271,3 +271,20 @@ def test_a_follower_tells_of_its_database_and_ends_with_its_disk(spool: Path) ->
     assert troubles.end is not None
     assert troubles.end.name == "database thread" and "Input/output" in troubles.end.text
     follower.stop()
+
+
+def test_a_follower_waits_while_too_many_files_are_open(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads the spool again when it can; nothing else stands still meanwhile."""
+    troubles, waiting = Troubles(), Waiting(spool, 601)
+    follower = Follower(Stubborn(), waiting, spool, print, troubles)  # type: ignore[arg-type]
+
+    def fails(*_what: object) -> Any:
+        raise OSError(EMFILE, "Too many open files")
+        yield
+
+    monkeypatch.setattr(Waiting, "after", fails)
+    assert not follower._follow()
+    (told,) = troubles
+    assert told.effect is Effect.GOES_ON and "`ulimit -n`" in told.text

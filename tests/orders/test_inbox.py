@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,26 @@ def test_what_cannot_be_read_now_stays(tmp_path: Path) -> None:
     assert (tmp_path / "1.json").is_dir()
     assert not inbox.remove(tmp_path / "1.json")
     assert inbox.remove(inbox.take()[0][0]) and inbox.take() == []
+
+
+@pytest.mark.parametrize("call", ["glob", "read_bytes"])
+@pytest.mark.parametrize("text", [b'{"type":"halt","halted":true}', b'{"type":"ha'])
+def test_commands_wait_while_too_many_files_are_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, text: bytes
+) -> None:
+    """A damaged one, too: it may have been a halt."""
+
+    def fails(*_what: object) -> object:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    inbox = Inbox(tmp_path)
+    path = tmp_path / "1.json"
+    path.write_bytes(text)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, call, fails)
+        assert inbox.take() == [] and inbox.take_unclear() == []
+    assert path.exists()
+    assert bool(inbox.take()) != bool(inbox.take_unclear())
 
 
 def test_ids_of_clients_are_63_bits_and_stay() -> None:

@@ -342,6 +342,23 @@ def test_half_a_name_is_none(tmp_path: Path) -> None:
     assert not is_in_ids("0" * 32)
 
 
+@pytest.mark.parametrize("call", ["open", "sync_directory"])
+def test_too_many_open_files_are_waited_for(tmp_path: Path, call: str) -> None:
+    troubles = Troubles()
+    with recording(tmp_path) as disk:
+        spool = opened(tmp_path)
+        thread = CommitThread(spool, lambda: 0, troubles)
+        disk.arm(Fault(1, errno.EMFILE, call))
+        put(spool, 1)
+        thread.commit()
+        (told,) = troubles
+        assert told.effect is Effect.WAITS and "`ulimit -n`" in told.text
+        assert spool.durable_ingest == 0
+        thread.commit()
+        assert not list(troubles) and spool.durable_ingest == 5
+        spool.close()
+
+
 def test_a_commit_thread_tells_of_a_full_spool_until_there_is_room(tmp_path: Path) -> None:
     troubles = Troubles(lambda: 9)
     turns: list[int] = []
