@@ -25,7 +25,7 @@ from tests.bridge import forged
 from tests.bridge.live import Daemon, run, wait_until, walks
 from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.mql5 import zmtp
-from tests.waiting import LONG_S
+from tests.waiting import LONG_MS, LONG_S
 
 SETTINGS = Settings(bind="tcp://127.0.0.1:*", passwords={**PASSWORDS, "other": "word"})
 _SIGNATURE = b"\xff" + bytes(8) + b"\x7f"
@@ -194,6 +194,7 @@ def test_who_does_not_finish_the_handshake_is_hung_up_on(
 def test_connections_leave_files_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are there stay; when the others have gone, new ones come in again."""
     monkeypatch.setattr(handshakes, "connections_end", lambda: _free_file() + 40)
+    monkeypatch.setattr(server_module, "HANDSHAKE_MS", LONG_MS)
     with Daemon(SETTINGS) as full, ExitStack() as stack:
         first = stack.enter_context(knocking(full, zmtp.greeting() + plain(b"other", b"word")))
         for _ in range(40):  # two files each: this end's is one of the same process
@@ -201,7 +202,7 @@ def test_connections_leave_files_to_the_disk(monkeypatch: pytest.MonkeyPatch) ->
         wait_until(lambda: full.server.counters().get("connections_refused", 0) >= 5)
         said = b""
         while b"WELCOME" not in said:
-            said += first.recv(1_000)
+            said += first.recv(1_000) or pytest.fail("hung up on")
         assert "`ulimit -n`" in " ".join(full.server.status().complaints)
         stack.close()
         wait_until(lambda: _free_file() + 20 < full.server._handshakes._end_file)
