@@ -85,6 +85,23 @@ def test_commands_wait_while_too_many_files_are_open(
     assert bool(inbox.take()) != bool(inbox.take_unclear())
 
 
+def test_a_damaged_command_is_set_aside_only_once_it_is_known_to_be_no_halt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox, data = Inbox(tmp_path), [b'{"type":"ha']
+    (tmp_path / "1.json").write_bytes(data[0])
+
+    def once(_path: Path) -> bytes:
+        if not data:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return data.pop()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", once)
+        assert inbox.take() == [] and inbox.take_unclear() == []
+    assert inbox.take() == [] and inbox.take_unclear() == [tmp_path / "1.bad"]
+
+
 def test_ids_of_clients_are_63_bits_and_stay() -> None:
     ids = {order_id(f"order {number}") for number in range(10_000)}
     assert len(ids) == 10_000 and min(ids) > 0 and max(ids) < 2**63
