@@ -197,12 +197,14 @@ def test_connections_leave_files_to_the_disk(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(server_module, "HANDSHAKE_MS", LONG_MS)
     with Daemon(SETTINGS) as full, ExitStack() as stack:
         first = stack.enter_context(knocking(full, zmtp.greeting() + plain(b"other", b"word")))
-        for _ in range(40):  # two files each: this end's is one of the same process
-            stack.enter_context(knocking(full, b""))
-        wait_until(lambda: full.server.counters().get("connections_refused", 0) >= 5)
         said = b""
         while b"WELCOME" not in said:
             said += first.recv(1_000) or pytest.fail("hung up on")
+        for _ in range(40):  # two files each: this end's is one of the same process
+            stack.enter_context(knocking(full, b""))
+        wait_until(lambda: full.server.counters().get("connections_refused", 0) >= 5)
+        first.sendall(zmtp.command("INITIATE", _METADATA) + _HELLO)
+        wait_until(lambda: forged.THIEF in full.server.terminals.connected())
         assert "`ulimit -n`" in " ".join(full.server.status().complaints)
         stack.close()
         wait_until(lambda: _free_file() + 20 < full.server._handshakes._end_file)
