@@ -160,6 +160,7 @@ def test_a_limit_is_a_number(tmp_path: Path, key: str, value: str) -> None:
         ('[rules]\nfile = "r"\n[risk]\nday_begins_minutes = 1440\n', "day_begins_minutes"),
         ('[rules]\nfile = "r"\n[risk]\nlots_assumed = 0\n', r"> 0.*risk\.lots_assumed"),
         ('[rules]\nfile = "r"\n[server]\nbind = "tcp://0.0.0.0:5"\n', "is not encrypted"),
+        ('[rules]\nfile = "r"\n[server]\nbind = "tcp://127.0.0.1:99999"\n', "use 1 to 65535"),
         ('[rules]\nfile = "r"\n[server]\nusers = {a = ""}\n', r"\[server\] users: .*'a' is empty"),
         ('[rules]\nfile = "r"\n[server]\nusers = {"" = "b"}\n', "name is empty.*another name"),
         ('[rules]\nfile = "r"\n[server]\nusers = {mt5bridge = "b"}\n', "daemon's own user"),
