@@ -74,9 +74,7 @@ def write_key(folder: Path, place: int, key: str, name: str | None, sources: lis
         column = source.table[key]
         mine = pc.is_null(column) if name is None else pc.equal(column, name)
         table = source.table.append_column(INGEST, pa.array(source.order))
-        pq.write_table(
-            table.filter(mine), rows_file(folder, place, source.stream.name)
-        )
+        pq.write_table(table.filter(mine), rows_file(folder, place, source.stream.name))
     return place
 
 
