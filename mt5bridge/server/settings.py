@@ -80,7 +80,7 @@ class Settings:
 
 
 def _has_port(address: str) -> bool:
-    """Whether a TCP address names a port; ZeroMQ takes only the lower 16 bits of what it is told."""
+    """Whether a TCP address names a port; ZeroMQ takes the lower 16 bits of any number."""
     if not address.startswith("tcp://"):
         return True
     port = address.rpartition(":")[2]
