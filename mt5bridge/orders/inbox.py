@@ -48,7 +48,7 @@ class Inbox:
 
     def put(self, command: Command, now_msc: int) -> Path:
         """Hand a command over; it is on disk when this returns."""
-        make_directories(self.folder)
+        make_directories(self.folder, mode=0o700)  # who can write here can trade
         path = self.folder / f"{now_msc:015d}-{secrets.token_hex(4)}.json"
         replace_file(path, msgspec.json.encode(command))
         return path

@@ -18,6 +18,7 @@ from cep.cli.access import access, reachable
 from cep.cli.errors import UserError
 from cep.daemon import Daemon
 from cep.live.config import credential_path, read_config
+from cep.live.state_folder import hold
 from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
 from mt5bridge.server import Sink
 from tests.live.service import Service, write_settings
@@ -70,6 +71,21 @@ def test_init_for_settings_that_are_there_makes_the_credential(tmp_path: Path) -
     assert done.exit_code == 0 and "daemon.toml\n" not in done.output
     assert settings.read_bytes() == before
     assert ensure_credential(credential_path(read_config(settings))) is False
+
+
+def test_init_makes_no_credential_beside_a_daemon(tmp_path: Path) -> None:
+    """The daemon that runs would let nobody in with it."""
+    settings = write_settings(tmp_path)
+    config = read_config(settings)
+    credential_path(config).unlink()
+    daemon = hold(config.state.folder)
+    try:
+        done = run("daemon", "--init", "--config", settings)
+    finally:
+        os.close(daemon)
+    assert done.exit_code == 2 and "end the daemon" in done.stderr
+    assert not credential_path(config).exists()
+    assert run("daemon", "--init", "--config", settings).exit_code == 0
 
 
 def test_init_names_settings_and_a_credential_that_are_damaged(tmp_path: Path) -> None:

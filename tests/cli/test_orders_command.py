@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -129,6 +132,20 @@ def test_a_halt_is_kept_while_no_daemon_runs(settings: Path) -> None:
     assert found.output == "no daemon runs: released as soon as one does\n"
     commands = [command for _, command in inbox_of(read_config(settings)).take()]
     assert commands == [TurnHalt(True, "news"), TurnHalt(False, "by hand")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_a_halt_makes_folders_for_their_owner_alone(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"state": {"folder": "new"}})
+    shutil.rmtree(tmp_path / "new")
+    before = os.umask(0)
+    try:
+        assert run("halt", "--config", settings).exit_code == 0
+    finally:
+        os.umask(before)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").rglob("*")}
+    assert modes[tmp_path / "new" / "inbox"] == 0o700
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("reason", ["y" * 3_000, "a\nb\tc", "\udcff", ""])
