@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -52,6 +53,14 @@ class Inbox:
         path = self.folder / f"{now_msc:015d}-{secrets.token_hex(4)}.json"
         replace_file(path, msgspec.json.encode(command))
         return path
+
+    def waiting(self) -> list[Command]:
+        """Those that wait and can be read, for who does not obey them: nothing is set aside."""
+        found: list[Command] = []
+        for path in sorted(self.folder.glob("*.json")):
+            with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+                found.append(msgspec.json.decode(path.read_bytes(), type=Command))
+        return found
 
     def take(self) -> list[tuple[Path, Command]]:
         """The commands that wait, oldest first; each stays until its file is removed."""
