@@ -34,17 +34,14 @@ def test_an_address_that_others_reach_is_allowed_expressly() -> None:
     Settings(bind="tcp://*:*", passwords=PASSWORDS, allow_insecure=True).check()
 
 
-@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999", "4294972951", "x", "", "5655 ", "²"])
-def test_a_port_that_is_none_is_refused(port: str) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_a_port_that_is_none_is_refused(host: str) -> None:
     """ZeroMQ would listen on another one."""
-    with pytest.raises(BindError, match="use 1 to 65535"):
-        Settings(bind=f"tcp://127.0.0.1:{port}", passwords=PASSWORDS).check()
-
-
-@pytest.mark.parametrize("port", ["1", "65535", "*"])
-def test_a_port_that_is_one(port: str) -> None:
-    Settings(bind=f"tcp://127.0.0.1:{port}", passwords=PASSWORDS).check()
-    Settings(bind=f"tcp://[::1]:{port}", passwords=PASSWORDS).check()
+    for port in ("1", "65535", "*"):
+        Settings(bind=f"tcp://{host}:{port}", passwords=PASSWORDS).check()
+    for port in ("0", "-1", "65536", "99999", "4294972951", "x", "", "5655 ", "²"):
+        with pytest.raises(BindError, match="use 1 to 65535"):
+            Settings(bind=f"tcp://{host}:{port}", passwords=PASSWORDS).check()
 
 
 @pytest.mark.parametrize("bind", ["tcp://127.0.0.1:*", "ipc:///tmp/x", "tcp://*:*"])
