@@ -32,6 +32,7 @@ from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since, noted
 from cep.live.silence import Silence
 from cep.live.standing import Standing
+from cep.live.state_folder import check_access, hold
 from cep.market import check_market
 from cep.plan import compile_rules
 from cep.plan.change import Report
@@ -43,14 +44,11 @@ from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.server.batch import StreamKey
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool import read as read_spool
-from mt5bridge.spool.disk import lock, make_directories
 from mt5bridge.troubles import Effect, Trouble, Troubles
 from mt5bridge.wire import Signal
 
 MEBIBYTE = 1 << 20
 POLL_MS = 50
-STATE_LOCK = "daemon.lock"
-"""Not LOCK, that of the spool: both folders may be one."""
 SWITCH_S = 0.0001
 """How long another thread may keep a signal waiting."""
 CHANGE_AGAIN_MS = 1_000
@@ -152,6 +150,8 @@ class Daemon:
         self.quarantine = Quarantine(folder, spool, self.sink.complain)
         self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered, self.troubles)
         self.log = RulesLog(folder / f"{spool}.rules", self.sink.complain)
+        if self.config.rules.numba:
+            logger.info("compiling the rules; the first start with them takes a minute or two")
         self._recover(stack)
         self.pipeline.run.warm_up()
         be_quick()
@@ -162,6 +162,7 @@ class Daemon:
 
     def _settings(self) -> Settings:
         """The server's; the daemon's credential is made at its first start."""
+        check_access(self.config)
         path = credential_path(self.config)
         if ensure_credential(path):
             logger.info("made {}; `mt5cep terminal install` gives it to a terminal", path)
@@ -169,9 +170,7 @@ class Daemon:
 
     def _hold_state(self, stack: ExitStack) -> None:
         """Nobody else journals orders here: a second daemon would send them once more."""
-        folder = self.config.state.folder
-        make_directories(folder)
-        stack.callback(os.close, lock(folder / STATE_LOCK))
+        stack.callback(os.close, hold(self.config.state.folder))
 
     def _open_spool(self, stack: ExitStack) -> Spool:
         store = self.config.spool

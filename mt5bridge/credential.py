@@ -21,6 +21,7 @@ BYTES_MAX = 255  # of a user's name or a password: ZMTP's PLAIN has one byte for
 _FILE_BYTES_MAX = 1_024
 _SECRET_BYTES = 32
 _OTHERS = 0o077
+_OTHERS_WRITE = 0o022
 
 
 class CredentialError(ValueError):
@@ -111,6 +112,11 @@ def read_credential(path: Path) -> Credential:
 def others_can_use(path: Path) -> bool:
     """Whether a file's mode lets others than its owner read or change it; never so on Windows."""
     return _lets_others(path.stat().st_mode)
+
+
+def others_can_write(path: Path) -> bool:
+    """Whether a mode lets others than the owner change what is there; never so on Windows."""
+    return os.name == "posix" and bool(path.stat().st_mode & _OTHERS_WRITE)
 
 
 def _lets_others(mode: int) -> bool:

@@ -161,7 +161,8 @@ class _Writer:
         if files and not self.allow_overlap:
             raise ArchiveError(
                 f"{name}: the archive already has ticks between {first_msc} and {last_msc} "
-                f"({files[0].path}); import other times, or allow the overlap"
+                f"({files[0].path}); import other times, or allow the overlap "
+                "(`archive import --allow-overlap`)"
             )
         tables = [read_part(self.archive.directory, file) for file in files]
         return pa.concat_tables([SCHEMAS[TICKS].empty_table(), *tables]).unify_dictionaries()

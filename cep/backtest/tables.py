@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cep.archive.paths import encode_name
 from cep.backtest.book import Trade
 from cep.backtest.errors import BacktestError
 from cep.backtest.records import ingest_of
@@ -31,11 +32,30 @@ def schema(stream: Stream) -> pa.Schema:
     return pa.schema([column for column in common if column[0] not in taken] + attributes)
 
 
+def file_of(directory: Path, table: str) -> Path:
+    """Where a table lies; a stream's name is anybody's, and leads nowhere else."""
+    return directory / f"{encode_name(table)}.parquet"
+
+
+def _check_names(streams: Iterable[str]) -> None:
+    """BacktestError when two tables would be one: of files and views, letter case tells none."""
+    taken = {TRADES: f"the table `{TRADES}` of the fills"}
+    for name in streams:
+        if other := taken.get(name.casefold()):
+            raise BacktestError(
+                f"stream `{name}`: its table would take the place of {other}",
+                "give the stream another name, or leave it out with --streams",
+            )
+        taken[name.casefold()] = f"the one of stream `{name}`"
+
+
 class Tables:
     """Writes `DIRECTORY/STREAM.parquet` for some streams, a row group a call of `take`."""
 
     def __init__(self, directory: Path, plan: Plan, streams: Iterable[str]) -> None:
         self.directory = directory
+        streams = list(streams)
+        _check_names(streams)
         self._schemas = {name: schema(plan.stream(name)) for name in streams}
         if directory.exists() and any(directory.iterdir()):
             raise BacktestError(f"{directory}: not empty", "name a new folder for the tables")
@@ -44,7 +64,7 @@ class Tables:
 
     def __enter__(self) -> Tables:
         self._writers = {
-            name: pq.ParquetWriter(self.directory / f"{name}.parquet", columns, compression="zstd")
+            name: pq.ParquetWriter(file_of(self.directory, name), columns, compression="zstd")
             for name, columns in self._schemas.items()
         }
         return self
@@ -73,4 +93,4 @@ def write_trades(directory: Path, trades: Iterable[Trade]) -> None:
     """Write `DIRECTORY/trades.parquet`."""
     columns = pa.schema([(f.name, _OF_PYTHON[str(f.type)]) for f in fields(Trade)])
     table = pa.Table.from_pylist([asdict(trade) for trade in trades], schema=columns)
-    pq.write_table(table, directory / f"{TRADES}.parquet")
+    pq.write_table(table, file_of(directory, TRADES))

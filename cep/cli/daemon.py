@@ -33,6 +33,7 @@ def command(config: Path | None, check: bool, begin: bool) -> None:
 
     from cep.daemon import load_delivery, load_plan
     from cep.live.config import read_config
+    from cep.live.state_folder import check_access
     from mt5bridge.server.files import raise_limit
 
     if begin:
@@ -44,6 +45,7 @@ def command(config: Path | None, check: bool, begin: bool) -> None:
         plan = load_plan(settings)
         check_stages(plan)
         load_delivery(settings, plan)
+        check_access(settings)
         _check_credential(settings)
         _check_database(settings)
         click.echo(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")

@@ -8,6 +8,7 @@ from pathlib import Path
 from cep.cli.errors import UserError
 from cep.cli.settings_file import PLACES, found_settings
 from cep.live.config import credential_path, read_config
+from cep.live.state_folder import is_held
 from mt5bridge.credential import ensure_credential, read_credential
 
 
@@ -18,7 +19,13 @@ def init(config: Path | None) -> list[Path]:
     """
     path = found_settings(config) or PLACES[0]
     written = [] if path.exists() else [_starter(path), *_rules(path)]
-    credential = credential_path(read_config(path))
+    settings = read_config(path)
+    credential = credential_path(settings)
+    if not credential.exists() and is_held(settings.state.folder):
+        raise UserError(
+            f"{credential} is gone, and a daemon runs that would not know a new one",
+            "end the daemon, then run this again",
+        )
     if ensure_credential(credential):
         written.append(credential)
     read_credential(credential)  # an older one may be unusable

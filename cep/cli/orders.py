@@ -27,10 +27,13 @@ from mt5bridge.orders import (
     SendOrder,
     TurnHalt,
     as_order,
+    described,
+    differs,
     order_id,
     read_book,
     read_journal,
 )
+from mt5bridge.server import Request
 from mt5bridge.server.status import running_status
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -147,7 +150,7 @@ def send_command(
     request = OrderRequest(
         client_id=client_id or f"cli-{secrets.token_hex(6)}", side=side or "", **rest
     )
-    as_order(request, settings.orders.defaults(), now_msc())
+    check_client_id(settings, request)
     check_running(settings)
     if not settings.orders.send:
         raise UserError(OFF)
@@ -155,6 +158,35 @@ def send_command(
     inbox_of(settings).put(SendOrder(request, asked_msc), asked_msc)
     entry = awaited(lambda: answered(settings, order_id(request.client_id)), wait)
     report(entry, request.client_id, as_json)
+
+
+def check_client_id(config: Config, request: OrderRequest) -> None:
+    """UserError when another order was asked for by this id: nothing would become of this one."""
+    defaults = config.orders.defaults()
+    order = as_order(request, defaults, now_msc())
+    waiting = inbox_of(config).waiting()  # before the journal, which they go to
+    before: list[tuple[Request, str | None]] = [
+        (as_order(one.order, defaults, one.asked_msc), one.order.terminal or defaults.terminal)
+        for one in waiting
+        if isinstance(one, SendOrder) and one.order.client_id == request.client_id
+    ]
+    if (known := read_book(journal_path(config)).get(order.id)) is not None:
+        before.append((known.request, known.asked.terminal))
+    for other, terminal in before:
+        is_elsewhere = request.terminal is not None and request.terminal != terminal
+        if is_elsewhere or differs(other, order):
+            raise UserError(
+                f"{request.client_id}: was asked before as {described(other)}"
+                f"{told_apart(other, order)}" + f", for {terminal}" * is_elsewhere,
+                "use another --client-id for another order",
+            )
+
+
+def told_apart(before: Request, now: Request) -> str:
+    """What an order said elsewhere than in its words."""
+    names = ("sl", "tp", "ticket", "magic", "deviation_points")
+    pairs = [(name, getattr(before, name, None), getattr(now, name, None)) for name in names]
+    return "".join(f", {name} {old}" for name, old, new in pairs if old != new)
 
 
 def check_running(config: Config) -> None:

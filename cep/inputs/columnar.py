@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cep.inputs.errors import InputError
+from cep.inputs.errors import InputError, check_columns
 from cep.inputs.time import time_column
 from cep.inputs.types import ARROW
 
@@ -20,12 +20,7 @@ def read(path: Path, types: Mapping[str, str]) -> tuple[pa.Table, str]:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
             time = time_column(path, names)
-            missing = [name for name in types if name not in names]
-            if missing:
-                raise InputError(
-                    path, f"no column {missing[0]!r} among {', '.join(names)}",
-                    "name the columns as the stream's attributes",
-                )  # fmt: skip
+            check_columns(path, names, (time, *types))
             table = file.read(list(dict.fromkeys((time, *types))))
     except (pa.ArrowException, OSError) as error:
         raise InputError(path, f"not a Parquet file ({error})", "write it again") from error

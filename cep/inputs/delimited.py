@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from cep.inputs.errors import InputError
+from cep.inputs.errors import InputError, check_columns
 from cep.inputs.time import time_column
 from cep.inputs.types import ARROW, FALSE, TRUE, is_valid
 from mt5bridge.arrow import reader
@@ -30,12 +30,7 @@ def read(path: Path, data: bytes, types: Mapping[str, str]) -> tuple[pa.Table, s
     delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
     names = next(csv.reader([first.rstrip("\r")], delimiter=delimiter), [])
     time = time_column(path, names)
-    missing = [name for name in types if name not in names]
-    if missing:
-        raise InputError(
-            path, f"no column {missing[0]!r} among {', '.join(names)}",
-            "name the columns as the stream's attributes", line=1,
-        )  # fmt: skip
+    check_columns(path, names, (time, *types), line=1)
     try:
         return _fast(text, delimiter, types, time), time
     except pa.ArrowInvalid as error:

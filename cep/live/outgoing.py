@@ -10,6 +10,7 @@ from typing import Any
 from loguru import logger
 
 from cep.live.config import Config
+from cep.live.state_folder import inbox_folder
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.orders import (
@@ -45,7 +46,7 @@ def journal_path(config: Config) -> Path:
 
 def inbox_of(config: Config) -> Inbox:
     """Where commands for the daemon are put."""
-    return Inbox(config.state.folder / "inbox")
+    return Inbox(inbox_folder(config))
 
 
 class Outgoing:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from cep.archive.paths import encode_name
 from cep.backtest.parts import Job
 from cep.engine.distributed import Merge, is_distributable, run_part
 from cep.engine.native import Compiled
@@ -63,13 +64,17 @@ def keys_in_order(sources: list[Source], key: str) -> list[str | None]:
     return sorted(first, key=lambda name: first[name])
 
 
+def rows_file(folder: Path, place: int, stream: str) -> Path:
+    return folder / f"{place}-{encode_name(stream)}.parquet"
+
+
 def write_key(folder: Path, place: int, key: str, name: str | None, sources: list[Source]) -> int:
     """Write one key's rows of every stream, with their places in the order; the key's place."""
     for source in sources:
         column = source.table[key]
         mine = pc.is_null(column) if name is None else pc.equal(column, name)
         table = source.table.append_column(INGEST, pa.array(source.order))
-        pq.write_table(table.filter(mine), folder / f"{place}-{source.stream.name}.parquet")
+        pq.write_table(table.filter(mine), rows_file(folder, place, source.stream.name))
     return place
 
 
@@ -88,7 +93,7 @@ def read_key(rules: Compiled, folder: Path, place: int) -> list[Source]:
     """The streams of one key as `write_key` left them."""
     sources = []
     for stream in rules.plan.sources:
-        path = folder / f"{place}-{stream.name}.parquet"
+        path = rows_file(folder, place, stream.name)
         if path.exists():
             table = pq.read_table(path)
             sources.append(Source(stream, table, table[INGEST].to_numpy()))

@@ -24,7 +24,9 @@ class Broken:
         """Note one broken line, or raise HistoryError when the import is to stop."""
         place = f"{path}:{line}: {what}"
         if self.on_error == "stop":
-            raise HistoryError(f"{place}; {remedy}, or skip broken lines")
+            raise HistoryError(
+                f"{place}; {remedy}, or skip broken lines (`archive import --skip-broken`)"
+            )
         self.count += 1
         if len(self.examples) < KEPT:
             self.examples.append(place)

@@ -49,10 +49,17 @@ def of_names(path: Path, raw: Sequence[str], delimiter: str = ",") -> Layout:
     """The layout of columns called `raw`; angle brackets and case do not matter."""
     names: list[str] = []
     known = {*NUMBERS, *TIMES, "symbol"}
+    read = known | ALIASES.keys()
     plain = [text.strip().strip("<>").lower() for text in raw]
     for position, text in enumerate(plain):
         name = ALIASES.get(text, text)
         names.append(name if name in known and name not in names else f"_{position}")
+    twice = next((name for name in plain if name in read and plain.count(name) > 1), None)
+    if twice is not None:
+        raise HistoryError(
+            f"{path}:1: more than one column {twice} among {', '.join(raw)}; leave one of them, or "
+            "rename the others"
+        )
     problem = _problem(names, set(plain))
     if problem:
         raise HistoryError(

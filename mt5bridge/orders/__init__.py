@@ -14,6 +14,7 @@ from mt5bridge.orders.request import (
     OrderRequest,
     as_order,
     described,
+    differs,
     order_id,
 )
 from mt5bridge.orders.syncer import Syncer
@@ -37,6 +38,7 @@ __all__ = [
     "TurnHalt",
     "as_order",
     "described",
+    "differs",
     "order_id",
     "read_book",
     "read_journal",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from loguru import logger
@@ -25,7 +25,7 @@ from mt5bridge.orders.records import (
     Told,
     requested,
 )
-from mt5bridge.orders.request import described, opens
+from mt5bridge.orders.request import described, differs, opens
 from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
 from mt5bridge.wire import Order, SignalResult, SignalStatus
 
@@ -158,7 +158,7 @@ class Desk:
         """
         known = self.book.get(request.id)
         if known is not None:
-            if _differs(known.request, request):
+            if differs(known.request, request):
                 logger.warning("{} was asked before as {}", described(request), known.request)
             return known
         lost = self.book.lost.get(request.id)
@@ -441,12 +441,3 @@ def _has_expired(request: Request, market_msc: int) -> bool:
 def _not_sent(request: Request, now_msc: int) -> SignalResult:
     """What became of a request at a terminal that has no room for it."""
     return SignalResult(request.id, 0, 0, now_msc, 0.0, 0.0, 0, SignalStatus.REJECTED, _FULL)
-
-
-def _differs(one: Request, other: Request) -> bool:
-    """Whether two requests with one id want different things; when is left to the first."""
-    return _timeless(one) != _timeless(other)
-
-
-def _timeless(request: Request) -> Request:
-    return replace(request, time_msc=0, valid_until_msc=0)

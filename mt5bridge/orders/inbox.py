@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -48,10 +49,18 @@ class Inbox:
 
     def put(self, command: Command, now_msc: int) -> Path:
         """Hand a command over; it is on disk when this returns."""
-        make_directories(self.folder)
+        make_directories(self.folder, mode=0o700)  # who can write here can trade
         path = self.folder / f"{now_msc:015d}-{secrets.token_hex(4)}.json"
         replace_file(path, msgspec.json.encode(command))
         return path
+
+    def waiting(self) -> list[Command]:
+        """Those that wait and can be read, for who does not obey them: nothing is set aside."""
+        found: list[Command] = []
+        for path in sorted(self.folder.glob("*.json")):
+            with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+                found.append(msgspec.json.decode(path.read_bytes(), type=Command))
+        return found
 
     def take(self) -> list[tuple[Path, Command]]:
         """The commands that wait, oldest first; each stays until its file is removed."""

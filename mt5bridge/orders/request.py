@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -127,6 +128,15 @@ def numbers(request: Request) -> list[tuple[str, float]]:
     if isinstance(request, Order):
         names = ("lots", "price", "sl", "tp", "deviation_points")
     return [(name, getattr(request, name)) for name in names]
+
+
+def differs(one: Request, other: Request) -> bool:
+    """Whether two requests with one id want different things; when is left to the first."""
+    return _timeless(one) != _timeless(other)
+
+
+def _timeless(request: Request) -> Request:
+    return replace(request, time_msc=0, valid_until_msc=0)
 
 
 def described(request: Request) -> str:

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from mt5bridge.credential import credential_fault
 from mt5bridge.wire import SYMBOLS_MAX
 
+PORT_MAX = 65_535
+
 
 class BindError(ValueError):
     """An address that cannot be listened on."""
@@ -57,6 +59,10 @@ class Settings:
                 f" ({self.heartbeat_ms})"
             )
         self._check_passwords()
+        if not _has_port(self.bind):
+            raise BindError(
+                f"{self.bind} does not end with a port: use 1 to {PORT_MAX}, or `*` for a free one"
+            )
         if not (self.allow_insecure or is_loopback(self.bind)):
             raise UnsafeBindError(
                 f"{self.bind} can be reached from other machines, and the connection is not "
@@ -71,6 +77,14 @@ class Settings:
         for user, password in self.passwords.items():
             if fault := credential_fault(user, password):
                 raise ValueError(f"passwords: {fault}")
+
+
+def _has_port(address: str) -> bool:
+    """Whether a TCP address names a port; ZeroMQ takes the lower 16 bits of any number."""
+    if not address.startswith("tcp://"):
+        return True
+    port = address.rpartition(":")[2]
+    return port == "*" or (port.isascii() and port.isdigit() and 1 <= int(port) <= PORT_MAX)
 
 
 def is_loopback(address: str) -> bool:

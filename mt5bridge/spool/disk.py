@@ -52,9 +52,9 @@ class Disk:
     def remove(self, path: Path) -> None:
         path.unlink(missing_ok=True)
 
-    def make_directory(self, directory: Path) -> None:
+    def make_directory(self, directory: Path, mode: int = 0o777) -> None:
         """Make one directory whose parent is there; it may be there already."""
-        directory.mkdir(exist_ok=True)
+        directory.mkdir(mode, exist_ok=True)
 
     def sync_directory(self, directory: Path) -> None:
         """Make names created in `directory` durable; NTFS keeps its own journal of names."""
@@ -67,15 +67,15 @@ class Disk:
             os.close(file)
 
 
-def make_directories(directory: Path, disk: Disk | None = None) -> None:
-    """Make a directory and those above it, durably."""
+def make_directories(directory: Path, disk: Disk | None = None, mode: int = 0o777) -> None:
+    """Make a directory and those above it that are missing, durably."""
     disk = disk or Disk()
     missing = [one for one in (directory, *directory.parents) if not one.is_dir()]
     there = missing[-1].parent if missing else directory
     with contextlib.suppress(PermissionError):  # then another user's, and older than this
         disk.sync_directory(there.parent)  # whoever made it may have been killed before
     for one in reversed(missing):
-        disk.make_directory(one)
+        disk.make_directory(one, mode)
         disk.sync_directory(one.parent)
 
 

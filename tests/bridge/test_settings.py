@@ -30,11 +30,21 @@ def test_loopback(address: str, loopback: bool) -> None:
 def test_an_address_that_others_reach_is_allowed_expressly() -> None:
     """12.2: a password that passes in the clear guards nothing from who listens in."""
     with pytest.raises(UnsafeBindError, match="not encrypted: whoever listens in"):
-        Server(Settings(bind="tcp://*:0", passwords=PASSWORDS), Sink())
-    Settings(bind="tcp://*:0", passwords=PASSWORDS, allow_insecure=True).check()
+        Server(Settings(bind="tcp://*:*", passwords=PASSWORDS), Sink())
+    Settings(bind="tcp://*:*", passwords=PASSWORDS, allow_insecure=True).check()
 
 
-@pytest.mark.parametrize("bind", ["tcp://127.0.0.1:*", "ipc:///tmp/x", "tcp://*:0"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_a_port_that_is_none_is_refused(host: str) -> None:
+    """ZeroMQ would listen on another one."""
+    for port in ("1", "65535", "*"):
+        Settings(bind=f"tcp://{host}:{port}", passwords=PASSWORDS).check()
+    for port in ("0", "-1", "65536", "99999", "4294972951", "x", "", "5655 ", "²"):
+        with pytest.raises(BindError, match="use 1 to 65535"):
+            Settings(bind=f"tcp://{host}:{port}", passwords=PASSWORDS).check()
+
+
+@pytest.mark.parametrize("bind", ["tcp://127.0.0.1:*", "ipc:///tmp/x", "tcp://*:*"])
 @pytest.mark.parametrize("allow_insecure", [False, True])
 def test_no_setting_lets_in_whoever_comes(bind: str, allow_insecure: bool) -> None:
     """12.1: neither loopback nor `allow_insecure`."""

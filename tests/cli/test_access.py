@@ -18,6 +18,7 @@ from cep.cli.access import access, reachable
 from cep.cli.errors import UserError
 from cep.daemon import Daemon
 from cep.live.config import credential_path, read_config
+from cep.live.state_folder import hold
 from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
 from mt5bridge.server import Sink
 from tests.live.service import Service, write_settings
@@ -72,6 +73,21 @@ def test_init_for_settings_that_are_there_makes_the_credential(tmp_path: Path) -
     assert ensure_credential(credential_path(read_config(settings))) is False
 
 
+def test_init_makes_no_credential_beside_a_daemon(tmp_path: Path) -> None:
+    """The daemon that runs would let nobody in with it."""
+    settings = write_settings(tmp_path)
+    config = read_config(settings)
+    credential_path(config).unlink()
+    daemon = hold(config.state.folder)
+    try:
+        done = run("daemon", "--init", "--config", settings)
+    finally:
+        os.close(daemon)
+    assert done.exit_code == 2 and "end the daemon" in done.stderr
+    assert not credential_path(config).exists()
+    assert run("daemon", "--init", "--config", settings).exit_code == 0
+
+
 def test_init_names_settings_and_a_credential_that_are_damaged(tmp_path: Path) -> None:
     (tmp_path / "daemon.toml").write_text("[rules\n")
     broken = run("daemon", "--init")
@@ -97,7 +113,11 @@ def test_the_first_start_makes_the_credential_and_simulate_finds_it(tmp_path: Pa
     path = credential_path(read_config(settings))
     path.unlink()
     path.parent.rmdir()
+    said: list[str] = []
+    sink = logger.add(lambda message: said.append(str(message)), level="INFO")
     with Service(settings) as service:
+        logger.remove(sink)
+        assert any("compiling the rules" in line for line in said), "it takes minutes"
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         done = run("simulate", "--random", "A", "--count", 100, "--stay", 0)
         assert done.exit_code == 0, done.output

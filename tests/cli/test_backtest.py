@@ -13,10 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cep.archive import Archive, import_history
+from cep.archive.paths import decode_name
 from cep.cli import main
 from mt5bridge.history import TickBlock
 from tests.backtest.archives import DAY_MS, START_MSC, exported, recorded, walk
-from tests.backtest.rules import ACROSS, CHAINED, KEYED
+from tests.backtest.rules import ACROSS, CHAINED, KEYED, TICK
 from tests.cli.test_rules_commands import CIRCLE
 
 
@@ -136,6 +137,32 @@ def test_tables_and_report(folder: Path, tmp_path: Path) -> None:
     assert f"<dd>{trades}</dd>" in page and "Assumptions" in page
     again = run(folder, "--tables", tmp_path / "run")
     assert again.exit_code == 2 and "not empty" in again.stderr
+
+
+def test_no_name_of_a_stream_leads_out_of_the_tables(folder: Path, tmp_path: Path) -> None:
+    names = ["../../out", f"{tmp_path}/absolute", "none/there", "c:\\x", "50%.a", "n" * 300]
+    queries = "".join(f"from Tick select symbol, bid insert into `{name}`;\n" for name in names)
+    (folder / "names.cep").write_text(TICK + queries)
+    result = run(folder, "--tables", tmp_path / "in" / "run", rules="names")
+    assert result.exit_code == 0, result.output
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.parent for path in files} == {tmp_path / "in" / "run"}
+    assert len(files) == len(names)
+    assert {decode_name(path.stem) for path in files} >= set(names[:-1])
+
+
+@pytest.mark.parametrize("names", [["Trades"], ["Band", "bAND"]])
+def test_tables_that_would_be_one_are_refused(
+    folder: Path, tmp_path: Path, names: list[str]
+) -> None:
+    queries = "".join(f"from Tick select symbol, bid insert into {name};\n" for name in names)
+    (folder / "clash.cep").write_text(TICK + queries)
+    result = run(folder, "--tables", tmp_path / "run", rules="clash")
+    assert result.exit_code == 2
+    assert names[-1] in result.stderr and "another name" in result.stderr
+    assert not (tmp_path / "run").exists()
+    others = run(folder, "--tables", tmp_path / "run", "--out", tmp_path / "rows", rules="clash")
+    assert others.exit_code == 2 and not (tmp_path / "rows").exists()
 
 
 def test_rules_that_cross_symbols_run_in_one_process(folder: Path) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +18,7 @@ from click.testing import CliRunner, Result
 from cep.cli import main
 from cep.live.config import read_config
 from cep.live.outgoing import inbox_of, journal_path
-from mt5bridge.orders import OrderJournal, TurnHalt, order_id
+from mt5bridge.orders import OrderJournal, OrderRequest, SendOrder, TurnHalt, order_id
 from mt5bridge.orders.records import Halted, Record, Refused, Sent, Told, requested
 from mt5bridge.simulator import Account
 from mt5bridge.wire import Halt, SignalStatus, encode
@@ -131,6 +134,20 @@ def test_a_halt_is_kept_while_no_daemon_runs(settings: Path) -> None:
     assert commands == [TurnHalt(True, "news"), TurnHalt(False, "by hand")]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_a_halt_makes_folders_for_their_owner_alone(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"state": {"folder": "new"}})
+    shutil.rmtree(tmp_path / "new")
+    before = os.umask(0)
+    try:
+        assert run("halt", "--config", settings).exit_code == 0
+    finally:
+        os.umask(before)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "new").rglob("*")}
+    assert modes[tmp_path / "new" / "inbox"] == 0o700
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
 @pytest.mark.parametrize("reason", ["y" * 3_000, "a\nb\tc", "\udcff", ""])
 def test_no_reason_keeps_a_halt_from_its_way(settings: Path, reason: str) -> None:
     assert run("halt", "--config", settings, "--reason", reason).exit_code == 0
@@ -170,6 +187,37 @@ def test_an_order_that_cannot_be_sent(settings: Path, words: Any, message: str) 
     found = run("send", "--config", settings, *words)
     assert found.exit_code == 2 and message in found.output
     assert inbox_of(read_config(settings)).take() == []
+
+
+MINE = ("--client-id", "mine", "--kind", "limit", "--symbol", "EURUSD")
+
+
+def test_an_id_means_one_order(settings: Path) -> None:
+    """Told what became of the other order, one would take it for this one."""
+    asked = order(order_id("mine"), name="mine")
+    same = (
+        *MINE, "--side", "buy", "--lots", asked.lots, "--price", asked.price, "--sl", asked.sl,
+        "--tp", asked.tp, "--magic", asked.magic, "--deviation-points", asked.deviation_points,
+    )  # fmt: skip
+    for other in ("--lots", 0.5), ("--sl", 0.5), ("--magic", 1), ("--terminal", "two"):
+        found = run("send", "--config", settings, *same, *other)
+        assert found.exit_code == 2, found.output
+        assert "mine: was asked before as buy limit 0.3 lots EURUSD" in found.output
+        assert "another --client-id" in found.output
+    assert f", sl {asked.sl}" in run("send", "--config", settings, *same, "--sl", 0.5).output
+    again = run("send", "--config", settings, *same, "--valid-seconds", 7)
+    assert "no daemon runs" in again.output
+
+
+def test_an_id_means_one_order_that_waits_too(settings: Path) -> None:
+    inbox = inbox_of(read_config(settings))
+    first = OrderRequest(client_id="new", symbol="A", side="buy", lots=0.1)
+    inbox.put(SendOrder(first, NOON_MSC), NOON_MSC)
+    (inbox.folder / "0.json").write_text("{")
+    found = run("send", "--config", settings, *ORDER, "--client-id", "new", "--lots", "0.2")
+    assert found.exit_code == 2 and "was asked before as buy 0.1 lots A" in found.output
+    assert "no daemon" in run("send", "--config", settings, *ORDER, "--client-id", "new").output
+    assert (inbox.folder / "0.json").exists()
 
 
 @contextmanager

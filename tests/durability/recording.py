@@ -147,11 +147,11 @@ class RecordingDisk:
         _REAL["remove"](Disk(), path)
         self._name(path, None, is_gone=True)
 
-    def make_directory(self, directory: Path) -> None:
+    def make_directory(self, directory: Path, mode: int = 0o777) -> None:
         if directory.exists():
             return
         self._step("make_directory", directory)
-        _REAL["make_directory"](Disk(), directory)
+        _REAL["make_directory"](Disk(), directory, mode)
         self._name(directory, None)
 
     def sync_directory(self, directory: Path) -> None:

@@ -248,6 +248,8 @@ def test_skipping_keeps_exactly_the_good_lines(lines: list[str], block_bytes: in
     [
         ("a.csv", "time_msc,bid\n", r"a\.csv:1: no column ask among time_msc, bid"),
         ("a.csv", "bid,ask\n1,2\n", "no time column"),
+        ("a.csv", "time_msc,bid,BID,ask\n", r"a\.csv:1: more than one column bid among"),
+        ("a.csv", "<DATE>,time,<DATE>,bid,ask\n", r"more than one column date among"),
         ("a.csv", "", r"a\.csv:1: no time column among no columns"),
         ("a.csv", "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\n", "these are bars, not ticks"),
         ("a.csv", "time_msc,bid,ask\n1700000000000,2,3\n", "give the symbol"),

@@ -98,7 +98,7 @@ def test_text_that_is_no_time_is_refused(tmp_path: Path, value: str) -> None:
         path = as_csv(tmp_path, column, [START if column == "time_msc" else SECONDS])
         path.write_text(path.read_text() + f"{value},1.1,1.2\n")
         text = refusal(path)
-        assert f"{path}:3: " in text and "skip broken lines" in text
+        assert f"{path}:3: " in text and "--skip-broken" in text
 
 
 @pytest.mark.parametrize("value", [True, [1], {"a": 1}, None, "soon"])

@@ -152,6 +152,10 @@ def test_not_a_number_is_kept(tmp_path: Path) -> None:
         ("a.csv", "time_msc,symbol,bid,flags\n1,A,1.0\n",
          "a.csv:2: 3 fields where the header has 4"),
         ("a.csv", "time_msc,symbol,flags\n1,A,6\n", "a.csv:1: no column 'bid' among"),
+        ("a.csv", "time_msc,symbol,bid,bid,flags\n1,A,1,2,6\n",
+         "a.csv:1: more than one column 'bid'"),
+        ("a.csv", "time_msc,symbol,bid,time_msc,flags\n1,A,1,2,6\n",
+         "a.csv:1: more than one column 'time_msc'"),
         ("a.csv", "symbol,bid,flags\nA,1,6\n", "a.csv:1: no time column among symbol, bid, flags"),
         ("a.csv", "time_msc,symbol,bid,flags\n1,A,1,6\nx,A,1,6\n",
          "a.csv:3: column time_msc: 'x' is no time"),
@@ -186,6 +190,10 @@ def test_parquet_errors_name_the_column(tmp_path: Path) -> None:
         rows(path, [("bid", "double")])
     with pytest.raises(InputError, match="no column 'ask' among time_msc, bid"):
         rows(path, [("ask", "double")])
+    twice = pa.table([[1], [1.0], [2.0]], names=["time_msc", "bid", "bid"])
+    pq.write_table(twice, path)
+    with pytest.raises(InputError, match="more than one column 'bid'"):
+        rows(path, [("bid", "double")])
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

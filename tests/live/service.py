@@ -72,7 +72,9 @@ def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | Non
         lines += [f"{key} = {_toml(value)}" for key, value in section.items()]
     path = folder / "daemon.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    write_credential(folder / settings["state"].get("folder", "state") / FILE, CREDENTIAL)
+    state = folder / settings["state"].get("folder", "state")
+    state.mkdir(mode=0o700, exist_ok=True)
+    write_credential(state / FILE, CREDENTIAL)
     return path
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import msgspec
@@ -14,7 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cep.cli import main
+from cep.daemon import Daemon
 from cep.live.config import Config, ConfigError, Rules, read_config
+from mt5bridge.credential import FILE
 from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.live.service import write_settings
 from tests.waiting import LONG_S
@@ -160,6 +164,7 @@ def test_a_limit_is_a_number(tmp_path: Path, key: str, value: str) -> None:
         ('[rules]\nfile = "r"\n[risk]\nday_begins_minutes = 1440\n', "day_begins_minutes"),
         ('[rules]\nfile = "r"\n[risk]\nlots_assumed = 0\n', r"> 0.*risk\.lots_assumed"),
         ('[rules]\nfile = "r"\n[server]\nbind = "tcp://0.0.0.0:5"\n', "is not encrypted"),
+        ('[rules]\nfile = "r"\n[server]\nbind = "tcp://127.0.0.1:99999"\n', "use 1 to 65535"),
         ('[rules]\nfile = "r"\n[server]\nusers = {a = ""}\n', r"\[server\] users: .*'a' is empty"),
         ('[rules]\nfile = "r"\n[server]\nusers = {"" = "b"}\n', "name is empty.*another name"),
         ('[rules]\nfile = "r"\n[server]\nusers = {mt5bridge = "b"}\n', "daemon's own user"),
@@ -223,6 +228,24 @@ def test_check_reads_the_rules(tmp_path: Path, rules: str, message: str) -> None
     result = check(settings)
     assert result.exit_code == 2
     assert message in result.output
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o702, 0o1777])
+@pytest.mark.parametrize("name", ["state", "state/inbox"])
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_a_folder_of_orders_that_others_can_write_is_refused(
+    tmp_path: Path, name: str, mode: int
+) -> None:
+    settings, folder = write_settings(tmp_path), tmp_path / name
+    folder.mkdir(exist_ok=True)
+    folder.chmod(mode)
+    result = check(settings)
+    assert result.exit_code == 2 and f"chmod 700 {folder}" in result.output
+    with pytest.raises(ConfigError, match="others than its owner can write there"):
+        Daemon(read_config(settings)).run(Event())
+    assert {path.name for path in (tmp_path / "state").iterdir()} <= {FILE, "inbox"}
+    folder.chmod(0o755)
+    assert check(settings).exit_code == 0
 
 
 def test_an_address_in_use_is_said_when_it_starts(tmp_path: Path) -> None:

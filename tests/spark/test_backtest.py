@@ -23,7 +23,7 @@ from cep.spark.backtest import backtest, parts_frame
 from cep.spark.tables import views
 from mt5bridge.history import TickBlock
 from tests.backtest.archives import exported, imported, recorded
-from tests.backtest.rules import ACROSS, CHAINED, KEYED
+from tests.backtest.rules import ACROSS, CHAINED, KEYED, TICK
 from tests.data.real_ticks import SYMBOLS, needs_real_ticks, ticks
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -110,6 +110,14 @@ def test_tables_become_views(spark: SparkSession, archive: Archive, tmp_path: Pa
     assert views(spark, tmp_path / "run") == ["Fade", "Reversal"]
     query = "select count(*) as n from Fade join Reversal using (ingest, key)"
     assert spark.sql(query).collect()[0]["n"] == expected > 0
+
+
+def test_views_have_the_names_of_streams(spark: SparkSession, tmp_path: Path) -> None:
+    plan = compile_rules(TICK + "from Tick select symbol, bid insert into `../a.b`;")
+    with Tables(tmp_path / "run", plan, ["../a.b"]):
+        pass
+    assert views(spark, tmp_path / "run") == ["../a.b"]
+    assert spark.sql("select symbol from `../a.b`").count() == 0
 
 
 @needs_real_ticks

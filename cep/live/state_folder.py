@@ -1,0 +1,46 @@
+"""The state folder of a daemon: who may write there, and whether a daemon runs with it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cep.live.config import Config, ConfigError
+from mt5bridge.credential import others_can_write
+from mt5bridge.spool import SpoolLockedError
+from mt5bridge.spool.disk import lock, make_directories
+
+STATE_LOCK = "daemon.lock"
+"""Not LOCK, that of the spool: both folders may be one."""
+
+
+def inbox_folder(config: Config) -> Path:
+    """Where commands for the daemon are put."""
+    return config.state.folder / "inbox"
+
+
+def check_access(config: Config) -> None:
+    """ConfigError when others can write where orders are handed over: they could trade."""
+    for folder in (config.state.folder, inbox_folder(config)):
+        if folder.is_dir() and others_can_write(folder):
+            raise ConfigError(
+                f"{folder}: others than its owner can write there, and so hand over orders; run "
+                f"`chmod 700 {folder}`, and look at what is in it"
+            )
+
+
+def hold(folder: Path) -> int:
+    """Take the folder for this daemon alone: the file to close in the end. SpoolLockedError."""
+    make_directories(folder, mode=0o700)
+    return lock(folder / STATE_LOCK)
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a daemon runs with this folder."""
+    if not (folder / STATE_LOCK).exists():
+        return False
+    try:
+        os.close(lock(folder / STATE_LOCK))
+    except SpoolLockedError:
+        return True
+    return False
