@@ -58,6 +58,7 @@ streams = ["Turn"]
 bind = "tcp://127.0.0.1:{port}"
 [signals]
 send = true
+valid_seconds = 1_000_000_000  # the market is of 2023
 [spool]
 max_mib = 32768
 """
