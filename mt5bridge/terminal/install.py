@@ -7,7 +7,6 @@ that its user has edited since is neither overwritten nor removed, but named.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from mt5bridge.spool.disk import replace_file
 from mt5bridge.terminal.folders import DataFolder
 from mt5bridge.terminal.sources import OWN, source_files, sources_version
 
@@ -172,16 +172,7 @@ def _save(folder: DataFolder, manifest: Manifest) -> None:
 def _write(path: Path, content: bytes) -> None:
     """Replace a file in one step, durably."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(path.name + ".part")
-    try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    replace_file(path, content)
 
 
 def _remove(mql5: Path, path: Path) -> None:
