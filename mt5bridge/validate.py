@@ -14,6 +14,7 @@ from mt5bridge.records import Records
 
 QualityArray: TypeAlias = NDArray[np.uint8]
 ALL_GOOD: QualityArray = np.empty(0, np.uint8)
+"""What stands for the marks of records none of which has one; most frames have only such."""
 Policy: TypeAlias = Literal["accept", "reject"]
 
 
@@ -46,7 +47,9 @@ DEFAULT_POLICY: Mapping[str, Policy] = {
 def tick_quality(
     ticks: Records, latest_msc: int, until_msc: int = NEVER_MSC
 ) -> tuple[QualityArray, int]:
-    """Quality marks, shape (n,), and the newest `time_msc` so far; `latest_msc` is that before.
+    """Quality marks, and the newest `time_msc` so far; `latest_msc` is that before.
+
+    The marks have shape (n,), or none where all are good: `ALL_GOOD`.
 
     Times after `until_msc` (server time) are far: they make no other tick late.
     """
@@ -63,12 +66,17 @@ def tick_quality(
     far = _is_far(times, until_msc)
     newest = np.maximum.accumulate(np.maximum(np.where(far, latest_msc, times), latest_msc))
     quality |= _mark(far, Quality.FAR) | _mark(~far & (times < newest), Quality.LATE)
-    return quality, int(newest[-1])
+    return _short(quality), int(newest[-1])
 
 
 def deal_quality(deals: Records, until_msc: int) -> QualityArray:
-    """Quality marks of deals, shape (n,): times before 1970 or after `until_msc` are far."""
-    return _mark(_is_far(deals["time_msc"], until_msc), Quality.FAR)
+    """Quality marks of deals, as of ticks: times before 1970 or after `until_msc` are far."""
+    return _short(_mark(_is_far(deals["time_msc"], until_msc), Quality.FAR))
+
+
+def each(quality: QualityArray, count: int) -> QualityArray:
+    """One mark for each of `count` records, also where all are good."""
+    return quality if len(quality) else np.zeros(count, np.uint8)
 
 
 def near(records: Records, quality: QualityArray) -> Records:
@@ -82,6 +90,8 @@ def near(records: Records, quality: QualityArray) -> Records:
 def near_times(records: Records, quality: QualityArray) -> NDArray[np.int64]:
     """`time_msc` of all records, with that of far ones so early that it is in no interval."""
     times: NDArray[np.int64] = records["time_msc"]
+    if not len(quality):
+        return times
     far = (quality & _FAR) != 0
     return np.where(far, -NEVER_MSC, times) if far.any() else times
 
@@ -107,7 +117,7 @@ def reject_mask(policy: Mapping[str, Policy]) -> int:
 
 def quality_counts(quality: QualityArray) -> dict[str, int]:
     """How many ticks carry each mark, marks that occur only."""
-    if not quality.any():
+    if not len(quality):
         return {}
     counts = {str(mark.name).lower(): int(np.count_nonzero(quality & mark)) for mark in Quality}
     return {name: count for name, count in counts.items() if count}
@@ -124,7 +134,7 @@ def _few_qualities(ticks: Records, latest_msc: int, until_msc: int) -> tuple[Qua
         marks.append(mark)
         if not is_far:
             latest_msc = max(latest_msc, time_msc)
-    return np.array(marks, np.uint8), latest_msc
+    return (np.array(marks, np.uint8) if any(marks) else ALL_GOOD), latest_msc
 
 
 def _odd_prices(bid: float, ask: float, last: float) -> int:
@@ -137,6 +147,10 @@ def _odd_prices(bid: float, ask: float, last: float) -> int:
     if ask < bid and ask != 0:
         mark |= Quality.CROSSED
     return int(mark)
+
+
+def _short(quality: QualityArray) -> QualityArray:
+    return quality if quality.any() else ALL_GOOD
 
 
 def _mark(condition: NDArray[np.bool_], mark: Quality) -> QualityArray:

@@ -21,7 +21,7 @@ from cep.archive.schema import SCHEMAS, TICKS
 from cep.archive.tables import as_table
 from mt5bridge.history.block import TickBlock
 from mt5bridge.records import Records
-from mt5bridge.validate import Quality, quality_counts, tick_quality
+from mt5bridge.validate import Quality, each, quality_counts, tick_quality
 
 Ints = npt.NDArray[np.int64]
 _NEVER = -(1 << 62)
@@ -136,8 +136,9 @@ class _Writer:
         there = self._there(name, int(times[0]), int(times[-1]))
         ingest = ingest_numbers(times, np.sort(int64(there, "ingest")), symbol.ingest)
         self.repeated += repeated(times, ticks, there)
-        quality, _ = tick_quality(ticks, int(ticks["time_msc"].min()))
-        quality &= ~np.uint8(Quality.LATE)  # they are sorted now; a clock went back, if anything
+        marked, _ = tick_quality(ticks, int(ticks["time_msc"].min()))
+        # They are sorted now, so that none is late: at most, a clock went back.
+        quality = each(marked, len(ticks)) & ~np.uint8(Quality.LATE)
         self.marks.update(quality_counts(quality))
         raw = ticks["time_msc"].astype(np.int64)
         columns = {

@@ -14,6 +14,7 @@ from cep.archive.paths import date_of, days_of
 from cep.archive.schema import CLOCK, DEALS, FIELDS, SCHEMAS, TICKS
 from mt5bridge.records import text_of
 from mt5bridge.spool import Group, Kind
+from mt5bridge.validate import each
 
 Ints = npt.NDArray[np.int64]
 STREAMS = {Kind.TICKS: TICKS, Kind.DEALS: DEALS, Kind.CLOCK: CLOCK}
@@ -75,8 +76,7 @@ def _columns(groups: list[Group], records: npt.NDArray[Any], base: int) -> dict[
 
     offsets = spread(lambda group: group.utc_offset_ms)
     raw = records["time_msc"].astype(np.int64)
-    quality = [group.quality if len(group.quality) else np.zeros(len(group.records), np.uint8)
-               for group in groups]  # fmt: skip
+    quality = [each(group.quality, len(group.records)) for group in groups]
     return {
         "ingest": spread(lambda group: group.ingest + base) + steps,
         "seq": spread(lambda group: group.sequence) + steps,

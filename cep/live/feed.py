@@ -111,7 +111,7 @@ def _shown(group: Group) -> Part:
     """The ticks of a group that the rules are shown."""
     records, times = group.records, group.utc_msc
     order = np.arange(group.ingest, group.ingest + group.width)
-    if group.quality.any():
+    if len(group.quality):
         shown = shown_ticks(group.quality)
         records, times, order = records[shown], times[shown], order[shown]
     return Part(group.stream[1], records, times, order)

@@ -30,7 +30,7 @@ class Batch:
     """Records never handed on before, gapless behind the previous batch of their stream.
 
     `stream` is ("ticks", symbol) with TICK or ("deals",) with DEAL records; `quality`, u1 of shape
-    (n,), marks odd ticks and is 0 for deals. `records` may be a read-only view of the frame.
+    (n,), marks odd ones, or is empty. `records` may be a read-only view of the frame.
     """
 
     identity: str

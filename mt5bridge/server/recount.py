@@ -58,10 +58,12 @@ class Ledger:
             self._is_torn = False
             self.known_from_msc = max(self._newest_msc, int(times[0])) + 1
         self._make_room(len(times))
-        self._times[self._count : self._count + len(times)] = times
-        self._count += len(times)
-        self._received += len(times)
-        self._newest_msc = max(self._newest_msc, int(times.max()))
+        count = len(times)
+        self._times[self._count : self._count + count] = times
+        self._count += count
+        self._received += count
+        newest = times[0] if count == 1 else times.max()  # one is the usual case
+        self._newest_msc = max(self._newest_msc, int(newest))
 
     def skip_to(self, last: int) -> None:
         """Everything up to number `last` is lost."""

@@ -299,6 +299,8 @@ class Session:
 
     def _count_batch(self, batch: Batch) -> None:
         self.sink.count("deals" if batch.stream == DEALS else "ticks", len(batch.records))
+        if not len(batch.quality):
+            return
         for mark, number in quality_counts(batch.quality).items():
             self.sink.count(f"quality_{mark}", number)
         far = batch.records[(batch.quality & int(Quality.FAR)) != 0]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mt5bridge.records import DEAL, TICK, utc_msc
 from mt5bridge.spool.errors import GroupError
-from mt5bridge.validate import near
+from mt5bridge.validate import ALL_GOOD, near
 
 Stream = tuple[str, ...]
 """`("ticks", symbol)`, `("deals",)` or `("clock",)`."""
@@ -47,10 +47,6 @@ _HEAD = struct.Struct("<qqqIBBHHH")
 """ingest, sequence, utc_offset_ms, count, kind, stream kind, lengths of source, symbol, note."""
 
 
-def _no_quality() -> npt.NDArray[np.uint8]:
-    return np.empty(0, np.uint8)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """Consecutive records of one stream; record i has ingest `ingest + i`, seq `sequence + i`.
@@ -66,7 +62,7 @@ class Group:
     sequence: int
     records: npt.NDArray[Any]
     utc_offset_ms: int = 0
-    quality: npt.NDArray[np.uint8] = field(default_factory=_no_quality)
+    quality: npt.NDArray[np.uint8] = field(default_factory=lambda: ALL_GOOD)
     note: str = ""
 
     @property

@@ -91,7 +91,7 @@ def test_batches_say_whose_and_when() -> None:
     tick_batch, deal_batch = dialog.batches
     assert (tick_batch.identity, tick_batch.stream) == ("demo", ("ticks", "EURUSD"))
     assert deal_batch.stream == ("deals",)
-    assert deal_batch.quality.tolist() == [0]
+    assert deal_batch.quality.tolist() == []
     assert tick_batch.utc_offset_ms == OFFSET_MS
     assert tick_batch.arrival_msc == dialog.now.utc_msc
 
@@ -141,7 +141,7 @@ def test_how_far_ahead_is_a_setting() -> None:
         tick = ticks(1, 1).records.copy()
         tick["time_msc"] = deal["time_msc"]
         dialog.say(Ticks(1, OFFSET_MS, number, tick))
-    assert [batch.quality.tolist() for batch in dialog.batches] == [[0], [0], [32], [32]]
+    assert [batch.quality.tolist() for batch in dialog.batches] == [[], [], [32], [32]]
 
 
 def test_gap_is_asked_for_and_filled() -> None:

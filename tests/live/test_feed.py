@@ -20,7 +20,7 @@ from cep.market import (
 from cep.plan import compile_rules
 from mt5bridge.records import DEAL, TICK, DealKind, Records, utc_msc
 from mt5bridge.spool import CLOCK, Group, Kind
-from mt5bridge.validate import tick_quality
+from mt5bridge.validate import each, tick_quality
 
 TICKS = """
 define stream Tick (symbol string, bid float, ask double, volume double, flags int, last double);
@@ -81,7 +81,7 @@ def plainly(run: Run, group: Group) -> list[bytes]:
     order = np.arange(group.ingest, group.ingest + len(group.records))
     times = utc_msc(group.records, group.utc_offset_ms)
     if group.kind is Kind.TICKS:
-        shown = shown_ticks(group.quality)
+        shown = shown_ticks(each(group.quality, group.width))
     else:
         shown = shown_deals(lambda name: group.records[name], group.quality)
     kept = group.records[shown]
