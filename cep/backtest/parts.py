@@ -123,8 +123,9 @@ def why_sequential(rules: Compiled) -> str | None:
     stages = rules.stages
     if stages.has_interpreter:
         return is_distributable(rules)
-    if stages.by.key not in (None, SYMBOL):
-        return f"the rules work per {stages.by.key}, the archive is kept by symbol"
+    others = [f"{name} of {stream}" for stream, name in stages.by.keys.items() if name != SYMBOL]
+    if others:
+        return f"the key is {others[0]}, the archive is kept by symbol"
     for event in rules.plan.events:
         if event.key is not None and not stages.by.is_keyed(event):
             return f"{event.name} is made for each {event.key.name} across symbols"

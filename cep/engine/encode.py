@@ -55,11 +55,14 @@ class InputRows:
 class Encoder:
     """Encodes columns by the schemas of a plan's source streams."""
 
-    def __init__(self, plan: Plan, ids: StreamIds, strings: Strings, key: str | None) -> None:
+    def __init__(
+        self, plan: Plan, ids: StreamIds, strings: Strings, keys: Mapping[str, str]
+    ) -> None:
+        """`keys` are the key attributes by source; rows of other sources have no key."""
         self.plan = plan
         self.ids = ids
         self.strings = strings
-        self.key = key
+        self.keys = keys
         self.widths = row_widths(plan)
         self.sources = {stream.name: stream for stream in plan.sources}
         self.objects: list[Any] = []
@@ -82,10 +85,11 @@ class Encoder:
         ints[:, OUT_STREAM] = self.ids.of(stream)
         ints[:, OUT_TIME] = time_msc
         ints[:, OUT_KEY] = NULL
+        key = self.keys.get(stream)
         for attribute, cell in zip(source.schema.attributes, row_cells(source.schema), strict=True):
             values = self._values(source, attribute, columns, n)
             (floats if cell.is_float else ints)[:, cell.column] = values
-            if attribute.name == self.key and attribute.type is Type.STRING:
+            if attribute.name == key:
                 ints[:, OUT_KEY] = values
         return InputRows(ints, floats)
 

@@ -126,8 +126,8 @@ class Run:
         self.rules = rules
         self.strings = Strings(rules.literals)
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
-        key = rules.stages.by.key
-        self.encoder = Encoder(rules.plan, rules.ids, self.strings, key)
+        by = rules.stages.by
+        self.encoder = Encoder(rules.plan, rules.ids, self.strings, by.keys)
         self.decoder = Decoder(rules.plan, rules.ids.names(), self.strings, rules.ids.wide)
         self._rows_of_codes = np.zeros(256, np.int64)
         later = [stage for stage in rules.stages.used() if stage != KEYED]
@@ -462,7 +462,7 @@ class Run:
     def _assign_keys(self, ints: Ints) -> None:
         """Replace the key codes of encoded rows by key rows, opening rows for new keys in order."""
         codes = ints[:, OUT_KEY]
-        if self.rules.stages.by.key is None:
+        if not self.rules.stages.by.keys:
             codes[:] = 0
             return
         self._fit_strings()

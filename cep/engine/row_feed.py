@@ -76,7 +76,7 @@ class RowFeed:
         return self._put_float(column, attribute.type is Type.FLOAT)
 
     def _is_key(self, attribute: Attribute) -> bool:
-        return attribute.name == self.run.encoder.key
+        return attribute.name == self.run.encoder.keys.get(self._stream)
 
     def _put_float(self, column: int, single: bool) -> Put:
         floats, isfinite, nan = self._floats, math.isfinite, math.nan

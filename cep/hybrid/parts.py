@@ -14,6 +14,7 @@ from cep.database.explain import program_text
 from cep.database.program import build, prepared
 from cep.plan.nodes import Event, Operator, Origin, Plan
 from cep.plan.query import Query
+from cep.plan.separable import fed_from_outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,8 @@ def parts(plan: Plan, dialect: Dialect) -> Parts:
         if not more:
             break
         refused |= more
-    made = {one.target for one in own if isinstance(one, Query)}
-    behind = tuple(
-        replace(stream, origin=Origin.SOURCE) if stream.name in made else stream
-        for stream in plan.streams
-    )
+    made = {one.target for one in own if isinstance(one, Query) and one.target is not None}
+    behind = fed_from_outside(plan, made)
     front = tuple(s for s in plan.streams if s.origin is Origin.SOURCE or s.name in made)
     return Parts(
         replace(plan, streams=front, operators=tuple(own)),

@@ -8,7 +8,7 @@ from cep.jepc.errors import QueryError
 from cep.jepc.lowering import Made, lower
 from cep.jepc.queries import Node as QueryNode
 from cep.jepc.queries import Query, Stream
-from cep.plan.nodes import Origin, Plan
+from cep.plan.nodes import Origin, Plan, usual_key
 from cep.plan.nodes import Stream as PlanStream
 from cep.plan.rewrite import rewrite
 from cep.plan.types import Attribute, Schema, Type
@@ -68,7 +68,8 @@ class Catalog:
         """All queries as one plan. Inner streams are called `query.number`."""
         made = [operator for _, one in self._queries.values() for operator in one.queries]
         sources = [
-            PlanStream(name, schema, Origin.SOURCE) for name, schema in self._sources.items()
+            PlanStream(name, schema, Origin.SOURCE, key=usual_key(schema))
+            for name, schema in self._sources.items()
         ]
         derived = [PlanStream(query.name, query.schema, Origin.QUERY) for query in made]
         return rewrite(Plan("jepc", (*sources, *derived), tuple(made)))

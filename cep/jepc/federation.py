@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from cep.jepc.errors import QueryError
 from cep.jepc.provider import Event, Provider, Result
-from cep.plan.nodes import Origin, Plan
+from cep.plan.nodes import Plan
 from cep.plan.query import Query
+from cep.plan.separable import fed_from_outside
 
 Choose = Callable[[Query], str]
 """Which provider a query goes to, by name."""
@@ -122,11 +123,7 @@ def _part(plan: Plan, assigned: Mapping[str, str], provider: str) -> _Part:
     queries = [one for one in own if isinstance(one, Query)]
     makes = frozenset(query.target for query in queries if query.target)
     reads = frozenset(one.stream for query in queries for one in query.inputs) - makes
-    streams = tuple(
-        replace(stream, origin=Origin.SOURCE) if stream.name in reads else stream
-        for stream in plan.streams
-        if stream.name in reads | makes
-    )
+    streams = tuple(s for s in fed_from_outside(plan, reads) if s.name in reads | makes)
     return _Part(replace(plan, streams=streams, operators=own), reads, makes)
 
 

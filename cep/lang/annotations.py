@@ -35,6 +35,11 @@ KINDS = (
     AnnotationKind("PrimaryKey", ("table",), "the attributes that tell rows apart"),
     AnnotationKind("Index", ("table",), "an attribute by which rows are found fast"),
     AnnotationKind(
+        "key",
+        ("stream",),
+        "the text attribute whose values have own clocks, else `symbol`",
+    ),
+    AnnotationKind(
         "OnError", ("stream",), "`action='STREAM'` sends rows that fail to `!S`, `'LOG'` logs them"
     ),
     AnnotationKind(

@@ -44,7 +44,7 @@ class TickFeed:
         self.run = run
         self.id = run.rules.ids.of(stream.name)
         self.widths = run.encoder.widths
-        self.is_keyed = run.encoder.key == "symbol"
+        self.is_keyed = run.encoder.keys.get(TICK_STREAM) == "symbol"
         self.columns: list[tuple[str, Cell, Type]] = []
         self.symbol_cell: Cell | None = None
         for attribute, cell in zip(stream.schema.attributes, row_cells(stream.schema), strict=True):

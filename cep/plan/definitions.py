@@ -8,7 +8,7 @@ from cep.lang import ast
 from cep.lang.errors import listing
 from cep.plan import notes
 from cep.plan.check import Checker
-from cep.plan.nodes import NamedWindow, Origin, Reorder, Stream, Table, Trigger
+from cep.plan.nodes import NamedWindow, Origin, Reorder, Stream, Table, Trigger, usual_key
 from cep.plan.outputs import KINDS
 from cep.plan.problems import Problems
 from cep.plan.scope import one_row
@@ -41,7 +41,8 @@ class DefinitionBuilder:
         name, schema = node.name.text, self.schema(node.attributes)
         on_error = self._on_error(node)
         reorder = self._reorder(node)
-        stream = Stream(name, schema, Origin.SOURCE, on_error, reorder)
+        key = self._key(node, schema)
+        stream = Stream(name, schema, Origin.SOURCE, on_error, reorder, key)
         self.streams.declare(node.name, stream)
         if on_error == "stream":
             fault = Schema((*schema.attributes, Attribute(ERROR_ATTRIBUTE, Type.OBJECT)))
@@ -59,6 +60,24 @@ class DefinitionBuilder:
             hint = "write `@OnError(action='STREAM')` or `'LOG'`; a store reads the fault stream"
             raise self.problems.error(note.span, f"unknown action '{value}'", hint)
         return "stream" if value == "stream" else "log"
+
+    def _key(self, node: ast.StreamDefinition, schema: Schema) -> str | None:
+        """The attribute that `@key` names, else `symbol` where it is text, else none."""
+        note = notes.find(node.annotations, "key")
+        if note is None:
+            return usual_key(schema)
+        texts = [one.name for one in schema.attributes if one.type is Type.STRING]
+        named = [value for _, value in note.elements]
+        hint = f"write `@key('{texts[0]}')`" if texts else "a stream without text has no key"
+        if len(named) != 1:
+            raise self.problems.error(note.span, "`@key` names one attribute", hint)
+        if named[0] not in schema.names:
+            message = f"stream `{node.name.text}` has no attribute `{named[0]}`"
+            raise self.problems.error(note.span, message, f"it has {listing(schema.names)}")
+        if named[0] not in texts:
+            message = f"`{named[0]}` is no text, which a key must be"
+            raise self.problems.error(note.span, message, hint)
+        return named[0]
 
     def _reorder(self, node: ast.StreamDefinition) -> Reorder | None:
         note = notes.find(node.annotations, "reorder")

@@ -63,7 +63,7 @@ class Stream:
     """A named, typed sequence of rows; every row has a time in ms UTC beside its attributes.
 
     `on_error`: what happens to a row that makes a reader fail: it is logged, or goes to the fault
-    stream `!name`.
+    stream `!name`. `key` is the text attribute of a source whose values have clocks of their own.
     """
 
     name: str
@@ -71,6 +71,13 @@ class Stream:
     origin: Origin
     on_error: Literal["log", "stream"] = "log"
     reorder: Reorder | None = None
+    key: str | None = None
+
+
+def usual_key(schema: Schema) -> str | None:
+    """The key of a source whose definition names none: `symbol`, where that is text."""
+    is_text = any(one.name == "symbol" and one.type is Type.STRING for one in schema.attributes)
+    return "symbol" if is_text else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,29 @@
-"""By which attribute a plan is separable: where every output row depends on one key's events only.
+"""What of a plan is separable by key: where every output row depends on one key's events only.
 
-Keyed operators have one clock, one window and one queue per key, so they run per key in parallel
-with exactly the sequential answer. Whatever is not keyed runs after them on one clock (stage 2).
+The key of a source is declared (`Stream.key`) and inherited by what passes it on unchanged; it does
+not depend on what queries group by, so that no query changes how another runs. Keyed operators have
+one clock, one window and one queue per key, so they run per key in parallel with exactly the
+sequential answer. Whatever is not keyed runs after them on one clock (stage 2).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from cep.plan.expressions import Column, Expression, InTable, walk
-from cep.plan.nodes import Complex, Event, Operator, Plan, Ref, Signal, ValueKey, leaves
+from cep.plan.nodes import (
+    Complex,
+    Event,
+    Operator,
+    Origin,
+    Plan,
+    Ref,
+    Signal,
+    Stream,
+    ValueKey,
+    leaves,
+)
 from cep.plan.query import (
     AbsentState,
     Filter,
@@ -25,7 +38,6 @@ from cep.plan.query import (
     StreamInput,
     StreamState,
 )
-from cep.plan.types import Type
 
 ROW_WINDOWS = ("length", "lengthBatch", "timeLength", "batch")
 """Windows that count rows: outside a partition rows of other keys push rows out of them."""
@@ -35,13 +47,18 @@ CURRENT_WINDOWS = ("length", "time")
 
 @dataclass(frozen=True, slots=True)
 class Separability:
-    """The key attribute (None: nothing is separable) and what is keyed by it."""
+    """The key attribute of each source (empty: nothing works by key), and what is keyed by them."""
 
-    key: str | None
+    keys: Mapping[str, str]
     engines: frozenset[str]
     operators: frozenset[str]
     key_columns: dict[str, frozenset[int]] = field(default_factory=dict)
     reasons: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def key(self) -> str | None:
+        """The key's name, or names; None where nothing works by key."""
+        return " or ".join(dict.fromkeys(self.keys.values())) or None
 
     def is_keyed(self, operator: Operator) -> bool:
         """Whether this operator depends on rows of one key only."""
@@ -69,40 +86,42 @@ class Separability:
 
 
 def separability(plan: Plan) -> Separability:
-    """Find the key attribute of a plan and everything that is keyed by it."""
-    key = _key_attribute(plan)
-    if key is None:
-        return Separability(None, frozenset(), frozenset())
-    return _Analysis(plan, key).run()
+    """Find everything in a plan that is keyed by the keys of its sources."""
+    keys = {stream.name: stream.key for stream in plan.sources if stream.key is not None}
+    if not keys or not _works_by_key(plan):
+        return Separability({}, frozenset(), frozenset())
+    return _Analysis(plan, keys).run()
 
 
-def _key_attribute(plan: Plan) -> str | None:
-    """The string attribute of the sources that most operators work per."""
-    votes: Counter[str] = Counter()
-    votes.update(event.key.name for event in plan.events if event.key)
-    votes.update(query.group_by[0].name for query in plan.queries if query.group_by)
-    votes.update(
-        key.expression.name
-        for partition in plan.partitions
-        for key in partition.keys
-        if isinstance(key, ValueKey) and isinstance(key.expression, Column)
+def fed_from_outside(plan: Plan, names: Collection[str]) -> tuple[Stream, ...]:
+    """The streams of a plan, those named as sources, under the key that they inherit."""
+    columns = separability(plan).key_columns
+
+    def source(stream: Stream) -> Stream:
+        held = columns.get(stream.name)
+        key = stream.schema.names[min(held)] if held else stream.key
+        return replace(stream, origin=Origin.SOURCE, key=key)
+
+    return tuple(source(one) if one.name in names else one for one in plan.streams)
+
+
+def _works_by_key(plan: Plan) -> bool:
+    """Whether anything may: else no key need be looked up for any row."""
+    by_value = any(isinstance(one, ValueKey) for part in plan.partitions for one in part.keys)
+    return (
+        by_value
+        or any(event.key is not None for event in plan.events)
+        or any(query.group_by for query in plan.queries)
     )
-    known = {
-        attribute.name
-        for stream in plan.sources
-        for attribute in stream.schema.attributes
-        if attribute.type is Type.STRING
-    }
-    candidates = [name for name, _ in votes.most_common() if name in known]
-    return candidates[0] if candidates else None
 
 
 class _Analysis:
     """One pass in definition order; engines are settled first by the slower fixed point."""
 
-    def __init__(self, plan: Plan, key: str) -> None:
+    def __init__(self, plan: Plan, keys: Mapping[str, str]) -> None:
         self.plan = plan
-        self.key = key
+        self.keys = keys
+        self.key = " or ".join(dict.fromkeys(keys.values()))
         self.reasons: dict[str, str] = {}
 
     def run(self) -> Separability:
@@ -115,7 +134,7 @@ class _Analysis:
                 break
             engines = kept
         return Separability(
-            self.key,
+            self.keys,
             frozenset(engines),
             frozenset(operators),
             columns,
@@ -134,11 +153,10 @@ class _Analysis:
         """Key columns per keyed stream and the names of keyed operators."""
         columns: dict[str, frozenset[int]] = {}
         for stream in self.plan.sources:
-            position = stream.schema.position(self.key)
             if stream.reorder is not None:
                 self.reasons[stream.name] = "it is put in order over all keys"
-            elif position >= 0 and stream.schema.attributes[position].type is Type.STRING:
-                columns[stream.name] = frozenset((position,))
+            elif stream.key is not None:
+                columns[stream.name] = frozenset((stream.schema.position(stream.key),))
         operators: set[str] = set()
         for operator in self.plan.operators:
             if self._operator_is_keyed(operator, columns, engines):

@@ -38,10 +38,9 @@ def replay_on_spark(
     if is_distributable(rules) is not None:
         yield from replay(rules, sources, until_msc=until_msc)
         return
-    key = rules.stages.by.key
-    assert key is not None
-    keys = keys_in_order(sources, key)
-    places = [write_key(folder, place, key, name, sources) for place, name in enumerate(keys)]
+    keyed = _keyed(rules, sources)
+    keys = keys_in_order(keyed)
+    places = [write_key(folder, place, name, keyed) for place, name in enumerate(keys)]
     known = [name for name in keys if name is not None]
     job = msgspec.json.encode(Job.of(rules, known, ()))
     frame = spark.createDataFrame([(place,) for place in places], "place long")
@@ -51,10 +50,16 @@ def replay_on_spark(
     yield merge.push((row.place, bytes(row.part)) for row in sorted(parts))
 
 
-def keys_in_order(sources: list[Source], key: str) -> list[str | None]:
+def _keyed(rules: Compiled, sources: list[Source]) -> list[tuple[str, Source]]:
+    """The sources that have a key, and its name; nothing reads the others."""
+    keys = rules.stages.by.keys
+    return [(keys[one.stream.name], one) for one in sources if one.stream.name in keys]
+
+
+def keys_in_order(keyed: list[tuple[str, Source]]) -> list[str | None]:
     """Every key of the input, in order of its first row; None where a row has none."""
     first: dict[str | None, int] = {}
-    for source in sources:
+    for key, source in keyed:
         values = source.table[key].combine_chunks().dictionary_encode(null_encoding="encode")
         names = values.dictionary.to_pylist()
         codes, places = np.unique(values.indices.to_numpy(), return_index=True)
@@ -68,9 +73,9 @@ def rows_file(folder: Path, place: int, stream: str) -> Path:
     return folder / f"{place}-{encode_name(stream)}.parquet"
 
 
-def write_key(folder: Path, place: int, key: str, name: str | None, sources: list[Source]) -> int:
+def write_key(folder: Path, place: int, name: str | None, keyed: list[tuple[str, Source]]) -> int:
     """Write one key's rows of every stream, with their places in the order; the key's place."""
-    for source in sources:
+    for key, source in keyed:
         column = source.table[key]
         mine = pc.is_null(column) if name is None else pc.equal(column, name)
         table = source.table.append_column(INGEST, pa.array(source.order))

@@ -261,7 +261,7 @@ HOLDERS = {
     "aggregate every sec ... min;",
     "Tick": "define trigger Tick at every 170 milliseconds;",
     "Calendar": "define trigger Calendar at '*/1 * * * * ?';",
-    "Sums": "define stream Sums (k string, s long);",
+    "Sums": "@key('k') define stream Sums (k string, s long);",
 }
 QUESTIONS = {
     "Limits": "from Limits select k, v",
@@ -322,8 +322,8 @@ def _numbered(text: str) -> str:
 
 def _definitions(random: Random, queries: str) -> str:
     """Streams, and the holders that queries name."""
-    late = f"define stream Late {SCHEMA};\n{REORDER}" if random.random() < REORDER_SHARE else ""
-    streams = f"{late}define stream A {SCHEMA};\ndefine stream B {SCHEMA};\n"
+    late, a, b = (f"@key('k') define stream {name} {SCHEMA};\n" for name in ("Late", "A", "B"))
+    streams = f"{late}{REORDER}{a}{b}" if random.random() < REORDER_SHARE else a + b
     return streams + "".join(
         f"{definition}\n"
         for name, definition in HOLDERS.items()

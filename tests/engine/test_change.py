@@ -310,8 +310,8 @@ def test_one_more_window_of_a_shape_starts_empty_and_the_others_go_on(cut: int) 
 
 
 JOINS = """
-define stream L (k string, x long);
-define stream R (k string, y long);
+@key('k') define stream L (k string, x long);
+@key('k') define stream R (k string, y long);
 {first}
 @info(name='join') from L#window.length(3) join R#window.time(20) on L.k == R.k
 select L.x as x, R.y as y insert into J;

@@ -13,7 +13,9 @@ from cep.plan import compile_rules
 from tests.engine.test_against_interpreter import by_stream
 from tests.engine.test_against_reference import Row
 
-SOURCE = "define stream S (s string, i int, j long, f float, d double, b bool, ts long);\n"
+SOURCE = (
+    "@key('s') define stream S (s string, i int, j long, f float, d double, b bool, ts long);\n"
+)
 FUNCTIONS = (
     "convert(d, 'int')", "convert(d, 'long')", "convert(d, 'float')", "convert(f, 'double')",
     "convert(i, 'long')", "convert(j, 'int')", "convert(i, 'double')", "convert(j, 'float')",

@@ -66,7 +66,7 @@ def test_what_reads_a_pattern_keeps_nothing(reader: str, why: str | None) -> Non
     ("keys", "why"),
     [
         ("symbol of S", None),
-        ("volume of S", "key"),
+        ("volume of S", "not by symbol"),
         ("mid > 1.0 as 'high' or mid <= 1.0 as 'low' of S", "key"),
     ],
 )

@@ -17,7 +17,7 @@ from tests.campaign import examples
 from tests.engine.mixed import Row, compiled, encoded, mixed, one_by_one, plan
 
 TYPES = """
-define stream S (s string, t string, i int, l long, f float, d double, b bool);
+@key('s') define stream S (s string, t string, i int, l long, f float, d double, b bool);
 from S select s, t, i, l, f, d, b, l + i as sum, f * 2.0f as twice insert into Out;
 define event A for each s as every S[b] repeat allow;
 """

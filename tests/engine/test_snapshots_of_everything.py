@@ -138,7 +138,7 @@ def test_one_row_at_a_time_or_a_snapshot_after_each_is_the_same() -> None:
 
 def test_a_function_of_the_users_own_goes_on() -> None:
     text = (
-        "define stream S (k string, v long); "
+        "@key('k') define stream S (k string, v long); "
         "from S#window.length(3) select k, own:half(sum(v)) as h group by k insert into Halves;"
     )
 

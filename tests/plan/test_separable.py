@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from cep.lang import RuleError
+from cep.plan import compile_rules
 from cep.plan.separable import separability
 from tests.plan.rules import plan
 
@@ -88,3 +92,57 @@ def test_a_stream_put_in_order_crosses() -> None:
 
 def test_partitions_vote_for_the_key() -> None:
     assert separability(plan(inside("from S select n insert into Out;"))).key == "symbol"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "from S select n, count() as c group by n insert into Counts;",
+        "".join(
+            f"from S select note, avg(price) as a group by note insert into N{i};" for i in range(3)
+        ),
+        "define event Other for each note as S[ok];",
+        "define event Any as every S[ok] repeat allow; define complex Cross as Any within 1 sec;",
+        "define stream T2 (symbol string, x int); from T2 select x insert into Xs;",
+    ],
+)
+def test_the_key_is_declared_and_never_elected(more: str) -> None:
+    """No statement that is added changes what is keyed of the others."""
+    own = (
+        """
+    define stream S (symbol string, note string, price double, n int, ok bool);
+    from S#window.time(1 sec) select symbol, avg(price) as a group by symbol insert into O;
+    """
+        + VOTE
+    )
+    alone, together = (separability(compile_rules(text)) for text in (own, own + more))
+    assert alone.operators == {"query1", "Vote"}
+    assert alone.operators <= together.operators
+    assert together.key == "symbol"
+
+
+def test_a_key_of_another_name_is_inherited_under_any_name() -> None:
+    text = """
+    @key('note') define stream T (symbol string, note string, x double);
+    from T select note as place, x insert into Moved;
+    from Moved#window.time(1 sec) select place, avg(x) as a group by place insert into Means;
+    from T#window.time(1 sec) select symbol, avg(x) as a group by symbol insert into Others;
+    define event Up for each place as Means[a > 1.0];
+    """
+    found = separability(compile_rules(text))
+    assert found.key == "note"
+    assert {"query1", "query2", "Up"} <= found.operators
+    assert "query3" not in found.operators
+
+
+@pytest.mark.parametrize(
+    ("note", "message"),
+    [
+        ("@key('sybol')", "stream `T` has no attribute `sybol`"),
+        ("@key('x')", "`x` is no text, which a key must be"),
+        ("@key('symbol', 'note')", "`@key` names one attribute"),
+    ],
+)
+def test_keys_that_cannot_be(note: str, message: str) -> None:
+    with pytest.raises(RuleError, match=re.escape(message)):
+        compile_rules(f"{note} define stream T (symbol string, note string, x double);")

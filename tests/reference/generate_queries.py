@@ -37,6 +37,7 @@ SOURCE = Stream(
         b=Type.BOOL,
     ),
     Origin.SOURCE,
+    key="symbol",
 )
 CONSTANTS: dict[Type, tuple[str | int | float | bool, ...]] = {
     Type.STRING: ("A", "B"),

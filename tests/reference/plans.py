@@ -33,7 +33,7 @@ from cep.plan.types import Attribute, Schema, Type
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
 
-SOURCE = Stream("S", Schema.of(n=Type.INT, symbol=Type.STRING), Origin.SOURCE)
+SOURCE = Stream("S", Schema.of(n=Type.INT, symbol=Type.STRING), Origin.SOURCE, key="symbol")
 N = Column(0, "n", Type.INT)
 SYMBOL = Column(1, "symbol", Type.STRING)
 STRIDE = 100

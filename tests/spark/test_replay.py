@@ -15,7 +15,9 @@ from cep.replay import Source, in_order, replay
 from cep.spark.replay import keys_in_order, replay_on_spark
 
 RULES = """
+@key('venue')
 define stream Quote (venue string, price double, size int);
+@key('venue')
 define stream Fill (venue string, comment string);
 from Quote#window.time(1 sec)
 select venue, price, avg(price) as a, sum(size) as s group by venue insert into Band;
@@ -66,4 +68,4 @@ def test_same_rows_as_native(spark: SparkSession, tmp_path: Path, rules: str) ->
 def test_keys_come_in_order_of_their_first_row() -> None:
     made = sources(RULES)
     first = made[0].table["venue"].to_pylist()
-    assert keys_in_order(made, "venue") == list(dict.fromkeys(first))
+    assert keys_in_order([("venue", one) for one in made]) == list(dict.fromkeys(first))
