@@ -126,7 +126,8 @@ class Watch:
         client = self.terminal.client
         if client.welcome is None and now_ms > self.answer_by_ms:
             raise UserError(f"no daemon answers at {self.address}", "start `mt5cep daemon` first")
-        bar.reach(acknowledged(self.terminal), len(self.terminal.tape))
+        tape = self.terminal.tape
+        bar.reach(self.terminal.acknowledged, len(tape) - tape.skipped)
         self._print_signals()
         if not (client.state is State.LIVE and self.terminal.finished):
             self.end_ms = None
@@ -154,17 +155,14 @@ def play(runner: Runner, watch: Watch) -> None:
         raise UserError(f"the daemon refused this terminal: {error}", HINT) from None
     terminal = watch.terminal
     parts = [
-        f"{counted(acknowledged(terminal), 'tick')} acknowledged",
+        f"{counted(terminal.acknowledged, 'tick')} acknowledged",
         counted(len(watch.printed), "signal"),
         counted(len(terminal.account.deals), "deal"),
         f"{counted(runner.drops, 'connection')} lost",
     ]
+    if skipped := terminal.tape.skipped:
+        parts.append(f"{counted(skipped, 'tick')} skipped: sent before, or older than what was")
     click.echo(", ".join(parts))
-
-
-def acknowledged(terminal: Terminal) -> int:
-    """Ticks that are on the daemon's disk, those of earlier runs included."""
-    return sum(outbox.base - 1 for outbox in terminal.client.ticks.values())
 
 
 def signal_text(signal: Signal) -> str:

@@ -26,6 +26,11 @@ class Tape:
         return len(self._times)
 
     @property
+    def skipped(self) -> int:
+        """How many ticks are not released, since an earlier run has taken their times."""
+        return sum(self._skipped.values())
+
+    @property
     def finished(self) -> bool:
         """Whether all ticks are released."""
         return self._released == len(self._times)

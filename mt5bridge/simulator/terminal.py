@@ -60,6 +60,7 @@ class Terminal:
         self._trades = hello.trades
         self._speed = speed
         self._began_ms: int | None = None
+        self._begun_after: dict[str, int] = {}  # by symbol, what earlier runs have sent
         self._deals_taken = 0
         self._is_all_taken = False
         self._quiet_until_ms = 0
@@ -97,6 +98,12 @@ class Terminal:
         return sending
 
     @property
+    def acknowledged(self) -> int:
+        """Ticks of this run that the daemon has on disk."""
+        outboxes = self.client.ticks
+        return sum(outboxes[name].base - 1 - after for name, after in self._begun_after.items())
+
+    @property
     def finished(self) -> bool:
         """Whether all ticks are released and acknowledged; also true to another thread."""
         return self._is_all_taken and self.client.unacknowledged == 0
@@ -107,7 +114,9 @@ class Terminal:
     def _begin(self, now: Now) -> None:
         self._began_ms = now.ms
         for name in self.tape.ticks:
-            self.tape.seek(name, self.client.resume(name))
+            position = self.client.resume(name)
+            self.tape.seek(name, position)
+            self._begun_after[name] = position.sequence
         self._deals_taken = self.client.resume("").sequence
         self._take_deals()
 

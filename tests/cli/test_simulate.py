@@ -84,6 +84,17 @@ def test_all_ticks_arrive_and_the_signal_is_executed(daemon: Daemon) -> None:
     assert daemon.outcomes
 
 
+def test_a_second_run_tells_of_its_own_ticks(daemon: Daemon) -> None:
+    given = ("--connect", daemon.server.address, "--random", "EURUSD", "--stay", 0)
+    assert run(*given, "--count", 100).stdout.splitlines()[-1].startswith("100 ticks acknowledged,")
+    last = run(*given, "--count", 150).stdout.splitlines()[-1]
+    new = sum(map(len, daemon.ticks["EURUSD"])) - 100
+    assert 0 < new < 100 and last.startswith(f"{new} ticks acknowledged,")
+    assert last.endswith(f"{150 - new} ticks skipped: sent before, or older than what was")
+    again = run(*given, "--count", 150).stdout.splitlines()[-1]
+    assert again.startswith("0 ticks acknowledged,") and "150 ticks skipped" in again
+
+
 def test_faults_of_a_script_lose_nothing(daemon: Daemon, tmp_path: Path) -> None:
     script = tmp_path / "faults.toml"
     script.write_text('[[fault]]\naction = "disconnect"\nat_record = 900\n', encoding="utf-8")
