@@ -38,8 +38,13 @@ class Fate:
 
     @property
     def state(self) -> str:
-        """The newest status in words; `sent` before the first."""
-        return self.results[-1].status.name.lower().replace("_", " ") if self.results else "sent"
+        """The newest status in words.
+
+        Before the first, `queued` for a terminal that may be away, or `asked` what became of it.
+        """
+        if not self.results:
+            return "asked" if self.is_asked else "queued"
+        return self.results[-1].status.name.lower().replace("_", " ")
 
     @property
     def lots(self) -> float:

@@ -64,7 +64,7 @@ def test_ls(settings: Path) -> None:
         ["2024-01-01 12:00:00.000", f"{2:016x}", "Fade", "sell 9 lots EURUSD", "refused",
          "lots_per_order 1: asked for sell 9 lots EURUSD"],
         ["2024-01-01 12:00:00.000", f"{order_id('mine'):016x}", "mine",
-         "buy limit 0.3 lots EURUSD at 1.25", "sent"],
+         "buy limit 0.3 lots EURUSD at 1.25", "queued"],
     ]  # fmt: skip
 
 

@@ -141,7 +141,7 @@ def test_of_two_terminals_one_is_full(tmp_path: Path) -> None:
     limits = Limits(lots_per_day=9.0, lots_per_symbol=9.0)
     office = crowded(Office(tmp_path / "o", limits, BOTH), "two")
     office.ask(signal(1))
-    assert office.post.sent == [("one", 1)] and office.state(1) == "rejected, sent"
+    assert office.post.sent == [("one", 1)] and office.state(1) == "queued, rejected"
     assert today(office) == open_lots(office) == pytest.approx(0.1)
     (news,) = office.news
     assert news.terminal == "two" and news.result is not None
@@ -292,7 +292,7 @@ def test_several_terminals_share_the_limit_of_a_day(tmp_path: Path) -> None:
     office.ask(signal(3))
     assert office.text(3) == "lots_per_day 0.5: asked for sell 0.1 lots EURUSD after 0.4 today"
     office.ask(signal(4), terminal="one")
-    assert office.state(4) == "sent"
+    assert office.state(4) == "queued"
     office.tell(result(1, SignalStatus.REJECTED), "two")
     office.tell(result(2, SignalStatus.EXPIRED), "one")
     for found in (office, restarted(office)):
@@ -337,7 +337,7 @@ def test_a_halt_overtakes_an_order_that_waits_for_the_disk(tmp_path: Path) -> No
     assert again.post.sent == [("one", 2)] and again.post.asked == []
     again.desk.halt(False, "", NOON_MSC)
     again.ask(order(3))
-    assert again.state(3) == "sent"
+    assert again.state(3) == "queued"
 
 
 def test_a_dry_run_says_what_a_halt_would_do(tmp_path: Path) -> None:
@@ -410,7 +410,7 @@ def test_an_id_of_which_the_damaged_journal_lost_the_request_is_not_sent_again(
     if where == "nowhere":
         assert again.text(1).startswith("the damaged order journal has lost")
         return
-    assert again.post.asked == [("one", 1)] and again.state(1) == "sent"
+    assert again.post.asked == [("one", 1)] and again.state(1) == "asked"
     third = restarted(again)
     assert third.post.sent == [] and third.post.asked == [("one", 1)]
     third.tell(result(1, SignalStatus.UNKNOWN))

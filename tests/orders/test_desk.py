@@ -37,7 +37,7 @@ def test_a_signal_leaves_at_once_and_its_journal_follows(office: Office) -> None
     assert office.post.sent == [("one", 1)] and office.journal.durable == 0
     office.desk.flush()
     entry = read_book(office.path).get(1)
-    assert entry is not None and entry.state == "sent" and entry.is_open
+    assert entry is not None and entry.state == "queued" and entry.is_open
 
 
 def test_an_order_waits_for_the_disk(office: Office) -> None:
@@ -138,7 +138,7 @@ def test_a_request_for_two_ends_when_both_have_answered(tmp_path: Path) -> None:
     office.ask(signal(1))
     office.fill(1, 0.1, 71)
     entry = office.desk.book.get(1)
-    assert entry is not None and entry.is_open and entry.state == "executed, sent"
+    assert entry is not None and entry.is_open and entry.state == "executed, queued"
     office.tell(result(1, REJECTED), "two")
     assert not entry.is_open and entry.state == "executed, rejected"
 
@@ -159,7 +159,7 @@ def test_the_kill_switch_outlives_the_process(office: Office) -> None:
     again.ask(signal(4))
     again.desk.halt(False, "over", NOON_MSC)
     again.ask(signal(5))
-    assert again.text(4) == "halted: news" and again.state(5) == "sent"
+    assert again.text(4) == "halted: news" and again.state(5) == "queued"
     again.journal.close()
     assert again.again().post.halts == [(False, "over")]
 
@@ -205,7 +205,7 @@ def test_unknown_is_no_end_for_what_was_not_asked(office: Office) -> None:
     """10.9"""
     office.ask(signal(1))
     office.tell(result(1, UNKNOWN))
-    assert office.state(1) == "sent" and office.news == []
+    assert office.state(1) == "queued" and office.news == []
 
 
 def test_a_signal_that_the_journal_has_lost_may_have_been_sent(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_tidying_keeps_what_matters(tmp_path: Path) -> None:
     assert again.path.stat().st_size < size / 100
     for book in (again.desk.book, read_book(again.path)):
         assert [entry.request.id for entry in book] == [700, 2_000]
-        assert [entry.state for entry in book] == ["sent", "executed"]
+        assert [entry.state for entry in book] == ["queued", "executed"]
         assert book.halted is not None and book.halted.reason == "over"
         assert list(book.terminals) == ["one"]
 
@@ -417,4 +417,4 @@ def test_no_room_for_what_waited_for_the_disk(tmp_path: Path) -> None:
     office.post.room = True
     office.ask(signal(4))
     office.ask(signal(5))
-    assert [office.state(number) for number in (4, 5)] == ["sent", "refused"]
+    assert [office.state(number) for number in (4, 5)] == ["queued", "refused"]

@@ -35,7 +35,7 @@ def test_a_stranger_claims_nothing(office: Office, stranger: str, status: Signal
         office.tell(result(number, status, lots=50.0, deal=71, price=1.0), stranger)
     office.desk.flush()
     assert office.path.read_bytes() == journal and office.news == news
-    assert (office.state(1), office.state(2)) == ("sent", "sent")
+    assert (office.state(1), office.state(2)) == ("queued", "queued")
     guard = office.desk.guard
     assert (guard.lots_of("EURUSD"), guard.lots_today(office.now_msc)) == pytest.approx((0.4, 0.4))
     assert [name for name, _ in office.complaints] == ["results_ignored"] * 2
@@ -61,7 +61,7 @@ def test_who_was_only_asked_may_answer(office: Office) -> None:
     late.ask(signal(1, valid_until_msc=10), sent_before_msc=20)
     assert late.post.asked == [("one", 1)] and not late.post.sent
     late.tell(result(1, SignalStatus.EXECUTED, lots=0.1, deal=71), "two")
-    assert late.state(1) == "sent"
+    assert late.state(1) == "asked"
     late.fill(1, 0.1, 71)
     assert late.state(1) == "executed" and late.desk.guard.lots_of("EURUSD") == pytest.approx(0.1)
 
@@ -74,10 +74,10 @@ def test_claims_that_an_older_version_took_count_no_more(tmp_path: Path) -> None
     office.journal.add(Told(office.now_msc, "two", claim))
     office.desk.flush()
     again = office.again()
-    assert again.state(1) == "sent" and again.post.sent == [("one", 1)]
+    assert again.state(1) == "queued" and again.post.sent == [("one", 1)]
     assert again.desk.guard.lots_of("EURUSD") == pytest.approx(0.1)
     entry = read_book(again.path).get(1)
-    assert entry is not None and entry.state == "sent"
+    assert entry is not None and entry.state == "queued"
     assert sum(isinstance(one, Told) for one in OrderJournal(again.path).records) == 1
 
 
