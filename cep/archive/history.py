@@ -32,7 +32,8 @@ class Imported(msgspec.Struct, frozen=True):
     """Totals of one import; `source` is the name its rows carry.
 
     `marks` counts odd ticks by what is odd; `repeated` are those that the archive had before,
-    with the same time and prices.
+    with the same time and prices; `doubled` those that came in this import before, with the same
+    time, prices and volume.
     """
 
     source: str
@@ -41,6 +42,7 @@ class Imported(msgspec.Struct, frozen=True):
     symbols: tuple[str, ...]
     marks: dict[str, int] = {}
     repeated: int = 0
+    doubled: int = 0
 
 
 @dataclass(slots=True)
@@ -76,7 +78,10 @@ def import_history(
             )
     rows = sum(file.rows for file in files)
     symbols = tuple(sorted({file.symbol for file in files}))
-    return Imported(writer.source, len(files), rows, symbols, dict(writer.marks), writer.repeated)
+    return Imported(
+        writer.source, len(files), rows, symbols, dict(writer.marks), writer.repeated,
+        writer.doubled,
+    )  # fmt: skip
 
 
 def _run_name(archive: Archive, source: str) -> str:
@@ -125,6 +130,7 @@ class _Writer:
     allow_overlap: bool
     marks: Counter[str] = field(default_factory=Counter)
     repeated: int = 0
+    doubled: int = 0
 
     def write(self, name: str, symbol: _Symbol, day: int) -> File:
         """Write one day of one symbol and step its sequence and ingest numbers on."""
@@ -136,6 +142,7 @@ class _Writer:
         there = self._there(name, int(times[0]), int(times[-1]))
         ingest = ingest_numbers(times, np.sort(int64(there, "ingest")), symbol.ingest)
         self.repeated += repeated(times, ticks, there)
+        self.doubled += doubled(times, ticks)
         marked, _ = tick_quality(ticks, int(ticks["time_msc"].min()))
         # They are sorted now, so that none is late: at most, a clock went back.
         quality = each(marked, len(ticks)) & ~np.uint8(Quality.LATE)
@@ -179,6 +186,18 @@ def repeated(times_msc: Ints, ticks: Records, there: pa.Table) -> int:
         known[name] = there[name].to_numpy()
         new[name] = times_msc if name == "time_msc" else ticks[name]
     return int(np.count_nonzero(np.isin(as_keys(new), as_keys(known))))
+
+
+def doubled(times_msc: Ints, ticks: Records) -> int:
+    """How many ticks, sorted by time, came before: the same time, prices and volume."""
+    is_same = times_msc[1:] == times_msc[:-1]
+    shared = np.flatnonzero(np.append(is_same, False) | np.append(False, is_same))
+    named = [("time_msc", np.int64)]
+    named += [(name, np.float64) for name in ("bid", "ask", "last", "volume_real")]
+    rows = np.empty(len(shared), named)
+    for name, _ in named:
+        rows[name] = (times_msc if name == "time_msc" else ticks[name])[shared]
+    return len(rows) - len(np.unique(as_keys(rows)))
 
 
 def as_keys(rows: npt.NDArray[np.void]) -> npt.NDArray[np.void]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,12 @@ def command(
     """
     server = ServerTime.parse(server_time) if server_time else None
     broken = Broken("skip" if skip_broken else "stop")
+    empty: list[Path] = []
     if from_terminal:
         blocks = terminal_blocks(symbol, start, end, server)
     elif files:
-        blocks = file_blocks(files, allow_overlap, symbol=symbol, server=server, broken=broken)
+        given: dict[str, Any] = {"symbol": symbol, "server": server, "broken": broken}
+        blocks = file_blocks(files, allow_overlap, empty, **given)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")
     rows = run_import(Archive(archive), blocks, source, allow_overlap)
@@ -63,6 +65,21 @@ def command(
         click.echo(f"{counted(broken.count, 'broken line')} left out", err=True)
         if not rows:
             raise UserError("no line could be read", "correct what is named above")
+    tell_empty(empty, rows)
+
+
+def tell_empty(empty: Sequence[Path], rows: int) -> None:
+    """Name the files that hold no tick; UserError when there was none to import at all."""
+    names = ", ".join(map(str, empty))
+    if rows and empty:
+        click.echo(f"note: no tick in {names}", err=True)
+    elif empty:
+        raise UserError(f"{names}: nothing to import, no tick in it", "export the ticks again")
+    elif not rows:
+        raise UserError(
+            "nothing to import: the terminal has no ticks of that time",
+            "check --from and --to, which are server time",
+        )
 
 
 def run_import(
@@ -73,8 +90,9 @@ def run_import(
         done = import_history(
             archive, blocks, source, allow_overlap=allow_overlap, on_rows=bar.advance
         )
-    symbols = ", ".join(done.symbols) or "no symbol"
-    click.echo(f"{counted(done.rows, 'tick')} of {symbols} in {counted(done.files, 'file')}")
+    if done.rows:
+        in_files = f"in {counted(done.files, 'file')}"
+        click.echo(f"{counted(done.rows, 'tick')} of {', '.join(done.symbols)} {in_files}")
     if done.marks:
         marks = ", ".join(f"{count:,} {mark}" for mark, count in sorted(done.marks.items()))
         click.echo(
@@ -86,11 +104,21 @@ def run_import(
             f"note: {counted(done.repeated, 'tick')} with the same time and prices were archived "
             "before, and are there again now", err=True,
         )  # fmt: skip
+    if done.doubled:
+        click.echo(
+            f"note: {counted(done.doubled, 'tick')} with the time, prices and volume of another in "
+            "this import; all are archived", err=True,
+        )  # fmt: skip
     return done.rows
 
 
-def file_blocks(files: Iterable[Path], allow_overlap: bool, **options: Any) -> Iterator[TickBlock]:
-    """Ticks of the files in turn. UserError when two have a symbol's ticks of the same time."""
+def file_blocks(
+    files: Iterable[Path], allow_overlap: bool, empty: list[Path], **options: Any
+) -> Iterator[TickBlock]:
+    """Ticks of the files in turn; those without any are added to `empty`.
+
+    UserError when two have a symbol's ticks of the same time.
+    """
     known: dict[str, list[tuple[int, int, Path]]] = {}
     for file in files:
         own: dict[str, tuple[int, int]] = {}
@@ -107,6 +135,8 @@ def file_blocks(files: Iterable[Path], allow_overlap: bool, **options: Any) -> I
             low, high = own.get(block.symbol, (first, last))
             own[block.symbol] = min(low, first), max(high, last)
             yield block
+        if not own:
+            empty.append(file)
         for symbol, span in own.items():
             known.setdefault(symbol, []).append((*span, file))
 

@@ -22,6 +22,9 @@ def load_ticks(
     for file in files:
         for block in read_ticks(file, symbol=symbol, server=server):
             found.setdefault(block.symbol, []).append(in_utc(block))
+    if not any(map(len, found.values())):
+        names = ", ".join(map(str, files))
+        raise UserError(f"{names}: no tick in it", "export the ticks again")
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 

@@ -14,6 +14,7 @@ from cep.inputs.errors import InputError
 from cep.inputs.time import time_column
 from cep.inputs.types import ARROW, is_valid
 from mt5bridge.arrow import reader
+from mt5bridge.history.jsonl import repeated_name
 
 
 def read(path: Path, data: bytes, types: Mapping[str, str]) -> tuple[pa.Table, str]:
@@ -70,6 +71,9 @@ def _explain(path: Path, data: bytes, types: Mapping[str, str]) -> InputError | 
             values = _object(path, line, number)
         except InputError as error:
             return error
+        if twice := repeated_name(line):
+            what = f"{twice} is there more than once"
+            return InputError(path, what, "leave one of them", number)
         for name, type_ in types.items():
             value = values.get(name)
             if (isinstance(value, str) and type_ != "string") or not is_valid(value, type_):

@@ -51,5 +51,13 @@ def _table(batch: pa.RecordBatch, raw: tuple[str, ...], layout: Layout) -> pa.Ta
     for written, name in zip(raw, layout.names, strict=True):
         if name in layout.used:
             column = pa.chunked_array([batch[written]])
-            columns[name] = column.cast(pa.float64()) if name in layout.numbers else column
+            columns[name] = _numbers(column, written) if name in layout.numbers else column
     return pa.table(columns)
+
+
+def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """A column as double; pa.ArrowInvalid names one that holds something else."""
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowException as error:
+        raise pa.ArrowInvalid(f"column {name}: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -63,8 +64,12 @@ def as_table(data: bytes, layout: Layout) -> pa.Table:
 
 def _fault(layout: Layout, line: bytes) -> Fault | None:
     """What is wrong with the fields of one line."""
-    fields = line.decode(errors="replace").strip("\r\n").split(layout.delimiter)
-    if len(fields) != len(layout.names) and b'"' not in line:
+    text = line.decode(errors="replace").strip("\r\n")
+    try:
+        fields = next(csv.reader([text], delimiter=layout.delimiter), [])
+    except csv.Error as error:
+        return Fault(str(error))
+    if len(fields) != len(layout.names):
         return Fault(f"{len(fields)} fields where the header has {len(layout.names)}")
     for name, value in zip(layout.names, fields, strict=False):
         if name in layout.numbers and value and not _is_number(value):

@@ -33,7 +33,7 @@ REMEDIES = {
 
 
 class BadRow(Exception):
-    """A row whose time cannot be used; a `fatal` one speaks for its whole file."""
+    """A row whose time or symbol cannot be used; a `fatal` one speaks for its whole file."""
 
     def __init__(self, row: int, what: str, remedy: str, *, fatal: bool = False) -> None:
         super().__init__(f"{what}; {remedy}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -36,7 +38,8 @@ def read_jsonl(
         if assembler is None:
             first = _first(path, lines)
             assembler = Assembler(path, of_names(path, tuple(first)), symbol, server)
-            how = LineReader(partial(as_table, first=first, layout=assembler.layout), _fault)
+            fault = partial(_fault, first=first, layout=assembler.layout)
+            how = LineReader(partial(as_table, first=first, layout=assembler.layout), fault)
         yield from tick_blocks(assembler, lines, broken, how)
     if assembler is not None:
         assembler.finish()
@@ -83,9 +86,39 @@ def _read(data: bytes, schema: Mapping[str, pa.DataType]) -> pa.Table:
     )
 
 
-def _fault(line: bytes) -> Fault | None:
+def _fault(line: bytes, first: Mapping[str, object], layout: Layout) -> Fault | None:
+    """What is wrong with one object: with its names, or with the kind of a value."""
     try:
-        msgspec.json.decode(line, type=dict[str, object])
+        values = msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         return Fault(str(error))
+    if twice := repeated_name(line):
+        return Fault(f"{twice} is there more than once", "leave one of them")
+    for raw, name in zip(first, layout.names, strict=True):
+        value = values.get(raw)
+        if name in layout.used and value is not None and (kind := _no_kind(name, value, layout)):
+            return Fault(f"{raw} {msgspec.json.encode(value).decode()} is no {kind}")
     return None
+
+
+def _no_kind(name: str, value: object, layout: Layout) -> str | None:
+    """The kind of value that the column `name` wants, unless `value` is of it."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if name in layout.numbers:
+        return None if is_number else "number"
+    if name in layout.times:
+        return None if is_number or isinstance(value, str) else "time"
+    return None if isinstance(value, str) else "text"
+
+
+def repeated_name(line: bytes) -> str | None:
+    """A name that an object of this line of JSON has more than once."""
+    found: list[str] = []
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        found.extend(
+            name for name, count in Counter(name for name, _ in pairs).items() if count > 1
+        )
+
+    json.loads(line, object_pairs_hook=look, parse_int=str, parse_float=str)
+    return found[0] if found else None

@@ -45,7 +45,7 @@ class Assembler:
     def blocks(self, table: pa.Table, place: Place) -> Iterator[TickBlock]:
         """Ticks of `table`, one block a symbol and offset; `place` says where a row of it is.
 
-        pa.ArrowInvalid or BadRow for a bad time.
+        pa.ArrowInvalid or BadRow for a bad time, BadRow for a missing symbol.
         """
         wall, offsets, is_local = self.times(table)
         for symbol, rows in self._symbols(table):
@@ -63,7 +63,7 @@ class Assembler:
         self._folds.finish()
 
     def check(self, table: pa.Table) -> None:
-        """Raise pa.ArrowInvalid or BadRow when a time or symbol of `table` cannot be used."""
+        """Raise pa.ArrowInvalid for a bad time, BadRow for a bad time or no symbol."""
         self.times(table)
         for _ in self._symbols(table):
             pass
@@ -95,9 +95,13 @@ class Assembler:
             yield self.symbol, None
             return
         codes = table["symbol"].cast(pa.string()).combine_chunks().dictionary_encode()
-        if codes.null_count:
-            raise pa.ArrowInvalid("a symbol is missing")
-        for code, symbol in enumerate(codes.dictionary.to_pylist()):
+        names = codes.dictionary.to_pylist()
+        blank = pa.array([code for code, name in enumerate(names) if not name.strip()], pa.int32())
+        if codes.null_count or len(blank):
+            missing = pc.fill_null(pc.is_in(codes.indices, blank), False)
+            row = pc.or_(missing, codes.is_null()).index(True).as_py()
+            raise BadRow(row, "the symbol is missing", "every tick needs one")
+        for code, symbol in enumerate(names):
             yield symbol, np.flatnonzero(codes.indices.to_numpy() == code)
 
     def _records(self, symbol: str, table: pa.Table, wall: Ints) -> Records:

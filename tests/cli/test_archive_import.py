@@ -104,6 +104,35 @@ def test_nothing_but_broken_lines_is_no_import(tmp_path: Path) -> None:
     assert result.exit_code == 2 and "no line could be read" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.csv", "time_msc,bid,ask\n"), ("a.csv", "time_msc,bid,ask\n\n\n"), ("a.jsonl", "\n")],
+)
+def test_a_file_without_a_tick_is_named(tmp_path: Path, ticks: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    result = run(tmp_path / "archive", path, "--symbol", "A")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"error: {path}: nothing to import, no tick in it\nhelp: export" in result.stderr
+    with_another = run(tmp_path / "archive", path, ticks, "--symbol", "A")
+    assert with_another.exit_code == 0 and f"note: no tick in {path}" in with_another.stderr
+
+
+def test_ticks_that_come_twice_in_one_import_are_counted(tmp_path: Path) -> None:
+    lines = [f"170928000000{i},1.1,1.2" for i in (1, 3, 3, 3, 5, 1)]
+    other = ["1709280000003,1.1,1.3", "1709366400009,1.1,1.2", "1709366400009,1.1,1.2"]
+    path = written(tmp_path, "a.csv", *lines, *other)
+    result = run(tmp_path / "archive", path, "--symbol", "A")
+    assert result.exit_code == 0 and result.stdout.startswith("9 ticks of A in 2 files")
+    assert "note: 4 ticks with the time, prices and volume of another in this" in result.stderr
+
+
+def test_trades_of_one_quote_are_not_the_same_tick(tmp_path: Path) -> None:
+    lines = [f"1709280000001,1.1,1.2,1.1,{volume}" for volume in (1, 2)]
+    path = written(tmp_path, "a.csv", *lines, header="time_msc,bid,ask,last,volume")
+    assert run(tmp_path / "archive", path, "--symbol", "A").stderr == ""
+
+
 def test_a_double_hour_is_archived_in_its_order(tmp_path: Path) -> None:
     times = ["02:30", "03:10", "03:50", "03:00", "03:40", "04:10"]
     lines = [f"2024-10-27 {time}:00,1.{i},1.{i}" for i, time in enumerate(times)]

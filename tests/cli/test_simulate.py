@@ -144,6 +144,13 @@ def test_files_are_played_in_utc(tmp_path: Path) -> None:
     assert ticks["time"].tolist() == [1_709_280_000]
 
 
+def test_files_without_a_tick_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "ticks.csv"
+    path.write_text("time_msc,symbol,bid,ask\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"ticks\.csv: no tick in it"):
+        load_ticks([path], None, None)
+
+
 def test_points_of_prices() -> None:
     ticks = made_up_ticks(["A", "B"], 50, 1)
     assert points_of(ticks, {"B": 0.25}) == {"A": pytest.approx(1e-5), "B": 0.25}

@@ -217,6 +217,64 @@ def test_a_broken_line_is_named_or_left_out(tmp_path: Path, line: str, what: str
 
 
 @pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("A,1700000000000,1,2,6", None),
+        (",1700000000000,1,2,6", "the symbol is missing; every tick needs one"),
+        ("  ,1700000000000,1,2,6", "the symbol is missing"),
+        ('"A","1700000000000","1","x","6"', "ask 'x' is no number"),
+        ('"A",x,"1",2,6', "time 'x' cannot be used"),
+        ('A,1700000000000,"1,1",2,6', "bid '1,1' is no number"),
+        ('A,1700000000000,1,2,"6",7', "6 fields where the header has 5"),
+    ],
+)
+def test_the_column_at_fault_is_named(tmp_path: Path, line: str, what: str | None) -> None:
+    path = stored(tmp_path, f"symbol,time_msc,bid,ask,flags\nA,{START},1,2,6\n{line}\n")
+    if what is None:
+        assert len(records(list(read_ticks(path)))) == 2
+        return
+    with pytest.raises(HistoryError) as caught:
+        list(read_ticks(path))
+    assert f"{path}:3: {what}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ('"symbol": null', "the symbol is missing"),
+        ('"symbol": ""', "the symbol is missing"),
+        ('"symbol": 5', "symbol 5 is no text"),
+        ('"bid": "x"', 'bid "x" is no number'),
+        ('"time_msc": true', "time_msc true is no time"),
+        ('"bid": 1, "bid": 2', "bid is there more than once; leave one of them"),
+        ('"bid": 1, "b\\u0069d": null', "bid is there more than once"),
+        ('"own": {"x": 1, "x": 1}', "x is there more than once"),
+    ],
+)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_the_value_at_fault_is_named(tmp_path: Path, wrong: str, what: str, number: int) -> None:
+    good = {"symbol": '"symbol": "A"', "time_msc": f'"time_msc": {START}', "bid": '"bid": 1',
+            "ask": '"ask": 2'}  # fmt: skip
+    lines = ["{" + ", ".join(good.values()) + "}"] * 3
+    bad = {**good, wrong.split('"')[1]: wrong}
+    lines[number - 1] = "{" + ", ".join(bad.values()) + "}"
+    path = stored(tmp_path, "\n".join([*lines, ""]), "a.jsonl")
+    with pytest.raises(HistoryError) as caught:
+        list(read_ticks(path))
+    assert f"{path}:{number}: {what}" in str(caught.value)
+
+
+def test_a_parquet_column_at_fault_is_named(tmp_path: Path) -> None:
+    table = {"symbol": ["A"], "time_msc": [START], "bid": ["x"], "ask": [2.0]}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    with pytest.raises(HistoryError, match=r"cannot be read \(column bid: "):
+        list(read_ticks(tmp_path / "a.parquet"))
+    pq.write_table(pa.table({**table, "bid": [1.0], "symbol": [""]}), tmp_path / "a.parquet")
+    with pytest.raises(HistoryError, match=r"a\.parquet: row 1: the symbol is missing"):
+        list(read_ticks(tmp_path / "a.parquet"))
+
+
+@pytest.mark.parametrize(
     "line", ["{", '{"time_msc": "x", "bid": 1, "ask": 2}', '{"bid": 1, "ask": 2}',
              '{"time_msc": 1700000000000, "bid": "b", "ask": 2}']
 )  # fmt: skip

@@ -163,6 +163,8 @@ def test_not_a_number_is_kept(tmp_path: Path) -> None:
          "a.csv:3: column time_msc: the time is missing"),
         ("a.csv", "", "a.csv:1: no time column"),
         ("a.csv", b"time_msc,symbol,bid,flags\n1,\xff,1,6\n", "a.csv:2: not UTF-8"),
+        ("a.jsonl", '{"time_msc":1,"symbol":"A","bid":1}\n{"time_msc":2,"bid":1,"bid":2}\n',
+         ":2: bid is there more than once; leave one of them"),
         ("a.jsonl", '{"time_msc":1,"symbol":"A","bid":1,"flags":6}\n{"time_msc":2,"bid":"x"}\n',
          "a.jsonl:2: column bid: 'x' is no double"),
         ("a.jsonl", '{"time_msc":1,"flags":1.5}\n', "a.jsonl:1: column flags: 1.5 is no int"),
