@@ -341,7 +341,7 @@ class Desk:
         odd = [name for name in ("lots", "profit") if getattr(deal, name) is None]
         if odd:
             logger.error(
-                "deal {} of {}: its {} are no number: limits of them refuse until it is revised",
+                "deal {} of {}: no number for its {}: limits of that refuse until it is revised",
                 deal.ticket, deal.owner, " and ".join(odd),
             )  # fmt: skip
 

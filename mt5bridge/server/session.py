@@ -289,7 +289,7 @@ class Session:
         if known:
             self.sink.count("duplicates", known)
         if not self.sink.take(batch):
-            self.sink.complain("refused", f"{self.identity}: {len(records)} records wait")
+            self.sink.complain("refused", f"{self.identity}: records that wait: {len(records)}")
             stream.refuse(batch.last, now.ms)
             return
         stream.take(records, now.ms, quality)
@@ -445,12 +445,12 @@ def _resume(stream: Stream) -> Resume:
 def _difference(found: Checked) -> str:
     recount = found.recount
     interval = f"{recount.from_msc}..{recount.to_msc} ms of server time"
-    return f"{interval}: {recount.count} ticks in the tick base, {found.received} received"
+    return f"{interval}: ticks in the tick base {recount.count}, received {found.received}"
 
 
 def _far_text(place: str, far: Records) -> str:
-    times = f"{len(far)} records, the first of time_msc {int(far['time_msc'][0])}"
-    return f"{place}: {times}; rules do not see them. Are the clocks of both machines right?"
+    times = f"records: {len(far)}, the first of time_msc {int(far['time_msc'][0])}"
+    return f"{place}: {times}; hidden from rules. Are the clocks of both machines right?"
 
 
 def _quality(

@@ -130,7 +130,7 @@ def _stream(stream: StreamStatus, subject: str) -> Iterator[Finding]:
         seen = f"taken {stream.taken:,}, here {stream.received:,}, on disk {stream.durable:,}"
         yield finding("behind", subject, seen)
     if stream.lost:
-        seen = f"{stream.lost:,} records in {stream.gaps:,} intervals declared lost"
+        seen = f"declared lost: records {stream.lost:,}, intervals {stream.gaps:,}"
         yield finding("records lost", subject, seen)
     if recounts.differing:
         yield finding("recount differs", subject, recounts.last_difference)

@@ -33,7 +33,7 @@ def _sources(
     others = [step for step in steps if step.action not in (Action.KEEP, Action.SAME)]
     there, ours = sources_version(folder.mql5), sources_version(sources)
     if others:
-        seen = f"version {there}, {len(others)} files differ from those of {ours}"
+        seen = f"version {there}; files that differ from {ours}: {len(others)}"
         yield finding("sources old", subject, seen)
     if edited:
         yield finding("sources edited", subject, f"edited: {', '.join(edited)}")

@@ -54,7 +54,7 @@ def _check_head(magic: bytes, version: int, body_bytes: int, body_bytes_seen: in
     if body_bytes_seen < body_bytes:
         raise WireError(Reason.TRUNCATED, f"{body_bytes_seen} of {body_bytes} body bytes")
     if body_bytes_seen > body_bytes:
-        raise WireError(Reason.TRAILING_BYTES, f"{body_bytes_seen - body_bytes} bytes too many")
+        raise WireError(Reason.TRAILING_BYTES, f"bytes too many: {body_bytes_seen - body_bytes}")
 
 
 def _check_crc(data: bytes) -> None:
@@ -70,6 +70,7 @@ def _decode_body(frame: type[Frame], data: bytes) -> Frame:
     decoded: Frame = unpack_body(frame, reader)
     if reader.at != len(data):
         raise WireError(
-            Reason.TRAILING_BYTES, f"{frame.__name__} ends {len(data) - reader.at} bytes early"
+            Reason.TRAILING_BYTES,
+            f"bytes after the end of {frame.__name__}: {len(data) - reader.at}",
         )
     return decoded

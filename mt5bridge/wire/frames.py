@@ -68,7 +68,7 @@ def _check_interval(first: int, last: int) -> None:
 
 
 def _check_offset(utc_offset_ms: int) -> None:
-    _require(abs(utc_offset_ms) <= UTC_OFFSET_MS_MAX, f"offset {utc_offset_ms} ms is above a day")
+    _require(abs(utc_offset_ms) <= UTC_OFFSET_MS_MAX, f"offset {utc_offset_ms} ms is beyond a day")
 
 
 def _check_sizes(*numbers: float) -> None:
@@ -77,7 +77,8 @@ def _check_sizes(*numbers: float) -> None:
 
 
 def _check_finite(*numbers: float) -> None:
-    _require(all(map(math.isfinite, numbers)), f"{numbers} are not finite")
+    for number in numbers:
+        _require(math.isfinite(number), f"{number} is no finite number")
 
 
 def _check_times(*times: int) -> None:

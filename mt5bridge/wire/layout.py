@@ -49,7 +49,7 @@ class Reader:
         """The place of the next `size` bytes, which count as read."""
         at = self.at
         if size > len(self.data) - at:
-            raise WireError(Reason.TRUNCATED, f"{size} bytes wanted, {len(self.data) - at} left")
+            raise WireError(Reason.TRUNCATED, f"bytes wanted: {size}, left: {len(self.data) - at}")
         self.at = at + size
         return at
 

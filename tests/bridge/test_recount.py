@@ -70,7 +70,7 @@ def test_intervals_that_agree_and_one_that_does_not() -> None:
     assert counts(dialog) == (4, 1, 0)
     stream = dialog.terminals.sessions["demo"].streams[ticks_of("EURUSD")]
     assert stream.last_difference == (
-        "200..300 ms of server time: 3 ticks in the tick base, 2 received"
+        "200..300 ms of server time: ticks in the tick base 3, received 2"
     )
     assert (
         dialog.sink.complaints[-1] == f"recounts_differing: demo EURUSD: {stream.last_difference}"

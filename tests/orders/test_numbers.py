@@ -16,7 +16,7 @@ from mt5bridge.orders.guard import Guard
 from mt5bridge.records import DealKind, DealType
 from mt5bridge.server import DEALS, Batch, Request
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus, WireError
-from tests.orders.desk import DAY_MS, NOON_MSC, Office, order, result, signal
+from tests.orders.desk import DAY_MS, NOON_MSC, Office, order, result, signal, warnings
 from tests.orders.test_guard import deal, hear
 
 ODD = [math.nan, math.inf, -math.inf, -0.01]
@@ -128,6 +128,19 @@ def test_what_is_not_known_stays_so_after_a_restart_and_tidying(
         guard = office.desk.guard
         assert math.isnan(guard.loss_today("account of one", NOON_MSC))
     assert read_book(office.path).halted is None
+
+
+@pytest.mark.parametrize(
+    ("odd", "names"),
+    [({"profit": math.nan}, "profit"), ({"volume": math.inf}, "lots"),
+     ({"profit": math.nan, "volume": math.inf}, "lots and profit")],
+)  # fmt: skip
+def test_what_is_not_known_is_logged(tmp_path: Path, odd: dict[str, float], names: str) -> None:
+    office = Office(tmp_path / "o")
+    batch = Batch("one", DEALS, 1, deal(**odd), np.zeros(1, np.uint8), 0, NOON_MSC)
+    with warnings() as lines:
+        office.desk.on_deals(batch, "account of one")
+    assert len(lines) == 1 and f"of account of one: no number for its {names}: limits" in lines[0]
 
 
 @pytest.mark.parametrize(

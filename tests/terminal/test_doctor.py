@@ -101,7 +101,7 @@ def test_a_good_link_has_only_good_findings() -> None:
         (streaming(taken=0, received=0, durable=0, newest_msc=0), "no ticks", "no tick yet"),
         (streaming(taken=50_000), "behind", "taken 50,000"),
         (streaming(received=50_000), "behind", "on disk 100"),
-        (streaming(lost=7, gaps=2), "records lost", "7 records in 2 intervals"),
+        (streaming(lost=7, gaps=2), "records lost", "records 7, intervals 2"),
         (
             streaming(recounts=RecountStatus(differing=1, last_difference="09:00 60 and 61")),
             "recount differs", "09:00 60 and 61",

@@ -230,6 +230,15 @@ def test_bounds_themselves_are_in_range() -> None:
         assert decode(encode(frame)) == frame
 
 
+def test_the_number_that_is_none_is_named() -> None:
+    for name, changes, value in (
+        ("signal_result", {"price": float("nan")}, "nan"),
+        ("account", {"equity": float("-inf")}, "-inf"),
+    ):
+        with pytest.raises(WireError, match=f"bad_value: {value} is no finite number$"):
+            replace(FRAMES[name][1], **changes)
+
+
 def test_numbers_that_do_not_fit() -> None:
     with pytest.raises(WireError, match="bad_value: Durable"):
         encode(Ack((Durable(2**32, 1),)))
