@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cep.app.app import App
+from cep.app.errors import ArgumentError
 from cep.app.functions import function
 
-__all__ = ["App", "function"]
+__all__ = ["App", "ArgumentError", "function"]

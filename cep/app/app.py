@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from cep.app import frames
+from cep.app.errors import ArgumentError, need, need_callable
 from cep.engine.change import changed, compiled_for
 from cep.engine.encode import Column, InputError
 from cep.engine.native import Compiled, Run, Seed
@@ -43,12 +44,14 @@ class App:
     ) -> None:
         """Load a rule text, file or plan; RuleError tells what is wrong with it and where.
 
+        ArgumentError, here and below, for an argument of another kind.
+
         `outputs` are the streams whose rows `send` and `push` return (default: every derived
         one); KeyError when the rules do not make one of them. With `jit=False` nothing is compiled
         to machine code: slower, starts at once. `variables` are the values of `${name}` in the
         text.
         """
-        self.plan = _plan(rules, variables or {})
+        self.plan = _plan(rules, {} if variables is None else variables)
         self._outputs = None if outputs is None else _known(self.plan, outputs)
         self._jit = jit
         self._on_stream: defaultdict[str, list[StreamCallback]] = defaultdict(list)
@@ -76,6 +79,8 @@ class App:
 
         KeyError when the rules make no such stream.
         """
+        need("stream", stream, str, "the name of a derived stream")
+        need_callable("callback", callback)
         if stream not in self.plan.made:
             known = ", ".join(sorted(self.plan.made))
             raise KeyError(f"no derived stream {stream!r}; there are {known}")
@@ -87,6 +92,8 @@ class App:
 
         KeyError when there is no such query.
         """
+        need("query", query, str, "the name of a query")
+        need_callable("callback", callback)
         if query not in {known.name for known in self.plan.queries}:
             known = ", ".join(known.name for known in self.plan.queries)
             raise KeyError(f"no query {query!r}; there are {known}")
@@ -152,7 +159,7 @@ class App:
         Returns what was kept, reset, is new and gone. RuleError, and nothing changed, when the
         new rules are wrong. Callbacks stay where their stream or query still exists.
         """
-        run, plan = self.run, _plan(rules, variables or {})
+        run, plan = self.run, _plan(rules, {} if variables is None else variables)
         before = self.plan, self._told, self._on_stream, self._on_query
         self._begin_telling(plan)
         try:
@@ -194,7 +201,7 @@ class App:
         name. Returns what the row causes. InputError, and nothing fed, when it does not fit.
         """
         feed = self._feed(stream)
-        values = frames.values(row, feed.names)
+        values = frames.values(row, feed.names, stream)
         if time_msc is None and isinstance(row, Mapping):
             time_msc = row.get(frames.TIME)
         if time_msc is None:
@@ -213,9 +220,11 @@ class App:
         return self._deliver(self.run.push_rows(stream, rows))
 
     def _feed(self, stream: str) -> RowFeed:
-        if stream not in self._feeds:
-            self._feeds[stream] = RowFeed(self.run, stream)
-        return self._feeds[stream]
+        try:
+            return self._feeds[stream]
+        except (KeyError, TypeError):  # TypeError: it is no name, which RowFeed says
+            feed = self._feeds[stream] = RowFeed(self.run, stream)
+            return feed
 
     def push(
         self, stream: str, frame: frames.Frame, time_msc: Column | str | None = None
@@ -239,6 +248,7 @@ class App:
 
     def ask(self, query: str) -> list[Row]:
         """Answer an on-demand query on tables, named windows or aggregations."""
+        need("query", query, str, "the text of an on-demand query")
         return self.run.ask(build_on_demand(query, self.plan))
 
     def snapshot(self) -> bytes:
@@ -247,6 +257,7 @@ class App:
 
     def restore(self, snapshot: bytes) -> None:
         """Go on where a snapshot of the same rules was taken; SnapshotError for another's."""
+        need("snapshot", snapshot, (bytes, bytearray, memoryview), "the bytes of `snapshot()`")
         self._before_start()
         self._run = restore(self._load(seed_of(snapshot)), snapshot)
         self._listen(self._run)
@@ -282,20 +293,25 @@ def sole_streams(plan: Plan) -> dict[str, str]:
 
 
 def _known(plan: Plan, outputs: Sequence[str]) -> tuple[str, ...]:
-    """The names of derived streams; KeyError for one that is none, TypeError for a single text."""
+    """The names of derived streams; KeyError for one that is none."""
     if isinstance(outputs, str):
-        raise TypeError(f"outputs={outputs!r} is one name; give a list: [{outputs!r}]")
+        raise ArgumentError(f"outputs={outputs!r} is one name; give a list: [{outputs!r}]")
+    need("outputs", outputs, Iterable, "a list of names of derived streams")  # type: ignore[type-abstract]
+    outputs = tuple(outputs)
     for name in outputs:
+        need("outputs", name, str, "a list of names of derived streams")
         if name not in plan.made:
             known = ", ".join(sorted(plan.made))
             raise KeyError(f"outputs: no derived stream {name!r}; there are {known}")
-    return tuple(outputs)
+    return outputs
 
 
 def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
+    need("rules", rules, (str, Path, Plan), "a rule text, the Path of a file, or a Plan")
+    need("variables", variables, Mapping, "a dictionary of texts")  # type: ignore[type-abstract]
     if isinstance(rules, Plan):
         if variables:
-            raise TypeError("variables belong to a rule text; a plan has taken in its own")
+            raise ArgumentError("variables belong to a rule text; a plan has taken in its own")
         return rules
     if isinstance(rules, Path):
         return compile_rules(rules.read_text(encoding="utf-8"), str(rules), variables=variables)

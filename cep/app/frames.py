@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -25,14 +25,20 @@ def columns(frame: Frame) -> dict[str, Column]:
     if hasattr(frame, "columns") and hasattr(frame, "__dataframe__"):
         return {str(name): _series(frame[name]) for name in frame.columns}
     raise InputError(
-        f"rows in a {type(frame).__name__}: give a dictionary of columns, an Arrow table or a "
+        f"rows of type {type(frame).__name__}: give a dictionary of columns, an Arrow table or a "
         "pandas frame"
     )
 
 
 def _series(series: Any) -> Column:
-    """A pandas column; nulls of its own kind become Arrow's."""
-    return pa.array(series, from_pandas=True)
+    """A pandas column; nulls of its own kind become Arrow's.
+
+    What Arrow has no type for stays a list, which is read by the attribute's type.
+    """
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        return list(series)
 
 
 def times(frame: Mapping[str, Column], time_msc: Column | str | None, stream: str) -> Times:
@@ -45,9 +51,14 @@ def times(frame: Mapping[str, Column], time_msc: Column | str | None, stream: st
     return column_msc(frame[given], f"{stream}.{given}")
 
 
-def values(row: Mapping[str, Any] | Sequence[Any], names: tuple[str, ...]) -> tuple[Any, ...]:
+def values(
+    row: Mapping[str, Any] | Sequence[Any], names: tuple[str, ...], stream: str
+) -> tuple[Any, ...]:
     """The values of one row in the order of the stream's attributes; a missing one is null."""
     if not isinstance(row, Mapping):
+        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+            wanted = f"a dictionary, or the values of {', '.join(names)} in order"
+            raise InputError(f"{stream}: a row of type {type(row).__name__}; give {wanted}")
         return tuple(row)
     unknown = next((name for name in row if name not in names and name != TIME), None)
     if unknown is not None:

@@ -19,6 +19,7 @@ from cep.database.drivers.base import as_list
 from cep.database.errors import EventError
 from cep.database.packed import columns_of
 from cep.database.steps import Fetch
+from cep.engine.encode import BEYOND, inferred
 from cep.plan.types import Schema, Type
 
 Column: TypeAlias = "NDArray[Any] | Sequence[Any] | pa.Array | pa.ChunkedArray"
@@ -57,7 +58,8 @@ def checked(arrivals: Arrivals, schema: Schema) -> Arrivals:
             columns.append(_stored(attribute.type, column))
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             where = f"{arrivals.stream}.{attribute.name}"
-            raise EventError(f"{where}: not {attribute.type}: {problem}") from problem
+            what = BEYOND if isinstance(problem, OverflowError) else problem
+            raise EventError(f"{where}: not {attribute.type}: {what}") from problem
     return Arrivals(arrivals.stream, arrivals.places, arrivals.times, tuple(columns))
 
 
@@ -66,7 +68,8 @@ def _stored(type_: Type, column: Column) -> Column:
         return _number(type_, column)
     if isinstance(column, tuple | list) and _is_plain(type_, column):
         return column
-    array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
+    is_arrow = isinstance(column, pa.Array | pa.ChunkedArray)
+    array = column if is_arrow else inferred(type_, column)
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if type_ is Type.STRING:

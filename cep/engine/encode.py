@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from cep.engine.strings import Strings
 from cep.plan.nodes import Plan, Stream
 from cep.plan.types import Attribute, Type
 
+BEYOND = "a value beyond 64 bits; give a smaller one"
 Column: TypeAlias = pa.Array | pa.ChunkedArray | NDArray[Any] | Sequence[Any]
 
 
@@ -95,7 +96,7 @@ class Encoder:
 
     def source(self, stream: str) -> Stream:
         """The source stream of that name; InputError when there is none."""
-        if stream not in self.sources:
+        if not isinstance(stream, str) or stream not in self.sources:
             known = ", ".join(self.sources) or "none"
             raise InputError(f"no source stream {stream!r}; the rules define: {known}")
         return self.sources[stream]
@@ -107,12 +108,18 @@ class Encoder:
         if attribute.name not in columns:
             raise InputError(f"{where}: the input has no such column; it has {', '.join(columns)}")
         column = columns[attribute.name]
+        if not is_column(column):
+            kind = type(column).__name__
+            raise InputError(
+                f"{where}: a column of type {kind}; give a list, an array or one of Arrow"
+            )
         if len(column) != n:
             raise InputError(f"{where}: {len(column)} values for {n} rows")
         try:
             return self._convert(attribute.type, column)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
-            raise InputError(f"{where}: not {attribute.type}: {problem}") from problem
+            what = BEYOND if isinstance(problem, OverflowError) else problem
+            raise InputError(f"{where}: not {attribute.type}: {what}") from problem
 
     def object(self, value: Any) -> int:
         """The cell of a value that is an object."""
@@ -129,8 +136,25 @@ class Encoder:
             return self.strings.encode(array)
         if isinstance(column, np.ndarray) and column.dtype.kind in "iufb":
             return _from_numpy(type_, column)
-        array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
-        return _from_arrow(type_, array)
+        if isinstance(column, pa.Array | pa.ChunkedArray):
+            return _from_arrow(type_, column)
+        return _from_arrow(type_, inferred(type_, column))
+
+
+def is_column(column: Any) -> bool:
+    """Whether it has one value for each row."""
+    is_one_value = isinstance(column, str | bytes | Mapping | Set)
+    return not is_one_value and isinstance(column, Sized) and isinstance(column, Iterable)
+
+
+def inferred(type_: Type, column: Any) -> pa.Array:
+    """Python values as Arrow's; whole numbers of any size are doubles where doubles are wanted."""
+    try:
+        return pa.array(column)
+    except OverflowError:
+        if type_ not in (Type.FLOAT, Type.DOUBLE):
+            raise
+        return pa.array([None if value is None else float(value) for value in column])
 
 
 def _is_text(type_: pa.DataType) -> bool:

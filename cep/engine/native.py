@@ -262,20 +262,22 @@ class Run:
         InputError, and nothing fed, when one does not fit.
         """
         names = self.encoder.source(stream).schema.names
+        wanted = f"give a time, then {', '.join(names)}"
         try:
-            columns = list(zip(*rows, strict=True))
+            given = list(rows)
+            columns = list(zip(*given, strict=True))
+        except TypeError as problem:
+            raise InputError(f"{stream}: these are no rows ({problem}); {wanted}") from problem
         except ValueError as problem:
-            raise InputError(
-                f"{stream}: rows of unequal length; give a time and {names}"
-            ) from problem
-        if not columns:
+            raise InputError(f"{stream}: rows of unequal length; {wanted}") from problem
+        if not given:
             return self._nothing
         if len(columns) != 1 + len(names):
-            wanted = ", ".join(names)
-            raise InputError(f"{stream}: rows of {len(columns)} values; give a time, then {wanted}")
+            raise InputError(f"{stream}: rows of {len(columns)} values; {wanted}")
         times, *values = columns
-        given = dict(zip(names, values, strict=True))
-        return self.push(stream, given, column_msc(times, f"{stream}.time_msc"))
+        return self.push(
+            stream, dict(zip(names, values, strict=True)), column_msc(times, f"{stream}.time_msc")
+        )
 
     def feed(self, rows: InputRows) -> Rows:
         """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""

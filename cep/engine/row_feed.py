@@ -7,6 +7,7 @@ row there is, so that a tick costs a few microseconds.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +64,13 @@ class RowFeed:
         if len(values) != len(self._puts):
             wanted = ", ".join(self.names)
             return InputError(f"{self._stream}: {len(values)} values; give {wanted}")
+        attributes = self.run.encoder.source(self._stream).schema.attributes
+        for attribute, put, value in zip(attributes, self._puts, values, strict=True):
+            try:
+                put(value)
+            except (TypeError, ValueError, OverflowError) as found:
+                what = f"{reprlib.repr(value)} does not fit {attribute.type}: {found}"
+                return InputError(f"{self._stream}.{attribute.name}: {what}")
         return InputError(f"{self._stream}: {values!r} do not fit {self.names!r}: {problem}")
 
     def _put(self, attribute: Attribute, column: int) -> Put:

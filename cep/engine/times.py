@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cep.engine.encode import InputError
+from cep.engine.encode import InputError, is_column
 
 LAST_MSC = 253_402_300_799_999
 """The end of the year 9999."""
@@ -110,6 +110,8 @@ def column_msc(column: Any, where: str) -> Times:
 def _column(column: Any) -> Times:
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return from_arrow(column)
+    if not is_column(column):
+        raise ValueError(f"a column of type {type(column).__name__}; give a list or array of times")
     if not isinstance(column, np.ndarray):
         if hasattr(column, "__array__"):  # a pandas column; zones are known to Arrow only
             return from_arrow(pa.array(column, from_pandas=True))
@@ -130,7 +132,9 @@ def _from_values(values: Sequence[Any]) -> Times:
     for row, value in enumerate(values):
         try:
             found[row] = value if type(value) is int else _msc(value)
-        except (ValueError, OverflowError) as problem:
+        except OverflowError:
+            raise ValueError(f"row {row}: {_outside(value)}") from None
+        except ValueError as problem:
             raise ValueError(f"row {row}: {problem}") from None
     return found
 

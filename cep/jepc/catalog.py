@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from cep.jepc.errors import QueryError
 from cep.jepc.lowering import Made, lower
 from cep.jepc.queries import Node as QueryNode
-from cep.jepc.queries import Query, Stream
+from cep.jepc.queries import Query, Stream, check_parts
 from cep.plan.nodes import Origin, Plan, usual_key
 from cep.plan.nodes import Stream as PlanStream
 from cep.plan.rewrite import rewrite
@@ -36,6 +36,9 @@ class Catalog:
     def register(self, name: str, schema: Mapping[str, str]) -> None:
         """A new stream; QueryError for a name that is taken or a type that is none."""
         self._need_free(name)
+        if not isinstance(schema, Mapping):
+            kind = type(schema).__name__
+            raise QueryError(f"stream {name}: a schema of type {kind}; give types by attribute")
         if not schema:
             raise QueryError(f"stream {name}: give at least one attribute")
         self._sources[name] = Schema(
@@ -48,18 +51,19 @@ class Catalog:
     def create(self, name: str, query: Query) -> None:
         """A new query; QueryError or RuleError when it is wrong, and then nothing is changed."""
         self._need_free(name)
+        check_parts(name, query)
         self._queries[name] = query, lower(name, query, self._streams())
 
     def remove_stream(self, name: str) -> None:
         """Forget a stream that no query reads."""
-        if name not in self._sources:
+        if not isinstance(name, str) or name not in self._sources:
             raise QueryError(f"there is no stream {name!r}; known: {_listed(self._sources)}")
         self._need_unread(name)
         del self._sources[name]
 
     def remove_query(self, name: str) -> None:
         """Forget a query whose output no other reads."""
-        if name not in self._queries:
+        if not isinstance(name, str) or name not in self._queries:
             raise QueryError(f"there is no query {name!r}; known: {_listed(self._queries)}")
         self._need_unread(name)
         del self._queries[name]
@@ -78,7 +82,7 @@ class Catalog:
         return self._sources | {name: made.schema for name, (_, made) in self._queries.items()}
 
     def _need_free(self, name: str) -> None:
-        if not name.isidentifier():
+        if not isinstance(name, str) or not name.isidentifier():
             raise QueryError(f"{name!r} is no name: use letters, digits and _")
         if name in self._sources or name in self._queries:
             raise QueryError(f"the name {name!r} is taken: choose another")
@@ -100,6 +104,8 @@ def read_by(query: QueryNode) -> set[str]:
 
 
 def _type(stream: str, attribute: str, text: str) -> Type:
+    if not isinstance(attribute, str):
+        raise QueryError(f"stream {stream}: {attribute!r} is no name of an attribute; give a text")
     if text not in DECLARED:
         raise QueryError(
             f"stream {stream}: {attribute} has the type {text!r}; types: {', '.join(DECLARED)}"

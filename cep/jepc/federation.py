@@ -29,7 +29,10 @@ class Federation:
         route: Mapping[str, str] | None = None,
         default: str | None = None,
     ) -> None:
-        """QueryError for a route to a provider that is not there."""
+        """QueryError for no dictionary, and for a route to a provider that is not there."""
+        if not isinstance(providers, Mapping):
+            kind = type(providers).__name__
+            raise QueryError(f"providers of type {kind}; give a dictionary of providers by name")
         self._providers = dict(providers)
         self._route = dict(route or {})
         self._default = default

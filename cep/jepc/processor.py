@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -15,6 +16,9 @@ from cep.jepc.provider import Event, Provider, Result
 from cep.jepc.queries import Query
 
 OutputProcessor = Callable[[Result], None]
+_TRIPLE = "(stream, values, time_msc)"
+_NEEDED = ("refusals", "change", "push", "push_batches", "close")
+"""What an engine must be able to do to stand behind the interface."""
 
 
 class EventProcessor:
@@ -25,6 +29,13 @@ class EventProcessor:
     """
 
     def __init__(self, provider: Provider) -> None:
+        """QueryError for what is no provider."""
+        can_all = all(callable(getattr(provider, name, None)) for name in _NEEDED)
+        if isinstance(provider, type) or not can_all:
+            kind = provider if isinstance(provider, type) else type(provider)
+            raise QueryError(
+                f"provider: {kind.__name__} is none; give for example NativeProvider()"
+            )
         self._provider = provider
         self._catalog = Catalog()
         self._processors: defaultdict[str, list[OutputProcessor]] = defaultdict(list)
@@ -86,6 +97,9 @@ class EventProcessor:
         if query not in self._catalog.queries:
             known = ", ".join(self._catalog.queries) or "none"
             raise QueryError(f"there is no query {query!r}; known: {known}")
+        if not callable(processor):
+            kind = type(processor).__name__
+            raise QueryError(f"an output processor of type {kind}; give a function")
         self._processors[query].append(processor)
         self._is_stale = True
 
@@ -113,7 +127,7 @@ class EventProcessor:
         QueryError, and nothing pushed, when one does not fit its stream.
         """
         self._need_open()
-        checked = [self._event(*event) for event in events]
+        checked = [self._event(*_triple(event)) for event in _listed(events)]
         self._renew()
         try:
             for results in self._provider.push_batches(checked):
@@ -144,15 +158,20 @@ class EventProcessor:
     def _event(
         self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: Time
     ) -> Event:
-        schema = self._catalog.sources.get(stream)
+        schema = self._catalog.sources.get(stream) if isinstance(stream, str) else None
         if schema is None:
             known = ", ".join(self._catalog.sources) or "none"
             raise QueryError(f"there is no stream {stream!r}; known: {known}")
         if isinstance(values, Mapping):
             unknown = values.keys() - set(schema.names)
             if unknown:
-                raise QueryError(f"{stream} has no attribute {', '.join(sorted(unknown))}")
+                raise QueryError(
+                    f"{stream} has no attribute {', '.join(sorted(map(str, unknown)))}"
+                )
             values = tuple(values.get(name) for name in schema.names)
+        elif not isinstance(values, Sequence) or isinstance(values, str | bytes):
+            wanted = f"a tuple of {', '.join(schema.names)}"
+            raise QueryError(f"{stream}: values of type {type(values).__name__}; give {wanted}")
         if len(values) != len(schema):
             raise QueryError(f"{stream} has {len(schema)} attributes, the event {len(values)}")
         if type(time_msc) is not int or not 0 <= time_msc <= LAST_MSC:
@@ -161,3 +180,17 @@ class EventProcessor:
             except ValueError as problem:
                 raise QueryError(str(problem)) from None
         return Event(stream, time_msc, values)
+
+
+def _listed(events: Any) -> Iterable[Any]:
+    """Events as they were given; QueryError for what holds none."""
+    if isinstance(events, str | bytes) or not isinstance(events, Iterable):
+        raise QueryError(f"events of type {type(events).__name__}; give a list of {_TRIPLE}")
+    return events
+
+
+def _triple(event: Any) -> Any:
+    """One event; QueryError for what is none."""
+    if not isinstance(event, tuple | list) or len(event) != 3:
+        raise QueryError(f"an event {reprlib.repr(event)}; give {_TRIPLE}")
+    return event

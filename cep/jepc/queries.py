@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
+from cep.jepc.errors import QueryError
 from cep.jepc.expressions import Condition, Term, Written
+
+LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +147,8 @@ class Correlator(Node):
     condition: Condition | None = None
 
     def __post_init__(self) -> None:
-        if len(self.inputs) < 2:
-            raise ValueError("a correlator needs two inputs or more")
+        if not isinstance(self.inputs, Sequence) or len(self.inputs) < 2:
+            raise QueryError("a correlator needs two inputs or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +191,43 @@ class PatternMatcher(Node):
 
     def __post_init__(self) -> None:
         _need_positive(within_ms=self.within_ms)
+        if not isinstance(self.pattern, str):
+            raise QueryError(f"pattern = {self.pattern!r}: give a text of symbols")
 
 
 Input = Stream | Filter | Projector | Aggregator | Correlator | PatternMatcher
 Query = Filter | Projector | Aggregator | Correlator | PatternMatcher
 
 
+def check_parts(name: str, query: Any) -> None:
+    """QueryError when the inputs, windows or values of the query `name` are of another kind."""
+    if query.__class__ not in _OPERATORS:
+        return  # lowering says so
+    waiting: list[Any] = [query]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Node):
+            kind = type(part).__name__
+            raise QueryError(f"{name}: an input of type {kind}; give a Stream or an operator")
+        if not isinstance(part.span, Window | None):
+            kind = type(part.span).__name__
+            raise QueryError(f"{name}: a window of type {kind}; give a TimeWindow or CountWindow")
+        for word in ("aggregates", "values", "symbols", "variables"):
+            if not isinstance(getattr(part, word, {}), Mapping):
+                raise QueryError(f"{name}: {word} are not a dictionary; give them by name")
+        if isinstance(part, Stream) and not isinstance(part.source, str):
+            raise QueryError(f"{name}: a stream {part.source!r}; give its name")
+        waiting += getattr(part, "inputs", None) or [getattr(part, "input", None)] * (
+            not isinstance(part, Stream)
+        )
+
+
+_OPERATORS = (Filter, Projector, Aggregator, Correlator, PatternMatcher)
+
+
 def _need_positive(**numbers: int) -> None:
     for name, number in numbers.items():
-        if number < 1:
-            raise ValueError(f"{name} = {number}: use 1 or more")
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise QueryError(f"{name} = {number!r}: use a whole number")
+        if not 1 <= number <= LARGEST:
+            raise QueryError(f"{name} = {number}: use 1 or more, at most {LARGEST}")

@@ -175,7 +175,7 @@ class Terminals:
         session = self.sessions.get(hello.identity) or self._admitted(hello.identity)
         if session is None:
             count = self.settings.terminals_max
-            text = f"connected or trading: {count}, the most there may be: raise terminals_max, or forget one"
+            text = f"connected or trading: {count} already; raise terminals_max, or forget one"
             return [(route, self._refuse(ErrorCode.LIMIT, f"{hello.identity}: {text}"))]
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"

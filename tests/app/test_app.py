@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cep.app import App, function
+from cep.app import App, ArgumentError, function
 from cep.app.frames import columns, times
 from cep.engine.encode import InputError
 from cep.engine.snapshot import SnapshotError
@@ -141,7 +141,7 @@ def test_unknown_names_are_refused() -> None:
         ({"symbol": "A", "price": 1.0}, 1, "no attribute 'price'; there are symbol, bid"),
         ({"symbol": "A", "bid": 1.0}, None, "a row without `time_msc`"),
         (("A",), 1, "1 values; give symbol, bid"),
-        (("A", "high"), 1, "do not fit"),
+        (("A", "high"), 1, "'high' does not fit"),
         (("A", 1.0), -5, "before 1970"),
     ],
 )
@@ -291,3 +291,72 @@ def test_outputs_that_the_rules_do_not_make_are_refused() -> None:
 def test_variables_of_a_plan_are_refused() -> None:
     with pytest.raises(TypeError, match="variables belong to a rule text"):
         App(app().plan, variables={"gap": "5"})
+
+
+# -- arguments of the wrong kind -------------------------------------------------------------------
+
+NONE_OF_IT: list[tuple[Callable[[App], object], str]] = [
+    (lambda one: App(None), "rules is of type NoneType; give a rule text"),  # type: ignore[arg-type]
+    (lambda one: App(123), "rules is of type int; give a rule text"),  # type: ignore[arg-type]
+    (lambda one: App(RULES.encode()), "rules is of type bytes"),  # type: ignore[arg-type]
+    (lambda one: App(RULES, variables=5), "variables is of type int"),  # type: ignore[arg-type]
+    (lambda one: App(RULES, outputs=5), "outputs is of type int"),  # type: ignore[arg-type]
+    (lambda one: App(RULES, outputs=[None]), "outputs is of type NoneType"),  # type: ignore[list-item]
+    (lambda one: one.change(None), "rules is of type NoneType"),  # type: ignore[arg-type]
+    (lambda one: one.ask(None), "query is of type NoneType"),  # type: ignore[arg-type]
+    (lambda one: app().restore(None), "snapshot is of type NoneType"),  # type: ignore[arg-type]
+    (lambda one: app().on_stream(["Total"], print), "stream is of type list"),  # type: ignore[arg-type]
+    (lambda one: app().on_query("n", None), "callback is of type NoneType"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("call", "message"), NONE_OF_IT, ids=[told for _, told in NONE_OF_IT])
+def test_an_argument_of_another_kind_is_named(call: Callable[[App], object], message: str) -> None:
+    one = app()
+    with pytest.raises(ArgumentError, match=f"^{message}"):
+        call(one)
+    assert one.send("Tick", TICKS[0][1:], 1_000), "nothing else is disturbed"
+
+
+@pytest.mark.parametrize("row", [None, 5, "AB", b"AB", object()])
+def test_a_row_of_another_kind_is_refused(row: Any) -> None:
+    one = app()
+    kind = type(row).__name__
+    with pytest.raises(InputError, match=f"^Tick: a row of type {kind}; give a dictionary"):
+        one.send("Tick", row, 1)
+    with pytest.raises(InputError, match=r"^Tick: .*give a time, then symbol, bid"):
+        one.send_all("Tick", row if row is None else [row])
+    with pytest.raises(InputError, match=r"no source stream \['Tick'\]; the rules define: Tick"):
+        one.send(["Tick"], ("A", 1.0), 1)  # type: ignore[arg-type]
+    assert one.send("Tick", ("A", 1.0), 1)
+
+
+LONG = "define stream S (n long, d double); from S select n, d insert into Out;"
+
+
+@pytest.mark.parametrize("value", [2**63, 2**70, -(2**70)])
+def test_whole_numbers_beyond_64_bits_are_named(value: int) -> None:
+    one = App(LONG, jit=False)
+    for push in (
+        lambda: one.send("S", (value, 1.0), 1),
+        lambda: one.send_all("S", [(1, value, 1.0)]),
+        lambda: one.push("S", {"time_msc": [1], "n": [value], "d": [1.0]}),
+        lambda: one.push("S", pd.DataFrame({"time_msc": [1], "n": [value], "d": [1.0]})),
+    ):
+        with pytest.raises(InputError, match=r"^S\.n: .*(beyond|not in range)"):
+            push()
+    with pytest.raises(InputError, match=r"^S\.time_msc: row 0: -?\d+ ms is (before|after)"):
+        one.push("S", {"time_msc": [value], "n": [1], "d": [1.0]})
+    double = {"time_msc": [1], "n": [1], "d": [value]}
+    assert [row["d"] for row in one.push("S", double)] == [float(value)]
+
+
+@pytest.mark.parametrize("column", [None, 5, "1", {1: 2}, {1}])
+def test_a_column_of_another_kind_is_refused(column: Any) -> None:
+    one = App(LONG, jit=False)
+    kind = type(column).__name__
+    with pytest.raises(InputError, match=f"^S.n: a column of type {kind}; give a list"):
+        one.push("S", {"time_msc": [1], "n": column, "d": [1.0]})
+    if not isinstance(column, str):
+        with pytest.raises(InputError, match=f"^S.time_msc: a column of type {kind}; give"):
+            one.push("S", {"time_msc": column, "n": [1], "d": [1.0]})
