@@ -296,7 +296,7 @@ def _known(plan: Plan, outputs: Sequence[str]) -> tuple[str, ...]:
     """The names of derived streams; KeyError for one that is none."""
     if isinstance(outputs, str):
         raise ArgumentError(f"outputs={outputs!r} is one name; give a list: [{outputs!r}]")
-    need("outputs", outputs, Iterable, "a list of names of derived streams")  # type: ignore[type-abstract]
+    need("outputs", outputs, Iterable, "a list of names of derived streams")
     outputs = tuple(outputs)
     for name in outputs:
         need("outputs", name, str, "a list of names of derived streams")
@@ -308,7 +308,7 @@ def _known(plan: Plan, outputs: Sequence[str]) -> tuple[str, ...]:
 
 def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
     need("rules", rules, (str, Path, Plan), "a rule text, the Path of a file, or a Plan")
-    need("variables", variables, Mapping, "a dictionary of texts")  # type: ignore[type-abstract]
+    need("variables", variables, Mapping, "a dictionary of texts")
     if isinstance(rules, Plan):
         if variables:
             raise ArgumentError("variables belong to a rule text; a plan has taken in its own")

@@ -192,7 +192,7 @@ def doubled(times_msc: Ints, ticks: Records) -> int:
     """How many ticks, sorted by time, came before: the same time, prices and volume."""
     is_same = times_msc[1:] == times_msc[:-1]
     shared = np.flatnonzero(np.append(is_same, False) | np.append(False, is_same))
-    named = [("time_msc", np.int64)]
+    named: list[tuple[str, type]] = [("time_msc", np.int64)]
     named += [(name, np.float64) for name in ("bid", "ask", "last", "volume_real")]
     rows = np.empty(len(shared), named)
     for name, _ in named:

@@ -19,7 +19,7 @@ from cep.database.drivers.base import as_list
 from cep.database.errors import EventError
 from cep.database.packed import columns_of
 from cep.database.steps import Fetch
-from cep.engine.encode import BEYOND, inferred
+from cep.interpreter.arrow import BEYOND, inferred
 from cep.plan.types import Schema, Type
 
 Column: TypeAlias = "NDArray[Any] | Sequence[Any] | pa.Array | pa.ChunkedArray"
@@ -68,8 +68,10 @@ def _stored(type_: Type, column: Column) -> Column:
         return _number(type_, column)
     if isinstance(column, tuple | list) and _is_plain(type_, column):
         return column
-    is_arrow = isinstance(column, pa.Array | pa.ChunkedArray)
-    array = column if is_arrow else inferred(type_, column)
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        array = column
+    else:
+        array = inferred(type_, column)
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if type_ is Type.STRING:

@@ -19,7 +19,7 @@ from cep.engine.rows import Rows
 from cep.live.feed import MarketFeed
 from cep.market import ENTRIES, SIDES
 from cep.plan import Plan, compile_rules
-from mt5bridge.records import text_of
+from mt5bridge.records import DealKind, text_of
 from mt5bridge.spool import Group, Kind, read
 
 Prices = NDArray[np.float64]
@@ -34,6 +34,11 @@ class Bands:
     ma: Prices
     sd: Prices
 
+    def since(self, time_msc: int) -> Bands:
+        """Those from a time on."""
+        at = self.time_msc >= time_msc
+        return Bands(self.time_msc[at], self.mid[at], self.ma[at], self.sd[at])
+
 
 @dataclass(slots=True)
 class Lived:
@@ -41,7 +46,7 @@ class Lived:
 
     plan: Plan
     ticks: int = 0
-    deals: list[dict[str, Any]] = field(default_factory=list)
+    fills: list[dict[str, Any]] = field(default_factory=list)
     bands: dict[str, Bands] = field(default_factory=dict)
     queues: dict[str, list[Queued]] = field(default_factory=dict)
 
@@ -60,12 +65,14 @@ def relive(rules: Path, spool: Path) -> Lived:
     feed = MarketFeed(run)
     lived = Lived(plan)
     parts: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
+    fills: dict[int, dict[str, Any]] = {}
     for group in read(spool):
         lived.ticks += len(group.records) if group.kind is Kind.TICKS else 0
         if group.kind is Kind.DEALS:
-            lived.deals += _deals(group)
+            note_fills(fills, group)
         for rows, _ in feed.feed([group]):
             _collect(rows, run.keys, parts)
+    lived.fills = list(fills.values())
     for symbol, columns in sorted(parts.items()):
         together = np.concatenate(columns)
         lived.bands[symbol] = Bands(together[:, 0].astype(np.int64), *together[:, 1:].T)
@@ -81,17 +88,20 @@ def _collect(rows: Rows, keys: list[str], parts: dict[str, list[Prices]]) -> Non
         parts[keys[key_row - 1]].append(columns)
 
 
-def _deals(group: Group) -> list[dict[str, Any]]:
-    return [
-        {
-            "time_msc": time,
+def note_fills(fills: dict[int, dict[str, Any]], group: Group) -> None:
+    """Take deals into the fills by ticket: what is no trade is none, the newest revision counts."""
+    for deal, time_msc in zip(group.records, group.utc_msc.tolist(), strict=True):
+        ticket, side = int(deal["ticket"]), SIDES.get(int(deal["type"]))
+        if int(deal["kind"]) == DealKind.DELETE or side is None:
+            fills.pop(ticket, None)
+            continue
+        fills[ticket] = {
+            "time_msc": time_msc,
             "symbol": text_of(deal["symbol"]),
-            "side": SIDES.get(int(deal["type"]), ""),
+            "side": side,
             "entry": ENTRIES.get(int(deal["entry"]), ""),
             "lots": float(deal["volume"]),
             "price": float(deal["price"]),
             "magic": int(deal["magic"]),
             "comment": text_of(deal["comment"]),
         }
-        for deal, time in zip(group.records, group.utc_msc.tolist(), strict=True)
-    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cep.demo.lived import Lived, relive
 from cep.engine.queues import Queued
@@ -28,6 +29,8 @@ from cep.report import (
 )
 from cep.report.rows import EngineRows, Row, complex_table, signal_table, symbol_markers
 
+PAUSE_MS = 60_000
+"""A first tick so long before the second one is no part of the market that is shown."""
 QUEUE_ROWS = 60
 """How many of an engine's newest events the schematic shows."""
 
@@ -67,7 +70,7 @@ def summary(
     counts = Counter(row["stream"] for row in live)
     pairs = [
         ("Ticks", f"{lived.ticks:,}"),
-        ("Fills", f"{len(lived.deals):,}"),
+        ("Fills", f"{len(lived.fills):,}"),
         ("Simple events", f"{sum(counts[name] for name in names(lived.plan, 'events')):,}"),
         ("Complex events", f"{sum(counts[name] for name in names(lived.plan, 'complexes')):,}"),
         ("Signals", f"{sum(counts[name] for name in names(lived.plan, 'signals')):,}"),
@@ -98,6 +101,7 @@ def charts(lived: Lived, live: Sequence[Row]) -> tuple[SymbolChart, ...]:
     engines = engine_rows(lived.plan, live)
     found = []
     for symbol, band in lived.bands.items():
+        band = band.since(begin_msc(band.time_msc))
         upper, lower = band.ma + 2 * band.sd, band.ma - 2 * band.sd
         lines = (
             Series("mid", Role.PRICE, band.time_msc, band.mid),
@@ -106,9 +110,17 @@ def charts(lived: Lived, live: Sequence[Row]) -> tuple[SymbolChart, ...]:
             Series("lower band", Role.LOWER, band.time_msc, lower),
         )
         markers = (*symbol_markers(symbol, engines, signals), *fill_markers(lived, symbol))
-        ordered = tuple(sorted(markers, key=lambda marker: marker.time_msc))
+        begin = int(band.time_msc[0]) if len(band.time_msc) else 0
+        shown = (marker for marker in markers if marker.time_msc >= begin)
+        ordered = tuple(sorted(shown, key=lambda marker: marker.time_msc))
         found.append(SymbolChart(symbol, lines, ordered, digits(band.mid)))
     return tuple(found)
+
+
+def begin_msc(times_msc: NDArray[np.int64]) -> int:
+    """Where the market begins: programs connect by a first tick that comes long before."""
+    is_alone = len(times_msc) > 1 and times_msc[1] - times_msc[0] >= PAUSE_MS
+    return int(times_msc[int(is_alone)]) if len(times_msc) else 0
 
 
 def digits(prices: np.ndarray[Any, np.dtype[np.float64]]) -> int:
@@ -126,7 +138,7 @@ def fill_markers(lived: Lived, symbol: str) -> list[Marker]:
             side=deal["side"],
             detail=f"{deal['lots']:g} lots, {deal['comment']}",
         )
-        for deal in lived.deals
+        for deal in lived.fills
         if deal["symbol"] == symbol
     ]
 
@@ -144,7 +156,7 @@ def fill_table(lived: Lived) -> Table:
             deal["magic"],
             deal["comment"],
         )
-        for deal in lived.deals
+        for deal in lived.fills
     ]
     return Table("Fills", columns, cells)
 

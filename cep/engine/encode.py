@@ -21,10 +21,10 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import StreamIds, row_cells, row_widths
 from cep.engine.strings import Strings
+from cep.interpreter.arrow import BEYOND, inferred
 from cep.plan.nodes import Plan, Stream
 from cep.plan.types import Attribute, Type
 
-BEYOND = "a value beyond 64 bits; give a smaller one"
 Column: TypeAlias = pa.Array | pa.ChunkedArray | NDArray[Any] | Sequence[Any]
 
 
@@ -145,16 +145,6 @@ def is_column(column: Any) -> bool:
     """Whether it has one value for each row."""
     is_one_value = isinstance(column, str | bytes | Mapping | Set)
     return not is_one_value and isinstance(column, Sized) and isinstance(column, Iterable)
-
-
-def inferred(type_: Type, column: Any) -> pa.Array:
-    """Python values as Arrow's; whole numbers of any size are doubles where doubles are wanted."""
-    try:
-        return pa.array(column)
-    except OverflowError:
-        if type_ not in (Type.FLOAT, Type.DOUBLE):
-            raise
-        return pa.array([None if value is None else float(value) for value in column])
 
 
 def _is_text(type_: pa.DataType) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from cep.jepc.errors import QueryError
+from cep.jepc.errors import QueryError, is_a
 from cep.jepc.lowering import Made, lower
 from cep.jepc.queries import Node as QueryNode
 from cep.jepc.queries import Query, Stream, check_parts
@@ -36,7 +36,7 @@ class Catalog:
     def register(self, name: str, schema: Mapping[str, str]) -> None:
         """A new stream; QueryError for a name that is taken or a type that is none."""
         self._need_free(name)
-        if not isinstance(schema, Mapping):
+        if not is_a(schema, Mapping):
             kind = type(schema).__name__
             raise QueryError(f"stream {name}: a schema of type {kind}; give types by attribute")
         if not schema:
@@ -56,14 +56,14 @@ class Catalog:
 
     def remove_stream(self, name: str) -> None:
         """Forget a stream that no query reads."""
-        if not isinstance(name, str) or name not in self._sources:
+        if not is_a(name, str) or name not in self._sources:
             raise QueryError(f"there is no stream {name!r}; known: {_listed(self._sources)}")
         self._need_unread(name)
         del self._sources[name]
 
     def remove_query(self, name: str) -> None:
         """Forget a query whose output no other reads."""
-        if not isinstance(name, str) or name not in self._queries:
+        if not is_a(name, str) or name not in self._queries:
             raise QueryError(f"there is no query {name!r}; known: {_listed(self._queries)}")
         self._need_unread(name)
         del self._queries[name]
@@ -82,7 +82,7 @@ class Catalog:
         return self._sources | {name: made.schema for name, (_, made) in self._queries.items()}
 
     def _need_free(self, name: str) -> None:
-        if not isinstance(name, str) or not name.isidentifier():
+        if not is_a(name, str) or not name.isidentifier():
             raise QueryError(f"{name!r} is no name: use letters, digits and _")
         if name in self._sources or name in self._queries:
             raise QueryError(f"the name {name!r} is taken: choose another")
@@ -104,7 +104,7 @@ def read_by(query: QueryNode) -> set[str]:
 
 
 def _type(stream: str, attribute: str, text: str) -> Type:
-    if not isinstance(attribute, str):
+    if not is_a(attribute, str):
         raise QueryError(f"stream {stream}: {attribute!r} is no name of an attribute; give a text")
     if text not in DECLARED:
         raise QueryError(

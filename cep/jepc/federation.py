@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cep.jepc.errors import QueryError
+from cep.jepc.errors import QueryError, is_a
 from cep.jepc.provider import Event, Provider, Result
 from cep.plan.nodes import Plan
 from cep.plan.query import Query
@@ -30,7 +30,7 @@ class Federation:
         default: str | None = None,
     ) -> None:
         """QueryError for no dictionary, and for a route to a provider that is not there."""
-        if not isinstance(providers, Mapping):
+        if not is_a(providers, Mapping):
             kind = type(providers).__name__
             raise QueryError(f"providers of type {kind}; give a dictionary of providers by name")
         self._providers = dict(providers)

@@ -11,7 +11,7 @@ from typing import Any
 from cep.database.errors import ForgottenError
 from cep.engine.times import LAST_MSC, Time, msc
 from cep.jepc.catalog import Catalog
-from cep.jepc.errors import QueryError
+from cep.jepc.errors import QueryError, is_a
 from cep.jepc.provider import Event, Provider, Result
 from cep.jepc.queries import Query
 
@@ -97,7 +97,7 @@ class EventProcessor:
         if query not in self._catalog.queries:
             known = ", ".join(self._catalog.queries) or "none"
             raise QueryError(f"there is no query {query!r}; known: {known}")
-        if not callable(processor):
+        if not is_a(processor, Callable):  # type: ignore[arg-type]
             kind = type(processor).__name__
             raise QueryError(f"an output processor of type {kind}; give a function")
         self._processors[query].append(processor)
@@ -158,7 +158,7 @@ class EventProcessor:
     def _event(
         self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: Time
     ) -> Event:
-        schema = self._catalog.sources.get(stream) if isinstance(stream, str) else None
+        schema = self._catalog.sources.get(stream) if is_a(stream, str) else None
         if schema is None:
             known = ", ".join(self._catalog.sources) or "none"
             raise QueryError(f"there is no stream {stream!r}; known: {known}")
@@ -169,7 +169,7 @@ class EventProcessor:
                     f"{stream} has no attribute {', '.join(sorted(map(str, unknown)))}"
                 )
             values = tuple(values.get(name) for name in schema.names)
-        elif not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        elif not is_a(values, Sequence) or is_a(values, str, bytes):
             wanted = f"a tuple of {', '.join(schema.names)}"
             raise QueryError(f"{stream}: values of type {type(values).__name__}; give {wanted}")
         if len(values) != len(schema):

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Any, Literal, Self
 
-from cep.jepc.errors import QueryError
+from cep.jepc.errors import QueryError, is_a
 from cep.jepc.expressions import Condition, Term, Written
 
 LARGEST = 2**63 - 1
@@ -147,7 +148,7 @@ class Correlator(Node):
     condition: Condition | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.inputs, Sequence) or len(self.inputs) < 2:
+        if not is_a(self.inputs, Sequence) or len(self.inputs) < 2:
             raise QueryError("a correlator needs two inputs or more")
 
 
@@ -191,7 +192,7 @@ class PatternMatcher(Node):
 
     def __post_init__(self) -> None:
         _need_positive(within_ms=self.within_ms)
-        if not isinstance(self.pattern, str):
+        if not is_a(self.pattern, str):
             raise QueryError(f"pattern = {self.pattern!r}: give a text of symbols")
 
 
@@ -209,13 +210,13 @@ def check_parts(name: str, query: Any) -> None:
         if not isinstance(part, Node):
             kind = type(part).__name__
             raise QueryError(f"{name}: an input of type {kind}; give a Stream or an operator")
-        if not isinstance(part.span, Window | None):
+        if not is_a(part.span, TimeWindow, CountWindow, NoneType):
             kind = type(part.span).__name__
             raise QueryError(f"{name}: a window of type {kind}; give a TimeWindow or CountWindow")
         for word in ("aggregates", "values", "symbols", "variables"):
             if not isinstance(getattr(part, word, {}), Mapping):
                 raise QueryError(f"{name}: {word} are not a dictionary; give them by name")
-        if isinstance(part, Stream) and not isinstance(part.source, str):
+        if isinstance(part, Stream) and not is_a(part.source, str):
             raise QueryError(f"{name}: a stream {part.source!r}; give its name")
         waiting += getattr(part, "inputs", None) or [getattr(part, "input", None)] * (
             not isinstance(part, Stream)
@@ -227,7 +228,7 @@ _OPERATORS = (Filter, Projector, Aggregator, Correlator, PatternMatcher)
 
 def _need_positive(**numbers: int) -> None:
     for name, number in numbers.items():
-        if not isinstance(number, int) or isinstance(number, bool):
+        if not is_a(number, int) or is_a(number, bool):
             raise QueryError(f"{name} = {number!r}: use a whole number")
         if not 1 <= number <= LARGEST:
             raise QueryError(f"{name} = {number}: use 1 or more, at most {LARGEST}")
