@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from cep.interpreter.codec import pack, unpack
+from cep.interpreter.events.carry import carried
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.snapshot import Saved, Timers
 from cep.plan.change import Change, Report, compared
@@ -13,8 +15,10 @@ from cep.plan.nodes import Plan
 
 Rename = Callable[[str], str | None]
 """The path of a part or timer in the new plan; None when it does not go on."""
-KEPT_KINDS = ("query", "table", "window", "aggregation", "trigger", "stream")
+KEPT_KINDS = ("query", "table", "window", "aggregation", "trigger", "stream", "event", "engine")
 """Parts whose state lies below `/kind/name/`; that of partitions is below a key, too."""
+RUN = "/run/"
+"""Where the state of the run itself lies, which goes on whatever the rules say."""
 
 
 def changed(interpreter: Interpreter, plan: Plan) -> tuple[Interpreter, Report]:
@@ -24,7 +28,7 @@ def changed(interpreter: Interpreter, plan: Plan) -> tuple[Interpreter, Report]:
     still exist. SnapshotError when a state cannot be taken over; the old interpreter is as before.
     """
     change = compared(interpreter.plan, plan)
-    found = Interpreter(plan, playback=interpreter.playback)
+    found = Interpreter(plan, playback=interpreter.playback, mode=interpreter.mode)
     interpreter.hand_callbacks(found)
     go_on(interpreter, found, change)
     return found, change.report()
@@ -42,6 +46,10 @@ def _renamed(saved: Saved, change: Change) -> Saved:
     """The state of what goes on, by its new names."""
     rename = _renamer(change)
     parts = {new: state for path, state in saved.parts.items() if (new := rename(path))}
+    for engine in change.new.engines:
+        place = f"/engine/{engine.name}/queue"
+        if place in parts:
+            parts[place] = pack(carried(unpack(parts[place]), engine, change))
     partitions = {
         new: saved.partitions[old]
         for (kind, new), (_, old) in change.kept.items()
@@ -70,6 +78,8 @@ def _renamer(change: Change) -> Rename:
     partitions = [f"/partition/{new}/" for kind, new in change.kept if kind == "partition"]
 
     def rename(path: str) -> str | None:
+        if path.startswith(RUN):
+            return path
         for place in partitions:
             if path.startswith(place):
                 return _in_partition(path, place, queries)

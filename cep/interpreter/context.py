@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from loguru import logger
 
+from cep.clocks import Lateness
 from cep.interpreter.clock import Clock, Fire, Timer
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
+
+if TYPE_CHECKING:
+    from cep.interpreter.events.keys import KeySlots
 
 Trace = Callable[[str, str, Row | None], None]
 """Told (place, what happened, row) by the parts of a query: see `Step` and `match.Outcome`."""
@@ -45,9 +50,19 @@ class Shared:
     With `playback` the times of the rows drive the clock. `streams` holds the junctions of streams
     and of named windows. `wall_ms` is the wall's clock, where it has been told.
     `common` is what all partition keys of a place share in Siddhi's mode; no snapshot has it.
+    `at_ms` is the time of what is under way, which is the record's or, while a timer fires, its due
+    time; `is_late` says whether it is a late record. Its effects are as late as it is.
     """
 
-    def __init__(self, compat: bool, playback: bool = True, clock: Clock | None = None) -> None:
+    keys: KeySlots
+
+    def __init__(
+        self,
+        compat: bool,
+        playback: bool = True,
+        clock: Clock | None = None,
+        lateness: Lateness | None = None,
+    ) -> None:
         self.clock = Clock() if clock is None else clock
         self.compat = compat
         self.playback = playback
@@ -60,6 +75,19 @@ class Shared:
         self.windows: dict[str, Any] = {}
         self.aggregations: dict[str, Any] = {}
         self.trace: Trace | None = None
+        self.lateness = Lateness() if lateness is None else lateness
+        self.at_ms = 0
+        self.is_late = False
+
+    @contextmanager
+    def caused(self, at_ms: int, *, is_late: bool = False) -> Iterator[None]:
+        """While this lasts, what happens is caused at that time; what time makes is never late."""
+        before = self.at_ms, self.is_late
+        self.at_ms, self.is_late = at_ms, is_late
+        try:
+            yield
+        finally:
+            self.at_ms, self.is_late = before
 
 
 class Context:
@@ -113,7 +141,8 @@ class Context:
 
         def guarded(due_ms: int) -> None:
             try:
-                fire(due_ms)
+                with self.shared.caused(due_ms):
+                    fire(due_ms)
             except Exception as error:  # noqa: BLE001 -- user functions may raise anything
                 logger.opt(exception=error).error("{} at {}: {}", path, due_ms, error)
 

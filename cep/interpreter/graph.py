@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection
 
 from cep.interpreter.aggregations import make_aggregation
 from cep.interpreter.clock import Clock
+from cep.clocks import Lateness
 from cep.interpreter.context import Context, Shared
+from cep.interpreter.events import KeySlots, RunningEvents
 from cep.interpreter.named_windows import make_named_window
 from cep.interpreter.outputs import QueryCallback
 from cep.interpreter.partitions import RunningPartition
@@ -18,22 +20,25 @@ from cep.interpreter.tables import make_table
 from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 from cep.interpreter.triggers import RunningTrigger
 from cep.plan.change import Part
-from cep.plan.nodes import NamedWindow, Plan
+from cep.plan.nodes import Event, NamedWindow, Plan
 from cep.plan.query import Query
 
 CallbacksOf = Callable[[str], list[QueryCallback]]
 
 
 class Graph:
-    """Made in the order streams, tables, windows, aggregations, queries, triggers.
+    """Made in the order streams, tables, windows, aggregations, queries and events, triggers.
 
     Readers of a stream are subscribed in the order of definition; a partition stands where its
     first query that reads the stream stands.
     """
 
-    def __init__(self, plan: Plan, playback: bool, callbacks: CallbacksOf) -> None:
+    def __init__(
+        self, plan: Plan, playback: bool, callbacks: CallbacksOf, lateness: Lateness
+    ) -> None:
         compat = plan.compat == "siddhi"
-        self.shared = Shared(compat, playback, SiddhiClock() if compat else Clock())
+        self.shared = Shared(compat, playback, SiddhiClock() if compat else Clock(), lateness)
+        self.shared.keys = KeySlots(plan)
         self.partitions: dict[str, RunningPartition] = {}
         self.reorder: dict[str, ReorderStage] = {}
         self._plan = plan
@@ -41,7 +46,9 @@ class Graph:
         self._queries: list[RunningQuery] = []
         self._make_streams()
         self._make_holders()
-        self._make_queries()
+        self.events = RunningEvents(plan, self.shared)
+        self._make_operators()
+        self._keep_run()
         self.wall = Clock()
         wall = self.wall if compat and playback else None
         self._triggers = [
@@ -68,6 +75,10 @@ class Graph:
 
     def begin(self, time_ms: int, going_on: Collection[Part] = ()) -> None:
         """Begin with everything but the parts that are going on."""
+        with self.shared.caused(time_ms):
+            self._begin(time_ms, going_on)
+
+    def _begin(self, time_ms: int, going_on: Collection[Part]) -> None:
         for query in self._queries:
             if ("query", query.name) not in going_on:
                 query.start(time_ms)
@@ -132,7 +143,14 @@ class Graph:
             names = in_hash_order(names, slots_for(len(names)))
         return [windows[name] for name in names]
 
-    def _make_queries(self) -> None:
+    def _keep_run(self) -> None:
+        """Snapshots have what is known of keys and of lateness."""
+        place = Context(self.shared).within("run")
+        place.keep(self.shared.lateness, "lateness")
+        if self._plan.engines:
+            place.keep(self.shared.keys, "keys")
+
+    def _make_operators(self) -> None:
         self.partitions = {
             item.name: RunningPartition(
                 item,
@@ -143,11 +161,15 @@ class Graph:
             for item in self._plan.partitions
         }
         routed: set[tuple[str, str]] = set()
-        for query in self._plan.queries:
-            if query.partition is None:
-                self._make_query(query)
-            else:
-                self._route(query, query.partition, routed)
+        for operator in self._plan.operators:
+            match operator:
+                case Event():
+                    self.events.watch(operator)
+                case Query(partition=None):
+                    self._make_query(operator)
+                case Query(partition=str(name)):
+                    self._route(operator, name, routed)
+        self.events.connect(self._plan)
 
     def _make_query(self, query: Query) -> None:
         place = self._place("query", query.name)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
+from cep.clocks import Lateness, Mode, key_position
 from cep.interpreter.codec import unpack
 from cep.interpreter.context import Shared, Trace
 from cep.interpreter.graph import Graph
@@ -32,15 +33,19 @@ Their clock starts at 0, as Siddhi's playback does for all; that of other rows a
 class Interpreter:
     """Runs all queries of a plan, uncompiled; it is the meaning of the language.
 
-    With `playback` the times of the rows drive the clock; without, only `advance` does. Callbacks
-    are told what comes out, in order; they may be added at any time. Times are ms UTC.
+    With `playback` the times of the rows drive the clock; without, only `advance` does. `mode` says
+    how the records follow one another, by which they are late or not. Callbacks are told what comes
+    out, in order; they may be added at any time. Times are ms UTC.
     """
 
-    def __init__(self, plan: Plan, *, playback: bool = True) -> None:
+    def __init__(self, plan: Plan, *, playback: bool = True, mode: Mode = "sorted") -> None:
         self.plan = plan
         self.playback = playback
+        self.mode: Mode = mode
+        self._key_positions = {stream.name: key_position(stream) for stream in plan.sources}
         self._query_callbacks: defaultdict[str, list[QueryCallback]] = defaultdict(list)
         self._stream_callbacks: list[tuple[str, Emit]] = []
+        self._watchers: list[tuple[str, Emit]] = []
         self._heartbeat = Heartbeat(plan.playback)
         self._started = False
         self._trace: Trace | None = None
@@ -78,6 +83,18 @@ class Interpreter:
         self._graph.stream(name).subscribe(callback)
         self._stream_callbacks.append((name, callback))
 
+    def on_output(self, name: str, callback: StreamCallback) -> None:
+        """Tell what the rules put on a stream, each chunk before its readers get it.
+
+        KeyError when there is no such stream.
+        """
+        self._graph.stream(name).watch(callback)
+        self._watchers.append((name, callback))
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        """Per engine of events: how many entered, were repeated, late, overfull, evicted."""
+        return self._graph.events.counters()
+
     def on_trace(self, trace: Trace) -> None:
         """Tell what happens to rows and partial matches inside of queries, for debugging."""
         self._trace = self._graph.shared.trace = trace
@@ -106,6 +123,8 @@ class Interpreter:
         chunk = [Row(time_ms, list(values)) for time_ms, values in rows]
         if not chunk:
             return
+        for row in chunk:
+            self.shared.keys.see(stream, row.values)
         stage = self._graph.reorder.get(stream)
         if stage is None:
             self._feed(stream, chunk)
@@ -114,7 +133,8 @@ class Interpreter:
         self._feed_each(stream, in_order)
         if late and stage.late_stream is not None:
             self._begin(late[-1].time)
-            self._graph.stream(stage.late_stream).send(late)
+            with self.shared.caused(late[-1].time, is_late=True):
+                self._graph.stream(stage.late_stream).send(late)
 
     def advance(self, time_ms: int) -> None:
         """Let time pass: fire what is due up to `time_ms`. Rows that wait for order come first."""
@@ -122,6 +142,7 @@ class Interpreter:
             self._feed_each(stream, stage.advance(time_ms))
         if self.playback:
             self._move(time_ms - self._graph.lag_ms)
+            self.shared.lateness.pass_time(time_ms - self._graph.lag_ms)
         else:
             self._begin(time_ms)
             self._graph.shared.clock.glide(time_ms)
@@ -132,6 +153,7 @@ class Interpreter:
         while self._heartbeat.is_due(time_ms):
             self._heartbeat.heard()
             self._move((self.now_ms or 0) + self._heartbeat.increment_ms)
+            self.shared.lateness.pass_time(self.now_ms or 0)
 
     @property
     def next_wall_ms(self) -> int | None:
@@ -181,6 +203,8 @@ class Interpreter:
         self._graph = self._made()
         for name, callback in self._stream_callbacks:
             self._graph.stream(name).subscribe(callback)
+        for name, callback in self._watchers:
+            self._graph.stream(name).watch(callback)
         self._take(saved)
 
     def go_on(self, saved: Saved, kept: Collection[Part]) -> None:
@@ -202,6 +226,9 @@ class Interpreter:
         for stream, callback in self._stream_callbacks:
             if stream in other.shared.streams:
                 other.on_stream(stream, callback)
+        for stream, callback in self._watchers:
+            if stream in other.shared.streams:
+                other.on_output(stream, callback)
         if self._trace is not None:
             other.on_trace(self._trace)
 
@@ -218,7 +245,8 @@ class Interpreter:
         self._started = saved.started
 
     def _made(self) -> Graph:
-        graph = Graph(self.plan, self.playback, self._query_callbacks.__getitem__)
+        callbacks = self._query_callbacks.__getitem__
+        graph = Graph(self.plan, self.playback, callbacks, Lateness(self.mode))
         graph.shared.trace = self._trace
         return graph
 
@@ -233,11 +261,22 @@ class Interpreter:
             self._feed(stream, [row])
 
     def _feed(self, stream: str, chunk: Chunk) -> None:
+        """Records of one stream: first what is due by then, then they, late or not as the last."""
+        time_ms = chunk[-1].time
         if self.playback:
-            self._move(chunk[-1].time)
+            self._move(time_ms)
         else:
-            self._begin(chunk[-1].time)
-        self._graph.stream(stream).send(chunk)
+            self._begin(time_ms)
+        with self.shared.caused(time_ms, is_late=self._are_late(stream, chunk)):
+            self._graph.stream(stream).deliver(chunk)
+
+    def _are_late(self, stream: str, chunk: Chunk) -> bool:
+        position = self._key_positions.get(stream)
+        is_late = False
+        for row in chunk:
+            key = None if position is None else row.values[position]
+            is_late = self.shared.lateness.take(stream, key, row.time)
+        return is_late
 
     def _move(self, time_ms: int) -> None:
         self._begin(time_ms)

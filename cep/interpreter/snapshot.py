@@ -49,6 +49,8 @@ def fingerprint(plan: Plan) -> str:
         (plan.streams, plan.operators, plan.tables, plan.windows, plan.triggers,
          plan.aggregations, plan.partitions, plan.compat, plan.playback)
     )  # fmt: skip
+    if plan.engines:
+        shown += repr((plan.engines, plan.chained, plan.number_stride, plan.keys))
     return hashlib.sha256(shown.encode()).hexdigest()[:32]
 
 

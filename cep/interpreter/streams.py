@@ -20,12 +20,27 @@ class Junction:
         self.fault = fault
         self.compat = compat
         self.readers: list[Emit] = []
+        self.watchers: list[Emit] = []
 
     def subscribe(self, reader: Emit) -> None:
         """Append a reader."""
         self.readers.append(reader)
 
+    def watch(self, watcher: Emit) -> None:
+        """Append one that is shown what is put on the stream, before any reader gets it."""
+        self.watchers.append(watcher)
+
     def send(self, chunk: Chunk) -> None:
+        """Put a chunk out: show it, then hand it over."""
+        self.show(chunk)
+        self.deliver(chunk)
+
+    def show(self, chunk: Chunk) -> None:
+        """Show a chunk to those who watch what is put out."""
+        for watcher in self.watchers:
+            watcher(chunk)
+
+    def deliver(self, chunk: Chunk) -> None:
         """Hand a chunk to every reader, each finishing before the next begins."""
         for reader in self.readers:
             try:

@@ -16,13 +16,18 @@ from tests.reference.arrangements import Arrangement, Number, arrangements
 
 @dataclass(frozen=True)
 class Arrival:
-    """A raised simple event, or a complex event handed to a chained engine."""
+    """A raised simple event, or a complex event handed to a chained engine.
+
+    `clock_msc` is what the clock of its key shows; `is_late` is that of the record it follows from.
+    """
 
     name: str
     key: str | None
     number: int
     time_msc: int
     repeat: Repeat
+    clock_msc: float = -math.inf
+    is_late: bool = False
 
     @property
     def identity(self) -> Number:
@@ -49,18 +54,23 @@ class Found:
 
 @dataclass
 class Queue:
-    """Events in order of arrival and the latest time that arrived."""
+    """Events in order of arrival and, `by_queue`, the latest time that arrived."""
 
     events: list[Queued] = field(default_factory=list)
     clock_msc: float = -math.inf
 
 
 class Binder:
-    """One engine: its queue (`is_keyed`: one per key) and its complex events."""
+    """One engine: its queue (`is_keyed`: one per key) and its complex events.
 
-    def __init__(self, plan: Plan, engine: Engine, is_keyed: bool) -> None:
+    `by_queue`: events are late, and expire, by the queue's own clock, whatever their key, as the
+    native engine still has it; and `within` does not look at late events in the middle.
+    """
+
+    def __init__(self, plan: Plan, engine: Engine, is_keyed: bool, by_queue: bool = False) -> None:
         self.engine = engine
         self.is_keyed = is_keyed
+        self.by_queue = by_queue
         self.complexes = [found for found in plan.complexes if found.engine == engine.name]
         self.opposites = {event.name: event.opposites for event in plan.events}
         self.is_per_key = {event.name: event.key is not None for event in plan.events}
@@ -89,14 +99,19 @@ class Binder:
 
     def _expire(self, queue: Queue, event: Arrival) -> None:
         queue.clock_msc = max(event.time_msc, queue.clock_msc)
-        oldest_msc = queue.clock_msc - self.engine.span_ms
-        self._remove(queue, "expired", [q for q in queue.events if q.event.time_msc < oldest_msc])
+        clock_msc = queue.clock_msc if self.by_queue else max(event.time_msc, event.clock_msc)
+        old = [q for q in queue.events if q.event.time_msc < clock_msc - self.engine.span_ms]
+        mine = [q for q in old if self.by_queue or q.event.key == event.key]
+        self._remove(queue, "expired", mine)  # 3
 
     def _is_dropped(self, queue: Queue, event: Arrival) -> bool:
         if event.repeat is Repeat.REJECT and self._occurrences(queue, [event.identity]):  # 2
             self.counts["rejected"] += 1
             return True
-        if any(q.event.time_msc > event.time_msc for q in queue.events):  # 5
+        is_late = event.is_late
+        if self.by_queue:
+            is_late = any(q.event.time_msc > event.time_msc for q in queue.events)
+        if is_late:  # 5
             self.counts["late"] += 1
             return self.engine.late == "drop"
         return False
@@ -156,11 +171,13 @@ class Binder:
         positions: tuple[int, ...],
     ) -> bool:
         first, last = positions[0], positions[-1]
+        times = [events[x].event.time_msc for x in positions]
+        lasted_ms = times[-1] - times[0] if self.by_queue else max(times) - min(times)
         numbers = [q.event.identity for q in events]
         forbidden = [self._number(ref, key) for ref in complex_.forbid]
         return (
             all((complex_.name, key) not in events[x].bound for x in positions)
-            and events[last].event.time_msc - events[first].event.time_msc <= complex_.within_ms
+            and lasted_ms <= complex_.within_ms
             and not any(number in numbers[first : last + 1] for number in forbidden)
             and not any(
                 number in numbers[positions[i] + 1 : positions[j]]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from cep.plan.nodes import Chained, Complex, Event, Plan, Signal
+from cep.plan.nodes import Chained, Complex, Event, Plan, Repeat, Signal
 from cep.plan.query import Query
 from cep.plan.separable import separability
 from tests.reference.binder import Arrival, Binder, Found, Queued
@@ -23,15 +24,42 @@ class Row:
     values: tuple[Value, ...]
 
 
-class Reference:
-    """The naive engine; `keys` have their slots after the plan's own, before any input."""
+@dataclass(frozen=True)
+class Habits:
+    """Where an engine still differs from the meaning of the rules.
 
-    def __init__(self, plan: Plan, keys: Iterable[str] = ()) -> None:
+    `stages`: what crosses keys runs after what does not, on clocks of its own. `by_queue`: see
+    `Binder`.
+    """
+
+    stages: bool = False
+    by_queue: bool = False
+
+
+MEANING, NATIVE = Habits(), Habits(stages=True, by_queue=True)
+
+
+class Reference:
+    """The naive engine; `keys` have their slots after the plan's own, before any input.
+
+    Records are sorted history, each of them a watermark for all keys, or `lived`.
+    """
+
+    def __init__(
+        self, plan: Plan, keys: Iterable[str] = (), *, like: Habits = MEANING, lived: bool = False
+    ) -> None:
         self.plan = plan
+        self.like = like
+        self.lived = lived
+        self.newest: dict[tuple[str, Value], int] = {}
+        self.clock_msc: dict[Value, int] = {}
+        self.is_late = False
         self.keyed = separability(plan)
         self.keys = list(dict.fromkeys((*plan.keys, *keys)))
         self.binders = {
-            engine.name: Binder(plan, engine, self.keyed.is_engine_keyed(engine.name))
+            engine.name: Binder(
+                plan, engine, self.keyed.is_engine_keyed(engine.name), like.by_queue
+            )
             for engine in plan.engines
         }
         self.queries = {
@@ -49,21 +77,31 @@ class Reference:
         schema = self.plan.stream(stream).schema
         values = tuple(cast(row.get(a.name), a.type) for a in schema.attributes)
         source = Row(stream, time_msc, values)
+        self._see_time(source)
         self._see_keys(source)
         self.output = []
         self.handed_over = [lambda: self._handle(source)]
         self.stage = 1
         self._handle(source)
         self.stage = 2
-        for continue_ in self.handed_over:
+        for continue_ in self.handed_over if self.like.stages else ():
             continue_()
         return [self._as_dict(row) for row in self.output]
 
     def _key_position(self, query: Query) -> int | None:
         """The column that holds the key, where the query has a window and clock per key."""
-        if not self.keyed.is_keyed(query):
+        if not self.like.stages or not self.keyed.is_keyed(query):
             return None
         return min(self.keyed.key_columns[query.source], default=None)
+
+    def _see_time(self, row: Row) -> None:
+        """Decide whether the record is late, and move the clocks."""
+        names = self.plan.stream(row.stream).schema.names
+        key = row.values[names.index("symbol")] if self.lived and "symbol" in names else None
+        place = (row.stream if self.lived else "", key)
+        self.is_late = row.time_msc < self.newest.get(place, row.time_msc)
+        self.newest[place] = max(row.time_msc, self.newest.get(place, row.time_msc))
+        self.clock_msc[key] = max(row.time_msc, self.clock_msc.get(key, row.time_msc))
 
     def _see_keys(self, row: Row) -> None:
         schema = self.plan.stream(row.stream).schema
@@ -126,7 +164,7 @@ class Reference:
         return [*operators, *signals, *chained]
 
     def _is_due(self, is_keyed: bool) -> bool:
-        return self.stage == (1 if is_keyed else 2)
+        return not self.like.stages or self.stage == (1 if is_keyed else 2)
 
     def _run(self, operator: Query | Event, row: Row) -> None:
         if isinstance(operator, Event):
@@ -153,7 +191,7 @@ class Reference:
 
     def _raise(self, event: Event, key: str | None, time_msc: int) -> None:
         number = self._number(event, key)
-        arrival = Arrival(event.name, key, number, time_msc, event.repeat)
+        arrival = self._arrival(event.name, key, number, time_msc, event.repeat)
         if self._is_due(self.keyed.is_engine_keyed(event.engine)):
             self._enter(event, arrival)
         else:
@@ -164,7 +202,14 @@ class Reference:
         key = row.values[0]
         assert key is None or isinstance(key, str)
         number = self._number(chained, key)
-        self._enter(chained, Arrival(chained.complex, key, number, row.time_msc, chained.repeat))
+        repeat = chained.repeat
+        self._enter(chained, self._arrival(chained.complex, key, number, row.time_msc, repeat))
+
+    def _arrival(
+        self, name: str, key: str | None, number: int, time_msc: int, repeat: Repeat
+    ) -> Arrival:
+        clock_msc = self.clock_msc.get(key if self.lived else None, -math.inf)
+        return Arrival(name, key, number, time_msc, repeat, clock_msc, self.is_late)
 
     # The engines
 

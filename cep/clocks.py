@@ -1,0 +1,70 @@
+"""Whether a record is late: decided once, when it comes, by the records that came before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from cep.plan.nodes import Stream
+
+Mode = Literal["sorted", "lived"]
+"""How records follow one another: in sorted history each says that all before its time is
+complete; of what was lived, each key has a clock of its own."""
+
+NEVER_LATE = frozenset({"Deal", "Order", "Account"})
+"""Streams of what happened to the account: their records count whenever they come."""
+KEY = "symbol"
+
+Place = tuple[str, str | None]
+"""A stream and a key."""
+State = list[tuple[str, str | None, int]]
+
+
+class Lateness:
+    """Knows the newest times (ms UTC) of what came, and says of each record whether it is late."""
+
+    def __init__(self, mode: Mode = "sorted") -> None:
+        self.mode = mode
+        self._newest_ms: dict[Place, int] = {}
+
+    def take(self, stream: str, key: str | None, time_ms: int) -> bool:
+        """Take the next record; whether it is late: sorted, older than any record before it;
+        lived, older than one before it of its stream and key.
+        """
+        place = self._place(stream, key)
+        newest_ms = self._newest_ms.get(place, time_ms)
+        self._newest_ms[place] = max(newest_ms, time_ms)
+        return time_ms < newest_ms and stream not in NEVER_LATE
+
+    def pass_time(self, time_ms: int) -> None:
+        """Time has passed without a record: in sorted history all before it is complete."""
+        if self.mode == "sorted":
+            self._newest_ms[ALL] = max(self._newest_ms.get(ALL, time_ms), time_ms)
+
+    def clock_ms(self, key: str | None) -> int | None:
+        """What the clock of a key shows; None before its first record. It never goes back."""
+        if self.mode == "sorted":
+            return self._newest_ms.get(ALL)
+        times = [time for (_, of), time in self._newest_ms.items() if of == key]
+        return max(times, default=None)
+
+    def _place(self, stream: str, key: str | None) -> Place:
+        return ALL if self.mode == "sorted" else (stream, key)
+
+    def state(self) -> State:
+        """Plain data for a snapshot."""
+        return [(*place, time_ms) for place, time_ms in self._newest_ms.items()]
+
+    def restore(self, state: Iterable[tuple[str, str | None, int]]) -> None:
+        """Take the state of a snapshot."""
+        self._newest_ms = {(stream, key): time_ms for stream, key, time_ms in state}
+
+
+ALL: Place = ("", None)
+"""Where all records count together."""
+
+
+def key_position(stream: Stream) -> int | None:
+    """Which attribute of a source stream is its key; None where it has none."""
+    position = stream.schema.position(KEY)
+    return position if position >= 0 else None

@@ -1,0 +1,86 @@
+"""An engine while it runs: it takes an event, finds its complex events, and hands them over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cep.interpreter.context import Context
+from cep.interpreter.events.binder import Match, Search
+from cep.interpreter.events.hand_over import HandOver, Made
+from cep.interpreter.events.keys import KeySlots
+from cep.interpreter.events.queue import Arrival, Key, Queue, Queued
+from cep.interpreter.rows import Row
+from cep.plan.nodes import Chained, Complex, Engine, Event, Plan
+from cep.plan.separable import separability
+
+
+class RunningEngine:
+    """One engine. It never looks at rows of streams: events say what was raised."""
+
+    def __init__(
+        self, engine: Engine, plan: Plan, context: Context, keys: KeySlots, hand_over: HandOver
+    ) -> None:
+        opposites = {event.name: event.opposites for event in plan.events}
+        by_key = separability(plan).is_engine_keyed(engine.name)
+        self.name = engine.name
+        self.queue = Queue(engine, opposites, by_key=by_key)
+        self._shared = context.shared
+        self._keys = keys
+        self._hand_over = hand_over
+        self._complexes = [found for found in plan.complexes if found.engine == engine.name]
+        self._numbers = {one.name: one.number for one in plan.events}
+        self._numbers |= {c.complex: c.number for c in plan.chained if c.engine == engine.name}
+        self._has_key = {event.name: event.key is not None for event in plan.events}
+        self._has_key |= {found.name: found.key is not None for found in plan.complexes}
+        context.keep(self.queue, "queue")
+
+    def arrive(self, definition: Event | Chained, key: Key) -> None:
+        """Take an event in, at the time of what is under way; put out what comes of it."""
+        is_simple = isinstance(definition, Event)
+        name = definition.name if is_simple else definition.complex
+        queued = self.queue.admit(self._arrival(name, key, definition))
+        if queued is None:
+            return
+        made = [self._event_row(queued)] if is_simple else []
+        self._hand_over.give([*made, *self._matches()])
+
+    def _arrival(self, name: str, key: Key, definition: Event | Chained) -> Arrival:
+        shared = self._shared
+        clock_ms = shared.lateness.clock_ms(key)
+        at_ms = shared.at_ms
+        return Arrival(
+            name,
+            key,
+            at_ms,
+            at_ms if clock_ms is None else clock_ms,
+            definition.repeat,
+            shared.is_late,
+        )
+
+    def _matches(self) -> Iterator[Made]:
+        """10 to 12: each complex event once at most for each key, in order of definition."""
+        for found in self._complexes:
+            for key in self._keys if found.key is not None else [None]:
+                match = Search(found, key, self.queue, self._has_key).match()
+                if match:
+                    for queued in match:
+                        queued.bound.append((found.name, key))
+                    yield self._complex_row(found, key, match)
+
+    def _event_row(self, queued: Queued) -> Made:
+        values = [queued.key, self._number(queued), queued.seq]
+        return self._shared.streams[queued.name], Row(queued.at_ms, values)
+
+    def _complex_row(self, found: Complex, key: Key, match: Match) -> Made:
+        values: list[Any] = [
+            key,
+            self._keys.number(found.number, key),
+            match[0].at_ms,
+            [self._number(queued) for queued in match],
+            [queued.seq for queued in match],
+        ]
+        return self._shared.streams[found.name], Row(match[-1].at_ms, values)
+
+    def _number(self, queued: Queued) -> int:
+        return self._keys.number(self._numbers[queued.name], queued.key)

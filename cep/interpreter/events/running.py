@@ -1,0 +1,77 @@
+"""The engines, events and signals of a plan, connected to their streams."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cep.interpreter.context import Context, Shared
+from cep.interpreter.events.engine import RunningEngine
+from cep.interpreter.events.hand_over import HandOver
+from cep.interpreter.events.raising import RunningEvent
+from cep.interpreter.rows import Chunk, Row
+from cep.interpreter.streams import Junction
+from cep.plan.nodes import Chained, Event, Plan, Signal
+
+
+class RunningEvents:
+    """What a plan has of the simple engine.
+
+    The readers of a complex event are, in this order: queries and events as they stand in the
+    file, signals, chained engines.
+    """
+
+    def __init__(self, plan: Plan, shared: Shared) -> None:
+        self._shared = shared
+        hand_over = HandOver()
+        self._engines = {
+            engine.name: RunningEngine(
+                engine, plan, self._place("engine", engine.name), shared.keys, hand_over
+            )
+            for engine in plan.engines
+        }
+
+    def watch(self, event: Event) -> None:
+        """Let an event read its stream from now on."""
+        place = self._place("event", event.name)
+        running = RunningEvent(event, place, self._engines[event.engine])
+        self._shared.streams[event.source].subscribe(running.receive)
+
+    def connect(self, plan: Plan) -> None:
+        """Let signals and chained engines read complex events, behind all other readers."""
+        streams = self._shared.streams
+        for signal in plan.signals:
+            make = partial(_put_out, signal, streams[signal.name])
+            streams[signal.complex].subscribe(make)
+        for engine in plan.engines:
+            for one in plan.chained:
+                if one.engine == engine.name:
+                    streams[one.complex].subscribe(partial(self._chain, one))
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        """Per engine: events entered, repeated, late, overfull, evicted."""
+        return {name: dict(engine.queue.counts) for name, engine in self._engines.items()}
+
+    def _chain(self, chained: Chained, chunk: Chunk) -> None:
+        """14: complex events are simple events of the next engine."""
+        for row in chunk:
+            self._engines[chained.engine].arrive(chained, row.values[0])
+
+    def _place(self, kind: str, name: str) -> Context:
+        return Context(self._shared).within(kind).within(name)
+
+
+def _put_out(signal: Signal, stream: Junction, chunk: Chunk) -> None:
+    """A signal for each complex event."""
+    for row in chunk:
+        key = row.values[0]
+        values = [
+            signal.complex,
+            key,
+            signal.side,
+            key if signal.symbol is None else signal.symbol,
+            signal.lots,
+            signal.stop_points,
+            signal.target_points,
+            signal.valid_ms,
+        ]
+        stream.send([Row(row.time, values)])

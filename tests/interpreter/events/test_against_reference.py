@@ -1,0 +1,66 @@
+"""The interpreter against the naive binder, and against the native engine on sorted input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from cep.clocks import Mode
+from cep.engine.native import Compiled
+from cep.interpreter.run import InterpretedRun
+from cep.plan.nodes import Plan
+from tests.campaign import examples
+from tests.reference.engine import Reference
+from tests.reference.generate_rows import SourceRow, cases
+
+Case = tuple[Plan, list[SourceRow]]
+
+
+def few(count: int) -> settings:
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    return settings(max_examples=examples(count), deadline=None, suppress_health_check=slow)
+
+
+def interpreted(
+    plan: Plan, rows: Sequence[SourceRow], mode: Mode = "sorted"
+) -> tuple[list[dict[str, Any]], InterpretedRun]:
+    run = InterpretedRun(plan, mode=mode)
+    return [found for row in rows for found in run.push_row(*row)], run
+
+
+@pytest.mark.parametrize("mode", ["sorted", "lived"])
+def test_the_naive_binder_finds_the_same(mode: Mode) -> None:
+    """Rows, their order and what the engines counted, late rows and several keys included."""
+
+    @few(600)
+    @given(cases())
+    def compare(case: Case) -> None:
+        plan, rows = case
+        engine = Reference(plan, lived=mode == "lived")
+        expected = [found for row in rows for found in engine.push(*row)]
+        found, run = interpreted(plan, rows, mode)
+        assert found == expected
+        names = {"repeated": "rejected", "late": "late", "overfull": "overflowed"}
+        names["evicted"] = "evicted"
+        for name, counters in run.counters().items():
+            binder = engine.binders[name]
+            counted = {ours: binder.counts[theirs] for ours, theirs in names.items()}
+            assert counters == {"entered": binder.entered, **counted}
+
+    compare()
+
+
+@few(400)
+@given(cases())
+def test_the_native_engine_finds_the_same_on_sorted_input(case: Case) -> None:
+    """Where it has one stage: else it runs what crosses keys behind what does not."""
+    plan, rows = case
+    rows = sorted(rows, key=lambda row: row[1])
+    rules = Compiled(plan, jit=False)
+    assume(len(rules.stages.used()) == 1)
+    run = rules.start()
+    found = [made for row in rows for made in run.push_row(*row).dicts()]
+    assert interpreted(plan, rows)[0] == found
