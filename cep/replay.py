@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.inputs import rows as read_rows
 from cep.inputs.rows import column_names
+from cep.interpreter.run import InterpretedRun, OutputRow
 from cep.plan.nodes import Plan, Stream
 
 BATCH_ROWS = 10_000
@@ -83,8 +86,8 @@ def in_order(tables: list[tuple[Stream, pa.Table]]) -> list[Source]:
     return sources
 
 
-def batches(run: Run, sources: list[Source], batch_rows: int = BATCH_ROWS) -> Iterator[InputRows]:
-    """The sources' rows encoded, in the one order."""
+def slices(sources: list[Source], batch_rows: int = BATCH_ROWS) -> Iterator[list[Source]]:
+    """The sources cut into batches of the one order; a batch has those that have rows in it."""
     orders = np.sort(np.concatenate([source.order for source in sources]))
     for at in range(0, len(orders), batch_rows):
         bounds = orders[at], orders[min(len(orders), at + batch_rows) - 1] + 1
@@ -93,12 +96,19 @@ def batches(run: Run, sources: list[Source], batch_rows: int = BATCH_ROWS) -> It
             start, stop = np.searchsorted(source.order, bounds)
             if start < stop:
                 table = source.table.slice(int(start), int(stop - start))
-                columns = {name: table[name] for name in source.stream.schema.names}
-                times = table["time_msc"].to_numpy()
-                parts.append(
-                    run.encoder.encode(source.stream.name, columns, times, source.order[start:stop])
-                )
-        yield InputRows.merge(parts)
+                parts.append(Source(source.stream, table, source.order[start:stop]))
+        yield parts
+
+
+def batches(run: Run, sources: list[Source], batch_rows: int = BATCH_ROWS) -> Iterator[InputRows]:
+    """The sources' rows encoded, in the one order."""
+    for parts in slices(sources, batch_rows):
+        encoded = []
+        for part in parts:
+            columns = {name: part.table[name] for name in part.stream.schema.names}
+            times = part.table["time_msc"].to_numpy()
+            encoded.append(run.encoder.encode(part.stream.name, columns, times, part.order))
+        yield InputRows.merge(encoded)
 
 
 def replay(
@@ -119,6 +129,34 @@ def replay(
         advance(len(batch))
     if until_msc is not None:
         yield from _delivered(run, delivery, run.advance(until_msc))
+
+
+def replay_interpreted(
+    run: InterpretedRun,
+    sources: list[Source],
+    advance: Callable[[int], None] = lambda n: None,
+    until_msc: int | None = None,
+) -> Iterator[list[OutputRow]]:
+    """The same by the interpreter alone, which takes one record at a time."""
+    for parts in slices(sources):
+        for stream, time_msc, values in _records(parts):
+            yield run.push(stream, time_msc, values)
+        advance(sum(len(part.order) for part in parts))
+    if until_msc is not None:
+        yield run.advance(until_msc)
+
+
+def _records(parts: list[Source]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
+    """The records of a batch in the one order: stream, time in ms UTC, values."""
+    found = []
+    for part in parts:
+        names = ("time_msc", *part.stream.schema.names)
+        columns = [part.table[name].to_pylist() for name in names]
+        rows = zip(*columns, strict=True)
+        stream = part.stream.name
+        found += [(n, stream, row) for n, row in zip(part.order.tolist(), rows, strict=True)]
+    for _, stream, (time_msc, *values) in sorted(found, key=itemgetter(0)):
+        yield stream, time_msc, tuple(values)
 
 
 def _delivered(run: Run, delivery: Delivery | None, rows: Rows) -> Iterator[Rows]:

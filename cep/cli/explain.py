@@ -15,6 +15,9 @@ from cep.plan.explain import explain
 from cep.plan.graph import graph
 
 
+REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, in file order"
+
+
 @click.command()
 @click.argument("rules", type=RULES)
 @click.option("--code", is_flag=True, help="Print the Python the native engine generates.")
@@ -23,8 +26,8 @@ from cep.plan.graph import graph
     help="Draw the plan into this file; what is interpreted has a dashed frame.",
 )  # fmt: skip
 @click.option(
-    "--backend", type=click.Choice(["native", "database"]), default="native", show_default=True,
-    help="Say how this runs it; database needs --url.",
+    "--backend", type=click.Choice(["native", "reference", "database"]), default="native",
+    show_default=True, help="Say how this runs it; database needs --url.",
 )  # fmt: skip
 @click.option("--url", metavar="URL", help="The database, as for `replay`.")
 @click.option("--sql", is_flag=True, help="With --backend database: print the statements, too.")
@@ -34,14 +37,18 @@ def command(
     """Show numbers, arrangements and the plan of a rule file, and how it runs."""
     if (backend == "database") != (url is not None):
         raise UserError("--backend database and --url belong together", "for example sqlite://")
+    if backend == "reference" and code:
+        raise UserError("--code is about --backend native", "the reference generates no code")
     plan = compile_rules(*read_rules(rules))
     if svg is not None:
         with output(svg) as sink:
-            sink.write(drawing(plan).encode())
+            sink.write(drawing(plan, is_reference=backend == "reference").encode())
     elif code:
         click.echo(generated_code(plan))
     elif url is not None:
         click.echo(explain(plan) + "\n\n" + how_a_database_runs(plan, url, sql))
+    elif backend == "reference":
+        click.echo(explain(plan) + "\n\n" + REFERENCE)
     else:
         click.echo(explain(plan) + "\n\n" + how_it_runs(plan))
 
@@ -65,12 +72,13 @@ def how_a_database_runs(plan: Plan, url: str, sql: bool) -> str:
     return how_it_runs(plan, dialect_of(url), sql)
 
 
-def drawing(plan: Plan) -> str:
-    """The plan as an SVG."""
+def drawing(plan: Plan, *, is_reference: bool = False) -> str:
+    """The plan as an SVG; to the reference everything is interpreted."""
     from cep.engine.explain import interpreted
     from cep.report.diagram import Arrow, Box, svg
 
-    drawn, dashed = graph(plan), interpreted(plan)
+    drawn = graph(plan)
+    dashed = {node.name for node in drawn.nodes} if is_reference else interpreted(plan)
     boxes = [Box(n.name, n.kind, n.lines, n.name in dashed) for n in drawn.nodes]
     return svg(plan.name, boxes, [Arrow(*edge) for edge in drawn.edges])
 

@@ -31,9 +31,10 @@ LATE = (
     help="Rows of a source stream: CSV, JSONL or Parquet with a column time_msc. Repeat it.",
 )  # fmt: skip
 @click.option(
-    "--backend", type=click.Choice(["native", "database", "spark"]), default="native",
+    "--backend", type=click.Choice(["native", "reference", "database", "spark"]), default="native",
     show_default=True,
-    help="What runs the rules; spark runs keys in parallel, database needs --url.",
+    help="What runs the rules; reference is the slow interpreter that says what they mean, "
+    "spark runs keys in parallel, database needs --url.",
 )  # fmt: skip
 @click.option(
     "--url", metavar="URL",
@@ -83,12 +84,16 @@ def command(
         raise UserError("--backend database and --url belong together", "for example sqlite://")
     if backend != "native" and callback:
         raise UserError("--callback needs --backend native", "leave one of them out")
+    if backend == "reference" and plain:
+        raise UserError("--plain is about --backend native", "the reference generates no code")
     plan = compile_rules(*read_rules(rules))
     files, outputs = [_input(text) for text in inputs], wanted(plan, streams)
     if trace is not None:
         run_trace(plan, files, out, trace, names, utc_msc(until))
     elif url is not None:
         run_on_database(plan, files, out, outputs, plain, utc_msc(until), url)
+    elif backend == "reference":
+        run_reference(plan, files, out, outputs, utc_msc(until))
     elif backend == "spark":
         run_on_spark(plan, files, out, outputs, plain, utc_msc(until))
     else:
@@ -119,6 +124,28 @@ def run_replay(
             sink.writelines(line + b"\n" for line in rows.json_lines())
     if delivery is not None and delivery.failures:
         raise UserError(f"EventsCallback failed on {delivery.failures} rows", "see the log above")
+
+
+def run_reference(
+    plan: Plan,
+    files: list[tuple[str, Path]],
+    out: Path | None,
+    outputs: list[str] | None,
+    until_msc: int | None,
+) -> None:
+    """The whole rule file in the interpreter, which needs no order of stages."""
+    # Imported here: Arrow costs a second that `--help` need not wait.
+    import msgspec
+
+    from cep.interpreter.run import InterpretedRun
+    from cep.replay import read_sources, replay_interpreted
+
+    sources = read_sources(plan, files)
+    run, encode = InterpretedRun(plan, outputs), msgspec.json.Encoder().encode
+    total = sum(len(source.order) for source in sources)
+    with output(out) as sink, progress("replay", total) as bar:
+        for rows in replay_interpreted(run, sources, bar.advance, until_msc):
+            sink.writelines(encode(row) + b"\n" for row in rows)
 
 
 def run_on_database(

@@ -194,7 +194,8 @@ def _circle(plan: Plan, network: _Network, reasons: Mapping[str, str], name: str
     return PlacementError(
         f"{plan.name}: {name} depends on {source} and leads to another that is not compiled "
         f"({last}: {reasons[last]}); rows pass the interpreter once",
-        f"write {last} as a query that compiles, or make {name} of compiled queries only",
+        f"write {last} as a query that compiles, or make {name} of compiled queries only; "
+        "`replay --backend reference` runs the rules as they are",
     )
 
 

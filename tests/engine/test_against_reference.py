@@ -11,7 +11,7 @@ from cep.engine.native import Compiled
 from cep.plan.nodes import Plan
 from tests import campaign
 from tests.engine.binder_only import BinderOnly, RecordingReference, on_source_rows
-from tests.reference.engine import Reference
+from tests.reference.engine import NATIVE, Reference
 from tests.reference.generate_queries import query_plans, query_rows
 from tests.reference.generate_rows import SourceRow, cases
 
@@ -32,7 +32,7 @@ def native(plan: Plan, rows: Sequence[SourceRow], **options: Any) -> list[Row]:
 
 
 def reference(plan: Plan, rows: Sequence[SourceRow]) -> list[Row]:
-    engine = Reference(plan)
+    engine = Reference(plan, like=NATIVE)
     return [found for row in rows for found in engine.push(*row)]
 
 
@@ -48,7 +48,7 @@ def test_rule_sets_in_plain_mode(case: tuple[Plan, list[SourceRow]]) -> None:
 def test_binder_compiled_by_numba(case: tuple[Plan, list[SourceRow]]) -> None:
     """The binder's kernels are the same for all rules, so thousands of rule sets compile once."""
     plan, rows = on_source_rows(case[0]), case[1]
-    expected = RecordingReference(plan)
+    expected = RecordingReference(plan, like=NATIVE)
     binder = BinderOnly(plan)
     for row in rows:
         found = expected.push(*row)

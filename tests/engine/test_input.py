@@ -16,11 +16,11 @@ from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from tests.campaign import examples
 from tests.engine.mixed import Row, compiled, encoded, mixed, one_by_one, plan
-from tests.reference.engine import Reference
+from tests.reference.engine import NATIVE, Reference
 
 
 def test_the_rules_find_something_and_the_reference_agrees() -> None:
-    engine = Reference(plan())
+    engine = Reference(plan(), like=NATIVE)
     assert one_by_one() == [found for row in mixed() for found in engine.push(*row)]
     assert {row["stream"] for row in one_by_one()} >= {
         "Up",

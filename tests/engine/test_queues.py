@@ -8,7 +8,7 @@ from cep.engine.native import Compiled
 from cep.engine.queues import queue
 from cep.plan.nodes import Plan
 from tests.engine.test_against_reference import examples
-from tests.reference.engine import Reference
+from tests.reference.engine import NATIVE, Reference
 from tests.reference.generate_rows import SourceRow, cases
 
 
@@ -16,7 +16,7 @@ from tests.reference.generate_rows import SourceRow, cases
 @given(cases())
 def test_queues_are_those_of_the_reference(case: tuple[Plan, list[SourceRow]]) -> None:
     plan, rows = case
-    run, expected = Compiled(plan, jit=False).start(), Reference(plan)
+    run, expected = Compiled(plan, jit=False).start(), Reference(plan, like=NATIVE)
     for row in rows:
         run.push_row(*row)
         expected.push(*row)

@@ -99,7 +99,8 @@ class Reference:
         names = self.plan.stream(row.stream).schema.names
         key = row.values[names.index("symbol")] if self.lived and "symbol" in names else None
         place = (row.stream if self.lived else "", key)
-        self.is_late = row.time_msc < self.newest.get(place, row.time_msc)
+        is_old = row.time_msc < self.newest.get(place, row.time_msc)
+        self.is_late = is_old and row.stream not in ("Deal", "Order", "Account")
         self.newest[place] = max(row.time_msc, self.newest.get(place, row.time_msc))
         self.clock_msc[key] = max(row.time_msc, self.clock_msc.get(key, row.time_msc))
 

@@ -12,6 +12,9 @@ A file has unindented headings and indented text below them::
     out One:
         1000 One key=null number=1 seq=1
 
+`mode: lived` says that keys have clocks of their own; else the rows are sorted history, each of
+them a watermark for all keys, even where one is late.
+
 A row is its time in ms UTC, its stream and its attributes, whose values are JSON; in `in`, an
 attribute that is not given is null. `out` compares all rows; `out A, B` those of these streams.
 `refused: TEXT` stands for `in` and `out` where the rules must be refused with that text.
@@ -20,21 +23,28 @@ attribute that is not given is null. `out` compares all rows; `out A, B` those o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, get_args
 
+from cep.clocks import Mode
 from cep.plan.build import compile_rules
 from cep.plan.nodes import Plan
 
 FOLDER = Path(__file__).parent
-HEADINGS = ("title", "why", "rules", "in", "out", "refused")
+HEADINGS = ("title", "why", "mode", "rules", "in", "out", "refused")
 
 InputRow = tuple[str, int, dict[str, Any]]
 OutputRow = dict[str, Any]
-BackEnd = Callable[[Plan, Sequence[InputRow]], list[OutputRow]]
-"""Runs a plan over rows (stream, time in ms UTC, attributes); gives the output rows in order."""
+
+
+class BackEnd(Protocol):
+    """Runs a plan over rows (stream, time in ms UTC, attributes); gives the output rows in order."""
+
+    def __call__(
+        self, plan: Plan, rows: Sequence[InputRow], mode: Mode = "sorted"
+    ) -> list[OutputRow]: ...
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,7 @@ class Case:
     rows_out: tuple[OutputRow, ...]
     streams: frozenset[str]
     refused: str | None
+    mode: Mode = "sorted"
 
     def plan(self) -> Plan:
         return compile_rules(self.rules, f"{self.name}.txt")
@@ -87,7 +98,17 @@ def parse_case(text: str, name: str) -> Case:
         rows_out=tuple(_output_row(line, name, n) for n, line in _rows(sections, found)),
         streams=frozenset(found.removeprefix("out").replace(",", " ").split()),
         refused=_text(sections["refused"]) if "refused" in sections else None,
+        mode=_mode(sections, name),
     )
+
+
+def _mode(sections: dict[str, list[tuple[int, str]]], name: str) -> Mode:
+    mode = _text(sections.get("mode", [(0, "sorted")]))
+    for known in get_args(Mode):
+        if mode == known:
+            found: Mode = known
+            return found
+    raise CaseError(f"{name}:{sections['mode'][0][0]}: a mode is {' or '.join(get_args(Mode))}")
 
 
 def _sections(text: str, name: str) -> dict[str, list[tuple[int, str]]]:

@@ -18,7 +18,7 @@ from cep.plan import Plan
 from cep.replay import Source, read_sources, replay
 from tests.campaign import either
 from tests.data.real_ticks import needs_real_ticks
-from tests.reference.engine import Reference
+from tests.reference.engine import NATIVE, Reference
 from tests.strategies.running import (
     FOLDER,
     REAL,
@@ -43,7 +43,7 @@ def plain(plan: Plan, sources: Sequence[Source]) -> list[Row]:
 
 
 def reference(plan: Plan, sources: Sequence[Source]) -> list[Row]:
-    engine = Reference(plan)
+    engine = Reference(plan, like=NATIVE)
     rows = [
         (order, source.stream.name, row)
         for source in sources

@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.report": set(),
     "cep.callbacks": {"cep.plan", "mt5bridge"},
     "cep.market": {"cep.plan", "mt5bridge"},
-    "cep.replay": {"cep.plan", "cep.engine", "cep.inputs", "cep.callbacks"},
+    "cep.replay": {"cep.plan", "cep.engine", "cep.inputs", "cep.callbacks", "cep.interpreter"},
     "cep.hybrid": {"cep.plan", "cep.engine", "cep.database", "cep.replay"},
     "cep.trace": {"cep.plan", "cep.interpreter", "cep.engine", "cep.replay"},
     "cep.spark": {
