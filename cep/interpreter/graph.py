@@ -147,8 +147,7 @@ class Graph:
         """Snapshots have what is known of keys and of lateness."""
         place = Context(self.shared).within("run")
         place.keep(self.shared.lateness, "lateness")
-        if self._plan.engines:
-            place.keep(self.shared.keys, "keys")
+        place.keep(self.shared.keys, "keys")
 
     def _make_operators(self) -> None:
         self.partitions = {

@@ -176,7 +176,7 @@ class TestQueue:
         assert found(feed(Reference(rules), (1, 2), (1, 1))) == []
 
     def test_late_is_dropped(self) -> None:
-        """5. An event older than the newest queued event ... is late: it is counted and handled by
+        """5. Lateness is decided once for the source record: its event is counted and handled by
         the configured policy (`drop` by default ...).
         """
         engine = Reference(plan(simple(1), simple(2)))
@@ -194,24 +194,65 @@ class TestQueue:
         assert (rows[-1]["first_msc"], rows[-1]["time_msc"]) == (5, 4)
         assert engine.binders["Main"].counts["late"] == 1
 
+    def test_lateness_is_that_of_the_record(self) -> None:
+        """5. ... not against the queue: whether the newer record raised anything does not matter."""
+        engine = Reference(plan(simple(1), simple(2)))
+        assert entered(feed(engine, (5, 0), (4, 2), (5, 2))) == [("e2", 5)]
+
     def test_lateness_is_per_key(self) -> None:
-        """5. An event older than the newest queued event of its key (of the whole queue, where
-        complex events of the engine cross keys) is late.
+        """5. Of what was lived a record is late by older ones of its key, in sorted history by all
+        older ones; whether rules cross keys does not matter.
         """
         events = (per_symbol(1), per_symbol(2))
         keyed = plan(*events, compound(9, both(1, 2), key="symbol"))
         crossing = plan(*events, compound(9, both(ref(1, "A"), ref(2, "B"))))
         rows = ((5, 1, "A"), (4, 2, "B"))
-        assert len(entered(feed(Reference(keyed), *rows))) == 2
-        assert len(entered(feed(Reference(crossing), *rows))) == 1
+        for rules in (keyed, crossing):
+            assert len(entered(feed(Reference(rules, lived=True), *rows))) == 2
+            assert len(entered(feed(Reference(rules), *rows))) == 1
 
-    def test_expiry_uses_the_time_of_the_key(self) -> None:
-        """5. In the same way rule 3 uses the key's own time where nothing crosses keys."""
-        events = (per_symbol(1), per_symbol(2))
-        keyed = plan(*events, compound(9, both(1, 2), key="symbol"), engines=main(span_ms=10))
-        engine = Reference(keyed)
+    @pytest.mark.parametrize("is_crossing", [False, True])
+    def test_expiry_is_per_key(self, is_crossing: bool) -> None:
+        """5. Rule 3 looks at events of the same key only, with the clock of that key."""
+        pattern = both(ref(1, "A"), ref(2, "A")) if is_crossing else both(1, 2)
+        found_for = None if is_crossing else "symbol"
+        rules = plan(
+            *(per_symbol(1), per_symbol(2)),
+            compound(9, pattern, key=found_for, within_ms=10),
+            engines=main(span_ms=10),
+        )
+        engine = Reference(rules, lived=True)
         rows = feed(engine, (0, 1, "A"), (50, 1, "B"), (9, 2, "A"))
         assert found(rows) == [([1, 2], [1, 3])]
+
+    def test_an_event_of_another_key_expires_none(self) -> None:
+        """3 and 5. It leaves with the next event of its own key."""
+        events = (per_symbol(1, repeat=Repeat.ALLOW), per_symbol(2))
+        crossing = compound(9, both(ref(1, "A"), ref(2, "B")))
+        engine = Reference(plan(*events, crossing, engines=main(span_ms=10)))
+        feed(engine, (0, 1, "A"), (50, 2, "B"))
+        assert len(engine.binders["Main"].rows()) == 2
+        feed(engine, (51, 1, "A"))
+        assert [time_msc for _, time_msc, _ in engine.binders["Main"].rows()] == [51, 50]
+
+    def test_expiry_is_by_the_clock_of_the_records(self) -> None:
+        """3. ... whether they raised an event or not: what else a file has changes no event."""
+        rules = plan(
+            *(simple(1), simple(2), compound(9, followed_by(1, 2), within_ms=10)),
+            engines=main(span_ms=10, late="accept"),
+        )
+        assert found(feed(Reference(rules), (0, 1), (50, 0), (9, 2))) == []
+        assert found(feed(Reference(rules), (0, 1), (10, 0), (9, 2))) == [([1, 2], [1, 2])]
+
+    def test_within_is_from_the_earliest_to_the_latest(self) -> None:
+        """10. Where late events are accepted, that need not be the first and the last."""
+        rules = plan(
+            *map(simple, (1, 2, 3)),
+            compound(9, followed_by(1, followed_by(2, 3)), within_ms=4),
+            engines=main(late="accept"),
+        )
+        assert found(feed(Reference(rules), (5, 1), (1, 2), (6, 3))) == []
+        assert len(found(feed(Reference(rules), (5, 1), (2, 2), (6, 3)))) == 1
 
     def test_a_full_queue(self) -> None:
         """17. Memory is bounded by span and rate, and by a configured maximum with a counted,

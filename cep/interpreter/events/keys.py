@@ -47,7 +47,10 @@ class KeySlots:
 
 
 def _positions(plan: Plan) -> dict[str, int]:
-    """By source: the place of the attribute that is the key of its records."""
-    key = separability(plan).key
+    """By source: the place of the attribute that is the key of its records.
+
+    Without engines no number has to be known.
+    """
+    key = separability(plan).key if plan.engines else None
     places = {s.name: s.schema.position(key) for s in plan.sources} if key is not None else {}
     return {name: place for name, place in places.items() if place >= 0}
