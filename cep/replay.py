@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from cep.callbacks import Delivery
-from cep.engine.encode import InputRows
+from cep.engine.encode import InputRows, need_times
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
@@ -150,6 +150,7 @@ def _records(parts: list[Source]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
     """The records of a batch in the one order: stream, time in ms UTC, values."""
     found = []
     for part in parts:
+        need_times(part.stream.name, part.table["time_msc"].to_numpy())
         names = ("time_msc", *part.stream.schema.names)
         columns = [part.table[name].to_pylist() for name in names]
         rows = zip(*columns, strict=True)

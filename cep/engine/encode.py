@@ -53,6 +53,12 @@ class InputRows:
         return cls(ints.take(places, axis=0), floats.take(places, axis=0))
 
 
+def need_times(stream: str, time_msc: Column) -> None:
+    """InputError when there are times, in ms UTC, that records cannot have."""
+    if len(time_msc) and np.min(time_msc) < 0:
+        raise InputError(f"{stream}: times before 1970; give milliseconds UTC since 1970")
+
+
 class Encoder:
     """Encodes columns by the schemas of a plan's source streams."""
 
@@ -78,8 +84,7 @@ class Encoder:
         """
         source = self.source(stream)
         n = len(time_msc)
-        if n and np.min(time_msc) < 0:
-            raise InputError(f"{stream}: times before 1970; give milliseconds UTC since 1970")
+        need_times(stream, time_msc)
         ints = np.zeros((n, self.widths[0]), np.int64)
         floats = np.zeros((n, self.widths[1]), np.float64)
         ints[:, OUT_ORDER] = order

@@ -55,13 +55,14 @@ NATIVE_DIFFERS = {
     "keyed-edge-in-a-crossing-engine": STAGES,
     "late-by-record": OWN_CLOCKS,
     "late-per-key-sorted": OWN_CLOCKS,
+    "event-at-cause": "events have the time of their row",
     "late-within": "it looks at the first and the last event of a match alone",
     "late-deals": OWN_CLOCKS,
     "window-time-keyed-sorted": OWN_CLOCKS,
 }
 DIFFERS: dict[str, dict[str, str]] = {
     "interpreter": {"window-time-keyed": ONE_CLOCK},
-    "naive": {"window-time-keyed": ONE_CLOCK},
+    "naive": {"window-time-keyed": ONE_CLOCK, "event-at-cause": "it knows no batches of time"},
     "native-plain": NATIVE_DIFFERS,
     "native": NATIVE_DIFFERS,
 }
