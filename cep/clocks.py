@@ -13,7 +13,6 @@ complete; of what was lived, each key has a clock of its own."""
 
 NEVER_LATE = frozenset({"Deal", "Order", "Account"})
 """Streams of what happened to the account: their records count whenever they come."""
-KEY = "symbol"
 
 Place = tuple[str, str | None]
 """A stream and a key."""
@@ -66,5 +65,4 @@ ALL: Place = ("", None)
 
 def key_position(stream: Stream) -> int | None:
     """Which attribute of a source stream is its key; None where it has none."""
-    position = stream.schema.position(KEY)
-    return position if position >= 0 else None
+    return None if stream.key is None else stream.schema.position(stream.key)

@@ -36,6 +36,7 @@ AS_NATIVE = NATIVE_DIFFERS.keys() - {"window-time-keyed-sorted"}
 
 SEVERAL = "notimpl: All, which several queries write"
 REFUSED = {
+    "event-at-cause": {"query1": "notimpl: aggregates over #window.timeBatch"},
     "events-are-streams": {
         "query1": "it reads A, which the database does not make",
         "query2": "never: Found: list: it cannot be stored",

@@ -96,8 +96,7 @@ class Reference:
 
     def _see_time(self, row: Row) -> None:
         """Decide whether the record is late, and move the clocks."""
-        names = self.plan.stream(row.stream).schema.names
-        key = row.values[names.index("symbol")] if self.lived and "symbol" in names else None
+        key = self._key_of(row) if self.lived else None
         place = (row.stream if self.lived else "", key)
         is_old = row.time_msc < self.newest.get(place, row.time_msc)
         self.is_late = is_old and row.stream not in ("Deal", "Order", "Account")
@@ -105,9 +104,11 @@ class Reference:
         self.clock_msc[key] = max(row.time_msc, self.clock_msc.get(key, row.time_msc))
 
     def _see_keys(self, row: Row) -> None:
-        schema = self.plan.stream(row.stream).schema
-        if self.keyed.key in schema.names:
-            self._see_key(row.values[schema.position(self.keyed.key)])
+        self._see_key(self._key_of(row))
+
+    def _key_of(self, row: Row) -> Value:
+        stream = self.plan.stream(row.stream)
+        return None if stream.key is None else row.values[stream.schema.position(stream.key)]
 
     def _see_key(self, key: Value) -> None:
         if isinstance(key, str) and key not in self.keys:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from cep.clocks import key_position
 from cep.plan.nodes import Plan
-from cep.plan.separable import separability
 
 
 class KeySlots:
@@ -46,11 +46,11 @@ class KeySlots:
         self.open([*state, *self._of_rules])
 
 
+
 def _positions(plan: Plan) -> dict[str, int]:
     """By source: the place of the attribute that is the key of its records.
 
     Without engines no number has to be known.
     """
-    key = separability(plan).key if plan.engines else None
-    places = {s.name: s.schema.position(key) for s in plan.sources} if key is not None else {}
-    return {name: place for name, place in places.items() if place >= 0}
+    keyed = {stream.name: key_position(stream) for stream in plan.sources if plan.engines}
+    return {name: place for name, place in keyed.items() if place is not None}

@@ -51,7 +51,7 @@ class RunningEvent:
         return is_true and not was_true
 
     def state(self) -> Any:
-        return [key for key, was_true in self._was_true.items() if was_true]
+        return sorted((key for key, was_true in self._was_true.items() if was_true), key=repr)
 
     def restore(self, state: Any) -> None:
         self._was_true = dict.fromkeys(state, True)
