@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -68,14 +68,20 @@ def _source_stream(plan: Plan, name: str) -> Stream:
 
 
 def in_order(tables: list[tuple[Stream, pa.Table]]) -> list[Source]:
-    """Give every row its place in the total order, 0 for the first."""
+    """Give every row its place in the total order: its ingest number, else 0 for the first.
+
+    Where rows share ingest numbers they are counted on, too.
+    """
     keys = [
         table[INGEST if INGEST in table.column_names else "time_msc"].to_numpy()
         for _, table in tables
     ]
-    places = np.argsort(np.concatenate(keys), kind="stable")
+    together = np.concatenate(keys)
+    places = np.argsort(together, kind="stable")
     ranks = np.empty(len(places), np.int64)
     ranks[places] = np.arange(len(places))
+    if INGEST in tables[0][1].column_names and np.all(np.diff(together[places]) > 0):
+        ranks = together.astype(np.int64)
     sources, first = [], 0
     for (stream, table), key in zip(tables, keys, strict=True):
         order = ranks[first : first + len(key)]
@@ -86,7 +92,7 @@ def in_order(tables: list[tuple[Stream, pa.Table]]) -> list[Source]:
     return sources
 
 
-def slices(sources: list[Source], batch_rows: int = BATCH_ROWS) -> Iterator[list[Source]]:
+def slices(sources: Sequence[Source], batch_rows: int = BATCH_ROWS) -> Iterator[list[Source]]:
     """The sources cut into batches of the one order; a batch has those that have rows in it."""
     orders = np.sort(np.concatenate([source.order for source in sources]))
     for at in range(0, len(orders), batch_rows):
@@ -139,15 +145,15 @@ def replay_interpreted(
 ) -> Iterator[list[OutputRow]]:
     """The same by the interpreter alone, which takes one record at a time."""
     for parts in slices(sources):
-        for stream, time_msc, values in _records(parts):
-            yield run.push(stream, time_msc, values)
+        for n, stream, time_msc, values in _records(parts):
+            yield run.push(stream, time_msc, values, n)
         advance(sum(len(part.order) for part in parts))
     if until_msc is not None:
         yield run.advance(until_msc)
 
 
-def _records(parts: list[Source]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
-    """The records of a batch in the one order: stream, time in ms UTC, values."""
+def _records(parts: list[Source]) -> Iterator[tuple[int, str, int, tuple[Any, ...]]]:
+    """The records of a batch in the one order: place in it, stream, time in ms UTC, values."""
     found = []
     for part in parts:
         need_times(part.stream.name, part.table["time_msc"].to_numpy())
@@ -156,8 +162,8 @@ def _records(parts: list[Source]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
         rows = zip(*columns, strict=True)
         stream = part.stream.name
         found += [(n, stream, row) for n, row in zip(part.order.tolist(), rows, strict=True)]
-    for _, stream, (time_msc, *values) in sorted(found, key=itemgetter(0)):
-        yield stream, time_msc, tuple(values)
+    for n, stream, (time_msc, *values) in sorted(found, key=itemgetter(0)):
+        yield n, stream, time_msc, tuple(values)
 
 
 def _delivered(run: Run, delivery: Delivery | None, rows: Rows) -> Iterator[Rows]:

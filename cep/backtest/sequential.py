@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from cep.backtest.records import Moment, lived
+from cep.backtest.records import Moment, ingest_of, lived
 from cep.backtest.selection import Selection
 from cep.engine.encode import InputRows
-from cep.engine.kernels.state import OUT_ORDER
+from cep.engine.kernels.state import OUT_ORDER, Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 
@@ -23,6 +23,7 @@ def sequential(
     done = 0
     for record in lived(selection, run):
         if isinstance(record, Moment):
+            _tell_places(run, np.array([record.order]), done)
             rows = run.tell_time(record.time_msc, done)
             rows.ints[:, OUT_ORDER] = record.order
             done += 1
@@ -37,6 +38,14 @@ def _fed(run: Run, batch: InputRows, first: int) -> Rows:
     """What a batch leads to when it is fed with orders from `first` on."""
     orders = batch.ints[:, OUT_ORDER].copy()
     batch.ints[:, OUT_ORDER] = np.arange(first, first + len(batch))
+    _tell_places(run, orders, first)
     rows = run.feed(batch)
     rows.ints[:, OUT_ORDER] = orders[rows.ints[:, OUT_ORDER] - first]
     return rows
+
+
+def _tell_places(run: Run, orders: Ints, first: int) -> None:
+    """Let functions see the ingest numbers of what is fed next, as they do where it was lived."""
+    if run.interpreted is not None:
+        ingest = ingest_of(orders)
+        run.interpreted.n_of = lambda order: int(ingest[order - first])

@@ -14,7 +14,6 @@ from cep.plan import Plan, compile_rules
 from cep.plan.explain import explain
 from cep.plan.graph import graph
 
-
 REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, in file order"
 
 

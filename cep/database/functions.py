@@ -164,7 +164,7 @@ FUNCTIONS: Mapping[str, LowerCall] = {
 NEVER: Mapping[str, str] = {
     "createSet": "sets are not values of a database",
     "sizeOfSet": "sets are not values of a database",
-    "UUID": "it would be another each time",
+    "UUID": "it counts the calls of each record, as no database does",
     "currentTimeMillis": "rows have times, databases no clock of ours",
 }
 """What no database does, with the reason."""

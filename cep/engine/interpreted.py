@@ -54,6 +54,8 @@ class InterpretedStage:
         self._widths = row_widths(self.plan)
         self._names = ids.names()
         self._order = 0
+        self.n_of: Callable[[int], int] = int
+        """The place among all records of a place in the order of this run."""
         self._in_order = {s.name for s in self.plan.streams if s.reorder is not None}
         self._given = ""
         self._taken: dict[str, list[tuple[int, int, list[Any]]]] = {}
@@ -96,7 +98,7 @@ class InterpretedStage:
 
     def _send(self, stream: str, time: int, values: Sequence[Any]) -> None:
         self._given = "" if stream in self._in_order else stream
-        self.interpreter.send(stream, [(time, values)])
+        self.interpreter.send(stream, [(time, values)], self.n_of(self._order))
         self._given = ""
 
     def _pass(self, orders: Ints, clock: Ints) -> None:
@@ -109,7 +111,7 @@ class InterpretedStage:
             if due is None or at >= len(clock):
                 at = len(clock) - 1
             self._order = int(orders[at])
-            self.interpreter.advance(int(clock[at]))
+            self.interpreter.advance(int(clock[at]), self.n_of(self._order))
             at += 1
 
     def advance(self, time_ms: int, order: int, objects: list[Any]) -> OutputRows:
@@ -117,13 +119,13 @@ class InterpretedStage:
         self._order = order
         if self.interpreter.now_ms is None:
             self.interpreter.start(time_ms)  # told before the first row, it is the beginning
-        self.interpreter.advance(time_ms)
+        self.interpreter.advance(time_ms, self.n_of(order))
         return self._output(objects)
 
     def wall(self, time_ms: int, order: int, objects: list[Any]) -> OutputRows:
         """Say what the wall's clock shows; see `Interpreter.wall`."""
         self._order = order
-        self.interpreter.wall(time_ms)
+        self.interpreter.wall(time_ms, self.n_of(order))
         return self._output(objects)
 
     def on_query(self, name: str, callback: QueryCallback) -> None:

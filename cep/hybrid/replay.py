@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 
 import msgspec
-import numpy as np
 
 from cep.database.drivers import connect
 from cep.database.runner import Options, Runner
@@ -15,7 +13,7 @@ from cep.engine.rows import Row
 from cep.hybrid.halves import Halves, Part, merged
 from cep.hybrid.parts import parts
 from cep.plan.nodes import Plan
-from cep.replay import BATCH_ROWS, Source
+from cep.replay import BATCH_ROWS, Source, slices
 
 PREFIX = "mt5cep_replay_"
 
@@ -55,11 +53,9 @@ class Hybrid:
         until_msc: int | None = None,
     ) -> Iterator[list[bytes]]:
         """Run the plan over the sources: output lines, as those of our engine alone, by batches."""
-        total = sum(len(source.order) for source in sources)
-        for start in range(0, total, BATCH_ROWS):
-            stop = min(start + BATCH_ROWS, total)
-            yield [_encode(row) for row in self._batch(sources, start, stop)]
-            advance(stop - start)
+        for batch in slices(sources, BATCH_ROWS):
+            yield [_encode(row) for row in self._batch(batch)]
+            advance(sum(len(source.order) for source in batch))
         if until_msc is not None:
             yield list(self._halves.run.advance(until_msc).json_lines())
 
@@ -68,23 +64,14 @@ class Hybrid:
         self._runner.clear()
         self._runner.close()
 
-    def _batch(self, sources: Sequence[Source], start: int, stop: int) -> list[Row]:
-        cut = [
-            source for source in (_cut(one, start, stop) for one in sources) if source.order.size
-        ]
-        rows = [_part(one) for one in cut]
+    def _batch(self, sources: Sequence[Source]) -> list[Row]:
+        rows = [_part(one) for one in sources]
         made = self._halves.front(rows)
         lines = merged(self._halves.lines(made), self._halves.behind(rows, made))
         return [row for _, row in lines]
 
 
 _encode = msgspec.json.Encoder().encode
-
-
-def _cut(source: Source, start: int, stop: int) -> Source:
-    first, last = (int(one) for one in np.searchsorted(source.order, (start, stop)))
-    table = source.table.slice(first, last - first)
-    return replace(source, table=table, order=source.order[first:last])
 
 
 def _part(source: Source) -> Part:

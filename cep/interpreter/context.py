@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from urllib.parse import quote
 from loguru import logger
 
 from cep.clocks import Lateness
+from cep.interpreter.cause import Cause
 from cep.interpreter.clock import Clock, Fire, Timer
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
@@ -50,8 +50,6 @@ class Shared:
     With `playback` the times of the rows drive the clock. `streams` holds the junctions of streams
     and of named windows. `wall_ms` is the wall's clock, where it has been told.
     `common` is what all partition keys of a place share in Siddhi's mode; no snapshot has it.
-    `at_ms` is the time of what is under way, which is the record's or, while a timer fires, its due
-    time; `is_late` says whether it is a late record. Its effects are as late as it is.
     """
 
     keys: KeySlots
@@ -76,33 +74,29 @@ class Shared:
         self.aggregations: dict[str, Any] = {}
         self.trace: Trace | None = None
         self.lateness = Lateness() if lateness is None else lateness
-        self.at_ms = 0
-        self.is_late = False
-
-    @contextmanager
-    def caused(self, at_ms: int, *, is_late: bool = False) -> Iterator[None]:
-        """While this lasts, what happens is caused at that time; what time makes is never late."""
-        before = self.at_ms, self.is_late
-        self.at_ms, self.is_late = at_ms, is_late
-        try:
-            yield
-        finally:
-            self.at_ms, self.is_late = before
+        self.cause = Cause()
 
 
 class Context:
     """A place in the running plan: its path names the parts and timers made there.
 
-    In a partition `key` is the key, and `place` the path with `*` for it.
+    In a partition `key` is the key, and `place` the path with `*` for it. `owner` names the query
+    or event in a way that does not depend on what else a file has.
     """
 
     def __init__(
-        self, shared: Shared, path: str = "", place: str | None = None, key: str = ""
+        self,
+        shared: Shared,
+        path: str = "",
+        place: str | None = None,
+        key: str = "",
+        owner: str = "",
     ) -> None:
         self.shared = shared
         self.path = path
         self.place = path if place is None else place
         self.key = key
+        self.owner = owner
 
     @property
     def now_ms(self) -> int:
@@ -116,7 +110,12 @@ class Context:
 
     def within(self, name: str) -> Context:
         """The place `name` inside this one."""
-        return Context(self.shared, f"{self.path}/{name}", f"{self.place}/{name}", self.key)
+        path, place = f"{self.path}/{name}", f"{self.place}/{name}"
+        return Context(self.shared, path, place, self.key, self.owner)
+
+    def owned_by(self, owner: str) -> Context:
+        """This place, as that of a query or event."""
+        return Context(self.shared, self.path, self.place, self.key, owner)
 
     def of_key(self, key: str) -> Context:
         """The place of a partition key inside this one."""
@@ -141,7 +140,7 @@ class Context:
 
         def guarded(due_ms: int) -> None:
             try:
-                with self.shared.caused(due_ms):
+                with self.shared.cause.at(due_ms):
                     fire(due_ms)
             except Exception as error:  # noqa: BLE001 -- user functions may raise anything
                 logger.opt(exception=error).error("{} at {}: {}", path, due_ms, error)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from cep.clocks import Lateness
 from cep.interpreter.aggregations import make_aggregation
 from cep.interpreter.clock import Clock
-from cep.clocks import Lateness
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.events import KeySlots, RunningEvents
 from cep.interpreter.named_windows import make_named_window
@@ -75,7 +75,7 @@ class Graph:
 
     def begin(self, time_ms: int, going_on: Collection[Part] = ()) -> None:
         """Begin with everything but the parts that are going on."""
-        with self.shared.caused(time_ms):
+        with self.shared.cause.at(time_ms):
             self._begin(time_ms, going_on)
 
     def _begin(self, time_ms: int, going_on: Collection[Part]) -> None:
@@ -144,10 +144,11 @@ class Graph:
         return [windows[name] for name in names]
 
     def _keep_run(self) -> None:
-        """Snapshots have what is known of keys and of lateness."""
+        """Snapshots have what is known of keys, of lateness, and of the last record."""
         place = Context(self.shared).within("run")
         place.keep(self.shared.lateness, "lateness")
         place.keep(self.shared.keys, "keys")
+        place.keep(self.shared.cause, "place")
 
     def _make_operators(self) -> None:
         self.partitions = {

@@ -114,15 +114,17 @@ class Interpreter:
             self._started = True
             self._graph.start(time_ms)
 
-    def send(self, stream: str, rows: Iterable[TimedValues]) -> None:
+    def send(self, stream: str, rows: Iterable[TimedValues], n: int | None = None) -> None:
         """Send rows as one chunk; with playback the last one's time moves the clock first.
 
-        KeyError when there is no such stream.
+        `n` is the place among all records; by default they are counted. KeyError when there is no
+        such stream.
         """
         self._graph.stream(stream)
         chunk = [Row(time_ms, list(values)) for time_ms, values in rows]
         if not chunk:
             return
+        self.shared.cause.begin(n)
         for row in chunk:
             self.shared.keys.see(stream, row.values)
         stage = self._graph.reorder.get(stream)
@@ -133,11 +135,15 @@ class Interpreter:
         self._feed_each(stream, in_order)
         if late and stage.late_stream is not None:
             self._begin(late[-1].time)
-            with self.shared.caused(late[-1].time, is_late=True):
+            with self.shared.cause.at(late[-1].time, is_late=True):
                 self._graph.stream(stage.late_stream).send(late)
 
-    def advance(self, time_ms: int) -> None:
-        """Let time pass: fire what is due up to `time_ms`. Rows that wait for order come first."""
+    def advance(self, time_ms: int, n: int | None = None) -> None:
+        """Let time pass: fire what is due up to `time_ms`. Rows that wait for order come first.
+
+        `n` is as in `send`: that time has passed is a record, too.
+        """
+        self.shared.cause.begin(n)
         for stream, stage in self._graph.reorder.items():
             self._feed_each(stream, stage.advance(time_ms))
         if self.playback:
@@ -147,8 +153,9 @@ class Interpreter:
             self._begin(time_ms)
             self._graph.shared.clock.glide(time_ms)
 
-    def wall(self, time_ms: int) -> None:
+    def wall(self, time_ms: int, n: int | None = None) -> None:
         """Say what the wall's clock shows: with playback, idle time then moves the clock."""
+        self.shared.cause.begin(n)
         self._graph.show_wall(time_ms)
         while self._heartbeat.is_due(time_ms):
             self._heartbeat.heard()
@@ -267,7 +274,7 @@ class Interpreter:
             self._move(time_ms)
         else:
             self._begin(time_ms)
-        with self.shared.caused(time_ms, is_late=self._are_late(stream, chunk)):
+        with self.shared.cause.at(time_ms, is_late=self._are_late(stream, chunk)):
             self._graph.stream(stream).deliver(chunk)
 
     def _are_late(self, stream: str, chunk: Chunk) -> bool:

@@ -38,11 +38,16 @@ class InterpretedRun:
             if stream.name in wanted:
                 self.interpreter.on_output(stream.name, partial(self._take, stream))
 
-    def push(self, stream: str, time_ms: int, values: Sequence[Any]) -> list[OutputRow]:
-        """Take a record of a source stream: its time in ms UTC, its values in order."""
+    def push(
+        self, stream: str, time_ms: int, values: Sequence[Any], n: int | None = None
+    ) -> list[OutputRow]:
+        """Take a record of a source stream: its time in ms UTC, its values in order.
+
+        `n` is its place among all records; by default they are counted.
+        """
         types = self._types[stream]
         taken = [taken_in(type_, value) for type_, value in zip(types, values, strict=True)]
-        self.interpreter.send(stream, [(time_ms, taken)])
+        self.interpreter.send(stream, [(time_ms, taken)], n)
         return self._taken()
 
     def push_row(self, stream: str, time_ms: int, row: Mapping[str, Any]) -> list[OutputRow]:

@@ -57,5 +57,5 @@ class RunningTrigger:
         self._send(due_ms if self._wall is None else self._context.now_ms)
 
     def _send(self, time_ms: int) -> None:
-        with self._context.shared.caused(time_ms):
+        with self._context.shared.cause.at(time_ms):
             self._stream.send([Row(time_ms, [time_ms])])

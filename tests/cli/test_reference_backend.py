@@ -113,3 +113,23 @@ def test_bad_rows_are_refused_as_by_the_native_engine(market: list[str], tmp_pat
     native, reference = run(*arguments), run(*arguments, "--backend", "reference")
     assert native.exit_code == reference.exit_code == 2
     assert reference.stderr == native.stderr
+
+
+def test_ingest_numbers_are_the_places_of_records(tmp_path: Path) -> None:
+    """So that functions of them are what they were when it was lived, whatever is left out."""
+    rules, rows = tmp_path / "r.cep", tmp_path / "rows.csv"
+    rules.write_text("define stream S (n int);\nfrom S select n, UUID() as id insert into T;\n")
+
+    def names(*numbers: int, backend: str = "native") -> list[str]:
+        lines = [f"{number},{1_700_000_000_000 + number},{number}\n" for number in numbers]
+        rows.write_text("ingest,time_msc,n\n" + "".join(lines))
+        more = ["--url", "sqlite://"] if backend == "database" else []
+        arguments = ["replay", rules, "--input", f"S={rows}", "--backend", backend, *more]
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+        return [json.loads(line)["id"] for line in result.stdout.splitlines()]
+
+    every = names(3, 5, 9, 12)
+    assert len(set(every)) == 4 and names(5, 12) == [every[1], every[3]]
+    for backend in ("reference", "database"):
+        assert names(3, 5, 9, 12, backend=backend) == every

@@ -195,7 +195,7 @@ class TestQueue:
         assert engine.binders["Main"].counts["late"] == 1
 
     def test_lateness_is_that_of_the_record(self) -> None:
-        """5. ... not against the queue: whether the newer record raised anything does not matter."""
+        """5. ... not against the queue: whether the newer record raised anything is no matter."""
         engine = Reference(plan(simple(1), simple(2)))
         assert entered(feed(engine, (5, 0), (4, 2), (5, 2))) == [("e2", 5)]
 

@@ -40,7 +40,7 @@ OutputRow = dict[str, Any]
 
 
 class BackEnd(Protocol):
-    """Runs a plan over rows (stream, time in ms UTC, attributes); gives the output rows in order."""
+    """Runs a plan over rows (stream, time in ms UTC, attributes); the output rows in order."""
 
     def __call__(
         self, plan: Plan, rows: Sequence[InputRow], mode: Mode = "sorted"

@@ -20,9 +20,7 @@ class Search:
     `has_key` says of the names of events whether they have keys.
     """
 
-    def __init__(
-        self, found: Complex, key: Key, queue: Queue, has_key: Mapping[str, bool]
-    ) -> None:
+    def __init__(self, found: Complex, key: Key, queue: Queue, has_key: Mapping[str, bool]) -> None:
         self.found = found
         self.key = key
         self._queue = queue

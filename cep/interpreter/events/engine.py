@@ -48,14 +48,14 @@ class RunningEngine:
     def _arrival(self, name: str, key: Key, definition: Event | Chained) -> Arrival:
         shared = self._shared
         clock_ms = shared.lateness.clock_ms(key)
-        at_ms = shared.at_ms
+        at_ms = shared.cause.at_ms
         return Arrival(
             name,
             key,
             at_ms,
             at_ms if clock_ms is None else clock_ms,
             definition.repeat,
-            shared.is_late,
+            shared.cause.is_late,
         )
 
     def _matches(self) -> Iterator[Made]:

@@ -46,7 +46,6 @@ class KeySlots:
         self.open([*state, *self._of_rules])
 
 
-
 def _positions(plan: Plan) -> dict[str, int]:
     """By source: the place of the attribute that is the key of its records.
 

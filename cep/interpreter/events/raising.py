@@ -20,7 +20,7 @@ class RunningEvent:
 
     def __init__(self, event: Event, context: Context, engine: RunningEngine) -> None:
         self.event = event
-        self._holds = evaluator(event.condition, context)
+        self._holds = evaluator(event.condition, context.owned_by(event.name))
         self._engine = engine
         self._keys = context.shared.keys
         self._was_true: dict[Key, bool] = {}

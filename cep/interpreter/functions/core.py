@@ -145,11 +145,21 @@ def _size_of_set(node: Call, arguments: list[Evaluator], context: Context) -> Ev
 
 
 def _uuid(node: Call, arguments: list[Evaluator], context: Context) -> Evaluator:
-    return lambda row: str(uuid.uuid4())
+    """Another for each call, and the same whenever the same records come again."""
+    cause, place = context.shared.cause, f"{context.owner or context.place} {context.key}"
+
+    def made(row: Row) -> str:
+        call = cause.call(place)
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{cause.n} {cause.at_ms} {call} {place}"))
+
+    return made
 
 
 def _clock(node: Call, arguments: list[Evaluator], context: Context) -> Evaluator:
-    return lambda row: context.now_ms
+    """The time of what is under way; in Siddhi's mode what the clock shows."""
+    if context.compat:
+        return lambda row: context.now_ms
+    return lambda row: context.shared.cause.at_ms
 
 
 def _event_time(node: Call, arguments: list[Evaluator], context: Context) -> Evaluator:

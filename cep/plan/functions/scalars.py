@@ -72,8 +72,8 @@ CORE = (
     *(_instance_of(name) for name in ("String", "Integer", "Long", "Float", "Double", "Boolean")),
     Signature("createSet", (Parameter("x", VALUES),), "a set of one value", Type.OBJECT),
     Signature("sizeOfSet", (Parameter("set", (Type.OBJECT,)),), "how many it holds", Type.INT),
-    Signature("UUID", (), "a name of its own", Type.STRING),
-    Signature("currentTimeMillis", (), "the clock, in ms UTC", Type.LONG),
+    Signature("UUID", (), "a name of its own, the same in each replay", Type.STRING),
+    Signature("currentTimeMillis", (), "the time of the record or timer under way, in ms UTC", Type.LONG),
     Signature("eventTimestamp", (), "the row's time in ms UTC", Type.LONG),
 )
 
