@@ -37,12 +37,11 @@ class RunningEngine:
 
     def arrive(self, definition: Event | Chained, key: Key) -> None:
         """Take an event in, at the time of what is under way; put out what comes of it."""
-        is_simple = isinstance(definition, Event)
-        name = definition.name if is_simple else definition.complex
+        name = definition.name if isinstance(definition, Event) else definition.complex
         queued = self.queue.admit(self._arrival(name, key, definition))
         if queued is None:
             return
-        made = [self._event_row(queued)] if is_simple else []
+        made = [self._event_row(queued)] if isinstance(definition, Event) else []
         self._hand_over.give([*made, *self._matches()])
 
     def _arrival(self, name: str, key: Key, definition: Event | Chained) -> Arrival:
