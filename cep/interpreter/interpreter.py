@@ -160,7 +160,6 @@ class Interpreter:
         while self._heartbeat.is_due(time_ms):
             self._heartbeat.heard()
             self._move((self.now_ms or 0) + self._heartbeat.increment_ms)
-            self.shared.lateness.pass_time(self.now_ms or 0)
 
     @property
     def next_wall_ms(self) -> int | None:
@@ -278,12 +277,13 @@ class Interpreter:
             self._graph.stream(stream).deliver(chunk)
 
     def _are_late(self, stream: str, chunk: Chunk) -> bool:
+        """Whether the last record is late; of those put in order none is that may go on."""
         position = self._key_positions.get(stream)
         is_late = False
         for row in chunk:
             key = None if position is None else row.values[position]
             is_late = self.shared.lateness.take(stream, key, row.time)
-        return is_late
+        return is_late and stream not in self._graph.reorder
 
     def _move(self, time_ms: int) -> None:
         self._begin(time_ms)

@@ -32,6 +32,7 @@ class InterpretedRun:
     ) -> None:
         self.interpreter = Interpreter(plan, mode=mode)
         self._types = {s.name: [a.type for a in s.schema.attributes] for s in plan.streams}
+        self._waits = any(stream.reorder is not None for stream in plan.streams)
         self._made: list[OutputRow] = []
         wanted = plan.derived if outputs is None else plan.made.intersection(outputs)
         for stream in plan.streams:
@@ -47,6 +48,9 @@ class InterpretedRun:
         """
         types = self._types[stream]
         taken = [taken_in(type_, value) for type_, value in zip(types, values, strict=True)]
+        if self._waits:  # what waits for order may go on by the time of any record
+            self.interpreter.advance(time_ms, n)
+            n = self.interpreter.shared.cause.n
         self.interpreter.send(stream, [(time_ms, taken)], n)
         return self._taken()
 
