@@ -17,7 +17,9 @@ TIMED = (
     "from S#window.timeBatch(1 sec) select k, currentTimeMillis() as now, UUID() as id "
     "insert into Timed; "
 )
-PARTITIONED = "partition with (k of S) begin from S select k, UUID() as id insert into Parted; end; "
+PARTITIONED = (
+    "partition with (k of S) begin from S select k, UUID() as id insert into Parted; end; "
+)
 MORE = "from S[v > 0] select v, UUID() as id insert into More; "
 ROWS = [
     (0, "a", 1), (0, "b", 2), (400, "a", 0), (-300, "b", 3), (900, "a", 4), (1700, "b", 0),

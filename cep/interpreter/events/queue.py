@@ -1,4 +1,4 @@
-"""The queue of an engine: which events are in it, in order of arrival, and what they are bound to."""
+"""The queue of an engine: its events in order of arrival, and what they are bound to."""
 
 from __future__ import annotations
 

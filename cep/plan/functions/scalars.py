@@ -73,7 +73,7 @@ CORE = (
     Signature("createSet", (Parameter("x", VALUES),), "a set of one value", Type.OBJECT),
     Signature("sizeOfSet", (Parameter("set", (Type.OBJECT,)),), "how many it holds", Type.INT),
     Signature("UUID", (), "a name of its own, the same in each replay", Type.STRING),
-    Signature("currentTimeMillis", (), "the time of the record or timer under way, in ms UTC", Type.LONG),
+    Signature("currentTimeMillis", (), "when what is under way happens, in ms UTC", Type.LONG),
     Signature("eventTimestamp", (), "the row's time in ms UTC", Type.LONG),
 )
 
