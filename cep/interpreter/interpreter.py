@@ -9,6 +9,7 @@ from typing import Any
 from cep.clocks import Lateness, Mode, key_position
 from cep.interpreter.codec import unpack
 from cep.interpreter.context import Shared, Trace
+from cep.interpreter.events import Queued
 from cep.interpreter.graph import Graph
 from cep.interpreter.on_demand import answer
 from cep.interpreter.outputs import QueryCallback
@@ -94,6 +95,13 @@ class Interpreter:
     def counters(self) -> dict[str, dict[str, int]]:
         """Per engine of events: how many entered, were repeated, late, overfull, evicted."""
         return self._graph.events.counters()
+
+    def queue(self, engine: str) -> list[Queued]:
+        """The events in the queue of an engine, in order of arrival, with what they are bound to.
+
+        KeyError when there is no such engine.
+        """
+        return self._graph.events.queue(engine)
 
     def on_trace(self, trace: Trace) -> None:
         """Tell what happens to rows and partial matches inside of queries, for debugging."""

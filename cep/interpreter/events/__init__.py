@@ -4,6 +4,7 @@ The numbers in comments are those of the rules (the article "Anatomy of a simple
 """
 
 from cep.interpreter.events.keys import KeySlots
+from cep.interpreter.events.queue import Queued
 from cep.interpreter.events.running import RunningEvents
 
-__all__ = ["KeySlots", "RunningEvents"]
+__all__ = ["KeySlots", "Queued", "RunningEvents"]

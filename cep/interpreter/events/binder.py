@@ -81,7 +81,7 @@ class Search:
 
     def _first_allowed(self) -> int:
         """7, `forbid`: the place behind the newest forbidden event."""
-        places = range(len(self._events))
+        places = range(len(self._events)) if self.found.forbid else ()
         return max((n + 1 for n in places if self._is_any(self.found.forbid, n)), default=0)
 
     def is_at(self, ref: Ref, place: int) -> bool:

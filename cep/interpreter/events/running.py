@@ -7,6 +7,7 @@ from functools import partial
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.events.engine import RunningEngine
 from cep.interpreter.events.hand_over import HandOver
+from cep.interpreter.events.queue import Queued
 from cep.interpreter.events.raising import RunningEvent
 from cep.interpreter.rows import Chunk, Row
 from cep.interpreter.streams import Junction
@@ -50,6 +51,10 @@ class RunningEvents:
     def counters(self) -> dict[str, dict[str, int]]:
         """Per engine: events entered, repeated, late, overfull, evicted."""
         return {name: dict(engine.queue.counts) for name, engine in self._engines.items()}
+
+    def queue(self, engine: str) -> list[Queued]:
+        """19: what an engine has in its queue, in order of arrival; KeyError: no such engine."""
+        return list(self._engines[engine].queue.events)
 
     def _chain(self, chained: Chained, chunk: Chunk) -> None:
         """14: complex events are simple events of the next engine."""
