@@ -143,10 +143,10 @@ def test_what_crosses_symbols_is_named() -> None:
     assert why_sequential(Compiled(compile_rules(KEYED))) is None
     reason = why_sequential(Compiled(compile_rules(ACROSS)))
     assert reason is not None
-    comments = "define stream Deal (symbol string, comment string);\n"
+    comments = "@key('comment') define stream Deal (symbol string, comment string);\n"
     comments += "define event Any for each comment as every Deal[symbol == 'X'];\n"
     reason = why_sequential(Compiled(compile_rules(comments)))
-    assert reason == "the rules work per comment, the archive is kept by symbol"
+    assert reason == "the key is comment of Deal, the archive is kept by symbol"
 
 
 @given(st.binary(max_size=300))
