@@ -11,12 +11,14 @@ from typing import Any
 
 from cep.app import frames
 from cep.app.errors import ArgumentError, need, need_callable
+from cep.clocks import Mode
 from cep.engine.change import changed, compiled_for
+from cep.engine.clocks import MODES
 from cep.engine.encode import Column, InputError
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.row_feed import RowFeed
 from cep.engine.rows import Row, Rows
-from cep.engine.snapshot import restore, seed_of, take
+from cep.engine.snapshot import SnapshotError, restore, seed_of, take
 from cep.engine.stages import Stages
 from cep.engine.times import LAST_MSC, Time, msc
 from cep.plan import Plan, compile_rules
@@ -41,6 +43,7 @@ class App:
         outputs: Sequence[str] | None = None,
         jit: bool = True,
         variables: Mapping[str, str] | None = None,
+        mode: Mode = "sorted",
     ) -> None:
         """Load a rule text, file or plan; RuleError tells what is wrong with it and where.
 
@@ -49,11 +52,13 @@ class App:
         `outputs` are the streams whose rows `send` and `push` return (default: every derived
         one); KeyError when the rules do not make one of them. With `jit=False` nothing is compiled
         to machine code: slower, starts at once. `variables` are the values of `${name}` in the
-        text.
+        text. `mode` says what the rows are: in the order of time (`sorted`), so that an older one
+        is late, or as they came (`lived`), where each key of each stream has a clock of its own.
         """
         self.plan = _plan(rules, {} if variables is None else variables)
         self._outputs = None if outputs is None else _known(self.plan, outputs)
         self._jit = jit
+        self._mode = _mode(mode)
         self._on_stream: defaultdict[str, list[StreamCallback]] = defaultdict(list)
         self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
         self._told: list[tuple[str, str, Any]] = []
@@ -132,7 +137,7 @@ class App:
         """Begin now rather than at the first row; timers count from `time_msc` (ms UTC)."""
         self._need_open()
         if self._run is None:
-            self._run = self._load(Seed()).start()
+            self._run = self._load(Seed()).start(mode=self._mode)
             self._listen(self._run)
         if time_msc is not None:
             self._deliver(self._run.advance(msc(time_msc, "start")))
@@ -259,8 +264,14 @@ class App:
         """Go on where a snapshot of the same rules was taken; SnapshotError for another's."""
         need("snapshot", snapshot, (bytes, bytearray, memoryview), "the bytes of `snapshot()`")
         self._before_start()
-        self._run = restore(self._load(seed_of(snapshot)), snapshot)
-        self._listen(self._run)
+        run = restore(self._load(seed_of(snapshot)), snapshot)
+        if run.clocks.mode != self._mode:
+            taken = run.clocks.mode
+            raise SnapshotError(
+                f"the snapshot is of {taken} rows; make the App with mode={taken!r}"
+            )
+        self._run = run
+        self._listen(run)
 
     def close(self) -> None:
         """Let go of everything; the App cannot be used any more, but closed again."""
@@ -304,6 +315,12 @@ def _known(plan: Plan, outputs: Sequence[str]) -> tuple[str, ...]:
             known = ", ".join(sorted(plan.made))
             raise KeyError(f"outputs: no derived stream {name!r}; there are {known}")
     return outputs
+
+
+def _mode(mode: Mode) -> Mode:
+    if mode not in MODES:
+        raise ArgumentError(f"mode={mode!r}; give one of {', '.join(map(repr, MODES))}")
+    return mode
 
 
 def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:

@@ -111,6 +111,8 @@ class _Moved:
         self._lists()
         for queue in queues:
             self._queue(queue)
+            if queue.engine in self.new.compiled.tables.chains:
+                self._chain(queue)
         self._engines(engines)
         header = self.new.state.gi[0]
         header[ENTRY_TOP] = len(self.before)
@@ -210,6 +212,25 @@ class _Moved:
         columns[:] = queue.columns
         columns[col.QUEUE_BASE] = queue.base
         columns[col.QUEUE_ALIVE] = np.count_nonzero(self.alive[queue.places()])
+
+    def _chain(self, queue: _Queue) -> None:
+        """The chains of keys in a queue of all keys, of what is still in it; their clocks go on."""
+        first, past = queue.columns[col.QUEUE_HEAD], queue.columns[col.QUEUE_TAIL]
+        places, positions = queue.places(), np.arange(first, past)
+        places, positions = places[self.alive[places]], positions[self.alive[places]]
+        chain = self.new.compiled.tables.chains[queue.engine]
+        before = self.old.compiled.tables.chains[queue.engine] + col.CHAIN_CLOCK
+        ki, rows = self.new.state.ki, int(self.old.state.gi[0, KEYS]) + 1
+        ki[:rows, chain + col.CHAIN_CLOCK] = self.old.state.ki[:rows, before]
+        for key in np.unique(self.after[places, col.ENTRY_KEY]):
+            mine = self.after[places, col.ENTRY_KEY] == key
+            at, position = places[mine], positions[mine] + 1
+            self.after[at, col.ENTRY_OLDER] = np.append(0, position[:-1])
+            self.after[at, col.ENTRY_NEWER] = np.append(position[1:], 0)
+            ki[key, chain + col.CHAIN_OLDEST] = position[0]
+            ki[key, chain + col.CHAIN_NEWEST] = position[-1]
+            is_unsorted = bool((np.diff(self.after[at, col.ENTRY_TIME]) < 0).any())
+            ki[key, chain + col.CHAIN_UNSORTED] = is_unsorted
 
     def _engines(self, engines: list[str]) -> None:
         """Counters of the engines, and the newest entry of each definition."""

@@ -47,7 +47,8 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
         rules = compiled_for(run, rules)
     rules = _fitting(run, rules)
     change = compared(run.rules.plan, rules.plan)
-    after = rules.start()
+    after = rules.start(mode=run.clocks.mode)
+    after.clocks.restore(run.clocks.state())
     after.adopt(run.strings.values, run.decoder.key_codes, run.next_order)
     _drop_moved(change, run.rules.stages, rules.stages)
     for number, stage in after.stages.items():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
+from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
 from cep.engine.layout import StreamIds, row_cells, row_widths
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.stage_run import OutputRows
@@ -54,12 +54,14 @@ class InterpretedStage:
         self._widths = row_widths(self.plan)
         self._names = ids.names()
         self._order = 0
+        self._clock: int | None = None
         self.n_of: Callable[[int], int] = int
         """The place among all records of a place in the order of this run."""
         self._in_order = {s.name for s in self.plan.streams if s.reorder is not None}
         self._given = ""
-        self._taken: dict[str, list[tuple[int, int, list[Any]]]] = {}
+        self._taken: dict[str, list[tuple[int, int, int, list[Any]]]] = {}
         self._sequence: list[str] = []
+        self._is_timed: list[bool] = []
         for name in sorted(made):
             self._taken[name] = []
             self.interpreter.on_stream(name, partial(self._take, name))
@@ -67,12 +69,19 @@ class InterpretedStage:
     def _take(self, stream: str, chunk: Chunk) -> None:
         if stream == self._given:
             return  # it was compiled, and has been put out
+        is_timed = self._clock is None
+        clock = self.interpreter.shared.cause.at_ms if self._clock is None else self._clock
         for row in chunk:
-            self._taken[stream].append((self._order, row.time, row.values))
+            self._taken[stream].append((self._order, row.time, clock, row.values))
             self._sequence.append(stream)
+            self._is_timed.append(is_timed)
 
-    def feed(self, rows: Rows, orders: Ints, times: Ints, objects: list[Any]) -> OutputRows:
+    def feed(
+        self, rows: Rows, orders: Ints, times: Ints, objects: list[Any]
+    ) -> tuple[OutputRows, OutputRows]:
         """Take rows; `orders` and `times` (ms UTC) are those of all records so far unseen.
+
+        Gives what was due before each record, and what each caused.
 
         Values that are objects are appended to `objects`; their cells hold the place.
         """
@@ -80,10 +89,11 @@ class InterpretedStage:
         passed = 0
         values_of = self.decoder.values(rows)
         places = np.searchsorted(orders, rows.ints[:, OUT_ORDER])
-        for stream, time, order, place, values in zip(
+        for stream, time, order, clock_at, place, values in zip(
             rows.ints[:, OUT_STREAM].tolist(),
             rows.ints[:, OUT_TIME].tolist(),
             rows.ints[:, OUT_ORDER].tolist(),
+            rows.ints[:, OUT_CLOCK].tolist(),
             places.tolist(),
             values_of,
             strict=True,
@@ -91,8 +101,9 @@ class InterpretedStage:
             if place >= passed and place < len(clock):
                 self._pass(orders[passed : place + 1], clock[passed : place + 1])
                 passed = place + 1
-            self._order = order
+            self._order, self._clock = order, clock_at
             self._send(self._names[stream], time, values)
+            self._clock = None
         self._pass(orders[passed:], clock[passed:])
         return self._output(objects)
 
@@ -114,7 +125,9 @@ class InterpretedStage:
             self.interpreter.advance(int(clock[at]), self.n_of(self._order))
             at += 1
 
-    def advance(self, time_ms: int, order: int, objects: list[Any]) -> OutputRows:
+    def advance(
+        self, time_ms: int, order: int, objects: list[Any]
+    ) -> tuple[OutputRows, OutputRows]:
         """Let time pass without a record; what that makes due has this place in the order."""
         self._order = order
         if self.interpreter.now_ms is None:
@@ -122,7 +135,7 @@ class InterpretedStage:
         self.interpreter.advance(time_ms, self.n_of(order))
         return self._output(objects)
 
-    def wall(self, time_ms: int, order: int, objects: list[Any]) -> OutputRows:
+    def wall(self, time_ms: int, order: int, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
         """Say what the wall's clock shows; see `Interpreter.wall`."""
         self._order = order
         self.interpreter.wall(time_ms, self.n_of(order))
@@ -170,8 +183,8 @@ class InterpretedStage:
         found = self.interpreter.ask(query)
         return [dict(zip(query.schema.names, values, strict=True)) for values in found or []]
 
-    def _output(self, objects: list[Any]) -> OutputRows:
-        """What was taken, as raw rows in the order it came."""
+    def _output(self, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
+        """What was taken, as raw rows in the order it came: what time made, and the rest."""
         n = len(self._sequence)
         ints = np.zeros((n, self._widths[0]), np.int64)
         floats = np.zeros((n, self._widths[1]))
@@ -180,15 +193,22 @@ class InterpretedStage:
             if not taken:
                 continue
             places = np.flatnonzero(sequence == self.ids.of(name))
-            ints[places, OUT_ORDER] = [order for order, _, _ in taken]
+            ints[places, OUT_ORDER] = [order for order, _, _, _ in taken]
             ints[places, OUT_STREAM] = self.ids.of(name)
-            ints[places, OUT_TIME] = [time for _, time, _ in taken]
+            ints[places, OUT_TIME] = [time for _, time, _, _ in taken]
+            ints[places, OUT_CLOCK] = [clock for _, _, clock, _ in taken]
             schema = self.plan.stream(name).schema
-            values = list(zip(*(row for _, _, row in taken), strict=True))
+            values = list(zip(*(row for _, _, _, row in taken), strict=True))
             _write(schema, values, places, ints, floats, self.decoder.strings, objects)
             taken.clear()
+        is_timed = np.array(self._is_timed, np.bool_)
         self._sequence.clear()
-        return OutputRows(ints, floats, np.empty(0, np.int64))
+        self._is_timed.clear()
+        none = np.empty(0, np.int64)
+        timed, caused = (
+            OutputRows(ints[part], floats[part], none) for part in (is_timed, ~is_timed)
+        )
+        return timed, caused
 
 
 def _number(value: Any, null: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from cep.engine.bounds import Bounds
 from cep.engine.jit import plain
 from cep.engine.kernels.groups import bucket_of
+from cep.engine.kernels.match import MATCH_COLUMNS
 from cep.engine.kernels.partials import FIRST_ROOM
 from cep.engine.kernels.rings import FIRST_RING
 from cep.engine.kernels.scalar import NULL
@@ -98,7 +99,7 @@ def new_state(layout: Layout, tables: Tables, widths: tuple[int, int], needs: Ne
         bt=tables.flat,
         slot=np.zeros(256, np.int64),
         me=np.zeros((tables.depth, tables.candidates, 1 + tables.absents), np.int64),
-        mp=ints(tables.depth, 4),
+        mp=ints(tables.depth, MATCH_COLUMNS),
         mm=ints(FAILED_BUCKETS, 3),
         oi=ints(OUTPUT_ROWS, widths[0]),
         of=floats(OUTPUT_ROWS, widths[1]),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.clocks import Mode
+from cep.engine.clocks import Clocks
 from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.kernels.state import (
     OUT_ATTRIBUTES,
@@ -114,16 +116,20 @@ class Compiled:
         text = self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def start(self, keys: Sequence[str] = ()) -> Run:
-        """A run with empty state; `keys` get the key slots behind those the rules name."""
-        return Run(self, keys)
+    def start(self, keys: Sequence[str] = (), mode: Mode = "lived") -> Run:
+        """A run with empty state; `keys` get the key slots behind those the rules name.
+
+        `mode` says what its records are.
+        """
+        return Run(self, keys, mode)
 
 
 class Run:
     """The run state of compiled rules: feed it rows in order, it returns what they cause."""
 
-    def __init__(self, rules: Compiled, keys: Sequence[str] = ()) -> None:
+    def __init__(self, rules: Compiled, keys: Sequence[str] = (), mode: Mode = "lived") -> None:
         self.rules = rules
+        self.clocks = Clocks(mode, [name for _, name in sorted(rules.ids.names().items())])
         self.strings = Strings(rules.literals)
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
         by = rules.stages.by
@@ -295,6 +301,7 @@ class Run:
         if len(rows):
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
+        self.clocks.mark(rows.ints)
         self._fit_strings()
         for part in self.stages[stage].feed_in_parts(rows):
             stages = np.broadcast_to(np.int64(stage), len(part.ints))
@@ -309,8 +316,8 @@ class Run:
             return self._nothing
         place = self.next_order if order is None else order
         self.next_order = place + 1
-        part = self.interpreted.advance(time_msc, place, self.encoder.objects)
-        return self._rows(self._through([], None, [(part, INTERPRETED)]))
+        parts = self.interpreted.advance(time_msc, place, self.encoder.objects)
+        return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
 
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
         """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.
@@ -321,8 +328,8 @@ class Run:
             return self._nothing
         place = self.next_order if order is None else order
         self.next_order = place + 1
-        part = self.interpreted.wall(time_msc, place, self.encoder.objects)
-        return self._rows(self._through([], None, [(part, INTERPRETED)]))
+        parts = self.interpreted.wall(time_msc, place, self.encoder.objects)
+        return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
 
     def tell_time(self, time_msc: int, order: int) -> Rows:
         """Take a record of the clock: time has passed, or under `@app:playback` the wall's has."""
@@ -360,6 +367,7 @@ class Run:
         if len(rows):
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
+        self.clocks.mark(rows.ints)
         return self._feed_assigned(rows)
 
     def _feed_assigned(self, rows: InputRows) -> list[OutputRows]:
@@ -374,7 +382,7 @@ class Run:
         return used[0] if len(used) == 1 and used[0] in (KEYED, CROSSING) else None
 
     def feed_row(self, row: InputRows) -> Rows:
-        """Feed one row that `RowFeed` has encoded, key row and place in the order included."""
+        """Feed one row that `RowFeed` has encoded, with key row, clock and place in the order."""
         self.next_order += 1
         if self._alone is not None:
             return self._feed_alone(row, self._alone)
@@ -405,6 +413,7 @@ class Run:
     def feed_assigned(self, rows: InputRows) -> Rows:
         """Feed rows, at least one, whose key rows (`key_row`) are in place already."""
         self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        self.clocks.mark(rows.ints)
         return self.finish(self._feed_assigned(rows), rows)
 
     def finish(self, first: list[OutputRows], rows: InputRows | None = None) -> Rows:
@@ -419,7 +428,8 @@ class Run:
         done = max((stage for _, stage in made), default=KEYED)
         for stage in self._later:
             if stage == INTERPRETED and rows is not None:
-                found.append((self._interpret(rows, found), stage))
+                timed, caused = self._interpret(rows, found)
+                found = [(timed, stage), *found, (caused, stage)]
             elif stage > done or rows is not None:
                 found += [(part, stage) for part in self._compiled(stage, rows, found)]
         return found
@@ -434,8 +444,8 @@ class Run:
             self._adopt_keys(stage)
         return output
 
-    def _interpret(self, rows: InputRows, made: list[Made]) -> OutputRows:
-        """The output of the interpreter."""
+    def _interpret(self, rows: InputRows, made: list[Made]) -> tuple[OutputRows, OutputRows]:
+        """The output of the interpreter: what is due before each record, and what it causes."""
         assert self.interpreted is not None
         taken = [(part, INTERPRETED) for part in self._taken(INTERPRETED, rows, made)]
         if self.rules.stages.placement.derived_first:
@@ -515,7 +525,7 @@ class Run:
         places = np.arange(len(together))
         if wanted is not None:
             places = np.flatnonzero(wanted[together[:, OUT_STREAM]])
-        if parts[0][1] != parts[-1][1] or wanted is None:
+        if len(parts) > 1 or wanted is None:
             places = places[np.argsort(together[places, OUT_ORDER], kind="stable")]
             return self._chosen(together, floats, lists, stage, places)
         if len(places) < len(together):

@@ -15,7 +15,7 @@ import numpy as np
 
 from cep.engine.encode import InputError, InputRows
 from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_cells, row_widths
 from cep.engine.native import Run
 from cep.engine.rows import Rows
@@ -34,7 +34,7 @@ class RowFeed:
         source = run.encoder.source(stream)
         widths = row_widths(run.rules.plan)
         self._row = InputRows(np.zeros((1, widths[0]), np.int64), np.zeros((1, widths[1])))
-        self._row.ints[0, OUT_STREAM] = run.rules.ids.of(stream)
+        self._number = self._row.ints[0, OUT_STREAM] = run.rules.ids.of(stream)
         # single cells are written far faster through a memoryview than through an array
         self._ints: memoryview[int] = self._row.ints.data.cast("B").cast("q")
         self._floats: memoryview[float] = self._row.floats.data.cast("B").cast("d")
@@ -58,6 +58,7 @@ class RowFeed:
         if time_msc < 0:
             raise InputError(f"{self._stream}: times before 1970; give milliseconds UTC since 1970")
         ints[OUT_ORDER] = self.run.next_order
+        ints[OUT_CLOCK] = self.run.clocks.of_one(self._number, ints[OUT_KEY], ints[OUT_TIME])
         return self.run.feed_row(self._row)
 
     def _explained(self, values: tuple[Any, ...], problem: Exception) -> InputError:

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.clocks import Mode
 from cep.engine.kernels import state as state_module
 from cep.engine.kernels.state import State
 from cep.engine.memory import SCRATCH, with_limits
@@ -20,7 +21,7 @@ from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
-FORMAT = 4
+FORMAT = 5
 DIGEST_BYTES = 16
 KERNELS = Path(state_module.__file__).parent
 
@@ -55,6 +56,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     key_codes: list[int]
     arrays: dict[str, Saved]
     interpreted: bytes | None
+    mode: Mode
+    clocks: dict[str, list[int]]
 
 
 @cache
@@ -83,6 +86,8 @@ def take(run: Run) -> bytes:
             for name in _kept()
         },
         None if run.interpreted is None else run.interpreted.snapshot(),
+        run.clocks.mode,
+        run.clocks.state(),
     )
     data = msgspec.msgpack.encode(snapshot)
     return _digest(data) + data
@@ -101,7 +106,8 @@ def restore(rules: Compiled, data: bytes) -> Run:
     snapshot = _decoded(data)
     if snapshot.fingerprint != rules.fingerprint + kernels_digest():
         raise SnapshotError("the snapshot was taken with other rules or another version")
-    run = rules.start()
+    run = rules.start(mode=snapshot.mode)
+    run.clocks.restore(snapshot.clocks)
     run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
     for number, stage in run.stages.items():
         own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}

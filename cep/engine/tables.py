@@ -30,6 +30,7 @@ class Tables:
     definitions: dict[str, int]
     counters: dict[str, int]
     queues: dict[str, int]
+    chains: dict[str, int]
     lasts: dict[str, int]
     words: int
     bits: dict[tuple[str, int], tuple[int, int]]
@@ -68,6 +69,7 @@ class TableBuilder:
         self.shapes = {rule.name: self._shape(rule) for rule in own}
         self.ends = self._ends()
         self.cells: list[int] = []
+        self.chains: dict[str, int] = {}
         self.words_used: dict[int, int] = {}
         self.bits: dict[tuple[str, int], tuple[int, int]] = {}
 
@@ -80,6 +82,11 @@ class TableBuilder:
             engine.name: self.layout.int_columns(self._home(engine), col.QUEUE_COLUMNS)
             for engine in self.engines
         }
+        self.chains = {
+            engine.name: self.layout.int_columns("key", col.CHAIN_COLUMNS)
+            for engine in self.engines
+            if self._home(engine) == "global"
+        }
         first_last = self.layout.int_columns("key", len(self.entries))
         self.lasts = {name: first_last + index for name, index in self.definitions.items()}
         self._write(counters, queues)
@@ -89,6 +96,7 @@ class TableBuilder:
             definitions=self.definitions,
             counters=counters,
             queues=queues,
+            chains=self.chains,
             lasts=self.lasts,
             words=max(self.words_used.values(), default=0) // BITS_A_WORD + 1,
             bits=self.bits,
@@ -187,6 +195,7 @@ class TableBuilder:
             int(self.stages.by.is_engine_keyed(engine.name)),
             queues[engine.name],
             counters[engine.name],
+            self.chains.get(engine.name, 0),
         ]
 
     def _definition(

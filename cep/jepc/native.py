@@ -40,7 +40,8 @@ class NativeProvider:
     def change(self, plan: Plan, outputs: Collection[str]) -> None:
         """Go on with another plan between two events."""
         if self._run is None:
-            self._run = Compiled(plan, outputs=outputs, jit=self._jit, wide=True).start()
+            rules = Compiled(plan, outputs=outputs, jit=self._jit, wide=True)
+            self._run = rules.start(mode="sorted")
         else:
             self._run, _ = changed(self._run, compiled_for(self._run, plan, outputs=outputs))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from cep.engine.encode import InputRows
 from cep.engine.kernels.arrive import feed_rows
-from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_widths
 from cep.engine.native import Compiled, Run
 from cep.engine.stages import CROSSING, KEYED
@@ -20,7 +20,8 @@ from tests.reference.binder import Arrival
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
 
-Raise = tuple[Event, str | None, int]
+Raise = tuple[Event, str | None, int, int]
+"""An event, its key and its time, and the clock at its record, negated if that is late."""
 MADE = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
 
 
@@ -35,7 +36,9 @@ class RecordingReference(Reference):
 
     def _enter(self, definition: Event | Chained, arrival: Arrival) -> None:
         if isinstance(definition, Event):
-            self.raised.append((definition, arrival.key, arrival.time_msc))
+            clock = max(self.clock_msc[None], arrival.time_msc)
+            clock = -clock if arrival.is_late else clock
+            self.raised.append((definition, arrival.key, arrival.time_msc, clock))
         super()._enter(definition, arrival)
 
 
@@ -70,8 +73,8 @@ class BinderOnly:
         first: list[Any] = []
         direct: list[InputRows] = []
         following: list[InputRows] = []
-        for event, key, time_msc in raised:
-            row = self._row(event, key, time_msc)
+        for event, key, time_msc, clock in raised:
+            row = self._row(event, key, time_msc, clock)
             if self.rules.stages.operator(event) == CROSSING:
                 direct.append(row)
                 continue
@@ -89,11 +92,12 @@ class BinderOnly:
         rows = self.run._rows(made)
         return [row for row in rows.dicts() if row["stream"] in self.streams]
 
-    def _row(self, event: Event, key: str | None, time_msc: int) -> InputRows:
+    def _row(self, event: Event, key: str | None, time_msc: int, clock: int) -> InputRows:
         widths = row_widths(self.rules.plan)
         ints = np.zeros((1, widths[0]), np.int64)
         ints[0, OUT_ORDER] = self.order
         ints[0, OUT_STREAM] = self.rules.ids.raised(event)
         ints[0, OUT_TIME] = time_msc
+        ints[0, OUT_CLOCK] = clock
         ints[0, OUT_KEY] = 0 if key is None else 1 + self.run.keys.index(key)
         return InputRows(ints, np.zeros((1, widths[1])))

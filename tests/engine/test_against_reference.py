@@ -27,7 +27,7 @@ def examples(count: int) -> settings:
 
 
 def native(plan: Plan, rows: Sequence[SourceRow], **options: Any) -> list[Row]:
-    run = Compiled(plan, **options).start()
+    run = Compiled(plan, **options).start(mode="sorted")
     return [found for row in rows for found in run.push_row(*row).dicts()]
 
 

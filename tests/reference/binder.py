@@ -54,23 +54,17 @@ class Found:
 
 @dataclass
 class Queue:
-    """Events in order of arrival and, `by_queue`, the latest time that arrived."""
+    """Events in order of arrival."""
 
     events: list[Queued] = field(default_factory=list)
-    clock_msc: float = -math.inf
 
 
 class Binder:
-    """One engine: its queue (`is_keyed`: one per key) and its complex events.
+    """One engine: its queue (`is_keyed`: one per key) and its complex events."""
 
-    `by_queue`: events are late, and expire, by the queue's own clock, whatever their key, as the
-    native engine still has it; and `within` does not look at late events in the middle.
-    """
-
-    def __init__(self, plan: Plan, engine: Engine, is_keyed: bool, by_queue: bool = False) -> None:
+    def __init__(self, plan: Plan, engine: Engine, is_keyed: bool) -> None:
         self.engine = engine
         self.is_keyed = is_keyed
-        self.by_queue = by_queue
         self.complexes = [found for found in plan.complexes if found.engine == engine.name]
         self.opposites = {event.name: event.opposites for event in plan.events}
         self.is_per_key = {event.name: event.key is not None for event in plan.events}
@@ -98,20 +92,15 @@ class Binder:
         return [(q.event.number, q.event.time_msc, tuple(q.bound)) for q in reversed(events)]
 
     def _expire(self, queue: Queue, event: Arrival) -> None:
-        queue.clock_msc = max(event.time_msc, queue.clock_msc)
-        clock_msc = queue.clock_msc if self.by_queue else max(event.time_msc, event.clock_msc)
-        old = [q for q in queue.events if q.event.time_msc < clock_msc - self.engine.span_ms]
-        mine = [q for q in old if self.by_queue or q.event.key == event.key]
-        self._remove(queue, "expired", mine)  # 3
+        oldest_msc = max(event.time_msc, event.clock_msc) - self.engine.span_ms
+        old = [q for q in queue.events if q.event.time_msc < oldest_msc]
+        self._remove(queue, "expired", [q for q in old if q.event.key == event.key])  # 3
 
     def _is_dropped(self, queue: Queue, event: Arrival) -> bool:
         if event.repeat is Repeat.REJECT and self._occurrences(queue, [event.identity]):  # 2
             self.counts["rejected"] += 1
             return True
-        is_late = event.is_late
-        if self.by_queue:
-            is_late = any(q.event.time_msc > event.time_msc for q in queue.events)
-        if is_late:  # 5
+        if event.is_late:  # 5
             self.counts["late"] += 1
             return self.engine.late == "drop"
         return False
@@ -172,7 +161,7 @@ class Binder:
     ) -> bool:
         first, last = positions[0], positions[-1]
         times = [events[x].event.time_msc for x in positions]
-        lasted_ms = times[-1] - times[0] if self.by_queue else max(times) - min(times)
+        lasted_ms = max(times) - min(times)
         numbers = [q.event.identity for q in events]
         forbidden = [self._number(ref, key) for ref in complex_.forbid]
         return (

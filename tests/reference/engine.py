@@ -28,15 +28,14 @@ class Row:
 class Habits:
     """Where an engine still differs from the meaning of the rules.
 
-    `stages`: what crosses keys runs after what does not, on clocks of its own. `by_queue`: see
-    `Binder`.
+    `stages`: what crosses keys runs after what does not. `in_line`: see `RunningQuery`.
     """
 
     stages: bool = False
-    by_queue: bool = False
+    in_line: bool = False
 
 
-MEANING, NATIVE = Habits(), Habits(stages=True, by_queue=True)
+MEANING, NATIVE = Habits(), Habits(stages=True, in_line=True)
 
 
 class Reference:
@@ -57,13 +56,12 @@ class Reference:
         self.keyed = separability(plan)
         self.keys = list(dict.fromkeys((*plan.keys, *keys)))
         self.binders = {
-            engine.name: Binder(
-                plan, engine, self.keyed.is_engine_keyed(engine.name), like.by_queue
-            )
+            engine.name: Binder(plan, engine, self.keyed.is_engine_keyed(engine.name))
             for engine in plan.engines
         }
         self.queries = {
-            query.name: RunningQuery(query, self._key_position(query)) for query in plan.queries
+            query.name: RunningQuery(query, self._key_position(query), like.in_line)
+            for query in plan.queries
         }
         self.was_true: dict[tuple[str, str | None], bool] = {}
         self.stage = 1
@@ -172,7 +170,8 @@ class Reference:
         if isinstance(operator, Event):
             self._check(operator, row)
             return
-        emitted = self.queries[operator.name].arrive(row.values, row.time_msc)
+        clock_msc = -math.inf if self.lived else self.clock_msc[None]
+        emitted = self.queries[operator.name].arrive(row.values, row.time_msc, clock_msc)
         if emitted is not None:
             self._emit(Row(operator.target, row.time_msc, emitted))
 

@@ -28,15 +28,21 @@ class Window:
 
 
 class RunningQuery:
-    """A query and its window (`key_position`: one per value of that column)."""
+    """A query and its window (`key_position`: one per value of that column).
 
-    def __init__(self, query: Query, key_position: int | None) -> None:
+    `in_line`: a late row leaves its window behind those that came before it.
+    """
+
+    def __init__(self, query: Query, key_position: int | None, in_line: bool = False) -> None:
         self.query = query
+        self.in_line = in_line
         self.key_position = key_position
         self.windows: dict[Value, Window] = {}
 
-    def arrive(self, row: tuple[Value, ...], time_msc: int) -> tuple[Value, ...] | None:
-        """The row emitted for this one, if any."""
+    def arrive(
+        self, row: tuple[Value, ...], time_msc: int, clock_msc: float = -math.inf
+    ) -> tuple[Value, ...] | None:
+        """The row emitted for this one, if any; the clock shows `clock_msc`."""
         arriving = Context(row, time_msc)
         if not all(holds(condition, arriving) for condition in self.query.stream_input.filters):
             return None
@@ -44,6 +50,7 @@ class RunningQuery:
         if self.query.aggregates:
             key = None if self.key_position is None else row[self.key_position]
             window = self.windows.setdefault(key, Window())
+            window.clock_msc = max(window.clock_msc, clock_msc)
             self._enter(window, self._held(arriving))
             aggregates = self._aggregates(window)
         if not self._is_selected(arriving):
@@ -65,8 +72,11 @@ class RunningQuery:
         window.clock_msc = max(arriving.time_msc, window.clock_msc)
         kind = self.query.stream_input.window
         if kind is not None and kind.name == "time":
-            while window.rows and window.rows[0].time_msc + kind.constant(0) <= window.clock_msc:
-                window.rows.pop(0)
+            oldest_msc = window.clock_msc - kind.constant(0)
+            if self.in_line:
+                while window.rows and window.rows[0].time_msc <= oldest_msc:
+                    window.rows.pop(0)
+            window.rows = [one for one in window.rows if self.in_line or one.time_msc > oldest_msc]
         elif kind is not None:
             del window.rows[: max(0, len(window.rows) + 1 - kind.constant(0))]
         window.rows.append(arriving)

@@ -35,8 +35,8 @@ def naive(plan: Plan, rows: Sequence[InputRow], mode: Mode = "sorted") -> list[O
 def native(
     plan: Plan, rows: Sequence[InputRow], mode: Mode = "sorted", *, jit: bool
 ) -> list[OutputRow]:
-    """The native engine, row by row. It knows no modes yet."""
-    run = Compiled(plan, jit=jit).start()
+    """The native engine, row by row."""
+    run = Compiled(plan, jit=jit).start(mode=mode)
     return [output for row in rows for output in run.push_row(*whole(plan, row)).dicts()]
 
 
@@ -48,17 +48,12 @@ BACK_ENDS: dict[str, BackEnd] = {
 }
 
 STAGES = "it runs what crosses keys behind what does not"
-OWN_CLOCKS = "its queues and windows have clocks of their own, per key where nothing crosses keys"
 ONE_CLOCK = "its windows have one clock, whatever the mode"
+IN_LINE = "a late row leaves a window behind the rows that came before it"
 NATIVE_DIFFERS = {
+    "window-time-late": IN_LINE,
     "stages": STAGES,
     "keyed-edge-in-a-crossing-engine": STAGES,
-    "late-by-record": OWN_CLOCKS,
-    "late-per-key-sorted": OWN_CLOCKS,
-    "event-at-cause": "events have the time of their row",
-    "late-within": "it looks at the first and the last event of a match alone",
-    "late-deals": OWN_CLOCKS,
-    "window-time-keyed-sorted": OWN_CLOCKS,
 }
 DIFFERS: dict[str, dict[str, str]] = {
     "interpreter": {"window-time-keyed": ONE_CLOCK},

@@ -15,7 +15,7 @@ from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels import functions, indicators
 from cep.engine.kernels.state import OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
-from cep.engine.stages import KEYED, Stages
+from cep.engine.stages import INTERPRETED, KEYED, Stages
 from cep.engine.tables import Tables
 from cep.plan.nodes import Event, Origin, Plan, Stream
 from cep.plan.query import Match, Query
@@ -43,7 +43,7 @@ from cep.engine.kernels.scalar import (
     larger, larger_float, less, less_equal, modulo, modulo_float, multiply, not_equal, smaller,
     smaller_float, subtract, to_float, to_float32, wrap_int,
 )
-from cep.engine.kernels.state import LISTS, READY, ROWS, STATUS
+from cep.engine.kernels.state import CLOCK, LISTS, READY, ROWS, STATUS
 
 '''
 
@@ -217,6 +217,7 @@ class ModuleSource:
                 with w.block("if not has_room(gi):"):
                     w("return i")
                 w("order = ri[i, 0]", "stream = ri[i, 1]", "t = ri[i, 2]", "k = ri[i, 3]")
+                w("gi[0, CLOCK] = ri[i, 4]")
                 self._write_inputs(w)
                 if self.stage != KEYED and self.stages.engines(self.stage):
                     w("r = gi[0, ROWS]", "feed(s, ri, i)", self._drain("r"))
@@ -377,12 +378,22 @@ class ModuleSource:
             yield row
 
     def _write_raise(self, w: Writer, event: Event, row: str) -> None:
+        if self._is_interpreted(event.source):  # its rows have times of their own
+            time = w.let("at", "gi[0, CLOCK] if gi[0, CLOCK] >= 0 else t")
+        else:
+            time = "t"
         if self.stages.engine(event.engine) != self.stage:
-            w(f"write_row(gi, oi, order, {self.ids.raised(event)}, t, {row})")
+            w(f"write_row(gi, oi, order, {self.ids.raised(event)}, {time}, {row})")
             return
         definition = self.tables.definitions[event.name]
         start = w.let("r", "gi[0, ROWS]")
-        w(f"arrive(s, order, {definition}, {row}, t)", self._drain(start))
+        w(f"arrive(s, order, {definition}, {row}, {time})", self._drain(start))
+
+    def _is_interpreted(self, stream: str) -> bool:
+        """Whether rows of a stream come from the interpreter."""
+        made = [query for query in self.plan.queries if query.target == stream]
+        interpreted = any(self.stages.operator(query) == INTERPRETED for query in made)
+        return interpreted or self.streams[stream].origin in (Origin.TRIGGER, Origin.FAULT)
 
     def _drain(self, start: str) -> str:
         return f"drain_rows(s, {start})" if self.drained else f"drain(s, {start})"

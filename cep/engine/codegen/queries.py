@@ -202,7 +202,7 @@ class QuerySource:
             return w.let("clock", self._time(scope))
         if not self.timed:
             return ""
-        clock = w.let("clock", scope.time)
+        clock = w.let("clock", "abs(gi[0, CLOCK])")
         with w.block(f"if {tail} > 0:"):
             w(f"{clock} = max({clock}, {home}[{at}, {self.ring + RING_CLOCK}])")
         w(f"{home}[{at}, {self.ring + RING_CLOCK}] = {clock}")

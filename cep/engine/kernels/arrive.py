@@ -19,9 +19,11 @@ from cep.engine.kernels.queue import (
 )
 from cep.engine.kernels.room import has_room
 from cep.engine.kernels.state import (
+    CLOCK,
     KEYS,
     LISTS,
     OUT_ATTRIBUTES,
+    OUT_CLOCK,
     OUT_KEY,
     OUT_ORDER,
     OUT_STREAM,
@@ -83,6 +85,7 @@ def write_row(gi: Ints, oi: Ints, order: int, stream: int, t: int, k: int) -> in
     oi[r, OUT_STREAM] = stream
     oi[r, OUT_TIME] = t
     oi[r, OUT_KEY] = k
+    oi[r, OUT_CLOCK] = gi[0, CLOCK]
     return r
 
 
@@ -120,7 +123,7 @@ def arrive(s: State, order: int, d: int, k: int, t: int) -> None:
 
     O(rules that can end in d) times the candidates each of them looks at.
     """
-    if not admit(s, d, k, t):
+    if not admit(s, d, k):
         return
     position = enter(s, d, k, t)
     record = definition(s, d)
@@ -196,6 +199,7 @@ def feed_rows(start: int, stop: int, ri: Ints, rf: Floats, s: State) -> int:
         if not has_room(s.gi):
             return i
         r = s.gi[0, ROWS]
+        s.gi[0, CLOCK] = ri[i, OUT_CLOCK]
         feed(s, ri, i)
         drain(s, r)
     return stop

@@ -22,7 +22,6 @@ from cep.engine.kernels.tables import (
     DEF_ENGINE,
     DEF_OPPOSITES,
     DEF_OPPOSITES_N,
-    ENGINE_ACCEPT,
     ENGINE_VALIDATE,
     ENTRY_BITS,
     ENTRY_DEF,
@@ -39,6 +38,7 @@ from cep.engine.kernels.tables import (
     LEAF_STARTS_ABSENT,
     LEAF_WORD,
     OWN,
+    QUEUE_UNSORTED,
     REF_SIZE,
     RULE_ABSENT,
     RULE_ABSENT_N,
@@ -55,6 +55,10 @@ POSITION = 0
 CANDIDATES = 1
 BOUND = 2
 ENTERED = 3
+NEWEST = 4
+OLDEST = 5
+MATCH_COLUMNS = 6
+"""Columns of the scratch `mp`, by depth; NEWEST and OLDEST are times of the events taken so far."""
 
 
 @inline
@@ -100,10 +104,14 @@ def candidate(
     number: int,
     bound: int,
     lowest: int,
-    oldest: int,
+    since: int,
+    until: int,
     validate: bool,
 ) -> int:
-    """Newest entry for a leaf in [lowest, bound) that is not bound and valid; -1: none."""
+    """Newest entry for a leaf in [lowest, bound) that is not bound and valid; -1: none.
+
+    Its time is in [since, until]; in a queue that is in the order of time nothing lies behind.
+    """
     d = s.bt[leaf + LEAF_DEF]
     k = leaf_key(s, leaf + LEAF_KEY, own)
     word = ENTRY_BITS + s.bt[leaf + LEAF_WORD]
@@ -115,9 +123,10 @@ def candidate(
             position = alive_from(s, home, row, q, s.qe[at, ENTRY_PREVIOUS] - 1)
     while position >= lowest:
         at = place(home, row, q, position)
-        if s.qe[at, ENTRY_TIME] < oldest:
+        t = s.qe[at, ENTRY_TIME]
+        if t < since and not home[row, q + QUEUE_UNSORTED]:
             return -1
-        if position < bound:
+        if position < bound and since <= t <= until:
             taken = s.qe[at, word] & bit if bit else is_listed(s, at, number)
             if not taken and (not validate or is_valid(s, home, row, q, position, at)):
                 return position
@@ -179,12 +188,14 @@ def best_position(
     number: int,
     depth: int,
     lowest: int,
-    oldest: int,
+    within: int,
     validate: bool,
 ) -> int:
     """Newest position under the level's bound that any candidate of the level above can take."""
     best = -1
     bound = s.mp[depth, BOUND]
+    since = s.mp[depth - 1, NEWEST] - within
+    until = s.mp[depth - 1, OLDEST] + within
     leaves = s.bt[rule + RULE_LEAVES]
     for c in range(s.mp[depth - 1, CANDIDATES]):
         mask = s.me[depth - 1, c, 0]
@@ -196,7 +207,7 @@ def best_position(
                     above = pending_floor(s, home, row, q, rule, leaf, own, depth - 1, c)
                     floor = max(floor, above)
                 found = candidate(
-                    s, home, row, q, leaf, own, number, bound, floor, oldest, validate
+                    s, home, row, q, leaf, own, number, bound, floor, since, until, validate
                 )
                 best = max(best, found)
             bit <<= 1
@@ -212,6 +223,8 @@ def take_position(
     complete = False
     s.mp[depth, POSITION] = p
     s.mp[depth, CANDIDATES] = 0
+    s.mp[depth, NEWEST] = max(s.mp[depth - 1, NEWEST], s.qe[at, ENTRY_TIME])
+    s.mp[depth, OLDEST] = min(s.mp[depth - 1, OLDEST], s.qe[at, ENTRY_TIME])
     leaves = s.bt[rule + RULE_LEAVES]
     for c in range(s.mp[depth - 1, CANDIDATES]):
         mask = s.me[depth - 1, c, 0]
@@ -265,9 +278,7 @@ def match(s: State, home: Ints, row: int, q: int, rule: int, own: int, number: i
     at = place(home, row, q, p)
     engine = s.bt[definition(s, s.qe[at, ENTRY_DEF]) + DEF_ENGINE]
     validate = s.bt[engine + ENGINE_VALIDATE] != 0
-    since = s.qe[at, ENTRY_TIME] - s.bt[rule + RULE_WITHIN]
-    accept = s.bt[engine + ENGINE_ACCEPT] != 0
-    oldest = -(2**62) if accept else since
+    within = s.bt[rule + RULE_WITHIN]
     forbidden = s.bt[rule + RULE_FORBID_N]
     lowest = 0
     if forbidden:
@@ -275,12 +286,14 @@ def match(s: State, home: Ints, row: int, q: int, rule: int, own: int, number: i
         lowest = latest_forbidden(s, home, row, q, refs, forbidden, own, p + 1) + 1
         if lowest > p:
             return 0
-    simple = s.bt[rule + RULE_SIMPLE] != 0
+    # What failed once fails again only where times do not depend on the choices made before.
+    simple = s.bt[rule + RULE_SIMPLE] != 0 and not home[row, q + QUEUE_UNSORTED]
     s.gi[0, EPOCH] += 1
     s.me[0, 0, 0] = s.bt[rule + RULE_ALL]
     for j in range(s.bt[rule + RULE_ABSENT_N]):
         s.me[0, 0, 1 + j] = -1
     s.mp[0, CANDIDATES] = 1
+    s.mp[0, NEWEST] = s.mp[0, OLDEST] = s.qe[at, ENTRY_TIME]
     complete = take_position(s, home, row, q, rule, own, 1, p)
     if s.mp[1, CANDIDATES] == 0:
         return 0
@@ -293,7 +306,7 @@ def match(s: State, home: Ints, row: int, q: int, rule: int, own: int, number: i
         found = -1
         if not (simple and has_failed(s, depth)):
             found = best_position(
-                s, home, row, q, rule, own, number, depth, lowest, oldest, validate
+                s, home, row, q, rule, own, number, depth, lowest, within, validate
             )
         if found < 0:
             if simple:
@@ -302,7 +315,7 @@ def match(s: State, home: Ints, row: int, q: int, rule: int, own: int, number: i
             s.mp[depth, BOUND] = s.mp[depth, POSITION]
             continue
         complete = take_position(s, home, row, q, rule, own, depth, found)
-        if complete and s.qe[place(home, row, q, found), ENTRY_TIME] >= since:
+        if complete:
             return depth
         s.mp[depth + 1, BOUND] = found
         s.mp[depth + 1, ENTERED] = found

@@ -10,6 +10,7 @@ from cep.engine.jit import inline, inner
 from cep.engine.kernels.state import (
     BIND_FREE,
     BIND_TOP,
+    CLOCK,
     ENTRY_LARGEST,
     ENTRY_TOP,
     Ints,
@@ -17,6 +18,10 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.kernels.tables import (
     ALLOW,
+    CHAIN_CLOCK,
+    CHAIN_NEWEST,
+    CHAIN_OLDEST,
+    CHAIN_UNSORTED,
     COUNT_ENTERED,
     COUNT_EVICTED,
     COUNT_LATE,
@@ -30,6 +35,7 @@ from cep.engine.kernels.tables import (
     DEF_SIZE,
     DEFINITIONS,
     ENGINE_ACCEPT,
+    ENGINE_CHAIN,
     ENGINE_COUNTERS,
     ENGINE_KEYED,
     ENGINE_MAX,
@@ -42,6 +48,8 @@ from cep.engine.kernels.tables import (
     ENTRY_BITS,
     ENTRY_DEF,
     ENTRY_KEY,
+    ENTRY_NEWER,
+    ENTRY_OLDER,
     ENTRY_PREVIOUS,
     ENTRY_SEQ,
     ENTRY_TIME,
@@ -49,9 +57,9 @@ from cep.engine.kernels.tables import (
     QUEUE_BASE,
     QUEUE_CLOCK,
     QUEUE_HEAD,
-    QUEUE_LATE,
     QUEUE_ROOM,
     QUEUE_TAIL,
+    QUEUE_UNSORTED,
     REJECT,
 )
 
@@ -78,6 +86,9 @@ def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
     """An alive entry leaves the queue; its bind list is given back."""
     s.qe[at, ENTRY_ALIVE] = 0
     home[row, q + QUEUE_ALIVE] -= 1
+    engine = s.bt[definition(s, s.qe[at, ENTRY_DEF]) + DEF_ENGINE]
+    if not s.bt[engine + ENGINE_KEYED]:
+        unchain(s, engine, home, row, q, at)
     node = s.qe[at, ENTRY_BINDS]
     while node != 0:
         following = s.qb[node - 1, 1]
@@ -87,10 +98,62 @@ def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
     s.qe[at, ENTRY_BINDS] = 0
 
 
+@inner
+def unchain(s: State, engine: int, home: Ints, row: int, q: int, at: int) -> None:
+    """An entry leaves the chain of its key."""
+    k, chain = s.qe[at, ENTRY_KEY], s.bt[engine + ENGINE_CHAIN]
+    older, newer = s.qe[at, ENTRY_OLDER], s.qe[at, ENTRY_NEWER]
+    if older:
+        s.qe[place(home, row, q, older - 1), ENTRY_NEWER] = newer
+    else:
+        s.ki[k, chain + CHAIN_OLDEST] = newer
+    if newer:
+        s.qe[place(home, row, q, newer - 1), ENTRY_OLDER] = older
+    else:
+        s.ki[k, chain + CHAIN_NEWEST] = older
+
+
+@inner
+def enchain(s: State, engine: int, home: Ints, row: int, q: int, k: int, position: int) -> None:
+    """The entry at a position becomes the newest of its key."""
+    chain, at = s.bt[engine + ENGINE_CHAIN], place(home, row, q, position)
+    before = s.ki[k, chain + CHAIN_NEWEST]
+    s.qe[at, ENTRY_OLDER], s.qe[at, ENTRY_NEWER] = before, 0
+    s.ki[k, chain + CHAIN_NEWEST] = position + 1
+    if before == 0:
+        s.ki[k, chain + CHAIN_OLDEST] = position + 1
+        s.ki[k, chain + CHAIN_UNSORTED] = 0
+        return
+    newest = place(home, row, q, before - 1)
+    s.qe[newest, ENTRY_NEWER] = position + 1
+    if s.qe[newest, ENTRY_TIME] > s.qe[at, ENTRY_TIME]:
+        s.ki[k, chain + CHAIN_UNSORTED] = 1
+
+
+@inner
+def expire_key(s: State, engine: int, home: Ints, row: int, q: int, k: int, clock: int) -> None:
+    """In a queue of all keys, entries of one key older than the span leave, as in `expire`."""
+    chain = s.bt[engine + ENGINE_CHAIN]
+    s.ki[k, chain + CHAIN_CLOCK] = max(s.ki[k, chain + CHAIN_CLOCK], clock)
+    oldest = s.ki[k, chain + CHAIN_CLOCK] - s.bt[engine + ENGINE_SPAN]
+    position = s.ki[k, chain + CHAIN_OLDEST] - 1
+    while position >= 0:
+        at = place(home, row, q, position)
+        position = s.qe[at, ENTRY_NEWER] - 1
+        if s.qe[at, ENTRY_TIME] < oldest:
+            take_out(s, home, row, q, at)
+        elif not s.ki[k, chain + CHAIN_UNSORTED]:
+            break
+    head, tail = home[row, q + QUEUE_HEAD], home[row, q + QUEUE_TAIL]
+    while head < tail and not s.qe[place(home, row, q, head), ENTRY_ALIVE]:
+        head += 1
+    home[row, q + QUEUE_HEAD] = head
+
+
 @inline
-def expire(s: State, engine: int, home: Ints, row: int, q: int, t: int) -> None:
+def expire(s: State, engine: int, home: Ints, row: int, q: int, clock: int) -> None:
     """Entries older than the span leave (rule 3); an entry exactly that old stays."""
-    home[row, q + QUEUE_CLOCK] = max(home[row, q + QUEUE_CLOCK], t)
+    home[row, q + QUEUE_CLOCK] = max(home[row, q + QUEUE_CLOCK], clock)
     oldest = home[row, q + QUEUE_CLOCK] - s.bt[engine + ENGINE_SPAN]
     head = home[row, q + QUEUE_HEAD]
     tail = home[row, q + QUEUE_TAIL]
@@ -102,7 +165,7 @@ def expire(s: State, engine: int, home: Ints, row: int, q: int, t: int) -> None:
             take_out(s, home, row, q, at)
         head += 1
     home[row, q + QUEUE_HEAD] = head
-    if home[row, q + QUEUE_LATE]:
+    if home[row, q + QUEUE_UNSORTED]:
         for position in range(head, tail):
             at = place(home, row, q, position)
             if s.qe[at, ENTRY_ALIVE] and s.qe[at, ENTRY_TIME] < oldest:
@@ -118,7 +181,7 @@ def newest_time(s: State, home: Ints, row: int, q: int) -> int:
         at = place(home, row, q, position)
         if s.qe[at, ENTRY_ALIVE]:
             newest = max(newest, s.qe[at, ENTRY_TIME])
-            if not home[row, q + QUEUE_LATE]:
+            if not home[row, q + QUEUE_UNSORTED]:
                 break
         position -= 1
     return newest
@@ -157,24 +220,30 @@ def remove_number(s: State, home: Ints, row: int, q: int, d: int, k: int) -> int
 
 
 @inline
-def admit(s: State, d: int, k: int, t: int) -> bool:
-    """Expiry, lateness, repetition, opposites (rules 2 to 5); false when the event is dropped."""
+def admit(s: State, d: int, k: int) -> bool:
+    """Expiry, lateness, repetition, opposites (rules 2 to 5); false when the event is dropped.
+
+    Late is what follows from a late record, whatever stands in the queue.
+    """
     record = definition(s, d)
     engine = s.bt[record + DEF_ENGINE]
     home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
     counters = s.bt[engine + ENGINE_COUNTERS]
-    expire(s, engine, home, row, q, t)
+    clock = s.gi[0, CLOCK]
+    if s.bt[engine + ENGINE_KEYED]:
+        expire(s, engine, home, row, q, abs(clock))
+    else:
+        expire_key(s, engine, home, row, q, k, abs(clock))
     repeat = s.bt[record + DEF_REPEAT]
     if repeat == REJECT and latest(s, home, row, q, d, k) >= 0:
         s.gi[0, counters + COUNT_REPEATED] += 1
         return False
-    if t < newest_time(s, home, row, q):
+    if clock < 0:
         s.gi[0, counters + COUNT_LATE] += 1
         if not s.bt[engine + ENGINE_ACCEPT]:
             return False
-        home[row, q + QUEUE_LATE] = 1
     if repeat != ALLOW and repeat != REJECT:
         remove_number(s, home, row, q, d, k)
     if not s.bt[engine + ENGINE_VALIDATE]:
@@ -201,7 +270,9 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     position = home[row, q + QUEUE_TAIL]
     if home[row, q + QUEUE_ALIVE] == 0:
         home[row, q + QUEUE_HEAD] = position
-        home[row, q + QUEUE_LATE] = 0
+        home[row, q + QUEUE_UNSORTED] = 0
+    elif t < newest_time(s, home, row, q):
+        home[row, q + QUEUE_UNSORTED] = 1
     last = s.bt[record + DEF_LAST]
     s.gi[0, counters + COUNT_ENTERED] += 1
     at = place(home, row, q, position)
@@ -217,6 +288,8 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     s.ki[k, last] = position + 1
     home[row, q + QUEUE_TAIL] = position + 1
     home[row, q + QUEUE_ALIVE] += 1
+    if not s.bt[engine + ENGINE_KEYED]:
+        enchain(s, engine, home, row, q, k, position)
     return position
 
 

@@ -33,7 +33,7 @@ class State(NamedTuple):
     bt: Ints  # binder tables, immutable, flat
     slot: Ints  # key row of a string code, 0 when it has none yet
     me: Ints  # scratch of the matcher: [depth, candidate, mask and pending negations]
-    mp: Ints  # scratch of the matcher: [depth, (position, candidates, bound)]
+    mp: Ints  # scratch of the matcher: [depth, MATCH_COLUMNS]
     mm: Ints  # scratch of the matcher: failed residuals [bucket, (mask, epoch, bound)]
     oi: Ints  # output rows: [row, OUT_* columns, int attributes..]
     of: Floats  # output rows: [row, float attributes]
@@ -69,7 +69,8 @@ MATCH_ROOM = 24
 MATCH_LIMIT = 25
 HELD_ROOM = 26
 HELD_LIMIT = 27
-HEADER = 28
+CLOCK = 28
+HEADER = 29
 
 # Values of STATUS: which array has no room.
 READY = 0
@@ -86,7 +87,10 @@ OUT_ORDER = 0
 OUT_STREAM = 1
 OUT_TIME = 2
 OUT_KEY = 3
-OUT_ATTRIBUTES = 4
+OUT_CLOCK = 4
+OUT_ATTRIBUTES = 5
+# OUT_CLOCK, and CLOCK while a row is at work, is the clock at the record that the row follows from,
+# negated where that record is late: no row is judged by anything that it meets on its way.
 
 # Columns of a ring (window or deque), from its base column in an int array.
 RING_INTS = 0

@@ -11,9 +11,10 @@ from cep.interpreter.windows.base import Setting, WindowPart
 
 
 class TimedQueue(WindowPart):
-    """Rows that wait until their time plus t: in order of arrival, so a late row blocks others.
+    """Rows that wait until their time plus t, each by itself: a late one is in front of newer ones.
 
-    A timer is set for each row that is newer than all before it, as in Siddhi.
+    In Siddhi it is behind them and leaves when they have, since a timer is set for each row that is
+    newer than all before it.
     """
 
     kind = Kind.EXPIRED
@@ -43,9 +44,15 @@ class TimedQueue(WindowPart):
         return row.time + self._time_ms
 
     def _enter(self, row: Row) -> None:
-        self._rows.append(row)
-        if self._newest_ms is None or row.time > self._newest_ms:
+        is_newest = self._newest_ms is None or row.time > self._newest_ms
+        place = len(self._rows)
+        if not self.setting.context.compat:
+            while place and self._rows[place - 1].time > row.time:
+                place -= 1
+        self._rows.insert(place, row)
+        if is_newest:
             self._newest_ms = row.time
+        if is_newest or place < len(self._rows) - 1:
             self._timer.at(self.end_ms(row))
 
     def _leaving(self) -> Chunk:

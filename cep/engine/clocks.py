@@ -1,0 +1,142 @@
+"""When each source record is, for what works by time: its clock, and whether it is late.
+
+Both are decided once, when the record comes, and go with everything that follows from it; so
+neither the size of a batch nor what else the rules hold can change them. A clock never goes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cep.clocks import NEVER_LATE, Mode
+from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME, Ints
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+_NEVER = -1
+_KEYS = 64
+
+
+class Clocks:
+    """The clocks of one run, which it asks about each record once, in their order.
+
+    A key has one clock, which its records on all streams move; a record is late behind those of its
+    own stream. `streams` are the names by id.
+    """
+
+    def __init__(self, mode: Mode, streams: Sequence[str]) -> None:
+        self.mode = mode
+        self._names = (*streams, "")
+        self._may_be_late = np.array([name not in NEVER_LATE for name in streams], np.bool_)
+        self._hold(np.full((len(self._names), _KEYS), _NEVER, np.int64))
+        self._top = _NEVER  # no clock is ahead of it
+
+    def mark(self, ints: Ints) -> None:
+        """Write the clocks of the next records, whose key rows are in place: OUT_CLOCK."""
+        if len(ints) == 1:
+            stream, time, key = ints[0, [OUT_STREAM, OUT_TIME, OUT_KEY]].tolist()
+            ints[0, OUT_CLOCK] = self.of_one(stream, key, time)
+        elif len(ints):
+            self._mark_all(ints)
+
+    def of_one(self, stream: int, key: int, time_msc: int) -> int:
+        """The cell OUT_CLOCK of the next record: its clock, negated if it is late."""
+        if key >= self._width:
+            self._fit(key)
+        place, clock_at = stream * self._width + key, self._last + key
+        if self.mode == "sorted":
+            before = clock = self._top
+        else:
+            before, clock = self._cells[place], self._cells[clock_at]
+        if time_msc >= before:
+            self._cells[place] = time_msc
+        if time_msc > clock:
+            clock = self._cells[clock_at] = time_msc
+            self._top = max(self._top, clock)
+        return -clock if time_msc < before and self._may_be_late[stream] else clock
+
+    def watermark(self, time_msc: int, keys: NDArray[np.int64] | None = None) -> None:
+        """Everything before this time has come, of these key rows or of all."""
+        self._top = max(self._top, time_msc)
+        if self.mode == "lived" and keys is not None:
+            self._fit(int(keys.max(initial=0)))
+            self._newest[:, keys] = np.maximum(self._newest[:, keys], time_msc)
+        else:
+            np.maximum(self._newest, time_msc, out=self._newest)
+
+    def state(self) -> dict[str, list[int]]:
+        """The newest times by stream and key row, for a snapshot or for other rules.
+
+        Under the empty name those of the keys' clocks, behind the newest of all.
+        """
+        known = {name: self._newest[place].tolist() for place, name in enumerate(self._names)}
+        return {**known, "": [self._top, *known[""]]}
+
+    def restore(self, state: Mapping[str, Sequence[int]]) -> None:
+        """Go on from what `state` gave, of the streams there are."""
+        self._top, *clocks = state[""]
+        for place, name in enumerate(self._names):
+            known = state.get(name, ()) if name else clocks
+            self._fit(len(known) - 1)
+            self._newest[place, : len(known)] = known
+
+    def _mark_all(self, ints: Ints) -> None:
+        times = ints[:, OUT_TIME]
+        if int(times[0]) >= self._top and not (times[1:] < times[:-1]).any():
+            self._in_order(ints, times)
+            return
+        if self.mode == "sorted":
+            clocks = _running(times, self._top)
+            late = times < clocks
+        else:
+            streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
+            self._fit(int(keys.max()))
+            clocks = self._newest_at(self._last + keys, times)
+            late = times < self._newest_at(streams * self._width + keys, times)
+        self._top = max(self._top, int(clocks.max()))
+        late &= self._may_be_late[ints[:, OUT_STREAM]]
+        ints[:, OUT_CLOCK] = np.where(late, -clocks, clocks)
+
+    def _in_order(self, ints: Ints, times: Ints) -> None:
+        """Records that no clock is ahead of: the usual case."""
+        ints[:, OUT_CLOCK] = times
+        self._top = int(times[-1])
+        if self.mode == "lived":
+            streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
+            self._fit(int(keys.max()))
+            self._newest[streams, keys] = times  # of equal places the last is kept
+            self._newest[-1, keys] = times
+
+    def _newest_at(self, places: Ints, times: Ints) -> Ints:
+        """The newest time so far at the place of each record, which it moves on."""
+        found = np.empty_like(times)
+        for place in np.unique(places).tolist():
+            mine = places == place
+            found[mine] = _running(times[mine], self._cells[place])
+            self._cells[place] = int(found[mine][-1])
+        return found
+
+    def _fit(self, key: int) -> None:
+        """Room for one more key row."""
+        if key >= self._width:
+            more = max(key + 1 - self._width, self._width)
+            added = np.full((len(self._newest), more), _NEVER, np.int64)
+            self._hold(np.concatenate([self._newest, added], axis=1))
+
+    def _hold(self, newest: Ints) -> None:
+        """Newest times by stream and key row, then the clocks of the keys, as one array.
+
+        Single cells are read far faster through a memoryview than through an array.
+        """
+        self._newest, self._width = newest, newest.shape[1]
+        self._last = (len(newest) - 1) * self._width
+        self._cells: memoryview[int] = newest.data.cast("B").cast("q")
+
+
+def _running(times: Ints, before: int) -> Ints:
+    """The newest time so far, at each of them."""
+    clocks: Ints = np.maximum(np.maximum.accumulate(times), before)
+    return clocks

@@ -1,0 +1,84 @@
+"""The clock at each source record and whether it is late: decided once, by the records before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cep.engine.clocks import MODES, Clocks, Mode
+from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME
+
+STREAMS = ("Tick", "Quote", "Deal")
+Record = tuple[int, int, int]
+"""A stream, a key row and a time; or, where the stream is -1, a watermark of the key (-1: all)."""
+RECORDS = st.lists(
+    st.tuples(st.integers(-1, 2), st.integers(0, 70) | st.integers(-1, 2), st.integers(0, 30)),
+    max_size=40,
+)
+
+
+def obvious(mode: Mode, records: list[Record]) -> list[int]:
+    """By looking at all that came before, each time."""
+    found = []
+    for place, (stream, key, time) in enumerate(records):
+        if stream < 0:
+            continue
+        key = max(key, 0)
+        lived = mode == "lived"
+        told = [(s, max(k, 0) if s >= 0 else k, t) for s, k, t in records[:place]]
+        marks = [t for s, k, t in told if s < 0 and (not lived or k in (key, -1))]
+        rows = [(s, t) for s, k, t in told if s >= 0 and (not lived or k == key)]
+        newest = max([*marks, *(t for s, t in rows if not lived or s == stream)], default=-1)
+        clock = max([time, *marks, *(t for _, t in rows)])
+        found.append(-clock if time < newest and STREAMS[stream] != "Deal" else clock)
+    return found
+
+
+def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -> list[int]:
+    """By the clocks, in batches that end at `cuts`; saved and restored at some places."""
+    clocks, batch, found = Clocks(mode, STREAMS), [], []
+
+    def feed() -> None:
+        ints = np.zeros((len(batch), OUT_ATTRIBUTES), np.int64)
+        for row, (stream, key, time) in zip(ints, batch, strict=True):
+            row[[OUT_STREAM, OUT_KEY, OUT_TIME]] = stream, max(key, 0), time
+        clocks.mark(ints)
+        found.extend(ints[:, OUT_CLOCK].tolist())
+        batch.clear()
+
+    for place, record in enumerate(records):
+        if record[0] < 0:
+            feed()
+            _, key, time = record
+            clocks.watermark(time, None if key < 0 else np.array([key]))
+        else:
+            batch.append(record)
+        if place in cuts:
+            feed()
+        if place in saved:
+            feed()
+            state, clocks = clocks.state(), Clocks(mode, STREAMS)
+            clocks.restore(state)
+    feed()
+    return found
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(RECORDS, st.sets(st.integers(0, 40)), st.sets(st.integers(0, 40)))
+def test_no_batch_and_no_snapshot_changes_a_clock(
+    mode: Mode, records: list[Record], cuts: set[int], saved: set[int]
+) -> None:
+    assert marked(mode, records, cuts, saved) == obvious(mode, records)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("lived", 1_010), ("sorted", -1_400)])
+def test_another_keys_records_make_late_in_sorted_history_only(mode: Mode, expected: int) -> None:
+    records = [(0, 1, 1_000), (0, 2, 1_000), (0, 1, 1_400), (0, 2, 1_010)]
+    assert marked(mode, records, set(), set())[-1] == expected
+
+
+def test_deals_are_never_late() -> None:
+    """A fill 5 ms older than the symbol's last tick counts."""
+    assert marked("lived", [(0, 1, 1_000), (2, 1, 995), (2, 1, 990)], set(), set()) == [1_000] * 3
