@@ -76,14 +76,16 @@ class InputBuilder:
                 hint = "select what you need under other names into a stream first"
                 raise self.problems.error(node.span, message, hint)
         attributes = tuple(Attribute(name, type_) for name, type_ in added)
-        return StreamFunction(signature.name, arguments, Schema(attributes))
+        return StreamFunction(
+            signature.name, arguments, Schema(attributes), digest=signature.digest
+        )
 
     def _signature(self, node: ast.Handler) -> Signature:
         name = handler_name(node)
         signature = functions.stream_function(name)
         if signature is not None:
             return signature
-        known = [one.name for one in STREAM_FUNCTIONS]
+        known = [*(one.name for one in STREAM_FUNCTIONS), *functions.user_names()]
         hint = suggestion(name, known)
         if window_signature(name) is not None:
             hint = f"write `#window.{name}(..)`"

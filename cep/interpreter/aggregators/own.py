@@ -1,0 +1,74 @@
+"""Indicators of the user, fed by the rows of one group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cep.interpreter.aggregators.base import Aggregator
+from cep.interpreter.rows import Evaluator, Row
+from cep.plan.expressions import Aggregate, Expression
+from cep.plan.functions import indicator_of
+
+
+class Fed:
+    """An instance of the user's class and what it gave last."""
+
+    def __init__(
+        self, name: str, digest: str, arguments: Sequence[Expression], read: Sequence[Evaluator]
+    ) -> None:
+        self._maker = maker = indicator_of(name, digest).maker
+        self._constants = maker.constants(arguments)
+        self._read = read[: maker.values]
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._made = self._maker.make(*self._constants)
+        self.given: list[Any] = [None] * self._maker.outputs
+
+    def take(self, row: Row) -> list[Any]:
+        """What is given after a row has come."""
+        values = [read(row) for read in self._read]
+        if all(_is_known(values[place]) for place in self._maker.needed):
+            self.given = self._maker.update(self._made, *values)
+        return self.given
+
+    def state(self) -> Any:
+        return [self._maker.plain(self.given), self._maker.state(self._made)]
+
+    def restore(self, state: Any) -> None:
+        given, made = state
+        self.given = self._maker.as_it_was(given)
+        self._made = self._maker.restored(self._constants, made)
+
+
+def _is_known(value: Any) -> bool:
+    return value is not None and value == value
+
+
+class OwnAggregator(Aggregator):
+    """In `select`: it follows what comes; rows that leave a window change nothing."""
+
+    def __init__(self, aggregate: Aggregate, read: Sequence[Evaluator]) -> None:
+        self._fed = Fed(aggregate.function, aggregate.digest, aggregate.arguments, read)
+
+    @property
+    def value(self) -> Any:
+        return self._fed.given[0]
+
+    def enter(self, row: Row) -> Any:
+        return self._fed.take(row)[0]
+
+    def leave(self, row: Row) -> Any:
+        return self.value
+
+    def reset(self) -> Any:
+        self._fed.reset()
+        return self.value
+
+    def state(self) -> Any:
+        return self._fed.state()
+
+    def restore(self, state: Any) -> None:
+        self._fed.restore(state)
