@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cep.cli.errors import BAD_INPUT, explain_error
+from cep.cli.functions import FUNCTIONS
 from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted
 from cep.plan import compile_rules
@@ -16,6 +17,7 @@ from cep.plan.query import Query
 
 @click.command()
 @click.argument("rules", nargs=-1, required=True, type=RULES)
+@FUNCTIONS
 @click.pass_context
 def command(ctx: click.Context, rules: tuple[Path, ...]) -> None:
     """Validate rule files.

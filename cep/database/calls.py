@@ -16,6 +16,7 @@ from cep.interpreter.expressions import evaluator
 from cep.interpreter.numbers import real as known
 from cep.interpreter.rows import Row
 from cep.plan.expressions import Call, Column, Constant, Expression
+from cep.plan.functions import user_function
 
 
 def called(node: Call, values: Sequence[Element]) -> Element:
@@ -27,7 +28,9 @@ def called(node: Call, values: Sequence[Element]) -> Element:
     if not types:
         raise Refusal("notimpl", f"{node.function}: a function of nothing")
     bare = replace(node, arguments=tuple(map(_argument, range(len(types)), node.arguments)))
-    name = own_function(bare, node.function, lambda: _function(bare), types, node.type)
+    # a user's function may be made known anew under its name
+    key = (bare, user_function(node.function))
+    name = own_function(key, node.function, lambda: _function(bare), types, node.type)
     function: Element = getattr(sa.func, name)(*values, type_=COLUMN_TYPES[node.type])
     return function
 

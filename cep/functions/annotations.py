@@ -113,7 +113,8 @@ def parameters_of(
         own = parameter.name
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise FunctionError(
-                f"function `{name}`: rules cannot give `{parameter}`", "take each argument by itself"
+                f"function `{name}`: rules cannot give `{parameter}`",
+                "take each argument by itself",
             )
         what = annotated(name, hints.get(own), f"argument `{own}`")
         default = None if parameter.default is parameter.empty else _default(name, parameter, what)

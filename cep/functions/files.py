@@ -7,8 +7,10 @@ import linecache
 import sys
 import traceback
 from collections.abc import Iterable
+from importlib.abc import InspectLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType
 
 import msgspec
 
@@ -39,7 +41,8 @@ def load_functions(files: Iterable[Path | str]) -> None:
     A file runs with the user's rights, like any program of his. It may import what is installed.
     FunctionError names file, line and remedy; what was known before still is then.
     """
-    load_texts([_read(Path(file)) for file in files])
+    once = {Path(file).resolve(): Path(file) for file in files}
+    load_texts([_read(file) for file in once.values()])
 
 
 def load_texts(files: Iterable[FunctionFile]) -> None:
@@ -82,17 +85,32 @@ def _read(path: Path) -> FunctionFile:
         raise FunctionError(f"{path}: not UTF-8 at byte {problem.start}", "save it so") from None
 
 
+class _Loader(InspectLoader):
+    """Gives Python the text that was read."""
+
+    def __init__(self, file: FunctionFile) -> None:
+        self._file = file
+
+    def get_source(self, fullname: str) -> str:
+        return self._file.text
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self._file.text, self._file.path)
+
+
 def _run(file: FunctionFile) -> None:
     """Run a file as a module of its own, which is not found by `import`."""
     digest = hashlib.sha256(f"{file.path}\0{file.text}".encode()).hexdigest()[:12]
-    module = ModuleType(f"mt5cep_functions_{Path(file.path).stem}_{digest}")
-    module.__file__ = file.path
-    sys.modules[module.__name__] = module  # where dataclasses and annotations look for it
+    name = f"mt5cep_functions_{Path(file.path).stem}_{digest}"
+    spec = spec_from_loader(name, loader := _Loader(file), origin=file.path)
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses and annotations look for it
     lines = file.text.splitlines(keepends=True)
-    linecache.cache[file.path] = (len(file.text), None, lines, file.path)
+    linecache.cache[file.path] = (len(file.text), None, lines, file.path)  # for tracebacks
     try:
         with standing_in(Origin(file.path, file.text)):
-            exec(compile(file.text, file.path, "exec", dont_inherit=True), module.__dict__)
+            loader.exec_module(module)
     except (Exception, SystemExit) as problem:
         raise _failed(file, problem) from problem
     if file.path not in user_places().values():

@@ -20,6 +20,8 @@ from cep.plan.signatures import Misfit, Signature, fit
 if TYPE_CHECKING:
     from cep.plan.check import Checker
 
+OWN_HINT = "the file of functions of your own is named with `--functions FILE`"
+
 
 class Calls:
     """Types the calls of one clause."""
@@ -68,8 +70,9 @@ class Calls:
         try:
             own.maker.state(own.maker.make(*own.maker.constants(arguments)))
         except Exception as problem:
-            kind = "" if isinstance(problem, functions.StateError) else type(problem).__name__ + ": "
-            message = f"`{signature.name}` cannot be made of this: {kind}{problem}"
+            message = f"`{signature.name}` cannot begin: {type(problem).__name__}: {problem}"
+            if isinstance(problem, functions.StateError):
+                message = str(problem)
             hint = f"it is `class {own.maker.class_name}` in {own.place}"
             raise self.problems.error(node.span, message, hint) from problem
 
@@ -126,7 +129,7 @@ class Calls:
     def _unknown(self, node: ast.Call, name: str) -> Exception:
         hint = suggestion(name, functions.names())
         if not hint.startswith("did"):
-            hint = "name the file of a function of your own: `--functions FILE`, see docs/python.md"
+            hint = OWN_HINT
         wanted = ast.Name(name, span=node.function.span)
         match noun_of(self.problems, name):
             case "window":

@@ -8,7 +8,7 @@ from dataclasses import replace
 from cep.lang import ast
 from cep.lang.errors import suggestion
 from cep.plan import functions
-from cep.plan.calls import Calls
+from cep.plan.calls import OWN_HINT, Calls
 from cep.plan.check import Checker
 from cep.plan.expressions import Column
 from cep.plan.functions import STREAM_FUNCTIONS
@@ -91,6 +91,8 @@ class InputBuilder:
             hint = f"write `#window.{name}(..)`"
         elif functions.scalar(name) or functions.aggregator(name):
             hint = f"write `select {name}(..) as ..`"
+        if not hint.startswith(("did", "write")):
+            hint += f"; {OWN_HINT}"
         wanted = ast.Name(name, span=node.name.span)
         raise unknown(self.problems, wanted, "stream function", hint)
 

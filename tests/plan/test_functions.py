@@ -197,7 +197,8 @@ def test_functions_of_the_user(spread: None) -> None:
     assert found is not None
     digest = found.signature.digest
     assert call == Call("fx:spread", (PRICE, Column(2, "volume", Type.LONG)), Type.FLOAT, digest)
-    assert digest and "a long" in refused("from S select fx:spread(price, n) as x insert into O;").message
+    assert digest
+    assert "a long" in refused("from S select fx:spread(price, n) as x insert into O;").message
     assert found.call(1.0, 2) == 1.0
 
 

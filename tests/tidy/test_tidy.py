@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.backtest": {
         "cep.plan", "cep.engine", "cep.archive", "cep.report", "cep.inputs", "cep.market",
-        "mt5bridge",
+        "cep.functions", "mt5bridge",
     },
     "cep.daemon": {ANY},
     "cep.daemon_on_database": {ANY},

@@ -7,8 +7,9 @@ from typing import Any
 
 from cep.interpreter.aggregators.base import Aggregator
 from cep.interpreter.rows import Evaluator, Row
+from cep.interpreter.snapshot import SnapshotError
 from cep.plan.expressions import Aggregate, Expression
-from cep.plan.functions import indicator_of
+from cep.plan.functions import as_it_was, indicator_of
 
 
 class Fed:
@@ -39,8 +40,12 @@ class Fed:
 
     def restore(self, state: Any) -> None:
         given, made = state
-        self.given = self._maker.as_it_was(given)
-        self._made = self._maker.restored(self._constants, made)
+        self.given = as_it_was(given)
+        try:
+            self._made = self._maker.restored(self._constants, made)
+        except Exception as problem:
+            text = f"indicator `{self._maker.name}`: its `restore(state)`"
+            raise SnapshotError(f"{text}: {type(problem).__name__}: {problem}") from problem
 
 
 def _is_known(value: Any) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from cep.plan.functions.aggregators import AGGREGATORS, INDICATORS
+from cep.plan.functions.installed import load_installed
+from cep.plan.functions.keyed import Maker
+from cep.plan.functions.origin import FunctionError, Origin
+from cep.plan.functions.plain import StateError, as_it_was
 from cep.plan.functions.scalars import SCALARS
 from cep.plan.functions.streams import STREAM_FUNCTIONS
-from cep.plan.functions.installed import load_installed
-from cep.plan.functions.keyed import Maker, StateError
-from cep.plan.functions.origin import FunctionError, Origin
 from cep.plan.functions.user import (
     BUILT_IN,
     UserFunction,
@@ -16,6 +17,7 @@ from cep.plan.functions.user import (
     forget_of,
     function_of,
     indicator_of,
+    place_of,
     register,
     restored_on_failure,
     standing_in,
@@ -40,11 +42,13 @@ __all__ = [
     "UserIndicator",
     "add",
     "aggregator",
+    "as_it_was",
     "forget_of",
     "function_of",
     "indicator_of",
     "load_installed",
     "names",
+    "place_of",
     "register",
     "restored_on_failure",
     "scalar",

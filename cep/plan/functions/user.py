@@ -151,8 +151,8 @@ def user_indicator(name: str) -> UserIndicator | None:
 
 
 def function_of(name: str, digest: str) -> UserFunction:
-    """The version of a function that a plan names; KeyError when there is none."""
-    own = _versions[name.lower(), digest]
+    """The version of a function that a plan names, the newest without one; KeyError: no such."""
+    own = _versions[name.lower(), digest] if digest else _newest[name.lower()]
     assert isinstance(own, UserFunction)
     return own
 
@@ -162,6 +162,11 @@ def indicator_of(name: str, digest: str) -> UserIndicator:
     own = _versions[name.lower(), digest]
     assert isinstance(own, UserIndicator)
     return own
+
+
+def place_of(name: str, digest: str) -> str:
+    """The file of the version that a plan names."""
+    return _versions[name.lower(), digest].place
 
 
 def user_names() -> tuple[str, ...]:
