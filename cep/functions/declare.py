@@ -36,7 +36,7 @@ def function(call: F | None = None, *, name: str | None = None) -> F | Callable[
 
 
 def _made_known(call: F, name: str | None) -> F:
-    own = name or getattr(call, "__name__", "")
+    own = name or str(getattr(call, "__name__", ""))
     parameters, takes = parameters_of(own, call)
     gives = annotated(own, hints_of(own, call).get("return"), "result")
 

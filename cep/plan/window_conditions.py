@@ -27,8 +27,9 @@ class WindowCondition:
     def digests(self) -> tuple[str, ...]:
         """Those of the user's functions in it."""
         whole = (self.condition, *(one for item in self.aggregates for one in item.arguments))
-        calls = [node for one in whole for node in walk(one) if isinstance(node, Call)]
-        return tuple(sorted({one.digest for one in (*calls, *self.aggregates) if one.digest}))
+        found = {node.digest for one in whole for node in walk(one) if isinstance(node, Call)}
+        found |= {aggregate.digest for aggregate in self.aggregates}
+        return tuple(sorted(found - {""}))
 
 
 CURRENT_SLOT, FIRST_SLOT, LAST_SLOT = 0, 1, 2
