@@ -41,6 +41,10 @@ def load_functions(files: Iterable[Path | str]) -> None:
     A file runs with the user's rights, like any program of his. It may import what is installed.
     FunctionError names file, line and remedy; what was known before still is then.
     """
+    if isinstance(files, str | Path):
+        raise FunctionError(
+            f"load_functions({str(files)!r}) names no list", f"give [{str(files)!r}]"
+        )
     once = {Path(file).resolve(): Path(file) for file in files}
     load_texts([_read(file) for file in once.values()])
 

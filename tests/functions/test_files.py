@@ -45,6 +45,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         load_functions([tmp_path / "none.py"])
     with pytest.raises(FunctionError, match=re.escape(str(tmp_path))):
         load_functions([tmp_path])
+    with pytest.raises(FunctionError, match=r"give \['own\.py'\]"):
+        load_functions("own.py")
     path = tmp_path / "latin.py"
     path.write_bytes("# für".encode("latin-1"))
     with pytest.raises(FunctionError, match=r"latin\.py: not UTF-8 at byte 3"):

@@ -84,6 +84,7 @@ def test_a_change_of_rules_resets_what_calls_another_version(tmp_path: Path) -> 
     fed(running)
     loaded(tmp_path, OTHER)
     report = running.change(rules)
+    assert [str(part) for part in report.kept if part.kind == "query"] == ["query query1"]
     assert [str(part) for part in report.reset] == ["query query2: its definition changed"]
     assert values(fed(running, [(9_000, "A", 1.5, None)])) == [(7,), (1.5,)]
 
@@ -126,3 +127,13 @@ def test_explain_names_the_files(tmp_path: Path) -> None:
         f"own:{name}  {path}" for name in ("mean", "nulls", "pips", "range")
     ]
     load_functions([])
+
+
+def test_a_change_of_other_rules_keeps_what_is_remembered(tmp_path: Path) -> None:
+    loaded(tmp_path)
+    whole, changing = App(RULES, jit=False), App(RULES, jit=False)
+    fed(whole, TICKS[:3])
+    fed(changing, TICKS[:3])
+    changing.change(RULES + "from Tick select bid insert into Bids;")
+    found = [row for row in fed(changing, TICKS[3:]) if row["stream"] == "Out"]
+    assert found == fed(whole, TICKS[3:])

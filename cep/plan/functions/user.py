@@ -169,6 +169,11 @@ def place_of(name: str, digest: str) -> str:
     return _versions[name.lower(), digest].place
 
 
+def has_user_functions() -> bool:
+    """Whether there has been any, so that a plan may call one."""
+    return bool(_versions)
+
+
 def user_names() -> tuple[str, ...]:
     """The names there are, as given."""
     load_installed()
