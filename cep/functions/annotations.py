@@ -6,7 +6,7 @@ import inspect
 import operator
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ Take = Callable[[Any], Any]
 
 
 def _float(value: Any) -> float:
+    if type(value) is float:
+        return value
     if isinstance(value, str | bytes | bool):
         raise TypeError
     return float(value)
@@ -37,7 +39,7 @@ def _int(value: Any) -> int:
 def _str(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
-    return str(value)
+    return value if type(value) is str else str(value)
 
 
 def _bool(value: Any) -> bool:
@@ -139,9 +141,17 @@ def _default(name: str, parameter: inspect.Parameter, what: Annotated) -> Consta
         ) from None
 
 
-def given(value: Any, what: Annotated) -> Any:
-    """A value of the rules as the function gets it: whole numbers become floats for a `float`."""
-    return value if value is None else what.meaning.take(value)
+def giver(whats: Sequence[Annotated]) -> Callable[[Sequence[Any]], list[Any]]:
+    """Makes values of the rules what a function gets: whole numbers become floats for a `float`."""
+    takes = [what.meaning.take for what in whats]
+
+    def give(values: Sequence[Any]) -> list[Any]:
+        return [
+            value if value is None else take(value)
+            for take, value in zip(takes, values, strict=True)
+        ]
+
+    return give
 
 
 def result(name: str, value: Any, what: Annotated) -> Any:

@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from cep.functions.annotations import annotated, given, hints_of, parameters_of, result
+from cep.functions.annotations import annotated, giver, hints_of, parameters_of, result
 from cep.plan.functions import UserFunction, add
 from cep.plan.signatures import Signature
 
@@ -40,8 +40,10 @@ def _made_known(call: F, name: str | None) -> F:
     parameters, takes = parameters_of(own, call)
     gives = annotated(own, hints_of(own, call).get("return"), "result")
 
+    give = giver(takes)
+
     def called(*values: Any) -> Any:
-        return result(own, call(*map(given, values, takes)), gives)
+        return result(own, call(*give(values)), gives)
 
     signature = Signature(own, parameters, inspect.getdoc(call) or "", gives.meaning.gives)
     add(UserFunction(signature, called), call)

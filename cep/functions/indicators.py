@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from cep.functions.annotations import (
     Annotated,
     annotated,
-    given,
+    giver,
     hints_of,
     parameters_of,
     result,
@@ -59,11 +59,13 @@ def _made_known(made: C, name: str | None) -> C:
     _need_order(own, values, constants)
     outputs = _outputs(own, hints_of(own, update).get("return"))
 
-    def make(*given_: Any) -> Any:
-        return made(*map(given, given_, settings))
+    give, give_constants = giver(takes), giver(settings)
+
+    def make(*given: Any) -> Any:
+        return made(*give_constants(given))
 
     def updated(instance: Any, *row: Any) -> list[Any]:
-        return _results(own, instance.update(*map(given, row, takes)), outputs)
+        return _results(own, instance.update(*give(row)), outputs)
 
     needed = tuple(place for place, one in enumerate(takes) if not one.nullable)
     maker = Maker(own, made.__name__, make, updated, len(values), needed, len(outputs))
