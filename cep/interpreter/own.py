@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from cep.interpreter.aggregators.own import Fed
+from cep.interpreter.fed import Fed
 from cep.interpreter.indicators import Constants, Indicator
 from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
 from cep.plan.query import StreamFunction
