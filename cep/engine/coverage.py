@@ -40,6 +40,7 @@ from cep.plan.query import (
     StreamInput,
     Window,
 )
+from cep.plan.rewrite import is_condition
 from cep.plan.separable import Separability
 from cep.plan.types import Type
 
@@ -61,6 +62,8 @@ class Coverage:
         return next(self._reasons(query), None)
 
     def _reasons(self, query: Query) -> Iterator[str]:
+        if is_condition(query):
+            yield "an event of the engine calls a function of yours"
         if query.partition is not None:
             yield from self._partition_reasons(query)
         if not may_follow(query) and any(one.stream in self._matched for one in query.inputs):
