@@ -27,7 +27,7 @@ from cep.plan.expressions import (
     Missing,
     walk,
 )
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Event, Plan
 from cep.plan.query import (
     Correlation,
     Filter,
@@ -60,6 +60,10 @@ class Coverage:
     def why_not_native(self, query: Query) -> str | None:
         """Why a query is not compiled; None when it is. Whether what it reads is, is not asked."""
         return next(self._reasons(query), None)
+
+    def why_not_watched(self, event: Event) -> str | None:
+        """Why an event's condition is not compiled; None when it is."""
+        return next(_expression_reasons(event.condition), None)
 
     def _reasons(self, query: Query) -> Iterator[str]:
         if is_condition(query):

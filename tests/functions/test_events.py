@@ -94,7 +94,7 @@ def calling(plan: Plan) -> Plan:
 def test_of_any_rules_nothing_else_changes(case: tuple[Plan, list[SourceRow]]) -> None:
     """Rules that are compiled as one stage keep the order of the file, as the interpreter does.
 
-    Rows are in order of time, and queues have no bounds: those of an engine of all keys are for all.
+    Rows are in order of time, and queues have no bounds, which engines of all keys have for all.
     """
     plan, given_rows = case
     engines = tuple(replace(engine, events_max=1_000) for engine in plan.engines)
