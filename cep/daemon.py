@@ -20,7 +20,9 @@ from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.callbacks import Delivery, Row, load_callback
 from cep.engine.change import changed, compiled_for
 from cep.engine.native import Compiled, Run, Seed
-from cep.live.checkpoints import Checkpoints, Restored
+from cep.engine.snapshot import SnapshotError
+from cep.functions import changed_files, load_functions
+from cep.live.checkpoints import SNAPSHOT, Checkpoints, Restored
 from cep.live.config import Config, ConfigError, credential_path
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
@@ -37,6 +39,7 @@ from cep.market import check_market
 from cep.plan import compile_rules
 from cep.plan.change import Report
 from cep.plan.nodes import Plan
+from cep.plan.own import own_digests
 from mt5bridge import clock
 from mt5bridge.credential import ensure_credential, read_credential
 from mt5bridge.orders import OrderRequest
@@ -108,6 +111,7 @@ class Daemon:
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        load_functions(config.rules.functions)
         self.text = config.rules.file.read_text(encoding="utf-8")
         self.plan = load_plan(config, self.text)
         self.delivery = load_delivery(config, self.plan)
@@ -246,7 +250,11 @@ class Daemon:
     def _is_the_same(self, since: Since | None) -> bool:
         """Whether rules mean the same as those in the file."""
         try:
-            return since is not None and load_plan(self.config, since.text) == self.plan
+            return (
+                since is not None
+                and load_plan(self.config, since.text) == self.plan
+                and since.functions == own_digests(self.plan)
+            )
         except ValueError as problem:
             logger.warning("the rules of the last run are none today: {}", problem)
             return False
@@ -279,6 +287,8 @@ class Daemon:
 
     def _compiled_text(self, text: str) -> Compiled | None:
         """New rules from their text; None when they mean the same as those that run."""
+        for path in changed_files():
+            logger.warning("{} has changed: functions are read at the start only, restart", path)
         plan = load_plan(self.config, text)
         if plan == self.plan:
             return None
@@ -291,9 +301,10 @@ class Daemon:
         except Exception as problem:  # noqa: BLE001 -- whatever is wrong, the old rules go on
             logger.error("the new rules cannot take over, the old ones go on: {}", problem)
             return True
-        since = Since(self.spool.next_ingest - 1, ready.text)
+        functions = own_digests(ready.rules.plan)
+        since = Since(self.spool.next_ingest - 1, ready.text, functions)
         with self.troubles.attempt(self.log.path):
-            self.log.add(since.ingest, since.text)
+            self.log.add(since)
         if self.log.newest != since:
             return False
         self._take_over(following, since)
@@ -311,7 +322,7 @@ class Daemon:
         if aside is not None:
             logger.warning("the journal of other rules or another spool is now {}", aside)
         fresh = Restored(self.rules.start(), first.ingest - 1 if first else 0, 0)
-        self.log.begin(fresh.ingest, self.text)
+        self.log.begin(Since(fresh.ingest, self.text, own_digests(self.plan)))
         self.checkpoints.take(fresh.run, fresh.ingest, 0)
         self.checkpoints.save(fresh.ingest, lambda: None)
         return fresh
@@ -409,8 +420,11 @@ class Daemon:
     def _snapshot(self) -> None:
         self.pipeline.flush()
         ingest = self.spool.next_ingest - 1
-        self.checkpoints.take(self.pipeline.run, ingest, self.journal.size_bytes)
         self._snapshot_at = ingest + self.config.state.snapshot_records
+        try:
+            self.checkpoints.take(self.pipeline.run, ingest, self.journal.size_bytes)
+        except SnapshotError as problem:  # an indicator of the user's holds what cannot be saved
+            self.troubles.report(SNAPSHOT, problem, Effect.GOES_ON)
 
     def _save_snapshots(self) -> None:
         self.checkpoints.save(self.spool.durable_ingest, self._sync_journals)

@@ -156,7 +156,9 @@ class DatabaseDaemon(Daemon):
         if not self._done and not self._is_left:
             rules = self.on_database
             with self.troubles.attempt(SNAPSHOT, Effect.GOES_ON):
-                self.checkpoints.hold(rules.position, self.journal.size_bytes, rules.snapshot())
+                state = rules.snapshot()
+                if state is not None:
+                    self.checkpoints.hold(rules.position, self.journal.size_bytes, state)
 
 
 def pause(attempt: int) -> None:

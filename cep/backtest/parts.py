@@ -25,6 +25,7 @@ from cep.engine.kernels.state import OUT_ORDER
 from cep.engine.layout import row_widths
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
+from cep.functions import FunctionFile, load_texts, loaded_files
 from cep.market import TICK_STREAM
 from cep.plan import compile_rules
 from cep.plan.nodes import Origin
@@ -37,6 +38,8 @@ SLICE_ROWS_MIN = 1 << 12
 class Job(msgspec.Struct, frozen=True):
     """All that tasks have in common: the rules as text, every symbol in order, where to cut.
 
+    `functions` are the user's files as they are here, so that other machines need not have them.
+
     `folder` is where they leave their parts, the same for all machines.
     """
 
@@ -46,17 +49,19 @@ class Job(msgspec.Struct, frozen=True):
     keys: tuple[str, ...]
     cuts: tuple[int, ...]
     folder: str = ""
+    functions: tuple[FunctionFile, ...] = ()
 
     @classmethod
     def of(
         cls, rules: Compiled, keys: Sequence[str], cuts: Sequence[int] = (), folder: str = ""
     ) -> Job:
         outputs = tuple(sorted(rules.outputs))
-        return cls(rules.plan.text, outputs, rules.jit, tuple(keys), tuple(cuts), folder)
+        functions = loaded_files()
+        return cls(rules.plan.text, outputs, rules.jit, tuple(keys), tuple(cuts), folder, functions)
 
     def compiled(self) -> Compiled:
         """The rules, compiled once a process."""
-        return _compiled(self.text, self.outputs, self.jit)
+        return _compiled(self.text, self.outputs, self.jit, self.functions)
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -87,7 +92,10 @@ class PartRow(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=4)
-def _compiled(text: str, outputs: tuple[str, ...], jit: bool) -> Compiled:
+def _compiled(
+    text: str, outputs: tuple[str, ...], jit: bool, functions: tuple[FunctionFile, ...]
+) -> Compiled:
+    load_texts(functions)
     return Compiled(compile_rules(text), outputs=outputs, jit=jit)
 
 

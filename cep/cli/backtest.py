@@ -14,6 +14,7 @@ import click
 from cep.cli.archive import existing
 from cep.cli.check import warn
 from cep.cli.errors import UserError, extra
+from cep.cli.functions import FUNCTIONS
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
 from cep.cli.paths import FILE, FOLDER
@@ -54,6 +55,7 @@ class Wishes:
 
 @click.command()
 @click.argument("rules", type=RULES)
+@FUNCTIONS
 @click.option("--archive", "folder", required=True, type=FOLDER, help="The archive to read.")
 @click.option("--from", "start", type=MOMENT, help="First moment, UTC (default: all there is).")
 @click.option("--to", "end", type=MOMENT, help="Moment to stop before, UTC.")

@@ -7,15 +7,18 @@ from pathlib import Path
 import click
 
 from cep.cli.errors import BAD_INPUT, explain_error
+from cep.cli.functions import FUNCTIONS
 from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted
 from cep.plan import compile_rules
+from cep.plan.expressions import Call, walk
 from cep.plan.nodes import Plan
 from cep.plan.query import Query
 
 
 @click.command()
 @click.argument("rules", nargs=-1, required=True, type=RULES)
+@FUNCTIONS
 @click.pass_context
 def command(ctx: click.Context, rules: tuple[Path, ...]) -> None:
     """Validate rule files.
@@ -57,10 +60,12 @@ def warn(text: str, place: str = "") -> None:
 def check_stages(plan: Plan) -> None:
     """PlacementError when no order of stages can run the rules.
 
-    That takes a query that reads events. All other rules need not wait for the engine to load.
+    That takes a query that reads events, or an event that calls a function. All other rules need
+    not wait for the engine to load.
     """
     made = {operator.name for operator in plan.operators if not isinstance(operator, Query)}
-    if any(one.stream in made for query in plan.queries for one in query.inputs):
+    called = any(isinstance(node, Call) for one in plan.events for node in walk(one.condition))
+    if called or any(one.stream in made for query in plan.queries for one in query.inputs):
         from cep.engine.stages import Stages
 
         Stages.of(plan)

@@ -14,6 +14,7 @@ import click
 
 from cep.cli.check import check_stages
 from cep.cli.errors import UserError, extra
+from cep.cli.functions import MORE_FUNCTIONS
 from cep.cli.settings_file import CONFIG, needed_settings
 from mt5bridge.credential import CredentialMissingError, others_can_use, read_credential
 
@@ -24,15 +25,17 @@ if TYPE_CHECKING:
 
 @click.command()
 @CONFIG
+@MORE_FUNCTIONS
 @click.option("--check", is_flag=True, help="Read settings and rules, say what is wrong, and end.")
 @click.option("--init", "begin", is_flag=True, help="Write settings and a credential, and end.")
-def command(config: Path | None, check: bool, begin: bool) -> None:
+def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin: bool) -> None:
     """Take ticks and deals from terminals, run the rules, send signals, store everything."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from loguru import logger
 
     from cep.daemon import load_delivery, load_plan
-    from cep.live.config import read_config
+    from cep.functions import load_functions
+    from cep.live.config import read_config, with_functions
     from cep.live.state_folder import check_access
     from mt5bridge.server.files import raise_limit
 
@@ -40,8 +43,9 @@ def command(config: Path | None, check: bool, begin: bool) -> None:
         _begin(config, check)
         return
     config = needed_settings(config)
-    settings = read_config(config)
+    settings = with_functions(read_config(config), functions)
     if check:
+        load_functions(settings.rules.functions)
         plan = load_plan(settings)
         check_stages(plan)
         load_delivery(settings, plan)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cep.cli.errors import UserError, extra
+from cep.cli.functions import FUNCTIONS
 from cep.cli.output import output
 from cep.cli.paths import FILE
 from cep.cli.rules import RULES, read_rules
@@ -19,6 +20,7 @@ REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, 
 
 @click.command()
 @click.argument("rules", type=RULES)
+@FUNCTIONS
 @click.option("--code", is_flag=True, help="Print the Python the native engine generates.")
 @click.option(
     "--svg", type=FILE, metavar="FILE",

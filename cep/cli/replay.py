@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from cep.cli.errors import UserError, extra
+from cep.cli.functions import FUNCTIONS
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
 from cep.cli.paths import FILE
@@ -26,6 +27,7 @@ LATE = (
 
 @click.command()
 @click.argument("rules", type=RULES)
+@FUNCTIONS
 @click.option(
     "--input", "inputs", multiple=True, required=True, metavar="STREAM=FILE",
     help="Rows of a source stream: CSV, JSONL or Parquet with a column time_msc. Repeat it.",

@@ -28,7 +28,7 @@ def called(node: Call, values: Sequence[Element]) -> Element:
     if not types:
         raise Refusal("notimpl", f"{node.function}: a function of nothing")
     bare = replace(node, arguments=tuple(map(_argument, range(len(types)), node.arguments)))
-    # a user's function may be registered anew under its name
+    # a user's function may be made known anew under its name
     key = (bare, user_function(node.function))
     name = own_function(key, node.function, lambda: _function(bare), types, node.type)
     function: Element = getattr(sa.func, name)(*values, type_=COLUMN_TYPES[node.type])

@@ -27,7 +27,7 @@ from cep.plan.expressions import (
     Missing,
     walk,
 )
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Event, Plan
 from cep.plan.query import (
     Correlation,
     Filter,
@@ -40,6 +40,7 @@ from cep.plan.query import (
     StreamInput,
     Window,
 )
+from cep.plan.rewrite import is_condition
 from cep.plan.separable import Separability
 from cep.plan.types import Type
 
@@ -60,7 +61,13 @@ class Coverage:
         """Why a query is not compiled; None when it is. Whether what it reads is, is not asked."""
         return next(self._reasons(query), None)
 
+    def why_not_watched(self, event: Event) -> str | None:
+        """Why an event's condition is not compiled; None when it is."""
+        return next(_expression_reasons(event.condition), None)
+
     def _reasons(self, query: Query) -> Iterator[str]:
+        if is_condition(query):
+            yield "an event of the engine calls a function of yours"
         if query.partition is not None:
             yield from self._partition_reasons(query)
         if not may_follow(query) and any(one.stream in self._matched for one in query.inputs):

@@ -14,6 +14,7 @@ from cep.engine.placement import (
     INTERPRETED,
     KEYED,
     Placement,
+    PlacementError,
     place,
     read,
 )
@@ -47,6 +48,9 @@ class Stages:
         """`interpreted` are queries that shall not be compiled though they could be."""
         chosen, by = frozenset(interpreted), separability(plan)
         coverage = Coverage(plan, by)
+
+        for event in plan.events:
+            _need_compiled(event, coverage)
 
         def why_not(query: Query) -> str | None:
             return ASKED if query.name in chosen else coverage.why_not_native(query)
@@ -139,6 +143,16 @@ class Stages:
             names |= {stream.name for stream in self.plan.streams if stream.reorder is not None}
         names |= {name for name in self._chained if self.leads_to(name, stage)}
         return frozenset(names)
+
+
+def _need_compiled(event: Event, coverage: Coverage) -> None:
+    """PlacementError for an event with a condition that only the interpreter can ask."""
+    reason = coverage.why_not_watched(event)
+    if reason is not None:
+        raise PlacementError(
+            f"event {event.name}: its condition is not compiled: {reason}",
+            f"select it in a query that reads {event.source}, and let the event read that",
+        )
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]]:

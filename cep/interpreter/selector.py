@@ -64,7 +64,7 @@ class Selector:
         self._having = None if query.having is None else evaluator(query.having, context)
         self._order = [_order_key(order, context) for order in query.order_by]
         self._groups: dict[Group, GroupState] = {}
-        self._forgets = not any(item.function in LASTING for item in query.aggregates)
+        self._forgets = not any(i.function in LASTING or i.digest for i in query.aggregates)
         self._select = self._choose(every_row)
         context.keep(self, "selector")
 

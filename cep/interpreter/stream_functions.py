@@ -13,6 +13,7 @@ from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.groups import Group, group_of
 from cep.interpreter.indicators import Bollinger, Constants, Indicator, Macd
+from cep.interpreter.own import own_indicator
 from cep.interpreter.rows import Chunk, Evaluator, Row
 from cep.plan.expressions import Constant
 from cep.plan.query import StreamFunction
@@ -93,7 +94,8 @@ class KeyedIndicator:
         self, function: StreamFunction, arguments: list[Evaluator], context: Context
     ) -> None:
         values = [item.value if isinstance(item, Constant) else None for item in function.arguments]
-        self._make: Callable[[], Indicator] = lambda: INDICATORS[function.name](arguments, values)
+        make = INDICATORS.get(function.name) or own_indicator(function)
+        self._make: Callable[[], Indicator] = lambda: make(arguments, values)
         self._keys = [evaluator(key, context) for key in function.keys]
         self._groups: dict[Group, Indicator] = {}
 

@@ -19,5 +19,5 @@ ANNOTATIONS = {
 }
 """By lower-case name: the annotations of transports and stores, as written."""
 
-SCRIPT_FUNCTION = "write it in Python and register it with the decorator `cep.app.function`"
+SCRIPT_FUNCTION = "write it in Python, with the decorator `cep.functions.function`"
 """What to do instead of `define function`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -58,6 +59,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """`[rules]`: what runs."""
 
     file: Path
+    functions: list[Path] = []
     callback: Path | None = None
     streams: list[str] | None = None
     numba: bool = True
@@ -184,6 +186,12 @@ def read_config(path: Path) -> Config:
     return _absolute(config, path.resolve().parent)
 
 
+def with_functions(config: Config, files: Iterable[Path]) -> Config:
+    """The settings with more files of functions."""
+    rules = msgspec.structs.replace(config.rules, functions=[*config.rules.functions, *files])
+    return msgspec.structs.replace(config, rules=rules)
+
+
 def _check(path: Path, config: Config) -> None:
     """ConfigError for values that are good alone and bad together."""
     _check_users(path, config.server.users)
@@ -242,6 +250,7 @@ def _absolute(config: Config, base: Path) -> Config:
         rules=replace(
             rules,
             file=base / rules.file,
+            functions=[base / file for file in rules.functions],
             callback=base / rules.callback if rules.callback else None,
         ),
         spool=replace(config.spool, folder=base / config.spool.folder),

@@ -20,7 +20,7 @@ from cep.database.errors import DatabaseError, EventError
 from cep.database.runner import Options, Runner
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Row
-from cep.engine.snapshot import take
+from cep.engine.snapshot import SnapshotError, take
 from cep.hybrid import Halves, Line, Made, Part, Parts, merged, parts
 from cep.live.config import OnDatabase
 from cep.live.market import Market
@@ -180,11 +180,18 @@ class DatabaseRules:
         self._owed.clear()
         self._refill(directory)
 
-    def snapshot(self) -> bytes:
-        """The state of our engine; what the database makes from here on is kept apart."""
+    def snapshot(self) -> bytes | None:
+        """The state of our engine; what the database makes from here on is kept apart.
+
+        None, and it is logged, when an indicator of the user's holds what cannot be saved.
+        """
         self._begin_file()
         self._snapshot_at = self.position + self._every
-        return take(self.run)
+        try:
+            return take(self.run)
+        except SnapshotError as problem:
+            logger.error("no snapshot: {}", problem)
+            return None
 
     def close(self) -> None:
         """Let go of the database."""

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from cep.engine.rows import Row
 from cep.live.quarantine import Complain, set_file_aside, warn
@@ -14,10 +15,11 @@ from mt5bridge.spool.disk import make_directories, replace_file
 
 
 class Since(msgspec.Struct, frozen=True):
-    """Rules that run after record `ingest`."""
+    """Rules that run after record `ingest`, and the digests of the user's functions in them."""
 
     ingest: int
     text: str
+    functions: tuple[str, ...] = ()
 
 
 class RulesLog:
@@ -33,18 +35,18 @@ class RulesLog:
         except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
             set_file_aside(path, problem, complain)
 
-    def begin(self, ingest: int, text: str) -> None:
+    def begin(self, since: Since) -> None:
         """These are the rules from here on, and there were none before."""
-        self._write([Since(ingest, text)])
+        self._write([since])
 
-    def add(self, ingest: int, text: str) -> None:
-        """The rules changed after record `ingest`; on disk when this returns."""
-        self._write([*self.entries, Since(ingest, text)])
+    def add(self, since: Since) -> None:
+        """The rules changed after record `since.ingest`; on disk when this returns."""
+        self._write([*self.entries, since])
 
     def cut(self, last_ingest: int) -> None:
         """Changes after records that a crash has undone come after the last one there is."""
         if any(entry.ingest > last_ingest for entry in self.entries):
-            self._write([Since(min(e.ingest, last_ingest), e.text) for e in self.entries])
+            self._write([replace(e, ingest=min(e.ingest, last_ingest)) for e in self.entries])
 
     def at(self, ingest: int) -> Since | None:
         """The rules that record `ingest` leads to; None when it is before all that is known."""

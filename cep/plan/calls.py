@@ -20,6 +20,8 @@ from cep.plan.signatures import Misfit, Signature, fit
 if TYPE_CHECKING:
     from cep.plan.check import Checker
 
+OWN_HINT = "the file of functions of your own is named with `--functions FILE`"
+
 
 class Calls:
     """Types the calls of one clause."""
@@ -41,7 +43,7 @@ class Calls:
         if scalar is None:
             raise self._unknown(node, name)
         arguments = self.arguments(node, scalar)
-        return Call(scalar.name, arguments, scalar.type(arguments))
+        return Call(scalar.name, arguments, scalar.type(arguments), scalar.digest)
 
     def arguments(self, node: ast.Call, signature: Signature) -> tuple[Expression, ...]:
         """The arguments in canonical order."""
@@ -49,6 +51,7 @@ class Calls:
         values = [self.checker.check(argument) for argument in given]
         fitted = fit(signature, values)
         if not isinstance(fitted, Misfit):
+            self._need_made(node, signature, fitted)
             return fitted
         if fitted.position is None:
             raise self.problems.error(node.span, fitted.message, fitted.hint)
@@ -56,6 +59,22 @@ class Calls:
         described = self.checker.described_as(wrong, values[fitted.position])
         message = f"{fitted.message}, {described}"
         raise self.problems.error(wrong.span, message, fitted.hint)
+
+    def _need_made(
+        self, node: ast.Call, signature: Signature, arguments: tuple[Expression, ...]
+    ) -> None:
+        """The user's class takes the constants, and what it remembers can be saved."""
+        own = functions.user_indicator(signature.name) if signature.digest else None
+        if own is None:
+            return
+        try:
+            own.maker.state(own.maker.make(*own.maker.constants(arguments)))
+        except Exception as problem:
+            message = f"`{signature.name}` cannot begin: {type(problem).__name__}: {problem}"
+            if isinstance(problem, functions.StateError):
+                message = str(problem)
+            hint = f"it is `class {own.maker.class_name}` in {own.place}"
+            raise self.problems.error(node.span, message, hint) from problem
 
     def _everything(self, node: ast.Call) -> tuple[ast.Expression, ...]:
         """`f(*)`: every attribute of the stream."""
@@ -78,6 +97,10 @@ class Calls:
         return EventTime(place.slot)
 
     def _aggregate(self, node: ast.Call, signature: Signature) -> Expression:
+        if len(signature.added) > 1:
+            message = f"`{signature.name}` gives {len(signature.added)} values"
+            hint = f"write it behind a stream: `from S#{signature.name}(..)`"
+            raise self.problems.error(node.span, message, hint)
         aggregates = self._need_allowed(node, signature.name)
         self._inside_aggregate = True
         try:
@@ -86,7 +109,8 @@ class Calls:
             self._inside_aggregate = False
         type_ = signature.type(arguments)
         # count counts rows, nulls too, so its argument changes nothing
-        aggregate = Aggregate(signature.name, () if signature.name == "count" else arguments, type_)
+        kept = () if signature.name == "count" else arguments
+        aggregate = Aggregate(signature.name, kept, type_, signature.digest)
         if aggregate not in aggregates:
             aggregates.append(aggregate)
         return Aggregated(aggregates.index(aggregate), type_)
@@ -105,7 +129,7 @@ class Calls:
     def _unknown(self, node: ast.Call, name: str) -> Exception:
         hint = suggestion(name, functions.names())
         if not hint.startswith("did"):
-            hint = "a function of your own is registered in Python, with `cep.app.function`"
+            hint = OWN_HINT
         wanted = ast.Name(name, span=node.function.span)
         match noun_of(self.problems, name):
             case "window":

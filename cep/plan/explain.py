@@ -25,6 +25,7 @@ from cep.plan.nodes import (
     Table,
     Trigger,
 )
+from cep.plan.own import own_lines
 from cep.plan.rewrite.sharing import sharing
 from cep.plan.separable import separability
 from cep.plan.text import (
@@ -53,6 +54,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
         ("aggregations", [line for one in plan.aggregations for line in aggregation_lines(one)]),
         ("partitions", [partition_line(partition) for partition in plan.partitions]),
         ("queries", [line for query in plan.queries for line in query_lines(query)]),
+        ("functions of your own", own_lines(plan)),
         ("shared", _shared(plan)),
         ("engines", [_engine(engine) for engine in plan.engines]),
         ("numbers", _numbers(plan)),

@@ -134,11 +134,12 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A scalar function of `cep.plan.functions`, or one the user registered (`namespace:name`)."""
+    """A scalar function of `cep.plan.functions`; `digest` says which, where it is the user's."""
 
     function: str
     arguments: tuple[Expression, ...]
     type: Type
+    digest: str = ""
 
 
 Expression = (
@@ -161,11 +162,15 @@ Expression = (
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregator of `cep.plan.functions` over the window's rows; count() has no argument."""
+    """An aggregator of `cep.plan.functions` over the window's rows; count() has no argument.
+
+    `digest` says which indicator it is, where it is the user's.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
     type: Type
+    digest: str = ""
 
     @property
     def argument(self) -> Expression | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from cep.lang import ast
 from cep.lang.errors import suggestion
 from cep.plan import functions
-from cep.plan.calls import Calls
+from cep.plan.calls import OWN_HINT, Calls
 from cep.plan.check import Checker
 from cep.plan.expressions import Column
 from cep.plan.functions import STREAM_FUNCTIONS
@@ -76,19 +76,23 @@ class InputBuilder:
                 hint = "select what you need under other names into a stream first"
                 raise self.problems.error(node.span, message, hint)
         attributes = tuple(Attribute(name, type_) for name, type_ in added)
-        return StreamFunction(signature.name, arguments, Schema(attributes))
+        return StreamFunction(
+            signature.name, arguments, Schema(attributes), digest=signature.digest
+        )
 
     def _signature(self, node: ast.Handler) -> Signature:
         name = handler_name(node)
         signature = functions.stream_function(name)
         if signature is not None:
             return signature
-        known = [one.name for one in STREAM_FUNCTIONS]
+        known = [*(one.name for one in STREAM_FUNCTIONS), *functions.user_names()]
         hint = suggestion(name, known)
         if window_signature(name) is not None:
             hint = f"write `#window.{name}(..)`"
         elif functions.scalar(name) or functions.aggregator(name):
             hint = f"write `select {name}(..) as ..`"
+        if not hint.startswith(("did", "write")):
+            hint += f"; {OWN_HINT}"
         wanted = ast.Name(name, span=node.name.span)
         raise unknown(self.problems, wanted, "stream function", hint)
 

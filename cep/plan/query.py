@@ -33,12 +33,14 @@ class StreamFunction:
 
     `name` is spelled as in `cep.plan.functions`, with its namespace (`bars:time`). What a function
     remembers (`bollinger`, `macd`, bars) is kept per value of `keys`: the query's `group by`.
+    `digest` says which indicator it is, where it is the user's.
     """
 
     name: str
     arguments: tuple[Expression, ...]
     added: Schema
     keys: tuple[Column, ...] = ()
+    digest: str = ""
 
 
 Handler = Filter | StreamFunction
@@ -49,11 +51,13 @@ class Window:
     """`#window.name(arguments)`; the table `cep.plan.windows` says what the arguments mean.
 
     Omitted optional arguments are filled with their defaults by the builder. Durations are
-    constants in ms.
+    constants in ms. `digests` are those of the user's functions in the condition of an expression
+    window, which is a text.
     """
 
     name: str
     arguments: tuple[Expression, ...] = ()
+    digests: tuple[str, ...] = ()
 
     def constant(self, position: int) -> int:
         """The whole number that argument is; TypeError when it is no constant whole number."""

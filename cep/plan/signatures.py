@@ -90,7 +90,8 @@ class Signature:
     """A name, its parameters in canonical order, and the overloads: names of parameters given.
 
     Without `overloads` optional parameters may be left out from the end. `result` is the type, or
-    tells it from the arguments. `stateful` functions remember rows.
+    tells it from the arguments. `stateful` functions remember rows. Those of the user have a
+    `digest` of what they are.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Signature:
     overloads: tuple[tuple[str, ...], ...] = ()
     added: tuple[tuple[str, Type], ...] = ()
     stateful: bool = False
+    digest: str = ""
 
     @property
     def forms(self) -> tuple[tuple[Parameter, ...], ...]:

@@ -45,7 +45,8 @@ def build_window(problems: Problems, node: ast.Handler, checker: Checker, schema
         return Window("sort", _sort(problems, node, checker))
     arguments = Calls(checker).arguments(as_call(node), signature)
     if signature.name in ("expression", "expressionBatch"):
-        _check_condition(problems, node, arguments[0], schema)
+        digests = _check_condition(problems, node, arguments[0], schema)
+        return Window(signature.name, arguments, digests)
     if signature.name == "cron":
         check_cron(problems, node.span, str(value_of(arguments[0])))
     if signature.name == "session":
@@ -63,12 +64,16 @@ def value_of(expression: Expression) -> str | int | float | bool | None:
 
 def _check_condition(
     problems: Problems, node: ast.Handler, condition: Expression, schema: Schema
-) -> None:
-    """A condition known now is checked now; one in an attribute when it comes."""
+) -> tuple[str, ...]:
+    """A condition known now is checked now; one in an attribute when it comes.
+
+    Returns the digests of the user's functions in it.
+    """
     text = value_of(condition)
-    if isinstance(text, str):
-        assert node.arguments
-        window_condition(text, schema, problems, node.arguments[0].span)
+    if not isinstance(text, str):
+        return ()
+    assert node.arguments
+    return window_condition(text, schema, problems, node.arguments[0].span).digests
 
 
 def _check_session(

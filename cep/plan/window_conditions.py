@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cep.lang import RuleError, parse_expression
 from cep.lang.errors import Source, Span
 from cep.plan.check import Checker
-from cep.plan.expressions import Aggregate, Expression
+from cep.plan.expressions import Aggregate, Call, Expression, walk
 from cep.plan.problems import Problems
 from cep.plan.scope import Place, Scope
 from cep.plan.types import Schema
@@ -22,6 +22,14 @@ class WindowCondition:
 
     condition: Expression
     aggregates: tuple[Aggregate, ...]
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Those of the user's functions in it."""
+        whole = (self.condition, *(one for item in self.aggregates for one in item.arguments))
+        found = {node.digest for one in whole for node in walk(one) if isinstance(node, Call)}
+        found |= {aggregate.digest for aggregate in self.aggregates}
+        return tuple(sorted(found - {""}))
 
 
 CURRENT_SLOT, FIRST_SLOT, LAST_SLOT = 0, 1, 2

@@ -236,3 +236,15 @@ def test_fmt_leaves_a_file_without_rules_as_it_is(tmp_path: Path) -> None:
     path.write_text("-- to be written\n", encoding="utf-8")
     result = run("fmt", path)
     assert (result.exit_code, result.stdout) == (0, "-- to be written\n")
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_a_condition_of_an_event_that_is_not_compiled_is_refused(
+    tmp_path: Path, command: str
+) -> None:
+    path = tmp_path / "rules.cep"
+    path.write_text(GOOD.replace("ask - bid > 0.5", "str:length(symbol) > 5"), encoding="utf-8")
+    result = run(command, path)
+    assert result.exit_code == 2
+    assert "event Wide: its condition is not compiled: function `str:length`" in result.stderr
+    assert "help: select it in a query that reads Tick" in result.stderr

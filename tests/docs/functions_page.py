@@ -62,8 +62,8 @@ def text() -> str:
         "# Windows, functions and aggregators\n\n"
         "What may be called in [rules](rule-language.md). Names may be written in any case; an\n"
         "argument in `[ ]` may be left out, `..` stands for more of the kind. A constant must be\n"
-        "written as one; other arguments are expressions. Functions of your own are written in\n"
-        "Python and registered with a decorator.\n"
+        "written as one; other arguments are expressions. [Functions of your\n"
+        "own](own-functions.md) are written in Python.\n"
     )
     return head + "".join(_part(part) for part in parts())
 

@@ -11,7 +11,7 @@ import pytest
 from cep.live.checkpoints import Checkpoints
 from cep.live.journal import Journal, set_aside
 from cep.live.outbox import Outbox
-from cep.live.rules_log import RulesLog
+from cep.live.rules_log import RulesLog, Since
 from mt5bridge.spool import Disk
 from mt5bridge.troubles import Effect, Troubles
 from tests.durability.recording import Fault, RecordingDisk, recording
@@ -48,7 +48,7 @@ class Keeper:
         newest = next(Checkpoints(folder / "state", "spool")._files(), None)
         if newest is None:
             set_aside(folder / "rows" / "rows.jsonl")
-            RulesLog(folder / "state" / "spool.rules").begin(0, "the rules")
+            RulesLog(folder / "state" / "spool.rules").begin(Since(0, "the rules"))
             self._promise_rules(1)
             checkpoints.hold(0, 0, b"state 0")
             checkpoints.save(0, lambda: None)
@@ -62,7 +62,7 @@ class Keeper:
                     checkpoints.save(number + 1, journal.sync)
                     self._saved(number + 1, troubles)
             log = RulesLog(folder / "state" / "spool.rules")
-            log.add(at + 20, "other rules")
+            log.add(Since(at + 20, "other rules"))
             self._promise_rules(len(log.entries))
         finally:
             if journal._file is not None:

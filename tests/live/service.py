@@ -144,11 +144,11 @@ class Service:
 
 
 @contextmanager
-def process(settings: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def process(settings: Path, log: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """A daemon as the operating system sees it; killed at the end if it still runs."""
     with log.open("ab") as output:
         found = subprocess.Popen(
-            [sys.executable, "-m", "cep", "daemon", "--config", str(settings)],
+            [sys.executable, "-m", "cep", "daemon", "--config", str(settings), *options],
             stdout=output,
             stderr=output,
         )

@@ -10,7 +10,7 @@ import numpy as np
 from loguru import logger
 
 from cep.live.rules_file import RulesFile
-from cep.live.rules_log import RulesLog
+from cep.live.rules_log import RulesLog, Since
 from tests.live.service import (
     RULES,
     Service,
@@ -150,9 +150,9 @@ def test_the_log_knows_which_rules_ran_when(tmp_path: Path) -> None:
     path = tmp_path / "spool.rules"
     log = RulesLog(path)
     assert log.newest is None and log.at(5) is None
-    log.begin(0, "one")
-    log.add(10, "two")
-    log.add(20, "three")
+    log.begin(Since(0, "one"))
+    log.add(Since(10, "two"))
+    log.add(Since(20, "three"))
     log = RulesLog(path)
     found = [log.at(ingest) for ingest in (0, 9, 10, 30)]
     assert [one and one.text for one in found] == ["one", "one", "two", "three"]

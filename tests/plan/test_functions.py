@@ -193,10 +193,12 @@ def test_refused_stream_functions(text: str, hint: str) -> None:
 
 def test_functions_of_the_user(spread: None) -> None:
     call = selected("FX:Spread(price, volume)")
-    assert call == Call("fx:spread", (PRICE, Column(2, "volume", Type.LONG)), Type.FLOAT)
-    assert "a long" in refused("from S select fx:spread(price, n) as x insert into O;").message
     found = user_function("fx:SPREAD")
     assert found is not None
+    digest = found.signature.digest
+    assert call == Call("fx:spread", (PRICE, Column(2, "volume", Type.LONG)), Type.FLOAT, digest)
+    assert digest
+    assert "a long" in refused("from S select fx:spread(price, n) as x insert into O;").message
     assert found.call(1.0, 2) == 1.0
 
 

@@ -32,7 +32,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.clocks": {"cep.plan"},
     "cep.interpreter": {"cep.plan", "cep.clocks"},
     "cep.engine": {"cep.plan", "cep.inputs", "cep.interpreter"},
-    "cep.app": {"cep.plan", "cep.engine"},
+    "cep.functions": {"cep.plan"},
+    "cep.app": {"cep.plan", "cep.engine", "cep.functions"},
     "cep.jepc": {"cep.lang", "cep.plan", "cep.engine", "cep.database"},
     "cep.database": {"cep.plan", "cep.interpreter"},
     "cep.archive": {"mt5bridge"},
@@ -51,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.backtest": {
         "cep.plan", "cep.engine", "cep.archive", "cep.report", "cep.inputs", "cep.market",
-        "mt5bridge",
+        "cep.functions", "mt5bridge",
     },
     "cep.daemon": {ANY},
     "cep.daemon_on_database": {ANY},

@@ -10,6 +10,7 @@ from cep.interpreter.aggregators.counts import Count, DistinctCount, UnionSet
 from cep.interpreter.aggregators.extremes import Extreme, ExtremeForever
 from cep.interpreter.aggregators.indicators import Atr, Ema, Lag, Rsi, Wma
 from cep.interpreter.aggregators.order_statistics import MEDIAN, Percentile
+from cep.interpreter.aggregators.own import OwnAggregator
 from cep.interpreter.aggregators.paired import Correlation, WeightedPrice
 from cep.interpreter.aggregators.sums import Average, Deviation, Sum, WholeSum
 from cep.interpreter.aggregators.truths import All, One
@@ -55,6 +56,8 @@ def make_aggregator(aggregate: Aggregate, context: Context) -> Aggregator:
         return Count()
     if name == "sum" and aggregate.type is Type.LONG:
         return WholeSum(evaluator(aggregate.arguments[0], context))
+    if aggregate.digest:
+        return OwnAggregator(aggregate, _evaluators(aggregate.arguments, context))
     if name in _BY_NAME:
         return _BY_NAME[name](*_evaluators(aggregate.arguments, context))
     values = _evaluators(aggregate.arguments[:-1], context)

@@ -12,7 +12,7 @@ from cep.interpreter.functions.texts import TEXTS, joined, substring
 from cep.interpreter.functions.times import extracted
 from cep.interpreter.rows import Evaluator, Row
 from cep.plan.expressions import Call
-from cep.plan.functions import user_function
+from cep.plan.functions import function_of
 
 MAKERS = {
     **CORE,
@@ -34,10 +34,7 @@ def function(node: Call, arguments: list[Evaluator], context: Context) -> Evalua
         return MAKERS[node.function](node, arguments, context)
     if node.function in STRICT:
         return _strict(STRICT[node.function], arguments)
-    own = user_function(node.function)
-    if own is None:
-        raise KeyError(f"there is no function {node.function}")
-    call = own.call
+    call = function_of(node.function, node.digest).call
     return lambda row: call(*[argument(row) for argument in arguments])
 
 

@@ -8,17 +8,24 @@ from cep.interpreter.aggregators import make_aggregator
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.rows import Row
 from cep.interpreter.windows.base import Setting
+from cep.plan.functions import FunctionError
 from cep.plan.window_conditions import window_condition
 
 
 class Condition:
     """Judges the row that comes or goes, with the first and the last row of the window.
 
-    RuleError when the text is no condition on the window's rows.
+    RuleError when the text is no condition on the window's rows. FunctionError when it calls
+    functions of the user that the rules do not name: no snapshot would know of them.
     """
 
     def __init__(self, text: str, setting: Setting) -> None:
         plan = window_condition(text, setting.schema)
+        if plan.digests != setting.window.digests:
+            raise FunctionError(
+                f"window condition {text!r}: a function of your own in it is not that of the rules",
+                "call it in a query before the window, and let the condition read what it gives",
+            )
         self.text = text
         self._holds = evaluator(plan.condition, setting.context)
         self._aggregators = [make_aggregator(item, setting.context) for item in plan.aggregates]

@@ -26,6 +26,7 @@ from cep.lang.errors import Source, Span, suggestion
 from cep.lang.parser_expressions import ExpressionParser
 from cep.lang.tokens import NAMES, TIME_UNITS_MS, Kind
 from cep.plan import functions
+from cep.plan.calls import called
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +316,4 @@ def _of_rows(node: Expression) -> Expression:
 
 
 def _is_aggregate(node: Expression) -> bool:
-    if not isinstance(node, Call) or node.namespace is not None:
-        return False
-    return functions.aggregator(node.function.text) is not None
+    return isinstance(node, Call) and functions.aggregator(called(node)) is not None

@@ -3,31 +3,64 @@
 from __future__ import annotations
 
 from cep.plan.functions.aggregators import AGGREGATORS, INDICATORS
+from cep.plan.functions.installed import load_installed
+from cep.plan.functions.keyed import Maker
+from cep.plan.functions.origin import FunctionError, Origin
+from cep.plan.functions.plain import StateError, as_it_was
 from cep.plan.functions.scalars import SCALARS
 from cep.plan.functions.streams import STREAM_FUNCTIONS
 from cep.plan.functions.user import (
+    BUILT_IN,
     UserFunction,
+    UserIndicator,
+    add,
+    forget_of,
+    function_of,
+    has_user_functions,
+    indicator_of,
+    place_of,
     register,
+    restored_on_failure,
+    standing_in,
     unregister,
     user_function,
+    user_indicator,
     user_names,
+    user_places,
 )
 from cep.plan.signatures import Signature
 
 __all__ = [
     "AGGREGATORS",
+    "FunctionError",
     "INDICATORS",
+    "Maker",
+    "Origin",
     "SCALARS",
     "STREAM_FUNCTIONS",
+    "StateError",
     "UserFunction",
+    "UserIndicator",
+    "add",
     "aggregator",
+    "as_it_was",
+    "forget_of",
+    "function_of",
+    "has_user_functions",
+    "indicator_of",
+    "load_installed",
     "names",
+    "place_of",
     "register",
+    "restored_on_failure",
     "scalar",
+    "standing_in",
     "stream_function",
     "unregister",
     "user_function",
+    "user_indicator",
     "user_names",
+    "user_places",
 ]
 
 _SCALARS = {signature.name.lower(): signature for signature in SCALARS}
@@ -43,13 +76,20 @@ def scalar(name: str) -> Signature | None:
 
 
 def aggregator(name: str) -> Signature | None:
-    """An aggregator; case does not matter."""
-    return _AGGREGATORS.get(name.lower())
+    """An aggregator, the user's indicators too; case does not matter."""
+    return _AGGREGATORS.get(name.lower()) or _own_indicator(name)
 
 
 def stream_function(name: str) -> Signature | None:
-    """A stream function; case does not matter."""
-    return _STREAMS.get(name.lower())
+    """A stream function, the user's indicators too; case does not matter."""
+    return _STREAMS.get(name.lower()) or _own_indicator(name)
+
+
+def _own_indicator(name: str) -> Signature | None:
+    if name.lower() in BUILT_IN:
+        return None
+    own = user_indicator(name)
+    return own.signature if own is not None else None
 
 
 def names() -> tuple[str, ...]:
