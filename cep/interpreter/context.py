@@ -12,6 +12,7 @@ from loguru import logger
 from cep.interpreter.clock import Clock, Fire, Timer
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
+from cep.plan.query import Kinds
 
 Trace = Callable[[str, str, Row | None], None]
 """Told (place, what happened, row) by the parts of a query: see `Step` and `match.Outcome`."""
@@ -65,16 +66,23 @@ class Shared:
 class Context:
     """A place in the running plan: its path names the parts and timers made there.
 
-    In a partition `key` is the key, and `place` the path with `*` for it.
+    In a partition `key` is the key, and `place` the path with `*` for it. `wants_expired` says
+    whether what is written here takes expired rows, which some of Siddhi's windows go by.
     """
 
     def __init__(
-        self, shared: Shared, path: str = "", place: str | None = None, key: str = ""
+        self,
+        shared: Shared,
+        path: str = "",
+        place: str | None = None,
+        key: str = "",
+        wants_expired: bool = True,
     ) -> None:
         self.shared = shared
         self.path = path
         self.place = path if place is None else place
         self.key = key
+        self.wants_expired = wants_expired
 
     @property
     def now_ms(self) -> int:
@@ -88,7 +96,12 @@ class Context:
 
     def within(self, name: str) -> Context:
         """The place `name` inside this one."""
-        return Context(self.shared, f"{self.path}/{name}", f"{self.place}/{name}", self.key)
+        path, place = f"{self.path}/{name}", f"{self.place}/{name}"
+        return Context(self.shared, path, place, self.key, self.wants_expired)
+
+    def wanting(self, output: Kinds) -> Context:
+        """This place, as one that writes rows of those kinds."""
+        return Context(self.shared, self.path, self.place, self.key, output != "current")
 
     def of_key(self, key: str) -> Context:
         """The place of a partition key inside this one."""

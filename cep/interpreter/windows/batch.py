@@ -19,7 +19,9 @@ class BatchWindow(BatchedWindow):
 
     def process(self, chunk: Chunk) -> None:
         leaving = self.leaving()
-        self._previous = list(chunk)
+        context = self.setting.context
+        if context.wants_expired or not context.compat:
+            self._previous = list(chunk)
         size = self._length or max(len(chunk), 1)
         parts = [chunk[start : start + size] for start in range(0, len(chunk), size)]
         outs = [self._batch(part) for part in parts]

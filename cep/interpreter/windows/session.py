@@ -8,6 +8,7 @@ from typing import Any
 from loguru import logger
 
 from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 from cep.interpreter.windows.base import Setting, WindowPart
 from cep.interpreter.windows.sessions import Session, SiddhiSession
 from cep.plan.expressions import Column
@@ -106,6 +107,8 @@ class SessionWindow(WindowPart):
         self.setting.emit(_leaving(gone))
 
     def held(self) -> Iterable[Row]:
+        if self.setting.context.compat:  # there joins look at what has just left, which is nothing
+            return []
         sessions = [*self._before.values(), *self._now.values()]
         return [row for session in sessions for row in session.rows]
 
@@ -126,4 +129,8 @@ def _leaving(rows: Chunk) -> Chunk:
 
 
 def _by_end(sessions: dict[Any, Session]) -> list[tuple[Any, Session]]:
-    return sorted(sessions.items(), key=lambda item: item[1].end_ms)
+    """Those that end first come first, of the same end in the order of Siddhi's hash table."""
+    keys = {str(key): key for key in sessions}
+    ordered = [keys[text] for text in in_hash_order(keys, slots_for(len(keys)))]
+    items = [(key, sessions[key]) for key in ordered]
+    return sorted(items, key=lambda item: item[1].end_ms)
