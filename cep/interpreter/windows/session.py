@@ -19,6 +19,10 @@ class SessionWindow(WindowPart):
 
     With a latency an ended session waits that much longer for late rows, as the one before the
     current one. Late rows that belong to no session are dropped.
+
+    In Siddhi's mode a row that runs ahead of the clock, and so finds the session over before its
+    timer has fired, belongs to no session without a latency; with one, a session that a timer ends
+    takes the one before along.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -48,6 +52,8 @@ class SessionWindow(WindowPart):
         if session is not None and row.time < session.start_ms:
             return self._take_late(row, key, session)
         if session is not None and row.time > session.end_ms:
+            if self.setting.context.compat and not self._latency_ms:
+                return True
             self._end(key, session, gone)
             session = None
         end_ms = row.time + self._gap_ms
@@ -100,6 +106,8 @@ class SessionWindow(WindowPart):
         gone: Chunk = []
         for key, session in _by_end(self._now):
             if session.end_ms <= due_ms:
+                if self.setting.context.compat and key in self._before:
+                    session.rows[:0] = self._before.pop(key).rows
                 self._end(key, session, gone)
         for key, session in _by_end(self._before):
             if session.end_ms + self._latency_ms <= due_ms:
