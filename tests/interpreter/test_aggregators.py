@@ -44,6 +44,33 @@ def row(*values: Any) -> Row:
     return Row(0, list(values))
 
 
+@pytest.mark.parametrize("name", ["sum", "avg", "stdDev", "min", "max", "distinctCount"])
+def test_other_rows_may_go_than_came(name: str) -> None:
+    running = made(name)
+    assert running.is_empty
+    running.enter(row(1.0))
+    running.leave(row(4.0))
+    assert not running.is_empty
+    running.leave(row(1.0))
+    running.reset()
+    assert running.is_empty
+
+
+@pytest.mark.parametrize("name", ["sum", "avg", "stdDev"])
+def test_a_sum_is_empty_when_what_went_has_come(name: str) -> None:
+    running = made(name)
+    running.leave(row(4.0))
+    running.enter(row(4.0))
+    assert running.is_empty
+
+
+def test_a_deviation_of_what_went_without_having_come_is_null() -> None:
+    running = made("stdDev")
+    assert running.leave(row(3.0)) is None
+    assert running.enter(row(2.0)) is None
+    assert running.enter(row(1.0)) is None
+
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["enter", "enter", "enter", "leave", "reset", "save"]), st.integers(0, 99)
