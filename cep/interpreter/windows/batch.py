@@ -30,7 +30,9 @@ class BatchWindow(BatchedWindow):
 
     def _batch(self, rows: Chunk) -> Chunk:
         reset = [] if self._reset is None else [self._reset]
-        self._reset = rows[0].copy(Kind.RESET)
+        context = self.setting.context
+        if not (context.compat and context.key and not context.wants_expired):
+            self._reset = rows[0].copy(Kind.RESET)  # Siddhi's state of a key is lost here
         return [*reset, *rows]
 
     def state(self) -> Any:
