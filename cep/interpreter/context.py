@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from cep.interpreter.cause import Cause
 from cep.interpreter.clock import Clock, Fire, Timer
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
+from cep.plan.query import Kinds
 
 if TYPE_CHECKING:
     from cep.interpreter.events.keys import KeySlots
@@ -81,7 +83,8 @@ class Context:
     """A place in the running plan: its path names the parts and timers made there.
 
     In a partition `key` is the key, and `place` the path with `*` for it. `owner` names the query
-    or event in a way that does not depend on what else a file has.
+    or event in a way that does not depend on what else a file has. `wants_expired` says whether
+    what is written here takes expired rows, which some of Siddhi's windows go by.
     """
 
     def __init__(
@@ -91,12 +94,14 @@ class Context:
         place: str | None = None,
         key: str = "",
         owner: str = "",
+        wants_expired: bool = True,
     ) -> None:
         self.shared = shared
         self.path = path
         self.place = path if place is None else place
         self.key = key
         self.owner = owner
+        self.wants_expired = wants_expired
 
     @property
     def now_ms(self) -> int:
@@ -110,12 +115,21 @@ class Context:
 
     def within(self, name: str) -> Context:
         """The place `name` inside this one."""
-        path, place = f"{self.path}/{name}", f"{self.place}/{name}"
-        return Context(self.shared, path, place, self.key, self.owner)
+        found = copy(self)
+        found.path, found.place = f"{self.path}/{name}", f"{self.place}/{name}"
+        return found
 
     def owned_by(self, owner: str) -> Context:
         """This place, as that of a query or event."""
-        return Context(self.shared, self.path, self.place, self.key, owner)
+        found = copy(self)
+        found.owner = owner
+        return found
+
+    def wanting(self, output: Kinds) -> Context:
+        """This place, as one that writes rows of those kinds."""
+        found = copy(self)
+        found.wants_expired = output != "current"
+        return found
 
     def of_key(self, key: str) -> Context:
         """The place of a partition key inside this one."""

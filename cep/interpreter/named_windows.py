@@ -26,7 +26,8 @@ class NamedWindow:
         self.plan = plan
         self._publish = publish
         self._kinds = KINDS[plan.output]
-        self._window = make_window(plan.window, plan.schema, context, self._out)
+        inner = context.wanting(plan.output)
+        self._window = make_window(plan.window, plan.schema, inner, self._out)
         self._held = HeldRows(plan.window, self._window, context)
 
     def add(self, rows: Chunk) -> None:

@@ -32,7 +32,7 @@ class RunningQuery:
         self, query: Query, context: Context, stream: FindStream, callbacks: list[QueryCallback]
     ) -> None:
         self.name = query.name
-        context = context.owned_by(_owner(query))
+        context = context.owned_by(_owner(query)).wanting(query.output.events)
         self._shared = context.shared
         publisher = Publisher(callbacks, make_write(query.output, stream, context))
         self._limiter = make_limiter(query, context, publisher.send)
@@ -70,8 +70,7 @@ def _make_source(
             part = make_input(query.input, context, selector.process)
             return [(query.input.stream, part.receive)], None
         case Join():
-            expired = query.output.events != "current"
-            join = make_join(query.input, context, selector.process_all, expired)
+            join = make_join(query.input, context, selector.process_all)
             return join.receivers(), None
         case Correlation():
             correlation = CorrelationPart(query.input, context, selector.process_all)

@@ -45,6 +45,11 @@ class GroupState:
         self.rows -= 1
         return [aggregator.leave(row) for aggregator in self.aggregators]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the aggregators are as they were at first."""
+        return all(aggregator.is_empty for aggregator in self.aggregators)
+
     def reset(self) -> None:
         self.rows = 0
         for aggregator in self.aggregators:
@@ -138,7 +143,7 @@ class Selector:
         if state is None:
             state = self._groups[group] = GroupState(self._make_aggregators())
         row.aggregates = state.update(row)
-        if state.rows == 0 and self._forgets:
+        if state.rows == 0 and self._forgets and state.is_empty:
             del self._groups[group]
 
     def _make_aggregators(self) -> list[Aggregator]:

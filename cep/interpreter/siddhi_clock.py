@@ -1,8 +1,9 @@
-"""The clock of playback as Siddhi has it, with its defect, for `@app:compat('siddhi')`.
+"""The clock as Siddhi has it, with its defects, for `@app:compat('siddhi')`.
 
-There each timer of a query has a queue for each partition key. When the clock jumps, the timers are
-asked one after the other, not in order of time; of several keys whose next due times are equal only
-one is served, the others wait for the next jump. A time asked for after a later one waits for it.
+There each timer of a query has a queue for each partition key. When the clock of playback jumps,
+the timers are asked one after the other, not in order of time; of several keys whose next due times
+are equal only one is served, the others wait for the next jump. A time asked for after a later one
+waits for it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ Queue = list[tuple[int, int, Timer]]
 
 
 class SiddhiClock(Clock):
-    """A clock whose jumps fire what Siddhi's would fire."""
+    """A clock that fires what Siddhi's would fire, in its order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: dict[str, tuple[int, int, Timer]] = {}
+        self._began = 0
 
     def jump(self, to_ms: int) -> None:
         self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
@@ -23,18 +29,41 @@ class SiddhiClock(Clock):
                 self._drain(timer, self.now_ms)
 
     def glide(self, to_ms: int) -> None:
-        while (head := min(self._heads(), default=None)) is not None and head[0] <= to_ms:
-            self.remove(head)
-            self.now_ms = head[0] if self.now_ms is None else max(self.now_ms, head[0])
-            head[2].fire(head[0])
+        """Each timer waits for one time. Those that wait for the same fire in the order in which
+        they began to: a timer asked for several times begins anew after each."""
+        while self._waiting and (first := min(self._waiting.values()))[0] <= to_ms:
+            due_ms, _, timer = first
+            now_ms = self.now_ms = due_ms if self.now_ms is None else max(self.now_ms, due_ms)
+            self._drain(timer, now_ms)
+            self._waiting.pop(timer.name, None)
+            self._wait(timer)
         self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
 
-    def _heads(self) -> Queue:
-        """What each timer was asked for first, of what is still due."""
-        heads: dict[int, tuple[int, int, Timer]] = {}
-        for entry in sorted(self._due, key=lambda entry: entry[1]):
-            heads.setdefault(id(entry[2]), entry)
-        return list(heads.values())
+    def schedule(self, timer: Timer, due_ms: int) -> None:
+        super().schedule(timer, due_ms)
+        if timer.name not in self._waiting:
+            self._wait(timer)
+
+    def forget(self, timer: Timer) -> None:
+        super().forget(timer)
+        self._waiting.pop(timer.name, None)
+
+    def restore(
+        self, now_ms: int | None, pending: list[tuple[int, int, str]], timers: dict[str, Timer]
+    ) -> None:
+        super().restore(now_ms, pending, timers)
+        self._waiting.clear()
+        for _, _, name in sorted(pending, key=lambda entry: entry[1]):
+            if name not in self._waiting:
+                self._wait(timers[name])
+
+    def _wait(self, timer: Timer) -> None:
+        """Have a timer wait for what it was asked for first, if anything is left."""
+        queue = self._queue(timer)
+        if queue:
+            due_ms = queue[0][0] if self.now_ms is None else max(queue[0][0], self.now_ms)
+            self._waiting[timer.name] = (due_ms, self._began, timer)
+            self._began += 1
 
     def _served(self, place: str, now_ms: int) -> list[Timer]:
         """The timers of one place that are served, one for each next due time, earliest first."""

@@ -12,6 +12,8 @@ from cep.interpreter.context import Stateful
 from cep.plan.nodes import Plan
 
 FORMAT = 2
+SIDDHI_FORMAT = 2
+"""The form of what parts keep in Siddhi's mode alone; a snapshot of another one is refused."""
 
 Timers = list[tuple[int, int, str]]
 """What is due: time in ms UTC, sequence, name of the timer."""
@@ -47,7 +49,8 @@ def fingerprint(plan: Plan) -> str:
     """Equal for plans that mean the same."""
     shown = repr(
         (plan.streams, plan.operators, plan.tables, plan.windows, plan.triggers,
-         plan.aggregations, plan.partitions, plan.compat, plan.playback)
+         plan.aggregations, plan.partitions, plan.compat and (plan.compat, SIDDHI_FORMAT),
+         plan.playback)
     )  # fmt: skip
     if plan.engines:
         shown += repr((plan.engines, plan.chained, plan.number_stride, plan.keys))

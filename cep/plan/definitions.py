@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from cep.lang import ast
@@ -93,28 +94,55 @@ class DefinitionBuilder:
     def table(self, node: ast.TableDefinition) -> None:
         """A table with its key and indexes."""
         schema = self.schema(node.attributes)
-        key = self._attributes(node, schema, "primarykey")
-        if any(note.name == "primarykey" for note in node.annotations) and not key:
-            note = notes.find(node.annotations, "primarykey")
-            assert note is not None
-            hint = f"write `@PrimaryKey('{schema.names[0]}')`"
-            raise self.problems.error(note.span, "`@PrimaryKey` names no attribute", hint)
-        indexes = self._attributes(node, schema, "index")
+        key = self._primary_key(node, schema)
+        indexes = self._indexes(node, schema)
         self.streams.declare(node.name, Table(node.name.text, schema, key, indexes))
 
-    def _attributes(
-        self, node: ast.TableDefinition, schema: Schema, annotation: str
-    ) -> tuple[int, ...]:
-        """Positions of the attributes that annotations of that name list."""
-        found: dict[int, None] = {}
+    def _primary_key(self, node: ast.TableDefinition, schema: Schema) -> tuple[int, ...]:
+        """Positions of the attributes of the one `@PrimaryKey`."""
+        written = [note for note in node.annotations if note.name == "primarykey"]
+        if not written:
+            return ()
+        example = schema.names[:2]
+        if len(written) > 1:
+            hint = f"a key of several attributes is one: `@PrimaryKey({_quoted(example)})`"
+            raise self.problems.error(written[1].span, "`@PrimaryKey` is written twice", hint)
+        (note,) = written
+        if not note.elements:
+            hint = f"write `@PrimaryKey({_quoted(example[:1])})`"
+            raise self.problems.error(note.span, "`@PrimaryKey` names no attribute", hint)
+        return tuple(dict.fromkeys(self._attributes(node, note, schema)))
+
+    def _indexes(self, node: ast.TableDefinition, schema: Schema) -> tuple[int, ...]:
+        """Positions of the attributes of the `@Index`es, each of which names one."""
+        found: list[int] = []
         for note in node.annotations:
-            for _, value in note.elements if note.name == annotation else ():
-                if value not in schema.names:
-                    message = f"table `{node.name.text}` has no attribute `{value}`"
-                    hint = f"it has {listing(schema.names)}"
-                    raise self.problems.error(note.span, message, hint)
-                found[schema.position(value)] = None
+            if note.name != "index":
+                continue
+            if len(note.elements) != 1:
+                names = [value for _, value in note.elements] or schema.names[:1]
+                hint = " ".join(f"@Index({_quoted([name])})" for name in names)
+                message = f"`@Index` names one attribute, this one {len(note.elements)}"
+                raise self.problems.error(note.span, message, f"write `{hint}`")
+            (position,) = self._attributes(node, note, schema)
+            if position in found:
+                message = f"`{schema.names[position]}` has an index already"
+                raise self.problems.error(note.span, message, "leave this one out")
+            found.append(position)
         return tuple(found)
+
+    def _attributes(
+        self, node: ast.TableDefinition, note: ast.Annotation, schema: Schema
+    ) -> list[int]:
+        """Positions of the attributes that an annotation lists."""
+        found: list[int] = []
+        for name in (value.strip() for _, value in note.elements):
+            if name not in schema.names:
+                message = f"table `{node.name.text}` has no attribute `{name}`"
+                hint = f"it has {listing(schema.names)}"
+                raise self.problems.error(note.span, message, hint)
+            found.append(schema.position(name))
+        return found
 
     def window(self, node: ast.WindowDefinition) -> None:
         """A named window."""
@@ -137,3 +165,7 @@ class DefinitionBuilder:
             assert node.at is not None
             check_cron(self.problems, node.at.span, cron)
         self.triggers.append(Trigger(name, every_ms, None if at_start else cron))
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

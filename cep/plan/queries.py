@@ -49,6 +49,10 @@ class QueryBuilder:
             self._declare_expired(node, source.expired)
         rate = build_rate(self.problems, node.rate)
         if rate is not None and rate.kind == "snapshot":
+            if output.events == "expired":
+                message = "a snapshot repeats what is held, it has no expired rows of its own"
+                hint = "write `insert into` or `insert all events into`"
+                raise self.problems.error(node.output.span, message, hint)
             output = replace(output, events="all")
         query = Query(
             name=name,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cep.lang.errors import RuleError
 from cep.plan.types import Schema
 from tests.conformance.cases import T0, Batch, Case, Step, plain_value, value
@@ -92,11 +94,13 @@ class CaseRun:
     def _send(self, step: Step, app: int) -> None:
         events = step.get("events") or [step.get("event") or step]
         driver, stream = self._drivers[app], step["stream"]
-        rows = [
-            (event.get("ts", self._wall_ms), _row(event, driver.plan.stream(stream).schema))
-            for event in events
-        ]
+        schema = driver.plan.stream(stream).schema
+        tells_types = "instanceOf" in self.case.apps[app]
+        make = _typed_row if tells_types and "data" in events[0] else _row
+        rows = [(event.get("ts", self._wall_ms), make(event, schema)) for event in events]
         driver.send(stream, rows)
+        if app in self._running and driver.plan.playback is None:
+            driver.pass_time(self._wall_ms)  # what a late row has made due fires at once
 
     def _sleep(self, ms: int) -> None:
         to_ms = self._wall_ms + ms
@@ -118,5 +122,20 @@ def _row(event: Step, schema: Schema) -> list[Any]:
     return [plain_value(raw, attribute.type) for raw, attribute in attributes]
 
 
+NUMPY = {"i": np.int32, "l": np.int64, "f": np.float32, "d": np.float64}
+
+
+def _typed_row(event: Step, schema: Schema) -> list[Any]:
+    """As `_row`, but numbers of other types than their attributes say which they are."""
+    return [
+        NUMPY[typed[0]](typed[1])
+        if typed[0] in NUMPY and attribute.type[0] != typed[0]
+        else value(typed)
+        for typed, attribute in zip(event["data"], schema.attributes, strict=True)
+    ]
+
+
 def _values(rows: list[tuple[int, list[Any]]] | None) -> list[list[Any]] | None:
-    return None if rows is None else [values for _, values in rows]
+    if rows is None:
+        return None
+    return [[one.item() if isinstance(one, np.generic) else one for one in row] for _, row in rows]

@@ -30,18 +30,64 @@ CONTEXT = Context(Shared(compat=False))
 CLOSE = 1e-9
 
 
-def made(name: str, type_: Type = Type.DOUBLE, *constants: Any, columns: int = 1) -> Aggregator:
+def made(
+    name: str,
+    type_: Type = Type.DOUBLE,
+    *constants: Any,
+    columns: int = 1,
+    context: Context = CONTEXT,
+) -> Aggregator:
     """An aggregator of the first columns of a row, then constants."""
     arguments = [Column(i, f"x{i}", type_) for i in range(columns)]
     arguments += [Constant(value, Type.INT) for value in constants]  # type: ignore[misc]
     signature = aggregator(name)
     assert signature is not None
     plan = Aggregate(signature.name, tuple(arguments), signature.type(arguments))
-    return make_aggregator(plan, CONTEXT)
+    return make_aggregator(plan, context)
 
 
 def row(*values: Any) -> Row:
     return Row(0, list(values))
+
+
+@pytest.mark.parametrize("name", ["sum", "avg", "stdDev", "min", "max", "distinctCount"])
+def test_other_rows_may_go_than_came(name: str) -> None:
+    running = made(name)
+    assert running.is_empty
+    running.enter(row(1.0))
+    running.leave(row(4.0))
+    assert not running.is_empty
+    running.leave(row(1.0))
+    running.reset()
+    assert running.is_empty
+
+
+@pytest.mark.parametrize("name", ["sum", "avg", "stdDev"])
+def test_a_sum_is_empty_when_what_went_has_come(name: str) -> None:
+    running = made(name)
+    running.leave(row(4.0))
+    running.enter(row(4.0))
+    assert running.is_empty
+
+
+def test_a_deviation_of_what_went_without_having_come_is_null() -> None:
+    running = made("stdDev")
+    assert running.leave(row(3.0)) is None
+    assert running.enter(row(2.0)) is None
+    assert running.enter(row(1.0)) is None
+
+
+@pytest.mark.parametrize("name", ["min", "max", "minForever", "stdDev", "distinctCount"])
+def test_siddhis_aggregators_go_on_from_a_snapshot(name: str) -> None:
+    siddhi = Context(Shared(compat=True))
+    running, restored = made(name, context=siddhi), made(name, context=siddhi)
+    for value in (5.0, 3.0, 5.0, 4.0):
+        running.enter(row(value))
+    restored.restore(unpack(pack(running.state())))
+    for value in (5.0, 3.0, 4.0):
+        assert restored.leave(row(value)) == running.leave(row(value))
+    assert restored.reset() == running.reset()
+    assert restored.is_empty
 
 
 STEPS = st.lists(

@@ -83,3 +83,31 @@ def test_siddhis_clock_serves_one_of_the_keys_that_are_due_together() -> None:
     assert fired == ["IBM", "other"]
     clock.jump(11)
     assert fired == ["IBM", "other", "WSO2"]
+
+
+def test_siddhis_clock_lets_go_first_who_began_to_wait_first() -> None:
+    clock = SiddhiClock()
+    fired: list[str] = []
+    left, right = (clock.timer(name, noting(fired, name)) for name in ("left", "right"))
+    left.at(5)
+    left.at(10)  # it begins to wait for this when it has fired
+    right.at(10)
+    clock.glide(10)
+    assert fired == ["left", "right", "left"]
+    left.at(20)
+    right.at(20)
+    left.cancel()
+    left.at(20)
+    clock.glide(20)
+    assert fired[3:] == ["right", "left"]
+
+
+def test_siddhis_clock_goes_on_from_a_snapshot() -> None:
+    clock, restored = SiddhiClock(), SiddhiClock()
+    fired: list[str] = []
+    for name in ("left", "right"):
+        clock.timer(name, noting(fired, name)).at(10)
+        restored.timer(name, noting(fired, name))
+    restored.restore(clock.now_ms, clock.pending(), restored.by_name())
+    restored.glide(10)
+    assert fired == ["left", "right"]

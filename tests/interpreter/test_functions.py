@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cep.interpreter.context import Context, Shared
@@ -119,6 +120,17 @@ def test_objects_are_looked_at() -> None:
     assert value("instanceOfDouble(o)", o=1.5) is True
     with pytest.raises(TypeError, match="sizeOfSet"):
         value("sizeOfSet(o)", o=5)
+
+
+def test_a_value_of_another_type_than_declared_is_looked_at() -> None:
+    assert value("instanceOfString(i)", i="seven") is True
+    assert value("instanceOfInteger(i)", i="seven") is False
+    assert value("instanceOfBoolean(l)", l=True) is True
+    assert value("instanceOfDouble(i)", i=1.5) is True
+    assert value("instanceOfInteger(l)", l=np.int32(5)) is True
+    assert value("instanceOfLong(l)", l=np.int32(5)) is False
+    assert value("instanceOfFloat(o)", o=np.float32(0.1)) is True
+    assert value("instanceOfDouble(o)", o=np.float32(0.1)) is False
 
 
 def test_maximum_of_negative_numbers() -> None:

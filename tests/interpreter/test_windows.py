@@ -294,6 +294,21 @@ def test_stream_current_lets_rows_pass_at_once() -> None:
     ]
 
 
+def test_stream_current_goes_on_from_a_snapshot_that_holds_the_batch_once() -> None:
+    running = Running(planned("lengthBatch(2, true)"))
+    running.part.restore([[[Row(1, [1, ""]), Row(2, [2, ""])], 0], []])
+    assert running.feed([(3, 3)]) == [[("-", 3, 1), ("-", 3, 2), ("0", 3, None), ("+", 3, 3)]]
+
+
+def test_sessions_that_end_together_leave_in_the_order_of_a_hash_table() -> None:
+    running = Running(planned("session(100, expr)"))
+    running.feed([(1000, 1)], "b")
+    running.feed([(1000, 2)], "a")
+    assert [chunk for chunk in running.finish() if chunk[0][0] == "-"] == [
+        [("-", 1000, 2), ("-", 1000, 1)]
+    ]
+
+
 def test_condition_in_an_attribute_judges_all_rows_again() -> None:
     running = Running(planned("expression(expr)"))
     running.feed([(1, 1), (2, 2), (3, 3)], "count() <= 3")

@@ -25,10 +25,22 @@ def test_tables() -> None:
         ("@PrimaryKey('A')", "no attribute `A`"),
         ("@Index('b')", "no attribute `b`"),
         ("@PrimaryKey('')", "no attribute ``"),
+        ("@PrimaryKey", "names no attribute"),
+        ("@PrimaryKey('a') @PrimaryKey('c')", "written twice"),
+        ("@PrimaryKey('a') @PrimaryKey('a')", "written twice"),
+        ("@Index", "names one attribute, this one 0"),
+        ("@Index('a', 'c')", "names one attribute, this one 2"),
+        ("@PrimaryKey('a') @Index('a', 'a')", "names one attribute, this one 2"),
+        ("@Index('a') @Index('c') @Index('a')", "`a` has an index already"),
     ],
 )
 def test_keys_that_are_not_there(note: str, message: str) -> None:
-    assert message in refused(f"{note} define table U (a int);").message
+    assert message in refused(f"{note} define table U (a int, c long);").message
+
+
+def test_names_of_keys_may_stand_between_spaces() -> None:
+    table = plan("@PrimaryKey(' a', 'c ') @Index(' c ') define table U (a int, c long);").tables[1]
+    assert (table.primary_key, table.indexes) == ((0, 1), (1,))
 
 
 def test_named_windows() -> None:

@@ -179,3 +179,9 @@ def test_refused_ranges(text: str, message: str) -> None:
     error = refused(f"{AGGREGATION} from R join A {text} select total insert into Out;")
     assert message in error.message
     assert error.hint
+
+
+def test_a_snapshot_has_no_expired_rows_of_its_own() -> None:
+    text = "from S#window.length(2) select n output snapshot every 1 sec insert {} events into Out;"
+    assert "no expired rows" in refused(text.format("expired")).message
+    assert plan(text.format("all")).queries[0].output.events == "all"

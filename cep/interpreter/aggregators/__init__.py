@@ -12,6 +12,14 @@ from cep.interpreter.aggregators.indicators import Atr, Ema, Lag, Rsi, Wma
 from cep.interpreter.aggregators.order_statistics import MEDIAN, Percentile
 from cep.interpreter.aggregators.own import OwnAggregator
 from cep.interpreter.aggregators.paired import Correlation, WeightedPrice
+from cep.interpreter.aggregators.siddhi import (
+    SiddhiAll,
+    SiddhiDeviation,
+    SiddhiDistinctCount,
+    SiddhiExtreme,
+    SiddhiForever,
+    SiddhiOne,
+)
 from cep.interpreter.aggregators.sums import Average, Deviation, Sum, WholeSum
 from cep.interpreter.aggregators.truths import All, One
 from cep.interpreter.context import Context
@@ -38,6 +46,17 @@ _BY_NAME: dict[str, Callable[..., Aggregator]] = {
     "vwap": WeightedPrice,
     "correlation": Correlation,
 }
+_SIDDHI: dict[str, Callable[..., Aggregator]] = {
+    "and": SiddhiAll,
+    "or": SiddhiOne,
+    "distinctCount": SiddhiDistinctCount,
+    "stdDev": SiddhiDeviation,
+    "min": lambda x: SiddhiExtreme(x, 1),
+    "max": lambda x: SiddhiExtreme(x, -1),
+    "minForever": lambda x: SiddhiForever(x, 1),
+    "maxForever": lambda x: SiddhiForever(x, -1),
+}
+"""Aggregators that Siddhi has in another way, in its mode."""
 _WITH_CONSTANT: dict[str, Callable[..., Aggregator]] = {
     "percentile": Percentile,
     "ema": Ema,
@@ -58,6 +77,8 @@ def make_aggregator(aggregate: Aggregate, context: Context) -> Aggregator:
         return WholeSum(evaluator(aggregate.arguments[0], context))
     if aggregate.digest:
         return OwnAggregator(aggregate, _evaluators(aggregate.arguments, context))
+    if context.compat and name in _SIDDHI:
+        return _SIDDHI[name](*_evaluators(aggregate.arguments, context))
     if name in _BY_NAME:
         return _BY_NAME[name](*_evaluators(aggregate.arguments, context))
     values = _evaluators(aggregate.arguments[:-1], context)

@@ -16,6 +16,14 @@ class Aggregator(ABC):
     def value(self) -> Any:
         """The value now."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left in it once as many rows have gone as have come.
+
+        In joins other rows may go than came, since a row that leaves meets what is held then.
+        """
+        return True
+
     @abstractmethod
     def enter(self, row: Row) -> Any:
         """The value after a row has come."""

@@ -50,6 +50,10 @@ class DistinctCount(Aggregator):
     def value(self) -> int:
         return len(self._counts)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._counts
+
     def enter(self, row: Row) -> int:
         self._counts[group_of([self._argument(row)])] += 1
         return len(self._counts)

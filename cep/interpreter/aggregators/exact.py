@@ -51,6 +51,11 @@ class ExactSum:
         """Whether an infinity is in it."""
         return bool(self.rises or self.falls)
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether all that came has gone, or cancelled out."""
+        return not (self.whole or self.rises or self.falls)
+
     def over(self, divisor: int) -> float | None:
         """The sum divided by a whole number, rounded once; null for infinity less infinity."""
         if self.infinite:

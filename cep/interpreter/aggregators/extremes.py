@@ -29,6 +29,10 @@ class Extreme(OfOne):
             heapq.heappop(heap)
         return self._sign * heap[0] if heap else None
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._counts
+
     def add(self, value: Any) -> None:
         if value not in self._counts:
             heapq.heappush(self._heap, self._sign * value)

@@ -22,6 +22,10 @@ class WholeSum(OfOne):
     def value(self) -> int | None:
         return wrap_long(self._total) if self._count else None
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._count and not self._total
+
     def add(self, value: int) -> None:
         self._count += 1
         self._total += value
@@ -52,6 +56,10 @@ class Sum(OfOne):
     @property
     def value(self) -> float | None:
         return self._total.over(1) if self._count else None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._count and self._total.is_zero
 
     def add(self, value: float) -> None:
         self._count += 1
@@ -104,11 +112,19 @@ class Moments:
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation of the population; null of nothing and of infinities."""
-        if not self.count or self.total.infinite:
+        """The standard deviation of the population.
+
+        Null of nothing, of infinities, and where other values have gone than came.
+        """
+        if self.count <= 0 or self.total.infinite:
             return None
         scatter, bits = scattered(self.count, self.squares, self.total, self.total)
-        return root_over(scatter, self.count << bits)
+        return None if scatter < 0 else root_over(scatter, self.count << bits)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left of what came and went."""
+        return not self.count and self.total.is_zero and self.squares.is_zero
 
     def clear(self) -> None:
         """All have gone."""
@@ -144,6 +160,10 @@ class Deviation(OfOne):
     @property
     def value(self) -> float | None:
         return self._moments.deviation
+
+    @property
+    def is_empty(self) -> bool:
+        return self._moments.is_empty
 
     def add(self, value: float) -> None:
         self._moments.add(value)

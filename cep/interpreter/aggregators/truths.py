@@ -20,6 +20,10 @@ class Truth(OfOne):
     @abstractmethod
     def value(self) -> bool: ...
 
+    @property
+    def is_empty(self) -> bool:
+        return self._counts == [0, 0]
+
     def add(self, value: bool) -> None:
         self._counts[value] += 1
 

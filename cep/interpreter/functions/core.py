@@ -6,6 +6,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cep.interpreter.context import Context
 from cep.interpreter.functions.convert import converter
 from cep.interpreter.numbers import INT_END, to_float
@@ -90,39 +92,46 @@ def _from_smallest(extreme: Evaluator, type_: Type) -> Evaluator:
 
 
 def _instance_of(type_: Type) -> Make:
-    """Values have their attribute's type, if they fit it; those of objects are looked at."""
+    """A value is of its attribute's type, unless another was sent: types are not checked there."""
 
     def make(node: Call, arguments: list[Evaluator], context: Context) -> Evaluator:
         value, declared = arguments[0], node.arguments[0].type
-        if declared is Type.OBJECT:
-            return lambda row: _is_instance(value(row), type_)
-        return lambda row: declared is type_ and _fits(value(row), type_)
+        return lambda row: type_ in _types_of(value(row), declared)
 
     return make
 
 
-def _fits(value: Any, type_: Type) -> bool:
-    match value:
-        case None:
-            return False
-        case float() if type_ is Type.FLOAT:
-            return value != value or to_float(value) == value
-        case _:
-            return isinstance(value, str) == (type_ is Type.STRING)
+NUMPY_TYPES = {
+    "bool": Type.BOOL,
+    "int32": Type.INT,
+    "int64": Type.LONG,
+    "float32": Type.FLOAT,
+    "float64": Type.DOUBLE,
+}
 
 
-def _is_instance(value: Any, type_: Type) -> bool:
+def _types_of(value: Any, declared: Type) -> tuple[Type, ...]:
+    """What a value is. Numbers of Python have one kind each, so that of the attribute decides.
+
+    A small whole number in an object is both an int and a long; NumPy's numbers say what they are.
+    """
     match value:
+        case np.generic():
+            return (NUMPY_TYPES.get(value.dtype.name, Type.OBJECT),)
         case bool():
-            return type_ is Type.BOOL
-        case int() if -INT_END <= value < INT_END:
-            return type_.is_integer
+            return (Type.BOOL,)
+        case int() if declared.is_numeric:
+            return (declared,)
         case int():
-            return type_ is Type.LONG
+            return (Type.INT, Type.LONG) if -INT_END <= value < INT_END else (Type.LONG,)
+        case float() if declared is Type.FLOAT and (value != value or to_float(value) == value):
+            return (declared,)
         case float():
-            return type_ is Type.DOUBLE
+            return (Type.DOUBLE,)
+        case str():
+            return (Type.STRING,)
         case _:
-            return type_ is Type.STRING and isinstance(value, str)
+            return ()
 
 
 def _create_set(node: Call, arguments: list[Evaluator], context: Context) -> Evaluator:

@@ -83,7 +83,7 @@ class Side:
         rows: Chunk = []
         for row in chunk:
             rows.append(row)
-            if self._part.expired:
+            if self._context.wants_expired:
                 rows.append(row.copy(Kind.EXPIRED, now))
             rows.append(row.copy(Kind.RESET, now))
         self._joined(rows)
@@ -114,9 +114,8 @@ SIDES = ("left", "right")
 class JoinPart:
     """Both sides of a join."""
 
-    def __init__(self, join: Join, context: Context, emit: EmitAll, expired: bool) -> None:
+    def __init__(self, join: Join, context: Context, emit: EmitAll) -> None:
         self.join = join
-        self.expired = expired
         self._emit = emit
         self._waiting: list[list[Chunk]] | None = None
         inputs = (join.left, join.right)
@@ -175,6 +174,6 @@ class JoinPart:
             self._emit(chunks)
 
 
-def make_join(join: Join, context: Context, emit: EmitAll, expired: bool = True) -> JoinPart:
-    """A join, its windows kept for snapshots. `expired`: whether expired rows are wanted."""
-    return JoinPart(join, context, emit, expired)
+def make_join(join: Join, context: Context, emit: EmitAll) -> JoinPart:
+    """A join, its windows kept for snapshots."""
+    return JoinPart(join, context, emit)

@@ -19,7 +19,9 @@ class BatchWindow(BatchedWindow):
 
     def process(self, chunk: Chunk) -> None:
         leaving = self.leaving()
-        self._previous = list(chunk)
+        context = self.setting.context
+        if context.wants_expired or not context.compat:
+            self._previous = list(chunk)
         size = self._length or max(len(chunk), 1)
         parts = [chunk[start : start + size] for start in range(0, len(chunk), size)]
         outs = [self._batch(part) for part in parts]
@@ -28,7 +30,9 @@ class BatchWindow(BatchedWindow):
 
     def _batch(self, rows: Chunk) -> Chunk:
         reset = [] if self._reset is None else [self._reset]
-        self._reset = rows[0].copy(Kind.RESET)
+        context = self.setting.context
+        if not (context.compat and context.key and not context.wants_expired):
+            self._reset = rows[0].copy(Kind.RESET)  # Siddhi's state of a key is lost here
         return [*reset, *rows]
 
     def state(self) -> Any:

@@ -13,7 +13,8 @@ class BatchedWindow(WindowPart):
     """Joins find the batch sent last.
 
     In Siddhi a search leaves the reading mark of the rows at their end, so that they keep their own
-    time when they leave; with `compat` they do so here.
+    time when they leave; and where no expired rows are wanted, what joins find is never let go.
+    With `compat` both are so here.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -28,10 +29,17 @@ class BatchedWindow(WindowPart):
 
     def leaving(self) -> Chunk:
         """The rows sent last, as they leave now; none is left."""
-        kept = self._searched if self.setting.context.compat else 0
+        context = self.setting.context
+        if context.compat and not context.wants_expired:
+            return []
+        kept = self._searched if context.compat else 0
         rows, self._previous, self._searched = self._previous, [], 0
         own_time = [row.copy(Kind.EXPIRED) for row in rows[:kept]]
         return own_time + expired(rows[kept:], self.setting.now_ms)
+
+    def _sent(self, rows: Chunk) -> None:
+        """A batch has gone out, behind what was left of those before it."""
+        self._previous += rows
 
     def state(self) -> Any:
         return [self._previous, self._searched]

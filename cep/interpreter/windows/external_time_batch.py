@@ -98,7 +98,7 @@ class ExternalTimeBatchWindow(WindowPart):
 
     def _send(self) -> Chunk:
         """The batch before expires, a reset, the rows."""
-        out = expired(self._previous, self._newest_ms)
+        out = self._leaving()
         if self._rows and self._reset is not None:
             out.append(self._reset.copy(time=self._newest_ms))
             self._reset = None
@@ -106,12 +106,18 @@ class ExternalTimeBatchWindow(WindowPart):
         self._previous, self._rows = self._rows, []
         return out
 
+    def _leaving(self) -> Chunk:
+        """The batch before, as it expires. Siddhi leaves it out where nobody wants it."""
+        context = self.setting.context
+        is_wanted = context.wants_expired or not context.compat
+        return expired(self._previous, self._newest_ms) if is_wanted else []
+
     def _send_again(self) -> Chunk:
         """The batch went out already: it expires and comes again, with the rows since then."""
         if not self._rows or self._reset is None:
             return []
         out = [
-            *expired(self._previous, self._newest_ms),
+            *self._leaving(),
             self._reset.copy(time=self._newest_ms),
             *self._previous,
             *self._rows,

@@ -18,8 +18,8 @@ class LengthBatchWindow(BatchedWindow):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._length: int = setting.constant(0)
-        streams: bool = setting.constant(1)
-        self._take = self._pass_on if streams else self._collect
+        self._streams: bool = setting.constant(1)
+        self._take = self._pass_on if self._streams else self._collect
         if not self._length:
             self._take = _pass_through
         self._rows: Chunk = []
@@ -34,17 +34,18 @@ class LengthBatchWindow(BatchedWindow):
         if len(self._rows) < self._length:
             return []
         out = [*self.leaving(), self._rows[0].copy(Kind.RESET, now), *self._rows]
-        self._previous, self._rows = self._rows, []
+        self._sent(self._rows)
+        self._rows = []
         return out
 
     def _pass_on(self, row: Row, now: int) -> Chunk:
-        if len(self._previous) < self._length:
-            self._previous.append(row)
-            return [row]
-        reset = self._previous[0].copy(Kind.RESET, now)
-        out = [*self.leaving(), reset, row]
-        self._previous = [row]
-        return out
+        out: Chunk = []
+        if len(self._rows) == self._length:
+            out = [*self.leaving(), self._rows[0].copy(Kind.RESET, now)]
+            self._rows = []
+        self._rows.append(row)
+        self._previous.append(row)
+        return [*out, row]
 
     def state(self) -> Any:
         return [super().state(), self._rows]
@@ -52,6 +53,8 @@ class LengthBatchWindow(BatchedWindow):
     def restore(self, state: Any) -> None:
         super().restore(state[0])
         self._rows = state[1]
+        if self._streams and not self._rows:  # snapshots of older releases do not tell them apart
+            self._rows = self._previous[-self._length :]
 
 
 def _pass_through(row: Row, now: int) -> Chunk:

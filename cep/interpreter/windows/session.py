@@ -8,6 +8,7 @@ from typing import Any
 from loguru import logger
 
 from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 from cep.interpreter.windows.base import Setting, WindowPart
 from cep.interpreter.windows.sessions import Session, SiddhiSession
 from cep.plan.expressions import Column
@@ -18,6 +19,10 @@ class SessionWindow(WindowPart):
 
     With a latency an ended session waits that much longer for late rows, as the one before the
     current one. Late rows that belong to no session are dropped.
+
+    In Siddhi's mode a row that runs ahead of the clock, and so finds the session over before its
+    timer has fired, belongs to no session without a latency; with one, a session that a timer ends
+    takes the one before along.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -47,6 +52,8 @@ class SessionWindow(WindowPart):
         if session is not None and row.time < session.start_ms:
             return self._take_late(row, key, session)
         if session is not None and row.time > session.end_ms:
+            if self.setting.context.compat and not self._latency_ms:
+                return True
             self._end(key, session, gone)
             session = None
         end_ms = row.time + self._gap_ms
@@ -99,6 +106,8 @@ class SessionWindow(WindowPart):
         gone: Chunk = []
         for key, session in _by_end(self._now):
             if session.end_ms <= due_ms:
+                if self.setting.context.compat and key in self._before:
+                    session.rows[:0] = self._before.pop(key).rows
                 self._end(key, session, gone)
         for key, session in _by_end(self._before):
             if session.end_ms + self._latency_ms <= due_ms:
@@ -106,6 +115,8 @@ class SessionWindow(WindowPart):
         self.setting.emit(_leaving(gone))
 
     def held(self) -> Iterable[Row]:
+        if self.setting.context.compat:  # there joins look at what has just left, which is nothing
+            return []
         sessions = [*self._before.values(), *self._now.values()]
         return [row for session in sessions for row in session.rows]
 
@@ -126,4 +137,8 @@ def _leaving(rows: Chunk) -> Chunk:
 
 
 def _by_end(sessions: dict[Any, Session]) -> list[tuple[Any, Session]]:
-    return sorted(sessions.items(), key=lambda item: item[1].end_ms)
+    """Those that end first come first, of the same end in the order of Siddhi's hash table."""
+    keys = {str(key): key for key in sessions}
+    ordered = [keys[text] for text in in_hash_order(keys, slots_for(len(keys)))]
+    items = [(key, sessions[key]) for key in ordered]
+    return sorted(items, key=lambda item: item[1].end_ms)

@@ -57,7 +57,8 @@ class SiddhiTimeBatchWindow(BatchedWindow):
             out.append(self._reset)
             self._reset = None
         out += self._rows
-        self._previous, self._rows = self._rows, []
+        self._sent(self._rows)
+        self._rows = []
         return out
 
     def state(self) -> Any:
