@@ -129,7 +129,7 @@ def replay(
     With a callback that sends rows, those are fed after the batch at hand. At the end time passes
     `until_msc`, UTC.
     """
-    run = rules.start()
+    run = rules.start(mode="sorted")
     for batch in batches(run, sources):
         yield from _delivered(run, delivery, run.feed(batch))
         advance(len(batch))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.clocks import Mode
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
 from cep.engine.layout import StreamIds, row_cells, row_widths
@@ -44,13 +45,18 @@ class InterpretedStage:
     """
 
     def __init__(
-        self, stages: Stages, ids: StreamIds, made: frozenset[str], decoder: Decoder
+        self,
+        stages: Stages,
+        ids: StreamIds,
+        made: frozenset[str],
+        decoder: Decoder,
+        mode: Mode,
     ) -> None:
         """`made` are the streams whose rows are put out."""
         self.plan = stages.plan
         self.ids = ids
         self.decoder = decoder
-        self.interpreter = Interpreter(rest(stages))
+        self.interpreter = Interpreter(rest(stages), mode=mode)
         self._widths = row_widths(self.plan)
         self._names = ids.names()
         self._order = 0

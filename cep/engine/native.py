@@ -171,7 +171,7 @@ class Run:
 
         rules = self.rules
         made = rules.outputs | rules.passed_from(INTERPRETED)
-        return InterpretedStage(rules.stages, rules.ids, made, self.decoder)
+        return InterpretedStage(rules.stages, rules.ids, made, self.decoder, self.clocks.mode)
 
     def _wanted_streams(self) -> NDArray[np.bool_]:
         wanted = np.zeros(len(self.rules.ids), np.bool_)

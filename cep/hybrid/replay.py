@@ -38,8 +38,8 @@ class Hybrid:
         wanted = plan.derived if outputs is None else frozenset(outputs)
         front = found.database
         self._runner.change(front, found.passed | (wanted & front.made))
-        run = Compiled(found.native, outputs=wanted & found.native.made, jit=jit).start()
-        self._halves = Halves(plan, found, self._runner, run, wanted)
+        run = Compiled(found.native, outputs=wanted & found.native.made, jit=jit)
+        self._halves = Halves(plan, found, self._runner, run.start(mode="sorted"), wanted)
 
     @property
     def late(self) -> int:

@@ -106,9 +106,21 @@ class VolumeBars(Bars):
 class TimeBars(Bars):
     """Bars of a fixed time, aligned to its multiples since 1970.
 
-    A bar ends, at its end, when the first row of a later one comes. A row older than the bar
-    counts in it.
+    A bar ends when its time has come, or else when the first row of a later one comes.
     """
+
+    @property
+    def due_ms(self) -> int | None:
+        return None if self._bar is None else self._bar.start_ms + int(self._size)
+
+    def ends_ms(self, row: Row) -> int:
+        size = int(self._size)
+        return row.time - row.time % size + size
+
+    def end(self) -> Chunk:
+        assert self._bar is not None
+        finished, self._bar = self._bar.finished(self._bar.start_ms + int(self._size)), None
+        return [finished]
 
     def _take(self, row: Row, price: float, volume: float | None) -> Chunk:
         size = int(self._size)

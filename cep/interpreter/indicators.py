@@ -29,6 +29,19 @@ class Indicator(ABC):
     def restore(self, state: Any) -> None:
         """Take over what `state` gave."""
 
+    @property
+    def due_ms(self) -> int | None:
+        """When time alone ends what is under way; None where it does not."""
+        return None
+
+    def ends_ms(self, row: Row) -> int | None:
+        """When that ends to which a row belongs; None where time ends nothing."""
+        return None
+
+    def end(self) -> Chunk:
+        """What comes out when that time has come."""
+        return []
+
 
 class Lines(Indicator):
     """An indicator that adds lines to each row; a row without a value gets the lines as they are.

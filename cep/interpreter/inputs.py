@@ -50,7 +50,7 @@ def chain(handlers: tuple[Handler, ...], context: Context, emit: Emit) -> Emit:
         if isinstance(handler, Filter):
             emit = _filter(handler.condition, place, emit)
         else:
-            emit = _function(make_stream_function(handler, place), emit)
+            emit = _function(make_stream_function(handler, place, emit), emit)
     return emit
 
 

@@ -9,12 +9,13 @@ from typing import Any
 from loguru import logger
 
 from cep.interpreter.bars import TickBars, TimeBars, VolumeBars
+from cep.interpreter.clock import Timer
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.groups import Group, group_of
 from cep.interpreter.indicators import Bollinger, Constants, Indicator, Macd
 from cep.interpreter.own import own_indicator
-from cep.interpreter.rows import Chunk, Evaluator, Row
+from cep.interpreter.rows import Chunk, Emit, Evaluator, Row
 from cep.plan.expressions import Constant
 from cep.plan.query import StreamFunction
 
@@ -30,15 +31,20 @@ LEVELS = {"fatal": "critical", "warn": "warning"}
 """Log levels of Siddhi that are called otherwise here; `off` writes nothing."""
 
 
-def make_stream_function(function: StreamFunction, context: Context) -> Apply:
-    """A stream function, what it remembers kept for snapshots; KeyError when there is none."""
+def make_stream_function(
+    function: StreamFunction, context: Context, emit: Emit | None = None
+) -> Apply:
+    """A stream function, what it remembers kept for snapshots; KeyError when there is none.
+
+    What time makes of it goes to `emit`; without one time makes nothing.
+    """
     arguments = [evaluator(argument, context) for argument in function.arguments]
     match function.name:
         case "log":
             return _log(function, arguments, context)
         case "pol2Cart":
             return _pol2cart(arguments, len(function.added))
-    part = KeyedIndicator(function, arguments, context)
+    part = KeyedIndicator(function, arguments, context, emit)
     context.keep(part, "function")
     return part.process
 
@@ -87,12 +93,20 @@ def _with(row: Row, added: list[Any]) -> Row:
 class KeyedIndicator:
     """An indicator for each group of rows (`group by`, `keys`).
 
-    Rows that are not current pass with what was added last.
+    Rows that are not current pass with what was added last. In history in the order of time a bar
+    ends when its time is over; of rows as they came, each key's would have to wait for its own.
     """
 
     def __init__(
-        self, function: StreamFunction, arguments: list[Evaluator], context: Context
+        self,
+        function: StreamFunction,
+        arguments: list[Evaluator],
+        context: Context,
+        emit: Emit | None,
     ) -> None:
+        self._context, self._emit = context, emit
+        is_timed = emit is not None and context.shared.lateness.mode == "sorted"
+        self._timer = context.timer("bars", self._due) if is_timed else None
         values = [item.value if isinstance(item, Constant) else None for item in function.arguments]
         make = INDICATORS.get(function.name) or own_indicator(function)
         self._make: Callable[[], Indicator] = lambda: make(arguments, values)
@@ -101,7 +115,27 @@ class KeyedIndicator:
 
     def process(self, chunk: Chunk) -> Chunk:
         """The rows that come out."""
-        return [out for row in chunk for out in self._group(row).take(row)]
+        if self._timer is None:
+            return [out for row in chunk for out in self._group(row).take(row)]
+        return [out for row in chunk for out in self._timed(self._group(row), row, self._timer)]
+
+    def _timed(self, item: Indicator, row: Row, timer: Timer) -> Chunk:
+        """The rows that come out of one; late ones do not reopen what time has closed."""
+        ends_ms = item.ends_ms(row)
+        if ends_ms is not None and self._context.shared.cause.is_late:
+            if ends_ms <= self._context.now_ms:
+                return []
+        before = item.due_ms
+        out = item.take(row)
+        if item.due_ms is not None and item.due_ms != before:
+            timer.at(item.due_ms)
+        return out
+
+    def _due(self, due_ms: int) -> None:
+        """Time ends what is due, of one group after the other as they first came."""
+        for item in self._groups.values():
+            if self._emit is not None and item.due_ms is not None and item.due_ms <= due_ms:
+                self._emit(item.end())
 
     def _group(self, row: Row) -> Indicator:
         key = group_of([read(row) for read in self._keys])

@@ -65,7 +65,8 @@ class Tracer:
         compiled = [query for query in scope.queries if not scope.is_interpreted(query)]
         self.probed: Probed = probed(plan, compiled)
         outputs = [stream.name for stream in self.probed.plan.streams]
-        self.run: Run = Compiled(self.probed.plan, outputs=outputs, jit=False).start()
+        rules = Compiled(self.probed.plan, outputs=outputs, jit=False)
+        self.run: Run = rules.start(mode="sorted")
         self._put_in_order: SeenRows = defaultdict(list)
         context = Context(self._listen())
         self._engines = Engines(self.run, scope, self.notes)

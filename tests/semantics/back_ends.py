@@ -57,7 +57,11 @@ NATIVE_DIFFERS = {
 }
 DIFFERS: dict[str, dict[str, str]] = {
     "interpreter": {"window-time-keyed": ONE_CLOCK},
-    "naive": {"window-time-keyed": ONE_CLOCK, "event-at-cause": "it knows no batches of time"},
+    "naive": {
+        "window-time-keyed": ONE_CLOCK,
+        "event-at-cause": "it knows no batches of time",
+        "bar-beside-ticks": "it knows no bars",
+    },
     "native-plain": NATIVE_DIFFERS,
     "native": NATIVE_DIFFERS,
 }
