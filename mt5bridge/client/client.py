@@ -198,7 +198,7 @@ class Client:
         marks = tuple(box.mark() for box in [self.deals, *self.ticks.values()])
         round_trip_us = min(1_000 * (self.round_trip_ms or 0), _ROUND_TRIP_US_MAX)
         self._urgent.append(
-            Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, round_trip_us, marks)
+            Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, round_trip_us, 0, marks)
         )
 
     def _welcomed(self, welcome: Welcome, now: Now) -> None:

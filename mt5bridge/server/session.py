@@ -320,7 +320,7 @@ class Session:
                 stream.seen = max(stream.seen, mark.passed)
                 frames += self._ask(mark.stream, stream, now)
         marks = tuple(self._mark(stream_id) for stream_id in self.keys)
-        return [Heartbeat(beat.token, now.utc_msc, 0, 0, marks), *frames]
+        return [Heartbeat(beat.token, now.utc_msc, 0, 0, 0, marks), *frames]
 
     def _mark(self, stream_id: int) -> Mark:
         stream = self.streams[self.keys[stream_id]]

@@ -180,7 +180,7 @@ class Terminals:
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"
             # If the older connection is dead, the socket tells so when it cannot send this.
-            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, ()))
+            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, 0, ()))
             return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
         return self._bind(route, session, hello, now)
 

@@ -10,7 +10,7 @@ from mt5bridge.wire.frames import FRAMES, Frame
 from mt5bridge.wire.layout import Reader, pack_body, unpack_body
 
 MAGIC = b"MT5B"
-VERSION = 1
+VERSION = 2
 BODY_BYTES_MAX = 1_048_576
 
 _HEAD = struct.Struct("<4sBBHI")  # magic, version, type, flags, body length

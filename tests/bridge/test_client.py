@@ -202,11 +202,11 @@ def test_heartbeats() -> None:
     client.outgoing(_START)
     beat_at = Now(1_100, 100)
     (beat,) = client.outgoing(beat_at)
-    assert beat == Heartbeat(1, 100, 0, 0, (Mark(0, 0, 0), Mark(1, 42, 42)))
-    client.receive(Heartbeat(1, 0, 0, 0, (Mark(1, 42, 41),)), Now(1_107, 107))
+    assert beat == Heartbeat(1, 100, 0, 0, 0, (Mark(0, 0, 0), Mark(1, 42, 42)))
+    client.receive(Heartbeat(1, 0, 0, 0, 0, (Mark(1, 42, 41),)), Now(1_107, 107))
     assert client.round_trip_ms == 7
     assert client.unacknowledged == 1
-    client.receive(Heartbeat(0, 0, 0, 0, ()), Now(1_200, 200))
+    client.receive(Heartbeat(0, 0, 0, 0, 0, ()), Now(1_200, 200))
     assert client.round_trip_ms == 7
     (beat,) = client.outgoing(Now(1_300, 300))
     assert isinstance(beat, Heartbeat) and beat.round_trip_us == 7_000

@@ -195,8 +195,8 @@ def test_loss_at_the_end_shows_in_a_heartbeat() -> None:
     dialog.begin("EURUSD")
     dialog.say(ticks(1, 2))
     dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 1)
-    answer, resend = dialog.say(Heartbeat(9, 0, 0, 0, (Mark(1, 9, 4),)))
-    assert answer == Heartbeat(9, dialog.now.utc_msc, 0, 0, (Mark(0, 0, 0), Mark(1, 2, 1)))
+    answer, resend = dialog.say(Heartbeat(9, 0, 0, 0, 0, (Mark(1, 9, 4),)))
+    assert answer == Heartbeat(9, dialog.now.utc_msc, 0, 0, 0, (Mark(0, 0, 0), Mark(1, 2, 1)))
     assert resend == Resend(1, 3, 4)
 
 
@@ -308,7 +308,7 @@ def test_numbers_end_with_the_connection() -> None:
     dialog.greet()
     assert _codes(dialog.say(ticks(1, 2))) == [ErrorCode.UNKNOWN_STREAM]
     for frame in (
-        Heartbeat(1, 0, 0, 0, (Mark(1, 1, 1), Mark(2, 1, 1))),
+        Heartbeat(1, 0, 0, 0, 0, (Mark(1, 1, 1), Mark(2, 1, 1))),
         Lost(1, 1, 1, LostReason.OTHER, ""),
     ):
         assert _codes(dialog.say(frame)) == [ErrorCode.UNKNOWN_STREAM]

@@ -219,7 +219,7 @@ def test_bounds_themselves_are_in_range() -> None:
     largest = Symbol(2**32 - 1, *_SIZES, "😀" * 8)
     marks = (Mark(2**32 - 1, 2**63 - 1, 2**63 - 1),) * (SYMBOLS_MAX + 1)
     for frame in (
-        Heartbeat(2**64 - 1, TIME_MSC_MAX, 0, 2**32 - 1, marks),
+        Heartbeat(2**64 - 1, TIME_MSC_MAX, 0, 2**32 - 1, 0, marks),
         Ack((Durable(2**32 - 1, 2**63 - 1),) * (SYMBOLS_MAX + 1)),
         replace(
             FRAMES["welcome"][1],
