@@ -23,14 +23,16 @@ def sequential(
     done = 0
     for record in lived(selection, run):
         if isinstance(record, Moment):
-            rows = run.tell_time(record.time_msc, done)
-            rows.ints[:, OUT_ORDER] = record.order
+            for time_msc, keys in run.watermarks.tell(*record.told):
+                rows = run.tell_time(time_msc, done, keys)
+                rows.ints[:, OUT_ORDER] = record.order
+                yield rows
             done += 1
         else:
             rows = _fed(run, record, done)
             done += len(record)
             advance(len(record))
-        yield rows
+            yield rows
 
 
 def _fed(run: Run, batch: InputRows, first: int) -> Rows:

@@ -34,6 +34,7 @@ from cep.engine.stage_run import (
 from cep.engine.stages import CROSSING, INTERPRETED, KEYED, Stages
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
+from cep.engine.watermarks import Watermarks
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 
@@ -147,6 +148,7 @@ class Run:
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         self.next_order = 0
+        self.watermarks = Watermarks()
         self.open_keys([*rules.plan.keys, *keys])
 
     def _direct_streams(self, stage: int) -> NDArray[np.bool_]:
@@ -324,8 +326,17 @@ class Run:
         part = self.interpreted.wall(time_msc, place, self.encoder.objects)
         return self._rows(self._through([], None, [(part, INTERPRETED)]))
 
-    def tell_time(self, time_msc: int, order: int) -> Rows:
-        """Take a record of the clock: time has passed, or under `@app:playback` the wall's has."""
+    def tell_time(self, time_msc: int, order: int, keys: tuple[str, ...] | None = None) -> Rows:
+        """Take a watermark: all records of `keys` before a time have come; None: of all keys.
+
+        `order` is the place of the record that says so. The one clock that all keys share here goes
+        no further than `watermarks`, which the caller told before, allow for every key. Under
+        `@app:playback` it is the wall's clock that moves.
+        """
+        if keys is not None:
+            if self.watermarks.clock_msc is None:
+                return self._nothing
+            time_msc = self.watermarks.clock_msc
         if self.rules.plan.playback is None:
             return self.advance(time_msc, order)
         return self.wall(time_msc, order)

@@ -16,11 +16,12 @@ from cep.engine.kernels import state as state_module
 from cep.engine.kernels.state import State
 from cep.engine.memory import SCRATCH, with_limits
 from cep.engine.native import Compiled, Run, Seed
+from cep.engine.watermarks import State as Marks
 from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
-FORMAT = 4
+FORMAT = 5
 DIGEST_BYTES = 16
 KERNELS = Path(state_module.__file__).parent
 
@@ -55,6 +56,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     key_codes: list[int]
     arrays: dict[str, Saved]
     interpreted: bytes | None
+    watermarks: Marks
 
 
 @cache
@@ -83,6 +85,7 @@ def take(run: Run) -> bytes:
             for name in _kept()
         },
         None if run.interpreted is None else run.interpreted.snapshot(),
+        run.watermarks.state(),
     )
     data = msgspec.msgpack.encode(snapshot)
     return _digest(data) + data
@@ -108,6 +111,7 @@ def restore(rules: Compiled, data: bytes) -> Run:
         stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
     if run.interpreted is not None and snapshot.interpreted is not None:
         run.interpreted.restore(snapshot.interpreted)
+    run.watermarks.restore(snapshot.watermarks)
     return run
 
 

@@ -200,6 +200,48 @@ def test_loss_at_the_end_shows_in_a_heartbeat() -> None:
     assert resend == Resend(1, 3, 4)
 
 
+def promise(complete_msc: int, *marks: Mark, offset_ms: int = 0) -> Heartbeat:
+    return Heartbeat(1, 0, offset_ms, 0, complete_msc, marks)
+
+
+def test_a_promise_is_handed_on_once_and_never_goes_back() -> None:
+    """8.6, 8.7"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    for complete_msc in (0, 5_000, 5_000, 4_000, 6_000):
+        dialog.say(promise(complete_msc, offset_ms=1_000))
+    assert [mark.utc_msc for mark in dialog.watermarks] == [4_000, 5_000]
+    assert {mark.identity for mark in dialog.watermarks} == {"demo"}
+    (terminal,) = dialog.status().terminals
+    assert terminal.complete_msc == 5_000
+
+
+def test_a_promise_counts_when_nothing_sent_before_it_is_missing() -> None:
+    """8.7: lost on the way, or not taken for want of room."""
+    dialog = Dialog()
+    dialog.begin("EURUSD", "GBPUSD")
+    dialog.say(ticks(1, 2))
+    dialog.say(promise(5_000, Mark(1, 4, 4), Mark(2, 0, 0)))
+    dialog.say(promise(5_100, Mark(1, 4, 4)))
+    assert not dialog.watermarks
+    dialog.room = False
+    dialog.say(ticks(3, 2))
+    dialog.say(promise(5_200, Mark(1, 4, 4)))
+    assert not dialog.watermarks
+    dialog.room = True
+    dialog.say(ticks(3, 2))
+    dialog.say(promise(5_300, Mark(1, 4, 4)))
+    assert [mark.time_msc for mark in dialog.watermarks] == [5_300]
+
+
+def test_a_promise_of_a_far_time_is_not_believed() -> None:
+    """6.9, 8.7"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(promise(dialog.now.utc_msc + 2 * 86_400_000))
+    assert not dialog.watermarks and dialog.counters["far_times"] == 1
+
+
 def test_what_a_lost_connection_has_told_of_is_told_anew() -> None:
     """6.7, 7.1: nothing is asked for that the terminal may not have any more."""
     dialog = Dialog()
@@ -352,7 +394,7 @@ def test_bad_frames_disturb_nobody() -> None:
     dialog.begin("EURUSD")
     good = encode(ticks(1, 2))
     assert _codes(dialog.say_bytes(good[:-1])) == [ErrorCode.BAD_FRAME]
-    assert _codes(dialog.say_bytes(sealed(good, {4: 2}))) == [ErrorCode.WRONG_VERSION]
+    assert _codes(dialog.say_bytes(sealed(good, {4: 1}))) == [ErrorCode.WRONG_VERSION]
     assert _codes(dialog.say_bytes(b"", b"stranger")) == [ErrorCode.BAD_FRAME]
     parts = dialog.terminals.receive(b"r", [good, good], dialog.now)
     assert _codes([frame for _, frame in parts]) == [ErrorCode.BAD_FRAME]
