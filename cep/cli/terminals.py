@@ -56,6 +56,7 @@ def row(terminal: TerminalStatus) -> list[str]:
         terminal.identity,
         "connected" if terminal.connected else "away",
         time_text(terminal.since_msc) if terminal.since_msc else "",
+        time_text(terminal.complete_msc) if terminal.complete_msc else "",
         terminal.trades.replace("_", " "),
         str(terminal.account or ""),
         str(len(terminal.symbols)),

@@ -325,7 +325,7 @@ class Session:
         return [Heartbeat(beat.token, now.utc_msc, 0, 0, 0, marks), *frames]
 
     def _believe(self, beat: Heartbeat, now: Now) -> None:
-        """8.7: take a promise, unless records that were sent before it are missing."""
+        """8.8: take a promise, unless records that were sent before it are missing."""
         found = Watermark(self.identity, beat.complete_msc, beat.utc_offset_ms)
         is_whole = not any(stream.missing() for stream in self.streams.values())
         if not beat.complete_msc or not is_whole or found.utc_msc <= self.figures.complete_msc:

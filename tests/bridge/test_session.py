@@ -205,7 +205,7 @@ def promise(complete_msc: int, *marks: Mark, offset_ms: int = 0) -> Heartbeat:
 
 
 def test_a_promise_is_handed_on_once_and_never_goes_back() -> None:
-    """8.6, 8.7"""
+    """8.6, 8.8"""
     dialog = Dialog()
     dialog.begin("EURUSD")
     for complete_msc in (0, 5_000, 5_000, 4_000, 6_000):
@@ -217,7 +217,7 @@ def test_a_promise_is_handed_on_once_and_never_goes_back() -> None:
 
 
 def test_a_promise_counts_when_nothing_sent_before_it_is_missing() -> None:
-    """8.7: lost on the way, or not taken for want of room."""
+    """8.8: lost on the way, or not taken for want of room."""
     dialog = Dialog()
     dialog.begin("EURUSD", "GBPUSD")
     dialog.say(ticks(1, 2))
@@ -235,7 +235,7 @@ def test_a_promise_counts_when_nothing_sent_before_it_is_missing() -> None:
 
 
 def test_a_promise_of_a_far_time_is_not_believed() -> None:
-    """6.9, 8.7"""
+    """6.9, 8.8"""
     dialog = Dialog()
     dialog.begin("EURUSD")
     dialog.say(promise(dialog.now.utc_msc + 2 * 86_400_000))

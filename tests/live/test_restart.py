@@ -316,7 +316,7 @@ def test_no_clock_record_when_unwanted_or_without_room(
 
 
 def test_a_quiet_daemon_records_time_and_rows_stay_the_same(tmp_path: Path) -> None:
-    state = {"clock_every_ms": 60, "snapshot_records": 500}
+    state = {"clock_every_ms": 60, "away_ms": 300, "snapshot_records": 500}
     settings = write_settings(tmp_path, {"signals": {"send": False}, "state": state})
     ticks = walks("A", 3_000)
     with Service(settings) as service:

@@ -200,7 +200,7 @@ def recent(count: int) -> dict[str, Records]:
 
 def test_a_daemon_killed_in_the_silence_writes_one_journal(tmp_path: Path) -> None:
     streams = [*BY_TIME, "High"]
-    state = {"clock_every_ms": 50, "snapshot_records": 700}
+    state = {"clock_every_ms": 50, "away_ms": 500, "snapshot_records": 700}
     settings = write_settings(
         tmp_path, {"signals": {"send": False}, "rules": {"streams": streams}, "state": state}
     )
@@ -251,7 +251,7 @@ def test_a_signal_of_the_clock_waits_for_the_disk(tmp_path: Path) -> None:
 
 
 def test_a_daemon_sends_the_signal_that_silence_makes(tmp_path: Path) -> None:
-    settings = write_settings(tmp_path, {"state": {"clock_every_ms": 50}})
+    settings = write_settings(tmp_path, {"state": {"clock_every_ms": 50, "away_ms": 500}})
     quick = RULES.replace("for 5 sec", "for 300 milliseconds")
     (tmp_path / "rules.cep").write_text(quick)
     (tmp_path / "daemon.toml").write_text(

@@ -1,4 +1,4 @@
-"""What the publisher's heartbeats promise (PROTOCOL 8.6) holds, and goes on in quiet markets."""
+"""What the publisher's heartbeats promise (PROTOCOL 8.6, 8.7) holds, and goes on in quiet markets."""
 
 from __future__ import annotations
 
@@ -121,6 +121,7 @@ def test_what_waits_to_be_sent_is_not_promised(tmp_path: Path) -> None:
         found.restart_daemon()
         found.stage.wait_ticks()
         found.wait_promise(reachable(last_msc(ticks)))
+    found.stage.check_ticks()
 
 
 def test_a_quiet_symbol_is_complete_as_others_go_on(tmp_path: Path) -> None:
