@@ -314,6 +314,18 @@ class Run:
         part = self.interpreted.advance(time_msc, place, self.encoder.objects)
         return self._rows(self._through([], None, [(part, INTERPRETED)]))
 
+    def end(self, time_msc: int, order: int | None = None) -> Rows:
+        """The input ends with a watermark of all keys: what is due by then happens.
+
+        No row comes any more, so that none waits to be put in order. `order` is as in `advance`.
+        """
+        if self.interpreted is None:
+            return self._nothing
+        place = self.next_order if order is None else order
+        self.next_order = place + 1
+        part = self.interpreted.end(time_msc, place, self.encoder.objects)
+        return self._rows(self._through([], None, [(part, INTERPRETED)]))
+
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
         """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.
 

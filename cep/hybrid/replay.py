@@ -15,7 +15,7 @@ from cep.engine.rows import Row
 from cep.hybrid.halves import Halves, Part, merged
 from cep.hybrid.parts import parts
 from cep.plan.nodes import Plan
-from cep.replay import BATCH_ROWS, Source
+from cep.replay import BATCH_ROWS, Source, end_msc
 
 PREFIX = "mt5cep_replay_"
 
@@ -60,8 +60,8 @@ class Hybrid:
             stop = min(start + BATCH_ROWS, total)
             yield [_encode(row) for row in self._batch(sources, start, stop)]
             advance(stop - start)
-        if until_msc is not None:
-            yield list(self._halves.run.advance(until_msc).json_lines())
+        if (ended_msc := end_msc(sources, until_msc)) is not None:
+            yield list(self._halves.run.end(ended_msc).json_lines())
 
     def close(self) -> None:
         """Leave nothing in the database."""

@@ -126,6 +126,15 @@ class Interpreter:
             self._begin(time_ms)
             self._graph.shared.clock.glide(time_ms)
 
+    def end(self, time_ms: int) -> None:
+        """The input ends here: as `advance`, but that no row waits any more for earlier ones."""
+        for stream, stage in self._graph.reorder.items():
+            self._feed_each(stream, stage.flush())
+        if self.playback:
+            self._move(time_ms)
+        else:
+            self.advance(time_ms)
+
     def wall(self, time_ms: int) -> None:
         """Say what the wall's clock shows: with playback, idle time then moves the clock."""
         self._graph.show_wall(time_ms)

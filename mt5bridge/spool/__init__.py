@@ -33,6 +33,6 @@ __all__ = [
     "CLOCK", "GAP", "CommitThread", "Condition", "Content", "Counters", "Damage", "Disk",
     "Durable", "Group", "GroupError", "Kind", "Recovery", "Segment", "Spool",
     "SpoolError", "SpoolLockedError", "State", "Stream", "StreamKey", "StreamState", "Told",
-    "clock_group", "gap", "list_segments", "mark_archived", "read", "read_checkpoint", "read_content",
-    "told",
+    "clock_group", "gap", "list_segments", "mark_archived", "read", "read_checkpoint",
+    "read_content", "told",
 ]  # fmt: skip

@@ -293,7 +293,9 @@ def test_a_tick_that_the_database_cannot_work_with_stops_nothing(
 
 def test_clock_records_in_the_spool_are_no_hindrance_to_a_start(tmp_path: Path) -> None:
     settings = settings_of(
-        tmp_path, f"sqlite:///{tmp_path / 'events.db'}", state={"clock_every_ms": 10, "away_ms": 100}
+        tmp_path,
+        f"sqlite:///{tmp_path / 'events.db'}",
+        state={"clock_every_ms": 10, "away_ms": 100},
     )
     ticks = walks("A", 100)
     with process(settings, tmp_path / "log.txt"):  # killed, with nothing but the first snapshot

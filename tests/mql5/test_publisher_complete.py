@@ -1,4 +1,4 @@
-"""What the publisher's heartbeats promise (PROTOCOL 8.6, 8.7) holds, and goes on in quiet markets."""
+"""What the publisher's heartbeats promise (PROTOCOL 8.6, 8.7) holds, and goes on in silence."""
 
 from __future__ import annotations
 
