@@ -21,7 +21,10 @@ from mt5bridge.clock import now_msc
 from mt5bridge.orders import ForgetTerminal
 from mt5bridge.server.status import Status, TerminalStatus, running_status
 
-HEAD = ["identity", "state", "since (UTC)", "trades", "account", "symbols", "on disk", "unanswered"]
+HEAD = [
+    "identity", "state", "since (UTC)", "complete (UTC)", "trades", "account", "symbols", "on disk",
+    "unanswered",
+]  # fmt: skip
 
 
 @click.group()

@@ -21,7 +21,7 @@ from cep.database.drivers import connect
 from cep.live import follower, on_database
 from mt5bridge.client import Connection
 from mt5bridge.simulator import Runner, Terminal, parse_script
-from mt5bridge.spool import Kind, read
+from mt5bridge.spool import Kind, Told, read, told
 from tests.credentials import CREDENTIAL
 from tests.database.servers import PostgresqlServer, running
 from tests.live.service import (
@@ -304,7 +304,9 @@ def test_clock_records_in_the_spool_are_no_hindrance_to_a_start(tmp_path: Path) 
         wait_until(lambda: any(one.kind is Kind.CLOCK for one in read(tmp_path / "spool")))
     with Service(settings) as service:
         finish(service)
-    assert any(one.kind is Kind.CLOCK for one in read(tmp_path / "spool"))
+    clock = [one for one in read(tmp_path / "spool") if one.kind is Kind.CLOCK]
+    assert {told(one) for one in clock} >= {Told.COMPLETE}
+    assert journal(settings) == replayed(settings, archived(settings))
 
 
 def test_a_database_that_hangs_does_not_keep_the_daemon(

@@ -23,7 +23,7 @@ from cep.plan import compile_rules
 from mt5bridge.clock import Now, now
 from mt5bridge.records import Records
 from mt5bridge.simulator import Account, Walk, random_walk
-from mt5bridge.spool import Kind, read
+from mt5bridge.spool import Kind, Told, read, told
 from tests.live.service import (
     STREAMS,
     Service,
@@ -216,7 +216,8 @@ def test_a_daemon_killed_in_the_silence_writes_one_journal(tmp_path: Path) -> No
 
     play_through_kills(settings, terminal(recent(6_000)), kills, has_shown)
     assert newest_snapshot(settings) > 6_000
-    assert any(group.kind is Kind.CLOCK for group in read(tmp_path / "spool"))
+    clock = [group for group in read(tmp_path / "spool") if group.kind is Kind.CLOCK]
+    assert {told(group) for group in clock} >= {Told.COMPLETE}
     # compiled there, plain Python here
     rules = Compiled(compile_rules(RULES), outputs=streams, jit=False)
     written = journal(settings)
