@@ -10,6 +10,7 @@ import pytest
 from mt5bridge.position import Position
 from mt5bridge.records import TICK
 from mt5bridge.server import DEALS, Settings, terminals, ticks_of
+from mt5bridge.simulator import simulated_hello
 from mt5bridge.wire import (
     Ack,
     Bye,
@@ -27,6 +28,7 @@ from mt5bridge.wire import (
     Symbols,
     Ticks,
     Welcome,
+    decode,
     encode,
 )
 from tests.bridge.dialog import SETTINGS, Dialog, symbol, ticks
@@ -386,6 +388,22 @@ def test_errors_are_not_answered() -> None:
     dialog.begin("EURUSD")
     assert dialog.say(FRAMES["error"][1]) == []
     assert dialog.counters["errors_received"] == 1
+
+
+def test_who_speaks_another_version_can_read_why_it_is_refused() -> None:
+    """3.4; who is connected is answered in our own, whatever it sends."""
+    dialog = Dialog()
+    hello = sealed(encode(simulated_hello("old", 1)), {4: 1})
+    (error,) = dialog.say_bytes(hello, b"old")
+    assert isinstance(error, Error) and error.code is ErrorCode.WRONG_VERSION
+    data = encode(error, dialog.terminals.version(b"old"))
+    assert data[4] == 1 and decode(sealed(data, {4: 2})) == error
+    dialog.begin("EURUSD")
+    dialog.say_bytes(sealed(encode(ticks(1, 2)), {4: 1}))
+    dialog.say_bytes(sealed(hello, {4: 3}), b"new")
+    assert dialog.terminals.version(b"r") == dialog.terminals.version(b"new") == 2
+    dialog.greet(b"old", "updated")
+    assert dialog.terminals.version(b"old") == 2
 
 
 def test_bad_frames_disturb_nobody() -> None:
