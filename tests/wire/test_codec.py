@@ -178,6 +178,7 @@ def test_errors_can_quote_anything(text: str) -> None:
         ("hello", {"time_msc": 2**63 - 1}),
         ("welcome", {"time_msc": -(2**63)}),
         ("heartbeat", {"time_msc": TIME_MSC_MAX + 1}),
+        ("heartbeat", {"complete_msc": TIME_MSC_MIN - 1}),
         ("account", {"time_msc": TIME_MSC_MIN - 1}),
         ("recount", {"from_msc": TIME_MSC_MIN - 1}),
         ("recount", {"to_msc": TIME_MSC_MAX + 1}),
