@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from cep.engine.change import changed
 from cep.engine.native import Compiled, Run
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import State, Watermarks
@@ -116,3 +117,12 @@ def test_a_snapshot_keeps_who_is_waited_for(run: Run) -> None:
     again = restore(run.rules, take(run))
     assert beats(again, "left", 20_000) == 0
     assert beats(again, "right", 13_000) == 3
+
+
+def test_other_rules_wait_for_the_same_terminals(run: Run) -> None:
+    run.watermarks.published("left", "A")
+    beats(run, "left", 10_000)
+    beats(run, "right", 10_000)
+    after, _ = changed(run, compile_rules(BEATS + "from Tick select bid insert into Bids;"))
+    assert beats(after, "left", 20_000) == 0
+    assert beats(after, "right", 13_000) == 3
