@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from cep.live.timekeeper import DAEMON, Timekeeper
 from mt5bridge.clock import Now
 from mt5bridge.server import Batch, Watermark, ticks_of
 from mt5bridge.simulator import Walk, random_walk
-from mt5bridge.spool import Condition, Kind, Spool, Told, read, told
+from mt5bridge.spool import Condition, Kind, Spool, StreamKey, Told, read, told
 from tests.live.timed import START_MSC, Life, archived, backtested, compiled
 
 EVERY_MS, AWAY_MS = 1_000, 5_000
@@ -223,3 +224,30 @@ def test_the_archive_keeps_who_said_what(tmp_path: Path) -> None:
 def _rows(archive: Archive, path: str) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = pq.read_table(archive.directory / path).to_pylist()
     return rows
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_crash_takes_back_is_stored_anew_behind_what_is_sent_again(
+    tmp_path: Path, seed: int
+) -> None:
+    """Killed between a watermark and its commit: neither is a promise left without its ticks."""
+    rules = compiled()
+    first = Lives(tmp_path / "killed", rules.start())
+    first.lead(seed, range(60))
+    first.spool.commit()
+    then_msc, sequences = first.now_msc, dict(first.sequences)
+    first.lead(seed, range(60, 90))
+    shutil.copytree(tmp_path / "killed", tmp_path / "left")
+    first.spool.close()
+    second = Lives(tmp_path / "left", rules.start(), sequences)
+    second.catch_up(0)
+    second.silence = Timekeeper(second.pipeline, 500, AWAY_MS)
+    second.now_msc = then_msc
+    second.lead(seed, range(60, 120))
+    second.spool.close()
+    assert second.spool.next_ingest > first.spool.next_ingest
+    assert list(backtested(archived(tmp_path / "left"), rules)) == second.lines
+    expected: dict[StreamKey, int] = {}
+    for group in read(tmp_path / "left" / "spool"):
+        assert group.sequence == expected.get(group.key, 1)
+        expected[group.key] = group.last_sequence + 1
