@@ -33,9 +33,9 @@ class _Terminal:
 class Timekeeper:
     """Makes clock records, at most one for each terminal in `every_ms`; 0 makes none.
 
-    A terminal that has told nothing new for `away_ms` is away until it does. The daemon's own clock
-    is recorded for terminals that are away, and where no terminal tells anything: then whenever the
-    rules have heard nothing for `every_ms`.
+    A terminal that has told nothing new for `away_ms` is away until it does. For those that are,
+    the daemon's own clock is recorded, so much behind: its ticks may come all the same. It is also
+    recorded where no terminal ever told anything, whenever the rules heard nothing for `every_ms`.
     """
 
     def __init__(self, pipeline: Pipeline, every_ms: int, away_ms: int) -> None:
@@ -79,13 +79,14 @@ class Timekeeper:
             terminal.is_away = self._record(identity, Told.AWAY, now.utc_msc)
 
     def _look_at_own(self, now: Now) -> None:
-        is_alone = all(terminal.is_away for terminal in self._terminals.values())
-        if is_alone and self._pipeline.heard != self._heard:
+        is_needed, behind_ms = self._pipeline.heard == self._heard, 0
+        if self._terminals:
+            is_needed = any(terminal.is_away for terminal in self._terminals.values())
+            behind_ms = self._away_ms
+        if not is_needed:
             self._heard, self._own_ms = self._pipeline.heard, now.ms
-        elif not is_alone and not any(one.is_away for one in self._terminals.values()):
-            self._own_ms = now.ms
         elif now.ms - self._own_ms >= self._every_ms:
-            self._record(DAEMON, Told.OWN, now.utc_msc)
+            self._record(DAEMON, Told.OWN, now.utc_msc - behind_ms)
             self._own_ms = now.ms
 
     def _record(self, source: str, told: Told, time_msc: int, utc_offset_ms: int = 0) -> bool:

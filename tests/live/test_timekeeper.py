@@ -93,8 +93,8 @@ def test_who_is_away_is_waited_for_and_then_is_not(tmp_path: Path) -> None:
         ("two", Told.COMPLETE, 400),
         ("two", Told.COMPLETE, 3_400),
         ("one", Told.AWAY, 1_005_000),
-        (DAEMON, Told.OWN, 1_005_950),
-        (DAEMON, Told.OWN, 1_006_950),
+        (DAEMON, Told.OWN, 1_000_950),
+        (DAEMON, Told.OWN, 1_001_950),
         ("one", Told.COMPLETE, 4_000),
         ("two", Told.COMPLETE, 7_400),
     ]
