@@ -291,6 +291,11 @@ def test_a_tick_that_the_database_cannot_work_with_stops_nothing(
     assert [json.loads(line) for line in journal(settings).splitlines()] == rows
 
 
+def said(folder: Path) -> set[Told]:
+    """What the stored clock records say."""
+    return {told(one) for one in read(folder / "spool") if one.kind is Kind.CLOCK}
+
+
 def test_clock_records_in_the_spool_are_no_hindrance_to_a_start(tmp_path: Path) -> None:
     settings = settings_of(
         tmp_path,
@@ -300,12 +305,10 @@ def test_clock_records_in_the_spool_are_no_hindrance_to_a_start(tmp_path: Path) 
     ticks = walks("A", 100)
     with process(settings, tmp_path / "log.txt"):  # killed, with nothing but the first snapshot
         wait_until(lambda: "listening" in (tmp_path / "log.txt").read_text())
-        play(terminal(ticks), address(settings))
-        wait_until(lambda: any(one.kind is Kind.CLOCK for one in read(tmp_path / "spool")))
+        play(terminal(ticks), address(settings), until=lambda: Told.COMPLETE in said(tmp_path))
     with Service(settings) as service:
         finish(service)
-    clock = [one for one in read(tmp_path / "spool") if one.kind is Kind.CLOCK]
-    assert {told(one) for one in clock} >= {Told.COMPLETE}
+    assert Told.COMPLETE in said(tmp_path)
     assert journal(settings) == replayed(settings, archived(settings))
 
 
