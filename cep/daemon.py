@@ -32,9 +32,9 @@ from cep.live.quarantine import Quarantine, RecordError
 from cep.live.reload import Ready, Reload
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since, noted
-from cep.live.silence import Silence
 from cep.live.standing import Standing
 from cep.live.state_folder import check_access, hold
+from cep.live.timekeeper import Timekeeper
 from cep.market import check_market
 from cep.plan import compile_rules
 from cep.plan.change import Report
@@ -158,6 +158,8 @@ class Daemon:
             logger.info("compiling the rules; the first start with them takes a minute or two")
         self._recover(stack)
         self.pipeline.run.warm_up()
+        state = self.config.state
+        self.timekeeper = Timekeeper(self.pipeline, state.clock_every_ms, state.away_ms)
         be_quick()
         self._serve(stop, ready)
         if self.troubles.end is None:
@@ -342,7 +344,6 @@ class Daemon:
             logger.info("listening on {}", server.address)
             if ready is not None:
                 ready.set()
-            silence = Silence(self.pipeline, self.config.state.clock_every_ms)
             file = RulesFile(self.config.rules.file, self.text, self.config.rules.watch_ms)
             reload, ready_rules = Reload(file, self._compiled_text), None
             while not stop.is_set() and self.troubles.end is None:
@@ -351,7 +352,7 @@ class Daemon:
                 now = clock.now()
                 if not self.troubles.stops:
                     self.pipeline.store_gaps()
-                    silence.look(now)
+                    self.timekeeper.look(now)
                 self._each_turn()
                 self._send_held()
                 self.outgoing.look(now)
@@ -368,6 +369,7 @@ class Daemon:
         self.sink.on_batch = self._on_batch
         self.sink.on_taken = self._on_taken
         self.sink.on_gap = self.pipeline.on_gap
+        self.sink.on_watermark = self.timekeeper.on_watermark
         self.outgoing.listen(self.sink)
         streams = self.spool.recovered.streams
         resumes = {key: state.position for key, state in streams.items()}

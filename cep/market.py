@@ -17,6 +17,7 @@ from cep.plan.nodes import Plan, Stream
 from cep.plan.readers import readers
 from cep.plan.types import Attribute, Type
 from mt5bridge.records import DEAL, TICK, DealEntry, DealKind, DealType
+from mt5bridge.spool import Told
 from mt5bridge.validate import reject_mask
 
 TICK_STREAM, DEAL_STREAM = "Tick", "Deal"
@@ -151,9 +152,17 @@ def table_field(table: pa.Table) -> Field:
     return lambda name: table[name].to_numpy()
 
 
+def says(source: str, told: int) -> tuple[str | None, bool]:
+    """Who a clock record speaks of, and whether that one is away; None is the daemon's own clock.
+
+    `told` is a `mt5bridge.spool.Told`, which is the record's quality mark.
+    """
+    return None if told == Told.OWN else source, told == Told.AWAY
+
+
 def table_text(table: pa.Table, name: str) -> pa.Array:
     """A text column of an archived table, dictionary encoded."""
-    column = table[name].combine_chunks()
+    column = table[name].unify_dictionaries().combine_chunks()
     return column if isinstance(column, pa.DictionaryArray) else pc.dictionary_encode(column)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cep.callbacks import Delivery
 from cep.engine.encode import InputRows, need_times
@@ -92,6 +93,16 @@ def in_order(tables: list[tuple[Stream, pa.Table]]) -> list[Source]:
     return sources
 
 
+def end_msc(sources: Iterable[Source], until_msc: int | None = None) -> int | None:
+    """When the input ends, UTC: at its newest row, or later where time is to pass until then.
+
+    None when there is nothing.
+    """
+    columns = [source.table["time_msc"] for source in sources if len(source.order)]
+    newest = [int(pc.max(column).as_py()) for column in columns]
+    return max([*newest, *([] if until_msc is None else [until_msc])], default=None)
+
+
 def slices(sources: Sequence[Source], batch_rows: int = BATCH_ROWS) -> Iterator[list[Source]]:
     """The sources cut into batches of the one order; a batch has those that have rows in it."""
     orders = np.sort(np.concatenate([source.order for source in sources]))
@@ -126,15 +137,15 @@ def replay(
 ) -> Iterator[Rows]:
     """Run the rules over the sources; yields output in order, told how many rows were done.
 
-    With a callback that sends rows, those are fed after the batch at hand. At the end time passes
-    `until_msc`, UTC.
+    With a callback that sends rows, those are fed after the batch at hand. The rows are sorted
+    history, which ends with its newest row or at `until_msc`, UTC.
     """
     run = rules.start(mode="sorted")
     for batch in batches(run, sources):
         yield from _delivered(run, delivery, run.feed(batch))
         advance(len(batch))
-    if until_msc is not None:
-        yield from _delivered(run, delivery, run.advance(until_msc))
+    if (ended_msc := end_msc(sources, until_msc)) is not None:
+        yield from _delivered(run, delivery, run.end(ended_msc))
 
 
 def replay_interpreted(
@@ -148,8 +159,8 @@ def replay_interpreted(
         for n, stream, time_msc, values in _records(parts):
             yield run.push(stream, time_msc, values, n)
         advance(sum(len(part.order) for part in parts))
-    if until_msc is not None:
-        yield run.advance(until_msc)
+    if (ended_msc := end_msc(sources, until_msc)) is not None:
+        yield run.end(ended_msc)
 
 
 def _records(parts: list[Source]) -> Iterator[tuple[int, str, int, tuple[Any, ...]]]:

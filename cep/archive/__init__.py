@@ -5,10 +5,10 @@ from cep.archive.compact import Compacted, compact
 from cep.archive.errors import ArchiveError
 from cep.archive.history import Imported, import_history
 from cep.archive.ingest import Ingested, ingest_spool
-from cep.archive.manifest import File, Lost, Manifest
+from cep.archive.manifest import File, Lost, Manifest, Mode
 from cep.archive.verify import Problem, Report, verify
 
 __all__ = [
     "Archive", "ArchiveError", "Compacted", "File", "Imported", "Ingested", "Lost", "Manifest",
-    "Problem", "Report", "compact", "import_history", "ingest_spool", "verify",
+    "Mode", "Problem", "Report", "compact", "import_history", "ingest_spool", "verify",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import File, save
+from cep.archive.manifest import File, Mode, save
 from cep.archive.parts import read_part, sorted_by_ingest, write_part
 from cep.archive.paths import LOCK, MANIFEST
 from mt5bridge.spool.disk import Disk
@@ -32,6 +32,8 @@ def compact(
 ) -> Compacted:
     """Rewrite every day and symbol that has several files as one, then remove the old ones.
 
+    What was lived and what is sorted history stay files of their own.
+
     A reader that opened the archive before may miss files afterwards and must open it again.
     """
     with archive.writing():
@@ -46,10 +48,11 @@ def compact(
 
 
 def by_partition(files: tuple[File, ...]) -> list[list[File]]:
-    """Files grouped by stream, date and symbol, each group in order of first ingest."""
-    groups: dict[tuple[str, str, str], list[File]] = {}
+    """Files grouped by stream, date, symbol and mode, each group in order of first ingest."""
+    groups: dict[tuple[str, str, str, str], list[File]] = {}
     for file in files:
-        groups.setdefault((file.stream, file.date, file.symbol), []).append(file)
+        key = file.stream, file.date, file.symbol, str(file.mode)
+        groups.setdefault(key, []).append(file)
     return [sorted(groups[key], key=lambda file: file.first_ingest) for key in sorted(groups)]
 
 
@@ -72,7 +75,12 @@ def _merge(archive: Archive, files: list[File]) -> File:
         raise ArchiveError(f"{files[0].path}: rows differ from the manifest; run archive verify")
     first = files[0]
     tag = f"-c{archive.manifest.generation + 1}"
-    return write_part(archive.directory, first.stream, first.symbol, first.date, table, tag)
+    assert first.mode is not None, "a manifest that is read has modes"
+    if first.mode is Mode.SORTED:
+        tag += "s"  # the same day and symbol may have a file that was lived
+    return write_part(
+        archive.directory, first.stream, first.symbol, first.date, table, first.mode, tag
+    )
 
 
 def remove_orphans(archive: Archive) -> int:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
 from cep.archive.ingest import INGEST_BITS
-from cep.archive.manifest import File, save
+from cep.archive.manifest import File, Mode, save
 from cep.archive.parts import int64, read_part, write_part
 from cep.archive.paths import DAY_MS, date_of
 from cep.archive.schema import SCHEMAS, TICKS
@@ -161,7 +161,9 @@ class _Writer:
         symbol.ingest, symbol.written_day = int(ingest[-1]), day
         table = as_table(TICKS, name, columns, ticks, [self.source])
         tag = "-" + self.source.rpartition("/")[2]
-        return write_part(self.archive.directory, TICKS, name, date_of(day), table, tag)
+        return write_part(
+            self.archive.directory, TICKS, name, date_of(day), table, Mode.SORTED, tag
+        )
 
     def _there(self, name: str, first_msc: int, last_msc: int) -> pa.Table:
         """The archive's rows of the files of `name` that reach into the interval."""

@@ -11,7 +11,7 @@ import msgspec
 
 from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import Damaged, End, File, Lost, Manifest, Origin, save
+from cep.archive.manifest import Damaged, End, File, Lost, Manifest, Mode, Origin, save
 from cep.archive.parts import write_part
 from cep.archive.tables import slices
 from mt5bridge.spool import (
@@ -160,7 +160,7 @@ def convert(segment: Segment, archive: Path, origin: Origin, ends: Iterable[End]
     known = {(end.source, end.stream): end.sequence for end in ends}
     fresh, duplicates = _fresh(content.groups, origin.last_ingest, known)
     files = [
-        write_part(archive, part.stream, part.symbol, part.date, part.table)
+        write_part(archive, part.stream, part.symbol, part.date, part.table, Mode.LIVED)
         for part in slices(fresh, origin.base)
     ]
     last = max([origin.last_ingest, *(group.last_ingest for group in content.groups)])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
 from cep.archive.errors import ArchiveError
 from cep.archive.paths import MANIFEST
+from cep.archive.schema import CLOCK
 from mt5bridge.spool.disk import replace_file
 
 FORMAT = "mt5cep-archive"
@@ -27,8 +29,18 @@ class SequenceRange(msgspec.Struct, frozen=True, array_like=True):
     last: int
 
 
+class Mode(StrEnum):
+    """How the records of a file came, which says how time passes when they are run again."""
+
+    LIVED = "lived"  # one by one; watermarks between them say up to when they were complete
+    SORTED = "sorted"  # as history in order of time: each is a watermark for all
+
+
 class File(_Entry, frozen=True, tag="file"):
-    """One Parquet file; times are UTC ms, `path` is relative to the archive."""
+    """One Parquet file; times are UTC ms, `path` is relative to the archive.
+
+    `mode` is None only in a manifest of before there were modes, until it is read.
+    """
 
     stream: str
     symbol: str
@@ -42,6 +54,7 @@ class File(_Entry, frozen=True, tag="file"):
     first_msc: int
     last_msc: int
     sequences: tuple[SequenceRange, ...]
+    mode: Mode | None = None
 
 
 class Origin(_Entry, frozen=True, tag="origin"):
@@ -144,8 +157,18 @@ def _assemble(generation: int, entries: Iterable[Entry]) -> Manifest:
     by_type: dict[type, list[Entry]] = {}
     for entry in entries:
         by_type.setdefault(type(entry), []).append(entry)
+    lived = {entry.source for entry in by_type.get(End, ()) if isinstance(entry, End)}
+    by_type[File] = [_with_mode(one, lived) for one in by_type.get(File, ()) if type(one) is File]
     lists = (tuple(by_type.get(type_, ())) for type_ in (File, Origin, End, Lost, Damaged))
     return Manifest(generation, *lists)  # type: ignore[arg-type]
+
+
+def _with_mode(file: File, lived: Collection[str]) -> File:
+    """The mode of a file of before there were modes: imports are no sources of a spool."""
+    if file.mode is not None:
+        return file
+    is_lived = file.stream == CLOCK or any(one.source in lived for one in file.sequences)
+    return msgspec.structs.replace(file, mode=Mode.LIVED if is_lived else Mode.SORTED)
 
 
 def save(directory: Path, manifest: Manifest) -> Manifest:

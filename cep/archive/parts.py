@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import File, SequenceRange
+from cep.archive.manifest import File, Mode, SequenceRange
 from cep.archive.paths import partition
 from cep.archive.schema import DELTA_ENCODED, SCHEMAS
 from mt5bridge.arrow import reader
@@ -24,7 +24,7 @@ ROW_GROUP_ROWS = 1 << 20
 
 
 def write_part(
-    archive: Path, stream: str, symbol: str, date: str, table: pa.Table, tag: str = ""
+    archive: Path, stream: str, symbol: str, date: str, table: pa.Table, mode: Mode, tag: str = ""
 ) -> File:
     """Write `table`, already in ingest order, durably; the same rows give the same file name."""
     ingest = int64(table, "ingest")
@@ -47,6 +47,7 @@ def write_part(
         first_msc=int(times.min()),
         last_msc=int(times.max()),
         sequences=_sequences(table),
+        mode=mode,
     )
 
 

@@ -29,6 +29,7 @@ from cep.market import (
     TICK_ATTRIBUTES,
     TICK_STREAM,
     deal_columns,
+    says,
     shown_deals,
     shown_ticks,
     table_field,
@@ -46,10 +47,20 @@ SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision", "qualit
 
 
 class Moment(NamedTuple):
-    """A record of the clock: its place in the total order, and the time in ms UTC."""
+    """A record of the clock: its place in the total order, and the time in ms UTC.
+
+    `source` is who speaks, `is_away` what it says: see `Watermarks.tell`.
+    """
 
     order: int
     time_msc: int
+    source: str | None
+    is_away: bool
+
+    @property
+    def told(self) -> tuple[str | None, bool, int]:
+        """What `Watermarks.tell` takes."""
+        return self.source, self.is_away, self.time_msc
 
 
 def order_of(ingest: Ints, stream: str) -> Ints:
@@ -81,7 +92,8 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
 
 def clock_tables(selection: Selection) -> Iterator[pa.Table]:
     """Records of the clock."""
-    for table in merged(Path(selection.directory), selection.clock, ALWAYS):
+    columns = (*ALWAYS, "source", "quality")
+    for table in merged(Path(selection.directory), selection.clock, columns):
         kept = within(table, selection.from_msc, selection.to_msc)
         if kept.num_rows:
             yield kept
@@ -97,6 +109,8 @@ def read(
     rest: dict[str, Iterator[pa.Table]] = {CLOCK: clock_tables(selection)} if with_clock else {}
     for stream in plan.sources:
         fields = {FIELDS[stream.name][n] for n in stream.schema.names if n != "symbol"}
+        if with_clock and stream.name == TICK_STREAM:
+            fields.add("source")
         rest[stream.name] = shown_tables(selection, stream.name, fields)
     heads = {name: next(tables, None) for name, tables in rest.items()}
     while open_ := {name: table for name, table in heads.items() if table is not None}:
@@ -117,27 +131,61 @@ def encoded(selection: Selection, run: Run) -> Iterator[InputRows]:
 
 
 def lived(selection: Selection, run: Run) -> Iterator[InputRows | Moment]:
-    """As `encoded`, with the records of the clock between them where rules mind the time."""
-    for step in read(selection, run.rules.plan, with_clock=run.interpreted is not None):
+    """As `encoded`, with the records of the clock between them where rules mind the time.
+
+    The watermarks of the run learn who has published what before each of them.
+    """
+    if run.interpreted is None:
+        yield from encoded(selection, run)
+        return
+    for step in read(selection, run.rules.plan, with_clock=True):
         clock = step.pop(CLOCK, None)
         rows = _merged(run, step) if step else None
-        yield from ([] if rows is None else [rows]) if clock is None else _timed(rows, clock)
+        published = _published(step[TICK_STREAM]) if TICK_STREAM in step else []
+        for moment in [] if clock is None else _moments(clock):
+            while published and published[0][0] < moment.order:
+                run.watermarks.published(*published.pop(0)[1:])
+            if rows is not None:
+                before, rows = _cut(rows, moment.order)
+                if len(before):
+                    yield before
+            yield moment
+        for _, *pair in published:
+            run.watermarks.published(*pair)
+        if rows is not None and len(rows):
+            yield rows
 
 
-def _timed(rows: InputRows | None, clock: pa.Table) -> Iterator[InputRows | Moment]:
-    """Rows cut at the records of the clock, and these."""
+def _moments(clock: pa.Table) -> Iterator[Moment]:
     orders, times = order_of(int64(clock, "ingest"), CLOCK), int64(clock, "time_msc")
-    places = [0] * len(orders)
-    if rows is not None:
-        places = np.searchsorted(rows.ints[:, OUT_ORDER], orders, side="right").tolist()
-    at = 0
-    for place, *moment in zip(places, orders.tolist(), times.tolist(), strict=True):
-        if rows is not None and at < place:
-            yield InputRows(rows.ints[at:place], rows.floats[at:place])
-        at = place
-        yield Moment(*moment)
-    if rows is not None and at < len(rows):
-        yield InputRows(rows.ints[at:], rows.floats[at:])
+    sources, told = table_text(clock, "source").to_pylist(), clock["quality"].to_pylist()
+    for order, time_msc, source, mark in zip(
+        orders.tolist(), times.tolist(), sources, told, strict=True
+    ):
+        yield Moment(order, time_msc, *says(source, mark))
+
+
+def _cut(rows: InputRows, order: int) -> tuple[InputRows, InputRows]:
+    """Rows up to a place in the total order, and the rest."""
+    at = int(np.searchsorted(rows.ints[:, OUT_ORDER], order, side="right"))
+    return (
+        InputRows(rows.ints[:at], rows.floats[:at]),
+        InputRows(rows.ints[at:], rows.floats[at:]),
+    )
+
+
+def _published(ticks: pa.Table) -> list[tuple[int, str, str]]:
+    """The first place of each source and symbol, and these, in order."""
+    sources, symbols = table_text(ticks, "source"), table_text(ticks, "symbol")
+    width = len(symbols.dictionary)
+    codes = sources.indices.to_numpy().astype(np.int64) * width + symbols.indices.to_numpy()
+    pairs, places = np.unique(codes, return_index=True)
+    orders = order_of(int64(ticks, "ingest")[places], TICK_STREAM).tolist()
+    names = [
+        (sources.dictionary[pair // width].as_py(), symbols.dictionary[pair % width].as_py())
+        for pair in pairs.tolist()
+    ]
+    return sorted((order, *name) for order, name in zip(orders, names, strict=True))
 
 
 def _merged(run: Run, step: dict[str, pa.Table]) -> InputRows:

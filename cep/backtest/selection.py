@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 
 import msgspec
 
-from cep.archive import Archive, File
+from cep.archive import Archive, File, Mode
 from cep.archive.schema import CLOCK, DEALS, TICKS
 from cep.backtest.errors import BacktestError
 from cep.market import DEAL_STREAM, TICK_STREAM
@@ -15,6 +15,14 @@ from cep.plan.nodes import Plan
 
 STORED = {TICK_STREAM: TICKS, DEAL_STREAM: DEALS}
 """The archive's name of each source stream, in the order of records that share a number."""
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """Records from one ingest number to another, both included, and how they came."""
+
+    mode: Mode
+    first_ingest: int
+    last_ingest: int
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -52,6 +60,20 @@ class Selection(msgspec.Struct, frozen=True):
     def span_ms(self) -> int:
         first, last = self.interval_msc
         return last - first
+
+    @property
+    def stretches(self) -> list[Stretch]:
+        """How the records came, in order, without overlaps.
+
+        Where history was imported beside what was lived, the recorded watermarks count: lived.
+        """
+        by_mode: dict[Mode, list[Stretch]] = {Mode.LIVED: [], Mode.SORTED: []}
+        for file in (*self.files, *self.clock):
+            assert file.mode is not None, "a manifest that is read has modes"
+            by_mode[file.mode].append(Stretch(file.mode, file.first_ingest, file.last_ingest))
+        lived = sorted(by_mode[Mode.LIVED], key=lambda one: one.first_ingest)
+        rest = [part for one in by_mode[Mode.SORTED] for part in _without(one, lived)]
+        return _joined([*lived, *rest])
 
     def stream(self, name: str) -> Selection:
         """The part that feeds the source stream of that name."""
@@ -93,6 +115,30 @@ def select(
         raise BacktestError(f"no records{_range_text(archive, plan)}", "see `mt5cep archive ls`")
     files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
     return Selection(str(archive.directory.resolve()), tuple(files), from_msc, to_msc, clock)
+
+
+def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
+    """Stretches in order, neighbours of one mode as one."""
+    found: list[Stretch] = []
+    for one in sorted(stretches, key=lambda one: one.first_ingest):
+        if found and found[-1].mode is one.mode:
+            last = max(found[-1].last_ingest, one.last_ingest)
+            found[-1] = Stretch(one.mode, found[-1].first_ingest, last)
+        else:
+            found.append(one)
+    return found
+
+
+def _without(one: Stretch, others: Iterable[Stretch]) -> Iterator[Stretch]:
+    """What others, which are in order, leave of a stretch."""
+    first = one.first_ingest
+    for other in others:
+        if first < other.first_ingest <= one.last_ingest:
+            yield Stretch(one.mode, first, other.first_ingest - 1)
+        if other.first_ingest <= one.last_ingest:
+            first = max(first, other.last_ingest + 1)
+    if first <= one.last_ingest:
+        yield Stretch(one.mode, first, one.last_ingest)
 
 
 def check_symbols(archive: Archive, symbols: Iterable[str]) -> None:

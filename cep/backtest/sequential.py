@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from cep.archive import Mode
 from cep.backtest.records import Moment, ingest_of, lived
 from cep.backtest.selection import Selection
 from cep.engine.encode import InputRows
-from cep.engine.kernels.state import OUT_ORDER, Ints
+from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 
@@ -17,21 +18,35 @@ from cep.engine.rows import Rows
 def sequential(
     rules: Compiled, selection: Selection, advance: Callable[[int], None] = lambda n: None
 ) -> Iterator[Rows]:
-    """Output rows in order, `Rows.orders` being `order_of` ingest."""
-    run = rules.start()
+    """Output rows in order, `Rows.orders` being `order_of` ingest.
+
+    Sorted history ends with its newest record; what was lived ends as it did, with its watermarks.
+    """
+    is_sorted = all(one.mode is Mode.SORTED for one in selection.stretches)
+    run = rules.start(mode="sorted" if is_sorted else "lived")
     # counted on, so that records of two symbols that share a number stay two records
-    done = 0
+    done = last = newest_msc = 0
     for record in lived(selection, run):
         if isinstance(record, Moment):
             _tell_places(run, np.array([record.order]), done)
-            rows = run.tell_time(record.time_msc, done)
-            rows.ints[:, OUT_ORDER] = record.order
+            for time_msc, keys in run.watermarks.tell(*record.told):
+                yield _at(record.order, run.tell_time(time_msc, done, keys))
             done += 1
         else:
+            last = int(record.ints[-1, OUT_ORDER])
+            newest_msc = max(newest_msc, int(record.ints[:, OUT_TIME].max()))
             rows = _fed(run, record, done)
             done += len(record)
             advance(len(record))
-        yield rows
+            yield rows
+    if done and selection.stretches[-1].mode is Mode.SORTED:
+        yield _at(last, run.end(newest_msc, done))
+
+
+def _at(order: int, rows: Rows) -> Rows:
+    """The rows, all caused at a place in the order."""
+    rows.ints[:, OUT_ORDER] = order
+    return rows
 
 
 def _fed(run: Run, batch: InputRows, first: int) -> Rows:

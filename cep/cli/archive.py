@@ -106,7 +106,7 @@ def ls_command(archive: Path, files: bool) -> None:
     """List what an archive holds, by stream and symbol."""
     content = existing(archive).manifest.files
     if files:
-        rows = [["file", "rows", "bytes"], *map(file_row, content)]
+        rows = [["file", "mode", "rows", "bytes"], *map(file_row, content)]
     else:
         rows = [["stream", "symbol", "from", "to", "rows", "files"], *symbol_rows(content)]
     click.echo("\n".join(aligned(rows)))
@@ -120,7 +120,7 @@ def existing(directory: Path) -> Archive:
 
 
 def file_row(file: File) -> list[str]:
-    return [file.path, f"{file.rows:,}", f"{file.bytes:,}"]
+    return [file.path, str(file.mode), f"{file.rows:,}", f"{file.bytes:,}"]
 
 
 def symbol_rows(files: tuple[File, ...]) -> list[list[str]]:

@@ -21,7 +21,10 @@ from mt5bridge.clock import now_msc
 from mt5bridge.orders import ForgetTerminal
 from mt5bridge.server.status import Status, TerminalStatus, running_status
 
-HEAD = ["identity", "state", "since (UTC)", "trades", "account", "symbols", "on disk", "unanswered"]
+HEAD = [
+    "identity", "state", "since (UTC)", "complete (UTC)", "trades", "account", "symbols", "on disk",
+    "unanswered",
+]  # fmt: skip
 
 
 @click.group()
@@ -56,6 +59,7 @@ def row(terminal: TerminalStatus) -> list[str]:
         terminal.identity,
         "connected" if terminal.connected else "away",
         time_text(terminal.since_msc) if terminal.since_msc else "",
+        time_text(terminal.complete_msc) if terminal.complete_msc else "",
         terminal.trades.replace("_", " "),
         str(terminal.account or ""),
         str(len(terminal.symbols)),

@@ -60,6 +60,7 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
             carry_state(change, run.stages[number], stage)
             carry_queues(change, run.stages[number], stage)
     _carry_interpreted(change, run, after)
+    after.watermarks = run.watermarks
     return after, change.report()
 
 

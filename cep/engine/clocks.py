@@ -62,7 +62,9 @@ class Clocks:
         """Everything before this time has come, of these key rows or of all."""
         self._top = max(self._top, time_msc)
         if self.mode == "lived" and keys is not None:
-            self._fit(int(keys.max(initial=0)))
+            if not len(keys):
+                return
+            self._fit(int(keys.max()))
             self._newest[:, keys] = np.maximum(self._newest[:, keys], time_msc)
         else:
             np.maximum(self._newest, time_msc, out=self._newest)

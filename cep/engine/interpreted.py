@@ -141,6 +141,12 @@ class InterpretedStage:
         self.interpreter.advance(time_ms, self.n_of(order))
         return self._output(objects)
 
+    def end(self, time_ms: int, order: int, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
+        """The input ends at a time; see `Interpreter.end`."""
+        self._order = order
+        self.interpreter.end(time_ms, self.n_of(order))
+        return self._output(objects)
+
     def wall(self, time_ms: int, order: int, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
         """Say what the wall's clock shows; see `Interpreter.wall`."""
         self._order = order

@@ -36,6 +36,7 @@ from cep.engine.stage_run import (
 from cep.engine.stages import CROSSING, INTERPRETED, KEYED, Stages
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
+from cep.engine.watermarks import Watermarks
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 
@@ -153,6 +154,7 @@ class Run:
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         self.next_order = 0
+        self.watermarks = Watermarks()
         self.open_keys([*rules.plan.keys, *keys])
 
     def _direct_streams(self, stage: int) -> NDArray[np.bool_]:
@@ -312,11 +314,24 @@ class Run:
 
         `order` is the place of this step among the records; it defaults to counting on.
         """
+        self.clocks.watermark(time_msc)
         if self.interpreted is None:
             return self._nothing
         place = self.next_order if order is None else order
         self.next_order = place + 1
         parts = self.interpreted.advance(time_msc, place, self.encoder.objects)
+        return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
+
+    def end(self, time_msc: int, order: int | None = None) -> Rows:
+        """The input ends with a watermark of all keys: what is due by then happens.
+
+        No row comes any more, so that none waits to be put in order. `order` is as in `advance`.
+        """
+        if self.interpreted is None:
+            return self._nothing
+        place = self.next_order if order is None else order
+        self.next_order = place + 1
+        parts = self.interpreted.end(time_msc, place, self.encoder.objects)
         return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
 
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
@@ -331,8 +346,19 @@ class Run:
         parts = self.interpreted.wall(time_msc, place, self.encoder.objects)
         return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
 
-    def tell_time(self, time_msc: int, order: int) -> Rows:
-        """Take a record of the clock: time has passed, or under `@app:playback` the wall's has."""
+    def tell_time(self, time_msc: int, order: int, keys: tuple[str, ...] | None = None) -> Rows:
+        """Take a watermark: all records of `keys` before a time have come; None: of all keys.
+
+        `order` is the place of the record that says so. The one clock that all keys share here goes
+        no further than `watermarks`, which the caller told before, allow for every key. Under
+        `@app:playback` it is the wall's clock that moves.
+        """
+        if keys is not None:
+            rows = [self._row_of(self.strings.code(key)) for key in keys]
+            self.clocks.watermark(time_msc, np.array([row for row in rows if row], np.int64))
+            if self.watermarks.clock_msc is None:
+                return self._nothing
+            time_msc = self.watermarks.clock_msc
         if self.rules.plan.playback is None:
             return self.advance(time_msc, order)
         return self.wall(time_msc, order)

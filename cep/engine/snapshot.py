@@ -17,6 +17,7 @@ from cep.engine.kernels import state as state_module
 from cep.engine.kernels.state import State
 from cep.engine.memory import SCRATCH, with_limits
 from cep.engine.native import Compiled, Run, Seed
+from cep.engine.watermarks import State as Marks
 from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
@@ -58,6 +59,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     interpreted: bytes | None
     mode: Mode
     clocks: dict[str, list[int]]
+    watermarks: Marks
 
 
 @cache
@@ -88,6 +90,7 @@ def take(run: Run) -> bytes:
         None if run.interpreted is None else run.interpreted.snapshot(),
         run.clocks.mode,
         run.clocks.state(),
+        run.watermarks.state(),
     )
     data = msgspec.msgpack.encode(snapshot)
     return _digest(data) + data
@@ -114,6 +117,7 @@ def restore(rules: Compiled, data: bytes) -> Run:
         stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
     if run.interpreted is not None and snapshot.interpreted is not None:
         run.interpreted.restore(snapshot.interpreted)
+    run.watermarks.restore(snapshot.watermarks)
     return run
 
 

@@ -13,7 +13,7 @@ from cep.engine.rows import Row
 from cep.hybrid.halves import Halves, Part, merged
 from cep.hybrid.parts import parts
 from cep.plan.nodes import Plan
-from cep.replay import BATCH_ROWS, Source, slices
+from cep.replay import BATCH_ROWS, Source, end_msc, slices
 
 PREFIX = "mt5cep_replay_"
 
@@ -56,8 +56,8 @@ class Hybrid:
         for batch in slices(sources, BATCH_ROWS):
             yield [_encode(row) for row in self._batch(batch)]
             advance(sum(len(source.order) for source in batch))
-        if until_msc is not None:
-            yield list(self._halves.run.advance(until_msc).json_lines())
+        if (ended_msc := end_msc(sources, until_msc)) is not None:
+            yield list(self._halves.run.end(ended_msc).json_lines())
 
     def close(self) -> None:
         """Leave nothing in the database."""

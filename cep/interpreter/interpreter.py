@@ -161,6 +161,16 @@ class Interpreter:
             self._begin(time_ms)
             self._graph.shared.clock.glide(time_ms)
 
+    def end(self, time_ms: int, n: int | None = None) -> None:
+        """The input ends here: as `advance`, but that no row waits any more for earlier ones."""
+        self.shared.cause.begin(n)
+        for stream, stage in self._graph.reorder.items():
+            self._feed_each(stream, stage.flush())
+        if self.playback:
+            self._move(time_ms)
+        else:
+            self.advance(time_ms, n)
+
     def wall(self, time_ms: int, n: int | None = None) -> None:
         """Say what the wall's clock shows: with playback, idle time then moves the clock."""
         self.shared.cause.begin(n)

@@ -66,6 +66,11 @@ class InterpretedRun:
         self.interpreter.advance(time_ms)
         return self._taken()
 
+    def end(self, time_ms: int) -> list[OutputRow]:
+        """The input ends at a time: what is due by then happens, and nothing waits any more."""
+        self.interpreter.end(time_ms)
+        return self._taken()
+
     def counters(self) -> dict[str, dict[str, int]]:
         """Per engine: events entered, repeated, late, overfull, evicted."""
         return self.interpreter.counters()

@@ -122,9 +122,9 @@ class KeyedIndicator:
     def _timed(self, item: Indicator, row: Row, timer: Timer) -> Chunk:
         """The rows that come out of one; late ones do not reopen what time has closed."""
         ends_ms = item.ends_ms(row)
-        if ends_ms is not None and self._context.shared.cause.is_late:
-            if ends_ms <= self._context.now_ms:
-                return []
+        is_late = self._context.shared.cause.is_late
+        if is_late and ends_ms is not None and ends_ms <= self._context.now_ms:
+            return []
         before = item.due_ms
         out = item.take(row)
         if item.due_ms is not None and item.due_ms != before:

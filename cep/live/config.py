@@ -88,6 +88,7 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     folder: Path = Path("state")
     snapshot_records: AtLeastOne = 1_000_000
     clock_every_ms: NotNegative = 1_000
+    away_ms: AtLeastOne = 60_000
     journal: Path | None = Path("events.jsonl")
 
 

@@ -18,6 +18,7 @@ from cep.market import (
     TICK_STREAM,
     deal_columns,
     fixed_texts,
+    says,
     shown_deals,
     shown_ticks,
     source,
@@ -25,12 +26,13 @@ from cep.market import (
 from cep.plan.nodes import Stream
 from cep.plan.types import Type
 from mt5bridge.records import Records, utc_msc
-from mt5bridge.spool import Group, Kind
+from mt5bridge.spool import Group, Kind, told
 
 
 class Part(NamedTuple):
     """Ticks of one symbol: `times` are ms UTC, `order` the ingest numbers."""
 
+    source: str
     symbol: str
     records: Records
     times: Ints
@@ -65,11 +67,13 @@ class TickFeed:
         they come, also those that the rules make in between.
         """
         parts = [part for part in map(_shown, groups) if len(part.records)]
+        for part in parts:
+            self.run.watermarks.published(part.source, part.symbol)
         if not parts:
             return None
         codes = [self._codes(part.symbol) for part in parts]
         if len(parts) == 1:
-            _, records, times, order = parts[0]
+            _, _, records, times, order = parts[0]
             return self._feed(records, times, order, np.array(codes))
         # as bytes: NumPy looks at each field of each array that it is to concatenate
         data = b"".join([part.records.tobytes() for part in parts])
@@ -114,7 +118,14 @@ def _shown(group: Group) -> Part:
     if len(group.quality):
         shown = shown_ticks(group.quality)
         records, times, order = records[shown], times[shown], order[shown]
-    return Part(group.stream[1], records, times, order)
+    return Part(group.source, group.stream[1], records, times, order)
+
+
+def tell_time(run: Run, group: Group) -> Iterator[Rows]:
+    """What a clock record leads to."""
+    (time_msc,) = group.utc_msc.tolist()
+    for found_msc, keys in run.watermarks.tell(*says(group.source, told(group)), time_msc):
+        yield run.tell_time(found_msc, group.ingest, keys)
 
 
 class MarketFeed:
@@ -133,8 +144,7 @@ class MarketFeed:
         What holds nothing for the rules is left out.
         """
         for together in self._together(groups):
-            rows = self._feed(together)
-            if rows is not None:
+            for rows in self._feed(together):
                 yield rows, together
 
     def _together(self, groups: Sequence[Group]) -> Iterator[Sequence[Group]]:
@@ -152,20 +162,18 @@ class MarketFeed:
         is_ticks = group.kind is Kind.TICKS and previous.kind is Kind.TICKS
         return is_ticks and self._ticks is not None and self._ticks.knows(group.stream[1])
 
-    def _feed(self, groups: Sequence[Group]) -> Rows | None:
+    def _feed(self, groups: Sequence[Group]) -> Iterator[Rows]:
         kind = groups[0].kind
-        if kind is Kind.TICKS:
-            return None if self._ticks is None else self._ticks.feed(groups)
-        (group,) = groups
-        if kind is Kind.DEALS:
-            return self._feed_deals(group)
         if kind is Kind.CLOCK:
-            return self._tell_time(group)
-        return None
-
-    def _tell_time(self, group: Group) -> Rows:
-        (time_msc,) = group.utc_msc.tolist()
-        return self.run.tell_time(time_msc, group.ingest)
+            yield from tell_time(self.run, groups[0])
+            return
+        rows = None
+        if kind is Kind.TICKS and self._ticks is not None:
+            rows = self._ticks.feed(groups)
+        elif kind is Kind.DEALS:
+            rows = self._feed_deals(groups[0])
+        if rows is not None:
+            yield rows
 
     def _feed_deals(self, group: Group) -> Rows | None:
         if self._deals is None:

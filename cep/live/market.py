@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -39,6 +39,12 @@ class Market:
         deals = [group for group in groups if group.kind is Kind.DEALS]
         found = [self._of_ticks(ticks), self._of_deals(deals)]
         return [part for part in found if part is not None and len(part.orders)]
+
+    def publishers(self, groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
+        """Whose ticks of which symbol the rules are shown in these groups."""
+        for group in groups:
+            if self._ticks is not None and group.kind is Kind.TICKS and _shown(group).any():
+                yield group.source, group.stream[1]
 
     def _of_ticks(self, groups: Sequence[Group]) -> Part | None:
         if self._ticks is None or not groups:

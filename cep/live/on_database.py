@@ -23,6 +23,7 @@ from cep.engine.rows import Row
 from cep.engine.snapshot import SnapshotError, take
 from cep.hybrid import Halves, Line, Made, Part, Parts, merged, parts
 from cep.live.config import OnDatabase
+from cep.live.feed import tell_time
 from cep.live.market import Market
 from cep.live.outbox import Outbox
 from cep.plan.nodes import Plan
@@ -280,9 +281,11 @@ class DatabaseRules:
     ) -> Done:
         """Our engine's half of the work."""
         if groups[0].kind is Kind.CLOCK:
-            (time_msc,) = groups[0].utc_msc.tolist()
-            lines = self._halves.numbered(self.run.tell_time(time_msc, groups[0].ingest))
+            told = tell_time(self.run, groups[0])
+            lines = [line for rows in told for line in self._halves.numbered(rows)]
         else:
+            for source, symbol in self._market.publishers(groups):
+                self.run.watermarks.published(source, symbol)
             lines = merged(self._halves.lines(made), self._halves.behind(rows, made))
         self.position = last
         return Done(groups, lines, last, self._state())

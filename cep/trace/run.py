@@ -15,7 +15,7 @@ from cep.interpreter.context import Context, Shared
 from cep.interpreter.rows import Chunk, Row
 from cep.plan.nodes import SIGNAL_SCHEMA, Plan
 from cep.plan.query import Query, StreamInput
-from cep.replay import Source, batches
+from cep.replay import Source, batches, end_msc
 from cep.trace.engines import Engines
 from cep.trace.events import EventWatch
 from cep.trace.interpreted import InterpreterWatch, silence
@@ -40,15 +40,15 @@ def traced(
 ) -> Iterator[str]:
     """The trace, a line each: a block for each record that touches a rule of the scope.
 
-    At the end time passes `until_msc`, UTC.
+    The input ends as for `replay`.
     TraceError, at the end, when no row has the key.
     """
     tracer = Tracer(plan, scope)
     for batch in batches(tracer.run, sources, batch_rows=1):
         yield from tracer.feed(batch)
         advance(len(batch))
-    if until_msc is not None:
-        yield from tracer.pass_time(until_msc)
+    if (ended_msc := end_msc(sources, until_msc)) is not None:
+        yield from tracer.end(ended_msc)
     if scope.key is not None and scope.key not in scope.seen_keys:
         keys = sorted(scope.seen_keys)
         hint = f"the keys are {', '.join(keys[:20])}" if keys else "no row has a key at all"
@@ -111,10 +111,10 @@ class Tracer:
         lines = list(self.notes.take())
         return [self._head(stream, row), *lines] if lines else []
 
-    def pass_time(self, time_msc: int) -> list[str]:
-        """Let time pass without a record; its block, empty when it touches no rule."""
+    def end(self, time_msc: int) -> list[str]:
+        """The input ends at a time; the block of it, empty when it touches no rule."""
         self.scope.begin_time()
-        made = named_rows(self.run.advance(time_msc))
+        made = named_rows(self.run.end(time_msc))
         self._explain(made, self._by_stream(made))
         lines = list(self.notes.take())
         return [f"{moment(time_msc)} time passes", *lines] if lines else []

@@ -61,6 +61,7 @@ class Client:
         self.halt: Halt | None = None  # the newest one received
         self.round_trip_ms: int | None = None
         self.utc_offset_ms = hello.utc_offset_ms
+        self.whole_msc = 0  # UTC; the owner has taken all earlier ticks; 0: nobody knows
         self._hello = hello
         self.batch_records = batch_records
         self._resumes: dict[str, Position] = {}
@@ -197,9 +198,19 @@ class Client:
         self._beats = {self._token: now.ms}
         marks = tuple(box.mark() for box in [self.deals, *self.ticks.values()])
         round_trip_us = min(1_000 * (self.round_trip_ms or 0), _ROUND_TRIP_US_MAX)
+        offset_ms = self.utc_offset_ms
         self._urgent.append(
-            Heartbeat(self._token, now.utc_msc, self.utc_offset_ms, round_trip_us, marks)
+            Heartbeat(
+                self._token, now.utc_msc, offset_ms, round_trip_us, self._complete_msc(), marks
+            )
         )
+
+    def _complete_msc(self) -> int:
+        """What a heartbeat promises, server time; 0: nothing."""
+        if not self.ticks or not self.whole_msc:
+            return 0
+        complete = min(box.complete_msc(self.whole_msc) for box in self.ticks.values())
+        return complete + self.utc_offset_ms
 
     def _welcomed(self, welcome: Welcome, now: Now) -> None:
         first = self.welcome is None

@@ -112,6 +112,14 @@ class Outbox:
         """How far this stream is, for a heartbeat."""
         return Mark(self.stream, self.end - 1, self.cursor - 1)
 
+    def complete_msc(self, whole_msc: int) -> int:
+        """UTC: all earlier ticks are sent, but for late ones, if all before `whole_msc` came."""
+        next_ = max(self.cursor, self.base)
+        if next_ >= self.end:
+            return whole_msc
+        time_msc = int(self._records[self._start + next_ - self.base]["time_msc"])
+        return min(whole_msc, time_msc - self._offsets[self._offset_index(next_)][1])
+
     def _forget(self) -> None:
         known = min(self._durable, self.end - 1)
         if known >= self.base:

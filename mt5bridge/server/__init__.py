@@ -10,6 +10,7 @@ from mt5bridge.server.batch import (
     Outcome,
     StreamKey,
     Trader,
+    Watermark,
     owner_of,
     ticks_of,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Sink",
     "StreamKey",
     "Trader",
+    "Watermark",
     "UnsafeBindError",
     "owner_of",
     "ticks_of",

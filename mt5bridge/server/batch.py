@@ -48,6 +48,20 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Watermark:
+    """All ticks of a terminal before `time_msc`, server time, were handed on, but for late ones."""
+
+    identity: str
+    time_msc: int
+    utc_offset_ms: int
+
+    @property
+    def utc_msc(self) -> int:
+        """The same moment, UTC."""
+        return self.time_msc - self.utc_offset_ms
+
+
+@dataclass(frozen=True, slots=True)
 class Gap:
     """An interval of sequences which the terminal declared lost."""
 

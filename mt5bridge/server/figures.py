@@ -16,6 +16,7 @@ class Figures:
     utc_offset_ms: int = 0
     round_trip_us: int = 0
     clock_difference_ms: int | None = None
+    complete_msc: int = 0  # UTC; all earlier ticks have come, but for late ones
     account: Account | None = None
     marks: dict[int, Mark] = field(default_factory=dict)
 

@@ -236,7 +236,8 @@ class Server:
                 self.terminals.unsent(route, frame)
                 continue
             try:
-                self._socket.send_multipart([route, encode(frame)], zmq.NOBLOCK)
+                data = encode(frame, self.terminals.version(route))
+                self._socket.send_multipart([route, data], zmq.NOBLOCK)
             except WireError as problem:
                 self._send(self.terminals.failed(route, problem))
             except zmq.Again:

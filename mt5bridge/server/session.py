@@ -15,6 +15,7 @@ from mt5bridge.server.batch import (
     Outcome,
     StreamKey,
     Trader,
+    Watermark,
     owner_of,
     ticks_of,
     wire_name,
@@ -319,8 +320,22 @@ class Session:
                 # Frames keep their order, so what was sent before this and is not here is missing.
                 stream.seen = max(stream.seen, mark.passed)
                 frames += self._ask(mark.stream, stream, now)
+        self._believe(beat, now)
         marks = tuple(self._mark(stream_id) for stream_id in self.keys)
-        return [Heartbeat(beat.token, now.utc_msc, 0, 0, marks), *frames]
+        return [Heartbeat(beat.token, now.utc_msc, 0, 0, 0, marks), *frames]
+
+    def _believe(self, beat: Heartbeat, now: Now) -> None:
+        """8.8: take a promise, unless records that were sent before it are missing."""
+        found = Watermark(self.identity, beat.complete_msc, beat.utc_offset_ms)
+        is_whole = not any(stream.missing() for stream in self.streams.values())
+        if not beat.complete_msc or not is_whole or found.utc_msc <= self.figures.complete_msc:
+            return
+        if found.utc_msc > now.utc_msc + self.settings.ahead_max_ms:
+            text = f"{self.identity}: promises ticks up to {beat.complete_msc} ms of server time"
+            self.sink.complain("far_times", f"{text}. Are the clocks of both machines right?")
+            return
+        self.figures.complete_msc = found.utc_msc
+        self.sink.tell_watermark(found)
 
     def _mark(self, stream_id: int) -> Mark:
         stream = self.streams[self.keys[stream_id]]

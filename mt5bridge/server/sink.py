@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from loguru import logger
 
-from mt5bridge.server.batch import Batch, Funds, Gap, Outcome, Trader
+from mt5bridge.server.batch import Batch, Funds, Gap, Outcome, Trader, Watermark
 
 _COMPLAINTS = 20
 _COUNT_MAX = 2**63 - 1
@@ -34,7 +34,8 @@ def _rest() -> None:
 class Sink:
     """Callbacks, called in the server's thread.
 
-    `on_batch` returns whether it took the batch; one not taken is asked for again later. `on_taken`
+    `on_batch` returns whether it took the batch; one not taken is asked for again later.
+    `on_watermark` tells up to when a terminal's ticks were all handed to `on_batch`. `on_taken`
     says that all that had come was handed over, so that work on it can be done together.
     `on_trader` tells of a terminal that trades, `on_funds` of its account. `complaints` holds the
     newest ones. What a callback raises ends the server's thread: who stores has failed, and no
@@ -47,6 +48,7 @@ class Sink:
     on_trader: Callable[[Trader], None] = _ignore
     on_funds: Callable[[Funds], None] = _ignore
     on_taken: Callable[[], None] = _rest
+    on_watermark: Callable[[Watermark], None] = _ignore
     counters: Counter[str] = field(default_factory=Counter)
     complaints: deque[str] = field(default_factory=lambda: deque(maxlen=_COMPLAINTS))
     has_failed: bool = False
@@ -54,6 +56,10 @@ class Sink:
     def take(self, batch: Batch) -> bool:
         """Hand a batch on; whether it was taken."""
         return self._call(self.on_batch, batch)
+
+    def tell_watermark(self, watermark: Watermark) -> None:
+        """Hand on up to when a terminal's ticks are complete."""
+        self._call(self.on_watermark, watermark)
 
     def tell_gap(self, gap: Gap) -> None:
         """Hand on what is lost."""

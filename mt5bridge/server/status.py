@@ -71,6 +71,7 @@ class TerminalStatus(msgspec.Struct, frozen=True, kw_only=True):
     utc_offset_ms: int = 0
     round_trip_us: int = 0  # as the terminal measured it, 0 unknown
     clock_difference_ms: int | None = None  # the terminal's UTC minus the daemon's
+    complete_msc: int = 0  # UTC; all earlier ticks have come, but for late ones; 0 unknown
     account_state: AccountStatus | None = None
     symbols: list[str] = []
     streams: list[StreamStatus] = []

@@ -63,6 +63,7 @@ def _terminal(session: Session, now: Now) -> TerminalStatus:
         utc_offset_ms=found.utc_offset_ms,
         round_trip_us=found.round_trip_us,
         clock_difference_ms=found.clock_difference_ms,
+        complete_msc=found.complete_msc,
         account_state=_account(found.account) if found.account else None,
         symbols=sorted(session.symbols),
         streams=[_stream(session, stream) for stream in session.streams.values()],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from loguru import logger
 
@@ -16,6 +16,7 @@ from mt5bridge.server.session import Session
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.wire import (
+    VERSION,
     Error,
     ErrorCode,
     Frame,
@@ -25,6 +26,7 @@ from mt5bridge.wire import (
     Reason,
     WireError,
     decode,
+    version_of,
 )
 
 Route: TypeAlias = bytes
@@ -32,6 +34,7 @@ Outgoing: TypeAlias = list[tuple[Route, Frame]]
 Resumes: TypeAlias = Mapping[tuple[str, StreamKey], Position]  # by identity and stream
 
 _STRANGERS_MAX = 4_096
+_Value = TypeVar("_Value")
 
 
 class Terminals:
@@ -60,6 +63,7 @@ class Terminals:
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
         self._strangers: OrderedDict[Route, None] = OrderedDict()
+        self._foreign: OrderedDict[Route, int] = OrderedDict()  # who speaks an earlier version
         self._connections = 0
 
     def receive(self, route: Route, parts: list[bytes], now: Now) -> Outgoing:
@@ -67,6 +71,8 @@ class Terminals:
         try:
             frame = decode(_only(parts))
         except WireError as error:
+            if error.reason is Reason.WRONG_VERSION:
+                self._note_version(route, version_of(parts[0]))
             return [(route, self._bad_frame(route, error))]
         self.sink.counters["frames"] += 1
         if isinstance(frame, Hello):
@@ -167,6 +173,10 @@ class Terminals:
         if session := self._by_route.get(route):
             session.unsent(frame)
 
+    def version(self, route: Route) -> int:
+        """3.4: in which version a connection understands an ERROR."""
+        return self._foreign.get(route, VERSION)
+
     def connected(self) -> tuple[str, ...]:
         """The identities now connected."""
         return tuple(self._routes)
@@ -180,7 +190,7 @@ class Terminals:
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"
             # If the older connection is dead, the socket tells so when it cannot send this.
-            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, ()))
+            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, 0, ()))
             return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
         return self._bind(route, session, hello, now)
 
@@ -223,6 +233,7 @@ class Terminals:
 
     def _bind(self, route: Route, session: Session, hello: Hello, now: Now) -> Outgoing:
         self._strangers.pop(route, None)
+        self._foreign.pop(route, None)
         previous = self._by_route.pop(route, None)
         if previous is not None and previous is not session:
             self._drop(previous, "its connection changed identity")
@@ -288,11 +299,13 @@ class Terminals:
         self._note_stranger(route)
         return [(route, Error.of(ErrorCode.HELLO_FIRST, "send HELLO first"))]
 
+    def _note_version(self, route: Route, version: int) -> None:
+        if 0 < version < VERSION and route not in self._by_route:
+            _note(self._foreign, route, version)
+
     def _note_stranger(self, route: Route) -> None:
         """From now on, silence is the answer to all but HELLO."""
-        self._strangers[route] = None
-        if len(self._strangers) > _STRANGERS_MAX:
-            self._strangers.popitem(last=False)
+        _note(self._strangers, route, None)
 
     def _refuse(self, code: ErrorCode, text: str) -> Error:
         self.sink.complain(f"refused_{code.name.lower()}", text)
@@ -304,6 +317,13 @@ class Terminals:
         self.sink.complain(f"bad_frames_{error.reason}", f"{name}: {error.detail}")
         wrong = error.reason is Reason.WRONG_VERSION
         return Error.of(ErrorCode.WRONG_VERSION if wrong else ErrorCode.BAD_FRAME, str(error))
+
+
+def _note(known: OrderedDict[Route, _Value], route: Route, value: _Value) -> None:
+    """Remember something of a route that is nobody's; of too many, not of the first."""
+    known[route] = value
+    if len(known) > _STRANGERS_MAX:
+        known.popitem(last=False)
 
 
 def _by_identity(resumes: Resumes) -> dict[str, dict[StreamKey, Position]]:

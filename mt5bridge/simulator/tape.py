@@ -45,6 +45,17 @@ class Tape:
         """Server time of the newest released tick, of the first one before that."""
         return int(self._times[max(0, self._released - 1)]) if len(self._times) else 0
 
+    def whole_msc(self, until_msc: int | None = None) -> int:
+        """Server time: all earlier ticks are released, and none comes before `until_msc` if given.
+
+        0 without ticks.
+        """
+        if not len(self._times):
+            return 0
+        if self.finished:
+            return max(self.now_msc + 1, until_msc or 0)
+        return min(max(self.now_msc, until_msc or 0), int(self._times[self._released]))
+
     def last_tick(self, symbol: str) -> np.void | None:
         """The symbol's newest released tick."""
         taken = self._taken.get(symbol, 0)

@@ -117,6 +117,7 @@ class Terminal:
             position = self.client.resume(name)
             self.tape.seek(name, position)
             self._begun_after[name] = position.sequence
+        self._note_whole()
         self._deals_taken = self.client.resume("").sequence
         self._take_deals()
 
@@ -131,6 +132,12 @@ class Terminal:
             for recount in self._recounts.due(name, self.client.ticks[name]):
                 self.client.tell(recount)
         self._is_all_taken = self.tape.finished
+        self._note_whole(until_msc)
+
+    def _note_whole(self, until_msc: int | None = None) -> None:
+        """At a pace the market goes on without ticks, too; else it stands at the last one."""
+        if whole_msc := self.tape.whole_msc(until_msc):
+            self.client.whole_msc = whole_msc - self.client.utc_offset_ms
 
     def _held_max(self) -> int:
         welcome = self.client.welcome

@@ -4,7 +4,18 @@ from mt5bridge.spool.block import Damage
 from mt5bridge.spool.committer import CommitThread
 from mt5bridge.spool.disk import Disk
 from mt5bridge.spool.errors import GroupError, SpoolError, SpoolLockedError
-from mt5bridge.spool.group import CLOCK, GAP, Group, Kind, Stream, StreamKey, gap
+from mt5bridge.spool.group import (
+    CLOCK,
+    GAP,
+    Group,
+    Kind,
+    Stream,
+    StreamKey,
+    Told,
+    clock_group,
+    gap,
+    told,
+)
 from mt5bridge.spool.recovery import Recovery
 from mt5bridge.spool.segment import (
     Content,
@@ -21,6 +32,7 @@ from mt5bridge.spool.state import StreamState
 __all__ = [
     "CLOCK", "GAP", "CommitThread", "Condition", "Content", "Counters", "Damage", "Disk",
     "Durable", "Group", "GroupError", "Kind", "Recovery", "Segment", "Spool",
-    "SpoolError", "SpoolLockedError", "State", "Stream", "StreamKey", "StreamState", "gap",
-    "list_segments", "mark_archived", "read", "read_checkpoint", "read_content",
+    "SpoolError", "SpoolLockedError", "State", "Stream", "StreamKey", "StreamState", "Told",
+    "clock_group", "gap", "list_segments", "mark_archived", "read", "read_checkpoint",
+    "read_content", "told",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ StreamKey = tuple[str, Stream]
 """(source identity, stream): what owns one run of sequence numbers."""
 
 CLOCK = np.dtype([("time_msc", "<i8")])
-"""Time that passed without a record, UTC ms."""
+"""What a clock record says, see `Told`."""
 
 GAP = np.dtype([("first", "<i8"), ("last", "<i8")])
 """An interval of sequence numbers that the source declared lost, both ends included."""
@@ -32,6 +32,14 @@ class Kind(IntEnum):
     DEALS = 2
     CLOCK = 3
     GAP = 4
+
+
+class Told(IntEnum):
+    """What a clock record says: its quality mark."""
+
+    OWN = 0  # the time by the daemon's own clock
+    COMPLETE = 1  # a watermark: all earlier ticks of its source were stored, but for late ones
+    AWAY = 2  # from here on nothing waits for its source
 
 
 DTYPES: dict[Kind, np.dtype[Any]] = {
@@ -143,6 +151,21 @@ class Group:
             quality=np.frombuffer(data, np.uint8, marks, at),
             note=note,
         )
+
+
+def clock_group(
+    ingest: int, key: StreamKey, sequence: int, told: Told, time_msc: int, utc_offset_ms: int = 0
+) -> Group:
+    """A clock record; its time is server time where it has an offset."""
+    source, stream = key
+    quality = np.array([told] if told else [], np.uint8)
+    records = np.array([(time_msc,)], CLOCK)
+    return Group(ingest, Kind.CLOCK, source, stream, sequence, records, utc_offset_ms, quality)
+
+
+def told(group: Group) -> Told:
+    """What a clock record says."""
+    return Told(int(group.quality[0])) if len(group.quality) else Told.OWN
 
 
 def gap(ingest: int, key: StreamKey, first: int, last: int, reason: str) -> Group:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from mt5bridge.wire.codec import BODY_BYTES_MAX, FRAME_BYTES_MAX, VERSION, decode, encode
+from mt5bridge.wire.codec import (
+    BODY_BYTES_MAX,
+    FRAME_BYTES_MAX,
+    VERSION,
+    decode,
+    encode,
+    version_of,
+)
 from mt5bridge.wire.codes import (
     AccountMode,
     Allowed,
@@ -58,6 +65,7 @@ __all__ = [
     "VERSION",
     "decode",
     "encode",
+    "version_of",
     "AccountMode",
     "Allowed",
     "ErrorCode",

@@ -10,9 +10,10 @@ from mt5bridge.wire.frames import FRAMES, Frame
 from mt5bridge.wire.layout import Reader, pack_body, unpack_body
 
 MAGIC = b"MT5B"
-VERSION = 1
+VERSION = 2
 BODY_BYTES_MAX = 1_048_576
 
+_VERSION_AT = 4
 _HEAD = struct.Struct("<4sBBHI")  # magic, version, type, flags, body length
 _CRC = struct.Struct("<I")  # of the head and the body
 HEADER_BYTES = _HEAD.size + _CRC.size
@@ -21,13 +22,21 @@ FRAME_BYTES_MAX = HEADER_BYTES + BODY_BYTES_MAX
 _BY_TYPE = {int(frame.TYPE): frame for frame in FRAMES}
 
 
-def encode(frame: Frame) -> bytes:
-    """The frame's bytes; WireError when a value does not fit its field."""
+def encode(frame: Frame, version: int = VERSION) -> bytes:
+    """The frame's bytes; WireError when a value does not fit its field.
+
+    Another `version` is for an ERROR, which has the same form in all: it can be read there.
+    """
     body = pack_body(frame)
     if len(body) > BODY_BYTES_MAX:
         raise WireError(Reason.OVERSIZED, f"body of {len(body)} bytes, at most {BODY_BYTES_MAX}")
-    head = _HEAD.pack(MAGIC, VERSION, frame.TYPE, 0, len(body))
+    head = _HEAD.pack(MAGIC, version, frame.TYPE, 0, len(body))
     return b"".join((head, _CRC.pack(crc32(body, crc32(head))), body))
+
+
+def version_of(data: bytes) -> int:
+    """The version in a frame's header."""
+    return data[_VERSION_AT]
 
 
 def decode(data: bytes) -> Frame:

@@ -245,7 +245,8 @@ class Mark:
 class Heartbeat:
     """Both: I live. The daemon answers each of the terminal's at once, with its `token`.
 
-    `round_trip_us` is the last round trip that the sender has measured, 0 when unknown.
+    `round_trip_us` is the last round trip that the sender has measured, 0 when unknown. A terminal
+    has sent all ticks that are older than `complete_msc`, in server time; 0: it promises nothing.
     """
 
     TYPE: ClassVar = FrameType.HEARTBEAT
@@ -253,10 +254,11 @@ class Heartbeat:
     time_msc: I8
     utc_offset_ms: I4
     round_trip_us: U4
+    complete_msc: I8
     marks: tuple[Mark, ...]
 
     def __post_init__(self) -> None:
-        _check_times(self.time_msc)
+        _check_times(self.time_msc, self.complete_msc)
         _check_offset(self.utc_offset_ms)
         _check_count(len(self.marks), STREAMS_MAX, "marks")
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.archive import Archive, ArchiveError, compact, import_history, ingest_spool, verify
+from cep.archive import Archive, ArchiveError, Mode, compact, import_history, ingest_spool, verify
 from cep.archive.ingest import INGEST_BITS
 from cep.archive.merge import merged
 from cep.archive.parts import write_part
@@ -224,7 +224,7 @@ def test_merging_files_is_sorting_all_their_rows(
             columns |= dict.fromkeys(("utc_offset_ms", "quality", "source"), ingest * 0)
             table = as_table("ticks", symbol, columns, ticks(ingest), [f"source {number}"])
             day = f"2020-01-{number + 1:02d}"
-            files.append(write_part(Path(directory), "ticks", symbol, day, table))
+            files.append(write_part(Path(directory), "ticks", symbol, day, table, Mode.LIVED))
         files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
         tables = list(merged(Path(directory), files, None, batch_rows))
         rows = [pair for table in tables

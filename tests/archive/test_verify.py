@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.archive import Archive, ArchiveError, ingest_spool, verify
+from cep.archive import Archive, ArchiveError, Mode, ingest_spool, verify
 from cep.archive.manifest import Lost
 from cep.archive.parts import checksum, read_part, write_part
 from cep.archive.paths import MANIFEST
@@ -144,7 +144,8 @@ def test_rows_out_of_order_are_named(spool: Spool, archive: Archive, numbers: li
     table = read_part(archive.directory, manifest.files[0])
     place = table.column_names.index("ingest")
     table = table.set_column(place, "ingest", pa.array(np.array(numbers) + 10**9))
-    file = write_part(archive.directory, "ticks", "EURUSD", manifest.files[0].date, table)
+    date = manifest.files[0].date
+    file = write_part(archive.directory, "ticks", "EURUSD", date, table, Mode.LIVED)
     archive.manifest = msgspec.structs.replace(manifest, files=(file,))
     assert problems(archive) == [f"{file.path}: its rows are not in ingest order"]
 
@@ -155,7 +156,8 @@ def test_files_that_stand_in_the_wrong_order_are_named(spool: Spool, archive: Ar
     table = read_part(archive.directory, manifest.files[1])
     place = table.column_names.index("ingest")
     table = table.set_column(place, "ingest", pa.array(np.arange(3) - 100))
-    file = write_part(archive.directory, "ticks", "EURUSD", manifest.files[1].date, table)
+    date = manifest.files[1].date
+    file = write_part(archive.directory, "ticks", "EURUSD", date, table, Mode.LIVED)
     archive.manifest = msgspec.structs.replace(manifest, files=(manifest.files[0], file))
     assert problems(archive) == [f"terminal ticks EURUSD: sequence 4 ({file.path}) stands before 3"]
 

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.archive import Archive, compact
+from cep.archive import Archive, compact, import_history, ingest_spool
 from cep.backtest.parts import (
     SLICE_ROWS_MIN,
     Job,
@@ -29,9 +30,12 @@ from cep.backtest.slices import SLICE_ROWS, cuts
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.replay import read_sources, replay
+from mt5bridge.history import TickBlock
+from mt5bridge.spool import Spool
 from tests.backtest.archives import DAY_MS, START_MSC, exported, imported, recorded
 from tests.backtest.rules import ACROSS, CHAINED, KEYED
 from tests.campaign import examples
+from tests.spool.groups import tick_group, ticks
 
 Build = Callable[[Path], Archive]
 
@@ -160,3 +164,28 @@ def test_slices_are_small_where_every_tick_puts_rows_out() -> None:
     assert slice_rows_for(few) == SLICE_ROWS
     assert SLICE_ROWS_MIN <= slice_rows_for(many) < SLICE_ROWS
     assert slice_rows_for(Compiled(plan, outputs=["Fade"])) > slice_rows_for(many)
+
+
+ORDERED = """@reorder(max.delay='2 sec')
+define stream Tick (symbol string, bid double);
+from Tick select symbol, bid insert into Seen;
+"""
+
+
+def test_sorted_history_ends_with_its_newest_record(tmp_path: Path) -> None:
+    """Nothing waits any more; what was lived ends as it did, where more could have come."""
+    times = START_MSC + np.array([0, 1_000, 2_500, 4_000])
+    rules = Compiled(compile_rules(ORDERED), jit=False)
+    history = Archive(tmp_path / "history")
+    import_history(history, [TickBlock("EURUSD", ticks(times))])
+    found = [row for rows in sequential(rules, select(history, rules.plan)) for row in rows.dicts()]
+    assert [row["time_msc"] for row in found] == times.tolist()
+    spool = Spool(tmp_path / "spool")
+    spool.recover()
+    assert spool.append(tick_group(spool, "EURUSD", 1, times))
+    spool.commit()
+    spool.close()
+    lived = Archive(tmp_path / "lived")
+    ingest_spool(tmp_path / "spool", lived, include_open=True)
+    found = [row for rows in sequential(rules, select(lived, rules.plan)) for row in rows.dicts()]
+    assert [row["time_msc"] for row in found] == times[:2].tolist()

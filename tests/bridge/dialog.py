@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mt5bridge.clock import Now
-from mt5bridge.server import Batch, Funds, Gap, Outcome, Settings, Sink, Trader
+from mt5bridge.server import Batch, Funds, Gap, Outcome, Settings, Sink, Trader, Watermark
+from mt5bridge.server.status import Status
+from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Resumes, Terminals
 from mt5bridge.simulator import simulated_hello, simulated_symbol
 from mt5bridge.wire import Frame, Symbol, Symbols, Ticks, encode
@@ -25,6 +27,7 @@ class Dialog:
     ) -> None:
         self.batches: list[Batch] = []
         self.gaps: list[Gap] = []
+        self.watermarks: list[Watermark] = []
         self.outcomes: list[Outcome] = []
         self.traders: list[Trader] = []
         self.funds: list[Funds] = []
@@ -32,6 +35,7 @@ class Dialog:
         self.ms = 10_000
         self.sink = Sink(
             on_batch=self._take,
+            on_watermark=self.watermarks.append,
             on_gap=self.gaps.append,
             on_outcome=self.outcomes.append,
             on_trader=self.traders.append,
@@ -67,6 +71,10 @@ class Dialog:
         """What the daemon sends unasked."""
         frames = [*self.terminals.outgoing(), *self.terminals.remind(self.now)]
         return [frame for _, frame in frames]
+
+    def status(self) -> Status:
+        """What the daemon tells of itself."""
+        return survey(self.terminals, "", 0, self.now)
 
     def _take(self, batch: Batch) -> bool:
         if self.room:

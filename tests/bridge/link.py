@@ -11,7 +11,7 @@ from mt5bridge.client import Client, State
 from mt5bridge.clock import Now
 from mt5bridge.position import START, Position
 from mt5bridge.records import TICK, Records
-from mt5bridge.server import Batch, Gap, Settings, Sink, StreamKey, ticks_of
+from mt5bridge.server import Batch, Gap, Settings, Sink, StreamKey, Watermark, ticks_of
 from mt5bridge.server.terminals import Terminals
 from mt5bridge.simulator import simulated_hello, simulated_symbol
 from mt5bridge.wire import LostReason, WireError, decode, encode
@@ -81,6 +81,7 @@ class Link:
     def __init__(self, symbols: tuple[str, ...], count: int) -> None:
         self.base = {name: numbered_ticks(count) for name in symbols}
         self.disk = Disk()
+        self.promises: list[int] = []
         self.now = Now(1_000, 5_000)
         self.up: list[bytes] = []
         self.down: list[bytes] = []
@@ -91,7 +92,9 @@ class Link:
     def start_daemon(self) -> None:
         """A daemon that knows only what is on disk; nobody is connected."""
         self.disk.crash()
-        sink = Sink(on_batch=self.disk.take, on_gap=self.disk.take_gap)
+        sink = Sink(
+            on_batch=self.disk.take, on_gap=self.disk.take_gap, on_watermark=self.check_promise
+        )
         self.daemon = Terminals(SETTINGS, sink, self.disk.positions())
         self.hang_up()
 
@@ -124,6 +127,21 @@ class Link:
             ticks = self.base[symbol][first : first + count]
             self.client.take_ticks(symbol, ticks)
             self.taken[symbol] = first + len(ticks)
+            self.client.whole_msc = min(map(self._next_msc, self.base))
+
+    def _next_msc(self, symbol: str) -> int:
+        """The time of the next tick to be taken: all earlier ones are."""
+        assert self.taken is not None
+        times = self.base[symbol]["time_msc"]
+        return int(times[min(self.taken[symbol], len(times) - 1)])
+
+    def check_promise(self, watermark: Watermark) -> None:
+        """The daemon has, or knows as lost, all that is promised."""
+        self.promises.append(watermark.utc_msc)
+        for name, ticks in self.base.items():
+            promised = ticks["volume"][ticks["time_msc"] < watermark.time_msc].tolist()
+            missing = set(promised) - set(self.disk.volumes(name)) - self.disk.lost(name)
+            assert not missing, (name, missing)
 
     def client_sends(self) -> None:
         """The terminal's frames go onto the line."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bridge.link import Link
+from tests.bridge.link import SETTINGS, Link
 from tests.campaign import examples
 
 SYMBOLS = ("A", "B")
@@ -67,13 +67,15 @@ def _harm(line: list[bytes], name: str, at: int) -> None:
 @given(st.lists(_STEP | st.tuples(st.just("start_client"), st.just(0)), min_size=20, max_size=60))
 @settings(max_examples=examples(150))
 def test_exactly_once_in_order(steps: Steps) -> None:
-    """6.1 to 6.8, 7.1, 7.2, 7.5, 8.3, 9.4: both sides restarted, frames lost, damaged, repeated."""
+    """6.1 to 6.8, 7.1, 7.2, 7.5, 8.3, 8.8, 9.4: sides restarted, frames lost, damaged, repeated."""
     link = Link(SYMBOLS, TICKS)
     _run(link, steps)
     assert link.heal()
     for name in SYMBOLS:
         assert link.disk.volumes(name) == list(range(1, TICKS + 1))
         assert link.disk.lost(name) == set()
+    link.pass_time(2 * SETTINGS.heartbeat_ms)
+    assert link.heal() and link.promises[-1] == 1_000 + (TICKS - 1) // 3
 
 
 @given(st.lists(_STEP | st.tuples(st.just("lose"), st.integers(1, 9)), min_size=20, max_size=60))

@@ -202,14 +202,46 @@ def test_heartbeats() -> None:
     client.outgoing(_START)
     beat_at = Now(1_100, 100)
     (beat,) = client.outgoing(beat_at)
-    assert beat == Heartbeat(1, 100, 0, 0, (Mark(0, 0, 0), Mark(1, 42, 42)))
-    client.receive(Heartbeat(1, 0, 0, 0, (Mark(1, 42, 41),)), Now(1_107, 107))
+    assert beat == Heartbeat(1, 100, 0, 0, 0, (Mark(0, 0, 0), Mark(1, 42, 42)))
+    client.receive(Heartbeat(1, 0, 0, 0, 0, (Mark(1, 42, 41),)), Now(1_107, 107))
     assert client.round_trip_ms == 7
     assert client.unacknowledged == 1
-    client.receive(Heartbeat(0, 0, 0, 0, ()), Now(1_200, 200))
+    client.receive(Heartbeat(0, 0, 0, 0, 0, ()), Now(1_200, 200))
     assert client.round_trip_ms == 7
     (beat,) = client.outgoing(Now(1_300, 300))
     assert isinstance(beat, Heartbeat) and beat.round_trip_us == 7_000
+
+
+def test_a_promise_ends_where_something_is_not_sent() -> None:
+    """8.6"""
+    client = _live(replace(_WELCOME, window_records=1))
+    assert client.utc_offset_ms == 0
+    ticks = _ticks(1, 2, 3)
+    ticks["time_msc"] = 100, 200, 50  # the last one is late
+    client.take_ticks("EURUSD", ticks)
+    client.outgoing(_START)
+    (nothing,) = client.outgoing(Now(1_100, 100))
+    client.whole_msc = 300
+    (first,) = client.outgoing(Now(1_200, 200))
+    client.receive(Ack((Durable(1, 41),)), _START)
+    client.outgoing(_START)
+    (late,) = client.outgoing(Now(1_300, 300))
+    client.receive(Ack((Durable(1, 42),)), _START)
+    client.outgoing(_START)
+    client.utc_offset_ms = 1_000
+    (whole,) = client.outgoing(Now(1_400, 400))
+    beats = [beat for beat in (nothing, first, late, whole) if isinstance(beat, Heartbeat)]
+    assert [beat.complete_msc for beat in beats] == [0, 200, 50, 1_300]
+
+
+def test_who_publishes_no_ticks_promises_nothing() -> None:
+    """8.6"""
+    client = Client(simulated_hello("demo", 1))
+    client.connected(_START)
+    client.receive(_WELCOME, _START)
+    client.whole_msc = 300
+    beats = [frame for frame in client.outgoing(Now(9_000, 9_000)) if isinstance(frame, Heartbeat)]
+    assert [beat.complete_msc for beat in beats] == [0]
 
 
 def test_silence() -> None:

@@ -187,7 +187,7 @@ def test_nobody_suffers_from_hostile_clients(tmp_path: Path, seed: int) -> None:
         assert not [one for one in answers if isinstance(one, Error)]
     store.say(b"g", encode(Ticks(1, 0, 21, good[20:])))
     store.spool.commit(store.ms)
-    beat = Heartbeat(9, 0, 0, 0, (Mark(1, GOOD_TICKS, GOOD_TICKS),))
+    beat = Heartbeat(9, 0, 0, 0, 0, (Mark(1, GOOD_TICKS, GOOD_TICKS),))
     answers = store.say(b"g", encode(beat))
     (ack,) = [one for one in answers if isinstance(one, Ack)]
     assert ack.streams[0].sequence == GOOD_TICKS

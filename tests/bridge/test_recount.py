@@ -171,7 +171,7 @@ def test_the_status_tells_what_is_known() -> None:
     dialog.say(Recount(1, 2, 100, 200, 2))
     account = Account(5, 100.0, 0.0, -1.0, 99.0, 0.0, 99.0, 1, 0, 31)
     dialog.say(account)
-    beat = Heartbeat(1, dialog.now.utc_msc + 250, 7_200_000, 800_000, (Mark(1, 9, 4),))
+    beat = Heartbeat(1, dialog.now.utc_msc + 250, 7_200_000, 800_000, 0, (Mark(1, 9, 4),))
     dialog.say(beat)
     dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 1)
     dialog.ms += 30

@@ -10,6 +10,7 @@ import pytest
 from mt5bridge.position import Position
 from mt5bridge.records import TICK
 from mt5bridge.server import DEALS, Settings, terminals, ticks_of
+from mt5bridge.simulator import simulated_hello
 from mt5bridge.wire import (
     Ack,
     Bye,
@@ -27,6 +28,7 @@ from mt5bridge.wire import (
     Symbols,
     Ticks,
     Welcome,
+    decode,
     encode,
 )
 from tests.bridge.dialog import SETTINGS, Dialog, symbol, ticks
@@ -195,9 +197,51 @@ def test_loss_at_the_end_shows_in_a_heartbeat() -> None:
     dialog.begin("EURUSD")
     dialog.say(ticks(1, 2))
     dialog.terminals.acknowledge("demo", ticks_of("EURUSD"), 1)
-    answer, resend = dialog.say(Heartbeat(9, 0, 0, 0, (Mark(1, 9, 4),)))
-    assert answer == Heartbeat(9, dialog.now.utc_msc, 0, 0, (Mark(0, 0, 0), Mark(1, 2, 1)))
+    answer, resend = dialog.say(Heartbeat(9, 0, 0, 0, 0, (Mark(1, 9, 4),)))
+    assert answer == Heartbeat(9, dialog.now.utc_msc, 0, 0, 0, (Mark(0, 0, 0), Mark(1, 2, 1)))
     assert resend == Resend(1, 3, 4)
+
+
+def promise(complete_msc: int, *marks: Mark, offset_ms: int = 0) -> Heartbeat:
+    return Heartbeat(1, 0, offset_ms, 0, complete_msc, marks)
+
+
+def test_a_promise_is_handed_on_once_and_never_goes_back() -> None:
+    """8.6, 8.8"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    for complete_msc in (0, 5_000, 5_000, 4_000, 6_000):
+        dialog.say(promise(complete_msc, offset_ms=1_000))
+    assert [mark.utc_msc for mark in dialog.watermarks] == [4_000, 5_000]
+    assert {mark.identity for mark in dialog.watermarks} == {"demo"}
+    (terminal,) = dialog.status().terminals
+    assert terminal.complete_msc == 5_000
+
+
+def test_a_promise_counts_when_nothing_sent_before_it_is_missing() -> None:
+    """8.8: lost on the way, or not taken for want of room."""
+    dialog = Dialog()
+    dialog.begin("EURUSD", "GBPUSD")
+    dialog.say(ticks(1, 2))
+    dialog.say(promise(5_000, Mark(1, 4, 4), Mark(2, 0, 0)))
+    dialog.say(promise(5_100, Mark(1, 4, 4)))
+    assert not dialog.watermarks
+    dialog.room = False
+    dialog.say(ticks(3, 2))
+    dialog.say(promise(5_200, Mark(1, 4, 4)))
+    assert not dialog.watermarks
+    dialog.room = True
+    dialog.say(ticks(3, 2))
+    dialog.say(promise(5_300, Mark(1, 4, 4)))
+    assert [mark.time_msc for mark in dialog.watermarks] == [5_300]
+
+
+def test_a_promise_of_a_far_time_is_not_believed() -> None:
+    """6.9, 8.8"""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(promise(dialog.now.utc_msc + 2 * 86_400_000))
+    assert not dialog.watermarks and dialog.counters["far_times"] == 1
 
 
 def test_what_a_lost_connection_has_told_of_is_told_anew() -> None:
@@ -308,7 +352,7 @@ def test_numbers_end_with_the_connection() -> None:
     dialog.greet()
     assert _codes(dialog.say(ticks(1, 2))) == [ErrorCode.UNKNOWN_STREAM]
     for frame in (
-        Heartbeat(1, 0, 0, 0, (Mark(1, 1, 1), Mark(2, 1, 1))),
+        Heartbeat(1, 0, 0, 0, 0, (Mark(1, 1, 1), Mark(2, 1, 1))),
         Lost(1, 1, 1, LostReason.OTHER, ""),
     ):
         assert _codes(dialog.say(frame)) == [ErrorCode.UNKNOWN_STREAM]
@@ -346,13 +390,29 @@ def test_errors_are_not_answered() -> None:
     assert dialog.counters["errors_received"] == 1
 
 
+def test_who_speaks_another_version_can_read_why_it_is_refused() -> None:
+    """3.4; who is connected is answered in our own, whatever it sends."""
+    dialog = Dialog()
+    hello = sealed(encode(simulated_hello("old", 1)), {4: 1})
+    (error,) = dialog.say_bytes(hello, b"old")
+    assert isinstance(error, Error) and error.code is ErrorCode.WRONG_VERSION
+    data = encode(error, dialog.terminals.version(b"old"))
+    assert data[4] == 1 and decode(sealed(data, {4: 2})) == error
+    dialog.begin("EURUSD")
+    dialog.say_bytes(sealed(encode(ticks(1, 2)), {4: 1}))
+    dialog.say_bytes(sealed(hello, {4: 3}), b"new")
+    assert dialog.terminals.version(b"r") == dialog.terminals.version(b"new") == 2
+    dialog.greet(b"old", "updated")
+    assert dialog.terminals.version(b"old") == 2
+
+
 def test_bad_frames_disturb_nobody() -> None:
     """3.3, 9.1"""
     dialog = Dialog()
     dialog.begin("EURUSD")
     good = encode(ticks(1, 2))
     assert _codes(dialog.say_bytes(good[:-1])) == [ErrorCode.BAD_FRAME]
-    assert _codes(dialog.say_bytes(sealed(good, {4: 2}))) == [ErrorCode.WRONG_VERSION]
+    assert _codes(dialog.say_bytes(sealed(good, {4: 1}))) == [ErrorCode.WRONG_VERSION]
     assert _codes(dialog.say_bytes(b"", b"stranger")) == [ErrorCode.BAD_FRAME]
     parts = dialog.terminals.receive(b"r", [good, good], dialog.now)
     assert _codes([frame for _, frame in parts]) == [ErrorCode.BAD_FRAME]

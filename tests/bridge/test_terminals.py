@@ -172,7 +172,7 @@ def test_a_symbol_has_one_number() -> None:
     for number in range(2, 40):
         (error,) = errors(dialog.say(Symbols((symbol("EURUSD", number),))))
         assert error.code is ErrorCode.UNEXPECTED_FRAME and "stream 1 already" in error.text
-    (answer,) = dialog.say(Heartbeat(1, 0, 0, 0, ()))
+    (answer,) = dialog.say(Heartbeat(1, 0, 0, 0, 0, ()))
     assert isinstance(answer, Heartbeat) and len(answer.marks) == 2
 
 
@@ -183,7 +183,7 @@ def test_as_many_symbols_as_there_may_be_are_answered() -> None:
         names = [f"{number:032d}" for number in range(begin, begin + 1_024)]
         found = dialog.say(Symbols(tuple(symbol(n, i) for i, n in enumerate(names, begin))))
         assert found == []
-    for frame in [*dialog.say(Heartbeat(1, 0, 0, 0, ())), *dialog.greet()]:
+    for frame in [*dialog.say(Heartbeat(1, 0, 0, 0, 0, ())), *dialog.greet()]:
         assert encode(frame)
 
 
@@ -210,7 +210,7 @@ def test_a_loss_of_everything_is_a_number_that_can_be_told(tmp_path: Path) -> No
     dialog.begin("A", "B", "C")
     for stream in (0, 1, 2, 3):
         dialog.say(Lost(stream, 1, 2**63 - 1, LostReason.OTHER, "\x01" * 1_000))
-        dialog.say(Heartbeat(1, 0, 0, 0, (Mark(stream, 2**63 - 1, 2**63 - 1),)))
+        dialog.say(Heartbeat(1, 0, 0, 0, 0, (Mark(stream, 2**63 - 1, 2**63 - 1),)))
         dialog.say(Lost(stream, 2**63 - 1, 2**63 - 1, LostReason.OTHER, ""))
     assert len(dialog.gaps) == 4
     status = survey(dialog.terminals, "tcp://127.0.0.1:1", 0, Now(dialog.ms, 0))
@@ -237,7 +237,7 @@ def test_a_fault_in_a_session_ends_that_session_alone(
     if method == "connect":
         found = dialog.greet(b"other", identity="other")
     else:
-        found = dialog.say(Heartbeat(1, 0, 0, 0, ()), b"other") + dialog.due()
+        found = dialog.say(Heartbeat(1, 0, 0, 0, 0, ()), b"other") + dialog.due()
     (error,) = errors(found)
     assert error.code is ErrorCode.BAD_FRAME and "OverflowError: too large" in error.text
     assert dialog.terminals.connected() == ("demo",)

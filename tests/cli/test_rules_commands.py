@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -192,6 +193,29 @@ def test_replay_lets_time_pass_at_the_end(
     else:
         silent = '{"stream":"Silent","time_msc":1700000006000,"kind":"current",'
         assert result.stdout == (silent + '"symbol":"A","bid":1.5}\n') * found
+
+
+ORDERED = """\
+@reorder(max.delay='2 sec')
+define stream Tick (symbol string, bid double);
+from Tick select symbol, bid insert into Seen;
+"""
+
+
+@pytest.mark.parametrize(
+    "backend", [[], ["--backend=database", "--url=sqlite://"], ["--trace=-"]], ids=len
+)
+@pytest.mark.parametrize("until", [[], ["--until=1970-01-01T00:01:00"]], ids=len)
+def test_at_the_end_of_the_input_nothing_waits_to_be_put_in_order(
+    tmp_path: Path, backend: list[str], until: list[str]
+) -> None:
+    rules, ticks = tmp_path / "ordered.cep", tmp_path / "ticks.csv"
+    rules.write_text(ORDERED)
+    ticks.write_text("time_msc,symbol,bid\n1000,A,1.5\n3500,A,2.5\n3000,A,3.5\n4000,B,4.5\n")
+    result = run("replay", rules, f"--input=Tick={ticks}", "--plain", *backend, *until)
+    assert result.exit_code == 0, result.output
+    found = re.findall(r"bid\W+(\d\.5)", "".join(re.findall("(?:PUT OUT|Seen).*", result.stdout)))
+    assert found == ["1.5", "3.5", "2.5", "4.5"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,10 @@ AWAY = TerminalStatus(
     identity="old", connected=False, trades="live", symbols=["A"], unanswered=2,
     streams=[StreamStatus(symbol="A", taken=0, sent=0, received=1200, durable=1200, newest_msc=1)],
 )  # fmt: skip
-HERE = TerminalStatus(identity="new", connected=True, since_msc=1_704_110_400_000, account=5001)
+HERE = TerminalStatus(
+    identity="new", connected=True, since_msc=1_704_110_400_000, account=5001,
+    complete_msc=1_704_112_200_000,
+)  # fmt: skip
 
 
 def run(*words: object) -> Result:
@@ -47,7 +50,19 @@ def settings(tmp_path: Path) -> Path:
 def test_ls(settings: Path) -> None:
     lines = run("ls", "--config", settings).output.splitlines()
     assert [line.split() for line in lines[1:]] == [
-        ["new", "connected", "2024-01-01", "12:00:00.000", "none", "5001", "0", "0", "0"],
+        [
+            "new",
+            "connected",
+            "2024-01-01",
+            "12:00:00.000",
+            "2024-01-01",
+            "12:30:00.000",
+            "none",
+            "5001",
+            "0",
+            "0",
+            "0",
+        ],
         ["old", "away", "live", "1", "1,200", "2"],
     ]
     assert lines[0].startswith("identity  state")

@@ -35,7 +35,9 @@ ALL: dict[str, dict[str, Any]] = {
     },
     "spool": {"folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4},
     "archive": {"folder": "a", "every_seconds": 5},
-    "state": {"folder": "st", "snapshot_records": 6, "clock_every_ms": 0, "journal": "j"},
+    "state": {
+        "folder": "st", "snapshot_records": 6, "clock_every_ms": 0, "away_ms": 7, "journal": "j",
+    },
     "database": {"url": "sqlite://", "durable": False, "prefix": "p_"},
     "signals": {"send": True, "terminal": "t", "magic": 8, "valid_seconds": 9},
     "orders": {

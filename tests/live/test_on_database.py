@@ -21,7 +21,7 @@ from cep.database.drivers import connect
 from cep.live import follower, on_database
 from mt5bridge.client import Connection
 from mt5bridge.simulator import Runner, Terminal, parse_script
-from mt5bridge.spool import Kind, read
+from mt5bridge.spool import Kind, Told, read, told
 from tests.credentials import CREDENTIAL
 from tests.database.servers import PostgresqlServer, running
 from tests.live.service import (
@@ -291,18 +291,25 @@ def test_a_tick_that_the_database_cannot_work_with_stops_nothing(
     assert [json.loads(line) for line in journal(settings).splitlines()] == rows
 
 
+def said(folder: Path) -> set[Told]:
+    """What the stored clock records say."""
+    return {told(one) for one in read(folder / "spool") if one.kind is Kind.CLOCK}
+
+
 def test_clock_records_in_the_spool_are_no_hindrance_to_a_start(tmp_path: Path) -> None:
     settings = settings_of(
-        tmp_path, f"sqlite:///{tmp_path / 'events.db'}", state={"clock_every_ms": 10}
+        tmp_path,
+        f"sqlite:///{tmp_path / 'events.db'}",
+        state={"clock_every_ms": 10, "away_ms": 100},
     )
     ticks = walks("A", 100)
     with process(settings, tmp_path / "log.txt"):  # killed, with nothing but the first snapshot
         wait_until(lambda: "listening" in (tmp_path / "log.txt").read_text())
-        play(terminal(ticks), address(settings))
-        wait_until(lambda: any(one.kind is Kind.CLOCK for one in read(tmp_path / "spool")))
+        play(terminal(ticks), address(settings), until=lambda: Told.COMPLETE in said(tmp_path))
     with Service(settings) as service:
         finish(service)
-    assert any(one.kind is Kind.CLOCK for one in read(tmp_path / "spool"))
+    assert Told.COMPLETE in said(tmp_path)
+    assert journal(settings) == replayed(settings, archived(settings))
 
 
 def test_a_database_that_hangs_does_not_keep_the_daemon(

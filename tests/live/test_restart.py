@@ -21,7 +21,7 @@ from cep.live.config import Trading
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
 from cep.live.pipeline import Caused, Pipeline
-from cep.live.silence import SOURCE, Silence
+from cep.live.timekeeper import DAEMON, Timekeeper
 from cep.plan import compile_rules
 from mt5bridge.client import Connection
 from mt5bridge.clock import Now
@@ -257,7 +257,7 @@ class Passing:
         self.spool.recover()
         rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
         self.pipeline = Pipeline(self.spool, rules.start(), lambda _caused: None)
-        self.silence = Silence(self.pipeline, every_ms)
+        self.silence = Timekeeper(self.pipeline, every_ms, 1_000)
         self.ticks = deque(walks("A", 100)["A"])
         self.sequence = 0
 
@@ -316,7 +316,7 @@ def test_no_clock_record_when_unwanted_or_without_room(
 
 
 def test_a_quiet_daemon_records_time_and_rows_stay_the_same(tmp_path: Path) -> None:
-    state = {"clock_every_ms": 60, "snapshot_records": 500}
+    state = {"clock_every_ms": 60, "away_ms": 300, "snapshot_records": 500}
     settings = write_settings(tmp_path, {"signals": {"send": False}, "state": state})
     ticks = walks("A", 3_000)
     with Service(settings) as service:
@@ -329,7 +329,7 @@ def test_a_quiet_daemon_records_time_and_rows_stay_the_same(tmp_path: Path) -> N
     assert first < last
     archive = archived(settings)
     assert sum(file.rows for file in archive.files("clock")) >= 3
-    times = [int(g.records["time_msc"][0]) for g in read(tmp_path / "spool") if g.source == SOURCE]
+    times = [int(g.records["time_msc"][0]) for g in read(tmp_path / "spool") if g.source == DAEMON]
     assert times == sorted(times)
     assert replayed(settings, archive) == journal(settings)
 

@@ -13,7 +13,7 @@ from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
 from cep.engine.native import Compiled, Run
 from cep.live.pipeline import Caused, Pipeline
-from cep.live.silence import Silence
+from cep.live.timekeeper import Timekeeper
 from cep.plan import compile_rules
 from mt5bridge.clock import Now
 from mt5bridge.records import Records
@@ -46,6 +46,7 @@ BY_TIME = ("Sampled", "Silent", "Held", "Beaten", "Quiet", "Sample", "Calm", "Se
 """Streams on which rows may come when nothing but time makes them."""
 START_MSC = 1_700_000_000_000
 CLOCK_EVERY_MS = 1_000
+AWAY_MS = 5_000
 SILENCES_MS = (0, 0, 2_500, 0, 0, 9_000, 0, 31_000)
 
 
@@ -88,7 +89,7 @@ class Life:
         self.spool = Spool(folder / "spool")
         self.spool.recover()
         self.pipeline = Pipeline(self.spool, run, self.take)
-        self.silence = Silence(self.pipeline, CLOCK_EVERY_MS)
+        self.silence = Timekeeper(self.pipeline, CLOCK_EVERY_MS, AWAY_MS)
         self.sequences = sequences if sequences is not None else {"A": 1, "B": 1}
         self.rows: list[tuple[str, bytes]] = []
         self.now_msc = START_MSC

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
+from mt5bridge.wire import VERSION
 from mt5bridge.wire.layout import Code, Entries, Numbers, RecordArray, TextPart, parts
 from tests.wire.samples import FRAMES
 
@@ -104,7 +105,7 @@ SHAPES = tuple((int(frame.TYPE), tuple(pieces(frame))) for _, frame in FRAMES.va
 
 def seal(kind: int, body: bytes) -> bytes:
     """A frame of type `kind` whose length and checksum fit."""
-    head = struct.pack("<4sBBHI", b"MT5B", 1, kind, 0, len(body))
+    head = struct.pack("<4sBBHI", b"MT5B", VERSION, kind, 0, len(body))
     return head + struct.pack("<I", crc32(body, crc32(head))) + body
 
 

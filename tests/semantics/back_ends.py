@@ -28,7 +28,7 @@ def interpreter(plan: Plan, rows: Sequence[InputRow], mode: Mode = "sorted") -> 
 
 
 def naive(plan: Plan, rows: Sequence[InputRow], mode: Mode = "sorted") -> list[OutputRow]:
-    """The naive engine; nothing comes of bars and other stream functions, which it does not know."""
+    """The naive engine; it knows no bars and other stream functions, and says nothing of them."""
     if any(isinstance(one, StreamFunction) for q in plan.queries for one in q.inputs[0].before):
         return []
     engine = Reference(plan, lived=mode == "lived")

@@ -29,7 +29,7 @@ def broken_shapes() -> dict[str, Broken]:
     resend = encode(FRAMES["resend"][1])
     return {
         "bad_magic": (Reason.BAD_MAGIC, "another protocol's first bytes", b"GET " + bye[4:]),
-        "bad_version": (Reason.WRONG_VERSION, "version 2", bye[:4] + b"\2" + bye[5:]),
+        "bad_version": (Reason.WRONG_VERSION, "version 1", bye[:4] + b"\1" + bye[5:]),
         "bad_short_header": (Reason.TRUNCATED, "15 bytes", bye[:15]),
         "bad_short_body": (Reason.TRUNCATED, "the last byte is missing", bye[:-1]),
         "bad_long_body": (Reason.TRAILING_BYTES, "one byte too many", bye + b"\0"),
@@ -112,6 +112,11 @@ def broken_bounds() -> dict[str, Broken]:
             Reason.BAD_VALUE,
             "HEARTBEAT: 2^64 - 1 ticks were sent",
             sealed(heartbeat, _at(len(heartbeat) - 8, largest)),
+        ),
+        "bad_complete": (
+            Reason.BAD_VALUE,
+            "HEARTBEAT that promises ticks up to the year 292 million",
+            sealed(heartbeat, _at(16 + 24, b"\xff" * 7 + b"\x7f")),
         ),
         "bad_ack": (
             Reason.BAD_VALUE,

@@ -120,8 +120,9 @@ FRAMES: dict[str, tuple[str, Frame]] = {
         Deals(0, OFFSET_MS, 3, some_deals()),
     ),
     "heartbeat": (
-        "42 ticks taken and 41 sent, 3 deals taken and sent, round trip 850 microseconds",
-        Heartbeat(7, TIME_MSC, OFFSET_MS, 850, (Mark(0, 3, 3), Mark(1, 42, 41))),
+        "42 ticks taken and 41 sent, 3 deals taken and sent, round trip 850 microseconds, "
+        "all before the last second sent",
+        Heartbeat(7, TIME_MSC, OFFSET_MS, 850, TIME_MSC - 1_000, (Mark(0, 3, 3), Mark(1, 42, 41))),
     ),
     "ack": (
         "deals to 3 and stream 1 to 42 are on disk",

@@ -55,6 +55,7 @@ _NAMED: dict[str, st.SearchStrategy[Any]] = {
     "sl": _SIZE,
     "tp": _SIZE,
     "time_msc": _TIME,
+    "complete_msc": _TIME,
     "valid_until_msc": _TIME,
     "sequence": _SEQUENCE,
     "taken": _SEQUENCE,

@@ -178,6 +178,7 @@ def test_errors_can_quote_anything(text: str) -> None:
         ("hello", {"time_msc": 2**63 - 1}),
         ("welcome", {"time_msc": -(2**63)}),
         ("heartbeat", {"time_msc": TIME_MSC_MAX + 1}),
+        ("heartbeat", {"complete_msc": TIME_MSC_MIN - 1}),
         ("account", {"time_msc": TIME_MSC_MIN - 1}),
         ("recount", {"from_msc": TIME_MSC_MIN - 1}),
         ("recount", {"to_msc": TIME_MSC_MAX + 1}),
@@ -219,7 +220,7 @@ def test_bounds_themselves_are_in_range() -> None:
     largest = Symbol(2**32 - 1, *_SIZES, "😀" * 8)
     marks = (Mark(2**32 - 1, 2**63 - 1, 2**63 - 1),) * (SYMBOLS_MAX + 1)
     for frame in (
-        Heartbeat(2**64 - 1, TIME_MSC_MAX, 0, 2**32 - 1, marks),
+        Heartbeat(2**64 - 1, TIME_MSC_MAX, 0, 2**32 - 1, 0, marks),
         Ack((Durable(2**32 - 1, 2**63 - 1),) * (SYMBOLS_MAX + 1)),
         replace(
             FRAMES["welcome"][1],

@@ -4,6 +4,7 @@
 
 #include "Account.mqh"
 #include "Deals/DealPublisher.mqh"
+#include "Market/FeedClock.mqh"
 #include "Market/RecountQueue.mqh"
 #include "Market/ServerClock.mqh"
 #include "Market/SymbolProperties.mqh"
@@ -49,6 +50,7 @@ private:
    PublisherSettings m_settings;
    Session           m_session;
    ServerClock       m_clock;
+   FeedClock         m_feed;
    AccountReader     m_account;
    DealPublisher     m_deals;
    PublishedSymbol  *m_symbols[];
@@ -122,6 +124,7 @@ int Publisher::Begin(const PublisherSettings &settings)
   {
    Release();
    m_settings = settings;
+   m_feed.Begin(settings.pump.grace_ms);
    if(!EventSetMillisecondTimer(m_settings.timer_ms))
       return INIT_FAILED;
    if(AccountInfoInteger(ACCOUNT_LOGIN) != 0)
@@ -279,10 +282,11 @@ void Publisher::Transaction(const MqlTradeTransaction &change)
 void Publisher::PumpAll(const Moment &now)
   {
    int count = ArraySize(m_symbols);
+   long reached_msc = m_feed.ReachedMsc(now);  // before any tick base is read
    long until_us = (long)GetMicrosecondCount() + m_settings.pump.us_max;
    for(int i = 0; i < count; i++)
      {
-      m_symbols[m_turn].pump.Pump(m_buffer, now);
+      m_symbols[m_turn].pump.PumpWhole(m_buffer, now, reached_msc);
       m_turn = (m_turn + 1) % count;
       if((long)GetMicrosecondCount() >= until_us)
          return;
@@ -329,7 +333,7 @@ void Publisher::OnLive(const bool first)
       if(!m_symbols[i].pump.Started())
         {
          m_session.Resume(m_names[i], resume);
-         m_symbols[i].pump.Start(resume);
+         m_symbols[i].pump.Start(resume, now);
         }
    if(m_settings.publishes_deals && !m_deals.Started())
      {

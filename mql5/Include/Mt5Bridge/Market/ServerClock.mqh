@@ -26,7 +26,7 @@ public:
 
 private:
    long UtcMsc(const long steady_ms);
-   void MeasureOffset(void);
+   long MeasureOffset(void);
   };
 
 ServerClock::ServerClock(void)
@@ -43,7 +43,7 @@ void ServerClock::Read(Moment &now)
    now.us = (long)GetMicrosecondCount();
    now.ms = (long)GetTickCount64();
    now.utc_msc = UtcMsc(now.ms);
-   MeasureOffset();
+   now.server_msc = MeasureOffset();
    now.utc_offset_ms = m_offset_ms;
   }
 
@@ -59,17 +59,21 @@ long ServerClock::UtcMsc(const long steady_ms)
    return m_second * SECOND_MS + past_flip_ms;
   }
 
-// Without a connection the terminal does not know the server's time: the last offset holds.
-void ServerClock::MeasureOffset(void)
+// Without a connection the terminal does not know the server's time: the last offset holds, and the
+// time is 0.
+long ServerClock::MeasureOffset(void)
   {
-   if(m_measured && !(bool)TerminalInfoInteger(TERMINAL_CONNECTED))
-      return;
-   long difference_s = (long)TimeTradeServer() - (long)TimeGMT();
+   bool connected = (bool)TerminalInfoInteger(TERMINAL_CONNECTED);
+   if(m_measured && !connected)
+      return 0;
+   long server_s = (long)TimeTradeServer();
+   long difference_s = server_s - (long)TimeGMT();
    if(difference_s <= -OFFSET_MAX_S || difference_s >= OFFSET_MAX_S)
-      return;
+      return 0;
    long shifted_s = difference_s + OFFSET_MAX_S + OFFSET_STEP_S / 2;
    m_offset_ms = (int)((shifted_s / OFFSET_STEP_S) * OFFSET_STEP_S - OFFSET_MAX_S) * SECOND_MS;
    m_measured = true;
+   return connected ? server_s * SECOND_MS : 0;
   }
 
 #endif

@@ -42,8 +42,9 @@ private:
 public:
                 TickPump(void);
    void         Begin(const string symbol, TickOutbox *box, const PumpSettings &settings);
-   void         Start(const ResumeEntry &resume);
+   void         Start(const ResumeEntry &resume, const Moment &now);
    int          Pump(MqlTick &buffer[], const Moment &now);
+   void         PumpWhole(MqlTick &buffer[], const Moment &now, const long reached_msc);
    bool         TakeLate(const MqlTick &ticks[], const int index, const Moment &now);
    void         Flush(void);
    void         End(void);
@@ -104,7 +105,7 @@ void TickPump::Begin(const string symbol, TickOutbox *box, const PumpSettings &s
   }
 
 // The daemon has said where the stream goes on (PROTOCOL 6.7, 6.8).
-void TickPump::Start(const ResumeEntry &resume)
+void TickPump::Start(const ResumeEntry &resume, const Moment &now)
   {
    LedgerPlace place;
    bool known = m_file.Load(m_ledger, place);
@@ -116,6 +117,7 @@ void TickPump::Start(const ResumeEntry &resume)
    else
       StartBlind(resume, known);
    m_looked = m_ledger.First() - 1;
+   m_box.Whole(m_cursor.Msc() - now.utc_offset_ms);
    Rewrite();
   }
 
@@ -182,10 +184,10 @@ int TickPump::Pump(MqlTick &buffer[], const Moment &now)
    int taken = 0;
    long begun_us = (long)GetMicrosecondCount();
    bool more = m_started && begun_us >= m_retry_us;
+   m_caught_up = false;
    while(more)
      {
       int room = MathMin(MathMin(m_box.Room(), m_settings.ticks_max - taken), PUMP_BATCH);
-      m_caught_up = false;
       if(room <= 0)
          return taken;
       int asked = m_cursor.CountAtMsc() + room;
@@ -195,10 +197,24 @@ int TickPump::Pump(MqlTick &buffer[], const Moment &now)
       int fresh = TakeRead(buffer, count, now);
       taken += fresh;
       bool full = count >= asked || fresh >= PUMP_FULL;
-      m_caught_up = !full;
+      m_caught_up = !full && (count == 0 || buffer[count - 1].time_msc <= m_cursor.Msc());
       more = full && fresh > 0 && (long)GetMicrosecondCount() - begun_us < m_settings.us_max;
      }
    return taken;
+  }
+
+// Pump, and note how far the stream is whole. `reached_msc`, server time read before: all earlier
+// quotes have reached the terminal; 0: not known. The base may lag behind the newest of them.
+void TickPump::PumpWhole(MqlTick &buffer[], const Moment &now, const long reached_msc)
+  {
+   MqlTick newest;
+   long quoted_msc = SymbolInfoTick(m_symbol, newest) ? newest.time_msc : 0;
+   Pump(buffer, now);
+   if(!m_started)
+      return;
+   bool lags = quoted_msc > m_cursor.Msc() && quoted_msc > reached_msc - m_settings.grace_ms;
+   long whole_msc = m_caught_up && !lags ? MathMax(reached_msc, m_cursor.Msc()) : m_cursor.Msc();
+   m_box.Whole(whole_msc - now.utc_offset_ms);
   }
 
 // The base from the cursor's millisecond on; -1: it failed. A part may lack its beginning, so

@@ -8,6 +8,7 @@ struct Moment
    long us;             // steady, microseconds
    long utc_msc;        // milliseconds since 1970, UTC
    int  utc_offset_ms;  // trade server's time minus UTC
+   long server_msc;     // trade server's time, whole seconds; 0: not connected to it
   };
 
 #endif

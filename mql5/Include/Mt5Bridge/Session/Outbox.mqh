@@ -52,6 +52,7 @@ public:
 
 protected:
    void         NoteOffset(const int offset_ms);
+   int          OffsetMs(const ulong sequence) const { return m_offsets[OffsetAt(sequence)].offset_ms; }
    void         Forget(void);
 
 private:
@@ -114,7 +115,7 @@ bool Outbox::EncodeNext(Encoder &encoder, ByteWriter &out, const int records_max
      }
    int count = Sendable(records_max);
    m_next = m_cursor + (ulong)count;
-   EncodeRecords(encoder, out, m_offsets[OffsetAt(m_cursor)].offset_ms, m_cursor, count);
+   EncodeRecords(encoder, out, OffsetMs(m_cursor), m_cursor, count);
    return true;
   }
 

@@ -91,7 +91,7 @@ private:
    void           HeardBeat(const HeartbeatFrame &beat, const Moment &now);
    void           Settle(const HeartbeatFrame &beat, const Moment &now);
    void           BeginStreams(void);
-   void           BecomeLive(void);
+   void           BecomeLive(const Moment &now);
    void           Acknowledge(const uint stream, const ulong sequence);
    void           HeardError(const ErrorFrame &error, const Moment &now);
    void           Announce(void);
@@ -438,7 +438,7 @@ void Session::Welcomed(const WelcomeFrame &welcome, const Moment &now)
    m_batch = SESSION_FIRST_BATCH;
    GoOn();
    if(m_streams.AllBegun())
-      BecomeLive();
+      BecomeLive(now);
    else
       m_state = SESSION_SETTLING;
   }
@@ -470,7 +470,7 @@ void Session::Settle(const HeartbeatFrame &beat, const Moment &now)
    if(m_settling.Agrees(m_streams, beat.marks))
      {
       BeginStreams();
-      BecomeLive();
+      BecomeLive(now);
      }
    else if(m_settling.OnDisk(beat.marks))
       m_hello_due = true;
@@ -490,11 +490,13 @@ void Session::BeginStreams(void)
      }
   }
 
-void Session::BecomeLive(void)
+// The next heartbeat, before any record, tells where the streams begin.
+void Session::BecomeLive(const Moment &now)
   {
    bool first = !m_lived;
    m_state = SESSION_LIVE;
    m_lived = true;
+   m_pulse.DueIn(0, now);
    m_events.OnLive(first);
   }
 
@@ -554,6 +556,7 @@ void Session::Beat(const Moment &now)
    beat.time_msc = now.utc_msc;
    beat.utc_offset_ms = now.utc_offset_ms;
    beat.round_trip_us = (uint)MathMin(m_pulse.RoundTripUs(), (long)0xFFFFFFFF);
+   beat.complete_msc = m_state == SESSION_LIVE ? m_streams.CompleteMsc(now.utc_offset_ms) : 0;
    if(m_state == SESSION_LIVE)
       m_streams.Marks(beat.marks);
    m_encoder.Encode(beat, m_out);

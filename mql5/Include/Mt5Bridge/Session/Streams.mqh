@@ -30,6 +30,7 @@ public:
    string      Name(const int number) const { return number == 0 ? "" : m_symbols[number - 1].name; }
    bool        AllBegun(void);
    void        Marks(MarkEntry &marks[]);
+   long        CompleteMsc(const int offset_ms) const;
    ulong       Unacknowledged(void);
    int         InFlight(void) const;
    Outbox     *NextToSend(void);
@@ -110,6 +111,17 @@ void Streams::Marks(MarkEntry &marks[])
       marks[number].taken = box.Taken();
       marks[number].passed = box.Sent();
      }
+  }
+
+// Server time, which is so far off UTC: all earlier ticks of every symbol are sent, but for late
+// ones; 0: not known.
+long Streams::CompleteMsc(const int offset_ms) const
+  {
+   int count = m_publishes ? ArraySize(m_boxes) : 0;
+   long complete_msc = count > 0 ? m_boxes[0].CompleteMsc() : 0;
+   for(int i = 1; i < count; i++)
+      complete_msc = MathMin(complete_msc, m_boxes[i].CompleteMsc());
+   return complete_msc == 0 ? 0 : complete_msc + offset_ms;
   }
 
 ulong Streams::Unacknowledged(void)

@@ -13,6 +13,7 @@ private:
    MqlTick m_ring[];
    ulong   m_mask;
    int     m_kept_max;
+   long    m_whole_msc;  // UTC: all earlier ticks are taken, but for late ones; 0: not known
 
 protected:
    virtual int  Contiguous(const ulong first, const int wanted);
@@ -23,6 +24,8 @@ public:
                 TickOutbox(const int kept_max);
    int          Room(void) const { return m_kept_max - Unacknowledged(); }
    bool         Append(const MqlTick &ticks[], const int from, const int count, const int offset_ms);
+   void         Whole(const long utc_msc) { m_whole_msc = MathMax(m_whole_msc, utc_msc); }
+   long         CompleteMsc(void) const;
 
 private:
    bool         MakeRoom(const int count);
@@ -33,6 +36,7 @@ TickOutbox::TickOutbox(const int kept_max)
   {
    m_kept_max = MathMax(1, kept_max);
    m_mask = 0;
+   m_whole_msc = 0;
   }
 
 // Give the next numbers to ticks just taken; false when there is no room: nothing was taken.
@@ -45,6 +49,15 @@ bool TickOutbox::Append(const MqlTick &ticks[], const int from, const int count,
    m_end += (ulong)count;
    Forget();
    return true;
+  }
+
+// UTC: all earlier ticks are sent, but for late ones; 0: not known.
+long TickOutbox::CompleteMsc(void) const
+  {
+   ulong next = MathMax(m_cursor, m_base);
+   if(next >= m_end)
+      return m_whole_msc;
+   return MathMin(m_whole_msc, m_ring[(int)(next & m_mask)].time_msc - OffsetMs(next));
   }
 
 void TickOutbox::Store(const MqlTick &ticks[], const int from, const int count)

@@ -2,7 +2,7 @@
 #ifndef MT5BRIDGE_WIRE_CODES_MQH
 #define MT5BRIDGE_WIRE_CODES_MQH
 
-#define WIRE_VERSION       1
+#define WIRE_VERSION       2
 #define WIRE_MAGIC         0x4235544D
 #define HEADER_BYTES       16
 #define CHECKSUM_AT        12

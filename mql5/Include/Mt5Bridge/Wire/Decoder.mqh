@@ -213,6 +213,7 @@ public:
       frame.time_msc = m_in.I8();
       frame.utc_offset_ms = m_in.I4();
       frame.round_trip_us = m_in.U4();
+      frame.complete_msc = m_in.I8();
       const uint count = m_in.U4();
       const int room = m_in.ListRoom(count, 20);
       ArrayResize(frame.marks, room);
@@ -226,7 +227,7 @@ public:
         }
       m_in.ListEnd(count, room);
       m_in.Require(TimeAllowed(frame.time_msc) && OffsetAllowed(frame.utc_offset_ms)
-                   && room <= STREAMS_MAX);
+                   && TimeAllowed(frame.complete_msc) && room <= STREAMS_MAX);
       return(End());
      }
 

@@ -169,6 +169,7 @@ public:
       out.I8(frame.time_msc);
       out.I4(frame.utc_offset_ms);
       out.U4(frame.round_trip_us);
+      out.I8(frame.complete_msc);
       out.U4((uint)ArraySize(frame.marks));
       for(int i = 0; i < ArraySize(frame.marks); i++)
         {

@@ -117,13 +117,15 @@ struct MarkEntry
    ulong             passed;
   };
 
-// Both: I live. The daemon answers each of the terminal's at once, with its `token`.
+// Both: I live. The daemon answers each of the terminal's at once, with its `token`. A terminal has
+// sent all ticks that are older than `complete_msc`, in server time; 0: it promises nothing.
 struct HeartbeatFrame
   {
    ulong             token;
    long              time_msc;
    int               utc_offset_ms;
    uint              round_trip_us;
+   long              complete_msc;
    MarkEntry         marks[];
   };
 

@@ -1,0 +1,51 @@
+//| How far the trade server's quotes have reached this terminal.
+#ifndef MT5BRIDGE_MARKET_FEED_CLOCK
+#define MT5BRIDGE_MARKET_FEED_CLOCK
+
+#include "../Session/Moment.mqh"
+
+#define FEED_STEP_MS 1000  // quotes of different symbols are no further out of step
+
+// The newest quote of any symbol says that older ones of all symbols are here. While none comes, the
+// server's clock does, `grace_ms` later, as long as the terminal is connected. After an interruption
+// nothing is known until the terminal has had `grace_ms` to fetch what it missed.
+class FeedClock
+  {
+private:
+   long m_grace_ms;
+   bool m_connected;
+   long m_since_ms;    // steady clock when it was first seen connected
+
+public:
+        FeedClock(void) { Begin(0); }
+   void Begin(const long grace_ms);
+   long ReachedMsc(const Moment &now);
+  };
+
+void FeedClock::Begin(const long grace_ms)
+  {
+   m_grace_ms = grace_ms;
+   m_connected = false;
+   m_since_ms = 0;
+  }
+
+// Server time: every earlier tick is in the tick bases by now, but for late ones; 0: not known.
+long FeedClock::ReachedMsc(const Moment &now)
+  {
+   if(now.server_msc == 0)
+     {
+      m_connected = false;
+      return 0;
+     }
+   if(!m_connected)
+     {
+      m_connected = true;
+      m_since_ms = now.ms;
+     }
+   if(now.ms - m_since_ms < m_grace_ms)
+      return 0;
+   long quoted_msc = MathMin((long)TimeCurrent() * 1000 - FEED_STEP_MS, now.server_msc);
+   return MathMax(quoted_msc, now.server_msc - m_grace_ms);
+  }
+
+#endif

@@ -1,0 +1,128 @@
+"""Up to when each key is complete, by what the sources have told."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from cep.engine.change import changed
+from cep.engine.native import Compiled, Run
+from cep.engine.snapshot import restore, take
+from cep.engine.watermarks import State, Watermarks
+from cep.plan import compile_rules
+
+TICKS = "define stream Tick (symbol string, bid double);"
+BEATS = f"{TICKS} define trigger Beat at every 1 sec; from Beat select * insert into Beaten;"
+
+
+def two() -> Watermarks:
+    """`left` publishes A and B, `right` B and C."""
+    marks = Watermarks()
+    for source, key in ("left", "A"), ("left", "B"), ("right", "B"), ("right", "C"):
+        marks.published(source, key)
+    return marks
+
+
+def test_one_terminal_tells_its_own_keys_in_the_order_they_came() -> None:
+    marks = Watermarks()
+    assert marks.tell("one", False, 100) == [(100, ())]
+    for key in ("B", "A", "B"):
+        marks.published("one", key)
+    assert marks.tell("one", False, 200) == [(200, ("B", "A"))]
+    assert marks.clock_msc == 200
+
+
+def test_a_key_of_two_terminals_is_complete_when_both_are() -> None:
+    marks = two()
+    assert marks.tell("left", False, 100) == [(100, ("A", "B"))]  # of the other nobody knows yet
+    assert marks.tell("right", False, 50) == [(50, ("B", "C"))]
+    assert marks.tell("left", False, 200) == [(50, ("B",)), (200, ("A",))]
+    assert marks.tell("right", False, 150) == [(150, ("B", "C"))]
+    assert marks.clock_msc == 150
+
+
+def test_a_watermark_that_goes_back_changes_nothing() -> None:
+    marks = two()
+    marks.tell("left", False, 100)
+    assert marks.tell("left", False, 70) == [(100, ("A", "B"))]
+    marks.tell("right", False, 60)
+    assert marks.clock_msc == 100, "a new terminal does not turn the clock back"
+
+
+def test_who_is_away_is_left_out_until_it_tells_something() -> None:
+    marks = two()
+    marks.tell("left", False, 100)
+    marks.tell("right", False, 500)
+    assert marks.clock_msc == 100
+    assert marks.tell("left", True, 900) == [(500, ("B",))]
+    assert marks.clock_msc == 500
+    assert marks.tell(None, False, 1_000) == [(1_000, ("A",))], "only what nobody else publishes"
+    assert marks.tell("right", False, 600) == [(600, ("B", "C"))]
+    assert marks.tell("left", False, 650) == [(600, ("B",)), (650, ("A",))]
+    assert marks.tell(None, False, 2_000) == []
+
+
+def test_where_nobody_tells_anything_the_own_clock_speaks_for_all() -> None:
+    marks = two()
+    assert marks.tell(None, False, 10) == [(10, None)]
+    marks.tell("left", False, 100)
+    marks.tell("left", True, 100)
+    assert marks.tell(None, False, 300) == [(300, None)]
+    assert marks.clock_msc == 300
+
+
+def test_state_goes_through_a_snapshot() -> None:
+    marks = two()
+    marks.tell("left", False, 100)
+    marks.tell("right", False, 60)
+    marks.tell("right", True, 60)
+    again = Watermarks()
+    data = msgspec.msgpack.encode(marks.state())
+    again.restore(msgspec.msgpack.decode(data, type=State))
+    again.published("left", "A")
+    for one in (marks, again):
+        assert one.tell("left", False, 200) == [(200, ("A", "B"))]
+        assert one.tell("right", False, 90) == [(90, ("B", "C"))]
+    assert again.holding == ["left", "right"] and again.state() == marks.state()
+
+
+def beats(run: Run, source: str | None, time_msc: int, *, is_away: bool = False) -> int:
+    """How often the trigger fires by what a source tells."""
+    told = run.watermarks.tell(source, is_away, time_msc)
+    return sum(len(run.tell_time(at, run.next_order, keys)) for at, keys in told) // 2
+
+
+@pytest.fixture
+def run() -> Run:
+    return Compiled(compile_rules(BEATS), jit=False).start()
+
+
+def test_the_one_clock_waits_for_the_terminal_that_is_behind(run: Run) -> None:
+    run.watermarks.published("left", "A")
+    run.watermarks.published("right", "C")
+    assert beats(run, "left", 10_000) == 0  # the beginning
+    assert beats(run, "right", 11_000) == 0
+    assert beats(run, "right", 15_000) == 0, "left is at 10 s"
+    assert beats(run, "left", 12_000) == 2
+    assert beats(run, "left", 20_000) == 3, "up to 15 s"
+    assert beats(run, "right", 15_000, is_away=True) == 5
+    assert beats(run, None, 30_000) == 0, "the keys of right only"
+    assert beats(run, "left", 21_000) == 1
+
+
+def test_a_snapshot_keeps_who_is_waited_for(run: Run) -> None:
+    run.watermarks.published("left", "A")
+    beats(run, "left", 10_000)
+    beats(run, "right", 10_000)
+    again = restore(run.rules, take(run))
+    assert beats(again, "left", 20_000) == 0
+    assert beats(again, "right", 13_000) == 3
+
+
+def test_other_rules_wait_for_the_same_terminals(run: Run) -> None:
+    run.watermarks.published("left", "A")
+    beats(run, "left", 10_000)
+    beats(run, "right", 10_000)
+    after, _ = changed(run, compile_rules(BEATS + "from Tick select bid insert into Bids;"))
+    assert beats(after, "left", 20_000) == 0
+    assert beats(after, "right", 13_000) == 3
