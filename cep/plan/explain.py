@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cep.plan.arrangements import arrangements, count_arrangements
+from cep.plan.clocks import clocks
 from cep.plan.explain_queries import (
     aggregation_lines,
     partition_line,
@@ -55,6 +56,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
         ("partitions", [partition_line(partition) for partition in plan.partitions]),
         ("queries", [line for query in plan.queries for line in query_lines(query)]),
         ("functions of your own", own_lines(plan)),
+        ("clocks", _clocks(plan)),
         ("shared", _shared(plan)),
         ("engines", [_engine(engine) for engine in plan.engines]),
         ("numbers", _numbers(plan)),
@@ -65,6 +67,16 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
     return "\n\n".join(
         "\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in sections if lines
     )
+
+
+def _clocks(plan: Plan) -> list[str]:
+    """Keys of the sources, and which clock what works by time goes by."""
+    keys = [f"key of {one.name}: {one.key}" for one in plan.sources if one.key is not None]
+    found = clocks(plan)
+    by_key = [name for name, is_by_key in found.items() if is_by_key]
+    rest = [name for name, is_by_key in found.items() if not is_by_key]
+    lines = [("per key", by_key), ("one for all", rest)]
+    return [*keys, *(f"{title}: {', '.join(names)}" for title, names in lines if names)]
 
 
 def _streams(plan: Plan) -> list[str]:
