@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from cep.database.errors import ForgottenError
+from cep.database.errors import EventError, ForgottenError
 from cep.engine.times import LAST_MSC, Time, msc
 from cep.jepc.catalog import Catalog
 from cep.jepc.errors import QueryError, is_a
@@ -41,6 +41,7 @@ class EventProcessor:
         self._processors: defaultdict[str, list[OutputProcessor]] = defaultdict(list)
         self._is_stale = True
         self._is_closed = False
+        self._newest_msc = 0
 
     def __enter__(self) -> EventProcessor:
         self._need_open()
@@ -124,11 +125,14 @@ class EventProcessor:
     ) -> None:
         """Push events in the order of their times: the results are those of one by one.
 
-        QueryError, and nothing pushed, when one does not fit its stream.
+        QueryError, and nothing pushed, when one does not fit its stream; EventError when one is
+        older than one before it, whatever engine is behind this.
         """
         self._need_open()
         checked = [self._event(*_triple(event)) for event in _listed(events)]
+        newest_msc = self._newest_after(checked)
         self._renew()
+        self._newest_msc = newest_msc
         try:
             for results in self._provider.push_batches(checked):
                 for result in results:
@@ -154,6 +158,17 @@ class EventProcessor:
             wanted = [name for name, held in self._processors.items() if held]
             self._provider.change(self._catalog.plan(), wanted)
             self._is_stale = False
+
+    def _newest_after(self, events: Sequence[Event]) -> int:
+        """The newest time when they have come; EventError for one that comes after a newer one."""
+        newest_msc = self._newest_msc
+        for place, event in enumerate(events):
+            if event.time_msc < newest_msc:
+                late = f"event {place} of time {event.time_msc} ms"
+                remedy = "push events in the order of their times"
+                raise EventError(f"{late} comes after one of {newest_msc} ms; {remedy}")
+            newest_msc = event.time_msc
+        return newest_msc
 
     def _event(
         self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: Time

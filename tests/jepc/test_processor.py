@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cep.database.errors import EventError
 from cep.jepc import (
     Correlator,
     CountWindow,
@@ -24,6 +25,7 @@ from cep.jepc import (
     parse_sql,
 )
 from cep.jepc.database import DatabaseProvider
+from cep.jepc.provider import Result
 
 URL = "sqlite://"
 
@@ -130,3 +132,29 @@ def test_whole_numbers_beyond_64_bits_are_named(make: Callable[[], Provider]) ->
             processor.push_event("S", (value, 1.0), 1)
     processor.push_event("S", (1, 2**70), 1)
     assert [result.values["d"] for result in heard] == [float(2**70)]
+
+
+PROVIDERS: dict[str, Callable[[], Provider]] = {
+    "native": lambda: NativeProvider(jit=False),
+    "sqlite": lambda: DatabaseProvider(URL),
+    "federation": lambda: Federation(
+        {"own": NativeProvider(jit=False), "database": DatabaseProvider(URL)}
+    ),
+}
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("behind", PROVIDERS)
+def test_a_late_event_is_refused_whatever_is_behind(behind: str, together: bool) -> None:
+    """Nothing of what was pushed with it is taken, and what comes in order goes on."""
+    found: list[Result] = []
+    with EventProcessor(PROVIDERS[behind]()) as processor:
+        processor.register_stream("s", {"a": "long"})
+        processor.create_query("all", Filter(Stream("s"), "a > 0"))
+        processor.add_output_processor("all", found.append)
+        processor.push_event("s", (1,), 10)
+        late = [("s", (2,), 12), ("s", (3,), 11)] if together else [("s", (3,), 9)]
+        with pytest.raises(EventError, match=r"of time (11|9) ms comes after one of (12|10) ms"):
+            processor.push_events(late)
+        processor.push_event("s", (4,), 10)
+    assert [result.values["a"] for result in found] == [1, 4]
