@@ -113,7 +113,7 @@ class Cell:
 
 
 def is_float(type_: Type) -> bool:
-    return type_ in (Type.FLOAT, Type.DOUBLE)
+    return type_.is_real
 
 
 def row_cells(schema: Schema) -> tuple[Cell, ...]:
