@@ -13,10 +13,10 @@ from cep.database.errors import Refusal
 from cep.database.own import own_function
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.numbers import real as known
 from cep.interpreter.rows import Row
 from cep.plan.expressions import Call, Column, Constant, Expression
 from cep.plan.functions import user_function
+from cep.plan.numbers import real as known
 
 
 def called(node: Call, values: Sequence[Element]) -> Element:

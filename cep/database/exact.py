@@ -15,11 +15,10 @@ import sqlalchemy as sa
 
 from cep.database.conversions import whole
 from cep.database.dialects.base import Dialect, Element
-from cep.database.errors import Refusal
 from cep.database.limbs import LIMBS, Limbs, right_shifted
 from cep.database.own import own_function
 from cep.database.rounding import rounded_columns
-from cep.interpreter.aggregators.exact import divided, root_over
+from cep.plan.functions.exact_sums import divided, root_over
 from cep.plan.types import Type
 
 _DECIMALS = 130
@@ -29,13 +28,13 @@ _LEAST = "(-9223372036854775807 - 1)"
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """An aggregate of one argument: `sum`, `avg` or `stdDev`.
+    """A share of exact sums, as an aggregate of one argument.
 
     The `terms` of rows are summed up, cumulatively or not; `result` takes as many sums, or
     differences of sums. A row on which `held` is false cannot be summed up: it must end the batch.
     """
 
-    function: str
+    share: str
     dialect: Dialect
     limbs: Limbs
 
@@ -43,12 +42,12 @@ class Exact:
     def count(self) -> int:
         """How many terms there are; the first counts the values."""
         limbs = self.limbs
-        return 1 + limbs.count + (limbs.squares.count if self.function == "stdDev" else 0)
+        return 1 + limbs.count + (limbs.squares.count if self.share == "stdDev" else 0)
 
     def terms(self, argument: Element) -> tuple[Element, ...]:
         """A row's whole numbers of 64 bits; zeros of null."""
         parts = self.limbs.of(argument)
-        if self.function == "stdDev":
+        if self.share == "stdDev":
             parts += self.limbs.squared(parts)
         known = sa.case((argument.is_not(None), whole(1)), else_=whole(0))
         return (known, *(sa.func.coalesce(part, 0, type_=sa.BigInteger()) for part in parts))
@@ -60,18 +59,21 @@ class Exact:
     def result(self, sums: Sequence[Element]) -> Element:
         """The aggregate of the rows whose terms have these sums; null of no values."""
         known, *rest = sums
-        if self.function == "sum" and self.limbs.is_whole:
+        if self.share == "sum" and self.limbs.is_whole:
             return sa.case((known > 0, _wrapped(self.limbs, rest)))
         if self.dialect.in_process:
-            return _called(self.function, self.limbs, sums)
-        return _decimal(self.function, self.limbs, known, rest)
+            return _called(self.share, self.limbs, sums)
+        return _decimal(self.share, self.limbs, known, rest)
 
 
-def exact(dialect: Dialect, function: str, type_: Type) -> Exact:
-    """How an aggregate of numbers of that type is computed; Refusal if it is not among these."""
-    if function not in ("sum", "avg", "stdDev") or type_ not in LIMBS:
-        raise Refusal("notimpl", f"{function} of {type_}")
-    return Exact(function, dialect, LIMBS[type_])
+def exact(dialect: Dialect, share: str, type_: Type) -> Exact:
+    """How an aggregate of numbers of that type is computed; `share` as in `sql.ExactSums`."""
+    return Exact(share, dialect, LIMBS[type_])
+
+
+def most_of(shares: Sequence[str]) -> str:
+    """The share whose terms are those of all of them: squares are for deviations alone."""
+    return "stdDev" if "stdDev" in shares else shares[0]
 
 
 def _wrapped(limbs: Limbs, sums: Sequence[Element]) -> Element:

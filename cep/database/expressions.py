@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from cep.database import vocabulary
 from cep.database.calls import called
 from cep.database.conversions import wrapped_int
-from cep.database.dialects.base import PRODUCT, Dialect, Element, LowerCall
+from cep.database.dialects.base import PRODUCT, Dialect, Element
 from cep.database.errors import Refusal
-from cep.database.functions import FUNCTIONS, NEVER
 from cep.plan.expressions import (
     Aggregated,
     Arithmetic,
@@ -27,6 +27,8 @@ from cep.plan.expressions import (
     Not,
     Output,
 )
+from cep.plan.functions import scalar_of
+from cep.plan.functions.sql import Never, Write
 from cep.plan.types import Type, widest
 
 Find = Callable[[Column | EventTime], Element]
@@ -134,26 +136,26 @@ class Lowering:
 
     def _call(self, node: Call) -> Element:
         name, dialect = node.function, self._dialect
-        for never in (dialect.never, NEVER):
-            if name in never:
-                raise Refusal("never", f"{name}: {never[name]}")
+        scalar = scalar_of(name)
+        written = None if scalar is None else scalar.sql_on(dialect.name)
+        if isinstance(written, Never):
+            raise Refusal("never", f"{name}: {written.why}")
         if name == "eventTimestamp":
             return self._find(EventTime())
         values = [self.value(argument) for argument in node.arguments]
-        lower = dialect.functions.get(name) or FUNCTIONS.get(name)
         if dialect.in_process:
-            return _written_or_called(lower, node, values)
-        if lower is None:
+            return _written_or_called(written, node, values)
+        if written is None:
             raise Refusal("never", f"{name}: a server does not call functions of ours")
-        return lower(node, values)
+        return written(vocabulary, node, values)  # type: ignore[no-any-return]
 
 
-def _written_or_called(lower: LowerCall | None, node: Call, values: Sequence[Element]) -> Element:
+def _written_or_called(written: Write | None, node: Call, values: Sequence[Element]) -> Element:
     """A call in SQL, or where SQL has no exact way as the interpreter does it."""
-    if lower is None:
+    if written is None:
         return called(node, values)
     try:
-        return lower(node, values)
+        return written(vocabulary, node, values)  # type: ignore[no-any-return]
     except Refusal:
         return called(node, values)
 

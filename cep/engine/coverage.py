@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cep.engine.codegen.expressions import FUNCTIONS
-from cep.engine.codegen.functions import WRITERS
-from cep.engine.codegen.functions import why_not as why_not_written
-from cep.engine.codegen.indicators import INDICATORS, LAG_MAX, constant
+from cep.engine.codegen.aggregates import native_of
 from cep.engine.codegen.queries import SIZES, streams_current
 from cep.engine.joinable import readers
 from cep.engine.joinable import why_not_native as join_reason
-from cep.engine.layout import is_float
 from cep.engine.linear import matched_streams, may_follow
 from cep.engine.linear import why_not_native as match_reason
 from cep.engine.matchable import expressions as matching_expressions
@@ -27,6 +23,7 @@ from cep.plan.expressions import (
     Missing,
     walk,
 )
+from cep.plan.functions import scalar_of
 from cep.plan.nodes import Event, Plan
 from cep.plan.query import (
     Correlation,
@@ -43,9 +40,6 @@ from cep.plan.query import (
 from cep.plan.rewrite import is_condition
 from cep.plan.separable import Separability
 from cep.plan.types import Type
-
-AGGREGATES = INDICATORS | {"avg", "sum", "count", "min", "max", "stdDev"}
-NUMERIC_ONLY = frozenset({"avg", "sum", "min", "max", "stdDev"})
 
 
 class Coverage:
@@ -147,15 +141,9 @@ def _batch_reasons(query: Query, at_once: bool) -> Iterator[str]:
 
 def _aggregate_reasons(aggregates: tuple[Aggregate, ...]) -> Iterator[str]:
     for aggregate in aggregates:
-        argument = aggregate.argument
-        if aggregate.function not in AGGREGATES:
-            yield f"aggregator `{aggregate.function}` is not compiled"
-        elif aggregate.function == "lag" and constant(aggregate) > LAG_MAX:
-            yield f"`lag` of more than {LAG_MAX} rows is not compiled"
-        elif aggregate.function not in NUMERIC_ONLY or argument is None:
-            continue
-        elif not argument.type.is_numeric:
-            yield f"`{aggregate.function}` of {argument.type} is not compiled"
+        native = native_of(aggregate)
+        if isinstance(native, str):
+            yield native
 
 
 def _expressions(query: Query) -> Iterator[Expression]:
@@ -179,15 +167,14 @@ def _expression_reasons(expression: Expression) -> Iterator[str]:
                 yield "it looks into a table"
             case Collected() | Missing():
                 yield "it asks for a collection of events"
-            case Call() if not _is_compiled(node):
-                yield f"function `{node.function}` is not compiled"
-            case Call() if (reason := why_not_written(node)) is not None:
+            case Call() if (reason := _why_not_written(node)) is not None:
                 yield reason
         if node.type in (Type.OBJECT, Type.LIST):
             yield "it works on objects"
 
 
-def _is_compiled(call: Call) -> bool:
-    name = call.function
-    is_known = name == "ifThenElse" or name in WRITERS
-    return is_known or (name, is_float(call.type)) in FUNCTIONS
+def _why_not_written(call: Call) -> str | None:
+    scalar = scalar_of(call.function)
+    if scalar is None or scalar.native is None:
+        return f"function `{call.function}` is not compiled"
+    return scalar.native.why_not(call)

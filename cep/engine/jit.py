@@ -20,6 +20,8 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 
+import cep.plan.functions
+
 F = TypeVar("F", bound=Callable[..., Any])
 Around = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Makes of a function another one, which calls it."""
@@ -33,11 +35,18 @@ def cache_root() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "mt5cep"
 
 
+def kernel_files() -> tuple[Path, ...]:
+    """The sources of everything that is ever compiled, but for generated modules."""
+    here, functions = Path(__file__), Path(cep.plan.functions.__file__).parent
+    kernels = (here.parent / "kernels").glob("*.py")
+    return (here, *sorted(kernels), *sorted(functions.rglob("*.py")))
+
+
 @cache
 def cache_folder() -> Path:
     """The cache folder of exactly these kernels, Numba, NumPy, Python and processor."""
     digest = hashlib.sha256()
-    for source in (Path(__file__), *sorted((Path(__file__).parent / "kernels").glob("*.py"))):
+    for source in kernel_files():
         digest.update(source.read_bytes())
     versions = (numba.__version__, np.__version__, sys.version)
     digest.update(repr(versions).encode())
@@ -60,6 +69,18 @@ def inline(function: F) -> F:
     A call hands over a state of twenty arrays by value, which costs more than most kernels do.
     """
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+@cache
+def compiled(function: F) -> F:
+    """An inlined kernel of a plain function; those it calls become kernels, too."""
+    source: Any = function
+    names = dict(source.__globals__)
+    for name in source.__code__.co_names:
+        if isinstance(names.get(name), types.FunctionType):
+            names[name] = compiled(names[name])
+    copy: Any = types.FunctionType(source.__code__, names, source.__name__, source.__defaults__)
+    return inline(copy)
 
 
 def _compiled(function: F, **options: bool) -> F:

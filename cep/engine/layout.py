@@ -113,7 +113,7 @@ class Cell:
 
 
 def is_float(type_: Type) -> bool:
-    return type_ in (Type.FLOAT, Type.DOUBLE)
+    return type_.is_real
 
 
 def row_cells(schema: Schema) -> tuple[Cell, ...]:
@@ -190,7 +190,8 @@ class StreamIds:
 def row_widths(plan: Plan) -> tuple[int, int]:
     """Columns an int row and a float row need to hold any stream's row."""
     has_lists = not all(map(has_cells, plan.streams))
-    ints, floats = OUT_ATTRIBUTES + 5 * has_lists, 1
+    # a wide row has one, too: where its values begin
+    ints, floats = OUT_ATTRIBUTES + (5 if has_lists else 1), 1
     for stream in plan.streams:
         if has_cells(stream):
             cells = row_cells(stream.schema)

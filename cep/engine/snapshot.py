@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.clocks import Mode
-from cep.engine.kernels import state as state_module
+from cep.engine.jit import kernel_files
 from cep.engine.kernels.state import State
 from cep.engine.memory import SCRATCH, with_limits
 from cep.engine.native import Compiled, Run, Seed
@@ -24,7 +23,6 @@ __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
 FORMAT = 5
 DIGEST_BYTES = 16
-KERNELS = Path(state_module.__file__).parent
 
 
 class Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -66,7 +64,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 def kernels_digest() -> str:
     """Identifies the code that gives the arrays their meaning."""
     digest = hashlib.sha256()
-    for source in sorted(KERNELS.glob("*.py")):
+    for source in kernel_files():
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

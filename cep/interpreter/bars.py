@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from cep.interpreter.aggregators.exact import ExactSum
 from cep.interpreter.indicators import Constants, Indicator
 from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
+from cep.plan.functions.exact_sums import ExactSum
 
 
 class Bar:

@@ -113,6 +113,16 @@ class Context:
         """Whether Siddhi's defects are wanted."""
         return self.shared.compat
 
+    @property
+    def cause(self) -> Cause:
+        """What is under way."""
+        return self.shared.cause
+
+    @property
+    def calls_of(self) -> str:
+        """Whose calls are counted together, for names of their own."""
+        return f"{self.owner or self.place} {self.key}"
+
     def within(self, name: str) -> Context:
         """The place `name` inside this one."""
         found = copy(self)

@@ -9,7 +9,6 @@ from typing import Any
 from cep.interpreter.columns import collected, column, event_time, missing
 from cep.interpreter.context import Context
 from cep.interpreter.functions import function
-from cep.interpreter.numbers import Binary, arithmetic, widening
 from cep.interpreter.rows import Evaluator, Row
 from cep.plan.expressions import (
     Aggregated,
@@ -28,6 +27,7 @@ from cep.plan.expressions import (
     Not,
     Output,
 )
+from cep.plan.numbers import Binary, arithmetic, widening
 from cep.plan.types import Type, widest
 
 COMPARISONS: dict[str, Binary] = {

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import Any
 
-from cep.interpreter.aggregators.smoothing import ExponentialMean, span
-from cep.interpreter.aggregators.sums import Moments
 from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
+from cep.plan.functions.exact_sums import ExactMoments
+from cep.plan.functions.smoothing import ExponentialMean, span
 
 Constants = list[Any]
 """The arguments that are constants, by position; None for the others."""
@@ -79,7 +79,7 @@ class Bollinger(Lines):
         self._n: int = constants[1]
         self._width: float = constants[2]
         self._recent: deque[float] = deque()
-        self._moments = Moments()
+        self._moments = ExactMoments()
 
     def add(self, value: float) -> None:
         if len(self._recent) == self._n:

@@ -9,9 +9,9 @@ from typing import Any
 
 from cep.clocks import Mode
 from cep.interpreter.interpreter import Interpreter
-from cep.interpreter.numbers import to_float
 from cep.interpreter.rows import Chunk
 from cep.plan.nodes import Plan, Stream
+from cep.plan.numbers import to_float
 from cep.plan.types import Type
 
 OutputRow = dict[str, Any]

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cep.interpreter.aggregators import Aggregator, make_aggregator
+from cep.interpreter.aggregators import RowAggregator, make_aggregator
 from cep.interpreter.context import Context, Step
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.groups import Group, group_of
 from cep.interpreter.rows import Chunk, Emit, Evaluator, Kind, Row
+from cep.plan.functions import aggregator_of
+from cep.plan.groups import Group, group_of
 from cep.plan.query import Kinds, Order, Query
 
 WANTED: dict[Kinds, frozenset[Kind]] = {
@@ -24,16 +25,12 @@ WANTED: dict[Kinds, frozenset[Kind]] = {
 }
 
 
-LASTING = frozenset("minForever maxForever ema wma rsi atr lag".split())
-"""Aggregators that remember more than the rows that are in the window."""
-
-
 class GroupState:
     """The aggregators of a group and how many rows they hold."""
 
     __slots__ = ("aggregators", "rows")
 
-    def __init__(self, aggregators: list[Aggregator], rows: int = 0) -> None:
+    def __init__(self, aggregators: list[RowAggregator], rows: int = 0) -> None:
         self.aggregators = aggregators
         self.rows = rows
 
@@ -69,7 +66,9 @@ class Selector:
         self._having = None if query.having is None else evaluator(query.having, context)
         self._order = [_order_key(order, context) for order in query.order_by]
         self._groups: dict[Group, GroupState] = {}
-        self._forgets = not any(i.function in LASTING or i.digest for i in query.aggregates)
+        self._forgets = all(
+            aggregator_of(item.function).remembers == "window" for item in query.aggregates
+        )
         self._select = self._choose(every_row)
         context.keep(self, "selector")
 
@@ -146,7 +145,7 @@ class Selector:
         if state.rows == 0 and self._forgets and state.is_empty:
             del self._groups[group]
 
-    def _make_aggregators(self) -> list[Aggregator]:
+    def _make_aggregators(self) -> list[RowAggregator]:
         return [make_aggregator(item, self._context) for item in self._query.aggregates]
 
     def _reset(self, row: Row) -> Row:

@@ -12,11 +12,11 @@ from cep.interpreter.bars import TickBars, TimeBars, VolumeBars
 from cep.interpreter.clock import Timer
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.groups import Group, group_of
 from cep.interpreter.indicators import Bollinger, Constants, Indicator, Macd
 from cep.interpreter.own import own_indicator
 from cep.interpreter.rows import Chunk, Emit, Evaluator, Row
 from cep.plan.expressions import Constant
+from cep.plan.groups import Group, group_of
 from cep.plan.query import StreamFunction
 
 Apply = Callable[[Chunk], Chunk]

@@ -12,6 +12,7 @@ from cep.jepc.native import NativeProvider
 from cep.jepc.processor import EventProcessor
 from cep.jepc.provider import Event, Provider, Result
 from cep.jepc.queries import (
+    Aggregate,
     Aggregator,
     Correlator,
     CountWindow,
@@ -35,6 +36,6 @@ __all__ = [
     "parse_sql", "QueryError",
     "Stream", "TimeWindow", "CountWindow",
     "Filter", "Aggregator", "Correlator", "PatternMatcher", "PatternSymbol", "Projector",
-    "count", "total", "average", "least", "greatest", "deviation",
+    "Aggregate", "count", "total", "average", "least", "greatest", "deviation",
     "attribute", "literal", "call",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from cep.lang import ast
 from cep.plan import notes
 from cep.plan.check import Checker
 from cep.plan.expressions import Expression
+from cep.plan.functions import AGGREGATORS, aggregator_of
 from cep.plan.inputs import InputBuilder, need_whole
 from cep.plan.joins import UNITS, unit_named
 from cep.plan.nodes import Aggregation, Stream
@@ -16,7 +17,6 @@ from cep.plan.streams import Streams, holder_of
 from cep.plan.types import Attribute, Schema, Type
 
 START = Attribute("AGG_TIMESTAMP", Type.LONG)
-INCREMENTAL = ("sum", "avg", "count", "min", "max", "distinctCount", "stdDev")
 MINUTE_MS = 60_000
 HOUR_MS, DAY_MS = 60 * MINUTE_MS, 24 * 60 * MINUTE_MS
 YEAR_MS = 366 * DAY_MS
@@ -59,9 +59,11 @@ class AggregationBuilder:
         if selection.broken:
             raise Skip
         for aggregate in selection.aggregates:
-            if aggregate.function not in INCREMENTAL:
+            if not aggregator_of(aggregate.function).is_calendar:
                 message = f"`{aggregate.function}` cannot be aggregated over calendar units"
-                hint = "possible are " + ", ".join(INCREMENTAL)
+                hint = "possible are " + ", ".join(
+                    one.name for one in AGGREGATORS if one.is_calendar
+                )
                 raise self.problems.error(node.span, message, hint)
         every_ms, retention_ms = self._purge(node)
         return Aggregation(

@@ -108,9 +108,9 @@ class Calls:
         finally:
             self._inside_aggregate = False
         type_ = signature.type(arguments)
-        # count counts rows, nulls too, so its argument changes nothing
-        kept = () if signature.name == "count" else arguments
-        aggregate = Aggregate(signature.name, kept, type_, signature.digest)
+        if not signature.digest and functions.aggregator_of(signature.name).of_rows:
+            arguments = ()
+        aggregate = Aggregate(signature.name, arguments, type_, signature.digest)
         if aggregate not in aggregates:
             aggregates.append(aggregate)
         return Aggregated(aggregates.index(aggregate), type_)

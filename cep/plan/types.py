@@ -26,6 +26,10 @@ class Type(StrEnum):
     def is_integer(self) -> bool:
         return self in (Type.INT, Type.LONG)
 
+    @property
+    def is_real(self) -> bool:
+        return self in (Type.FLOAT, Type.DOUBLE)
+
 
 NUMERIC = (Type.INT, Type.LONG, Type.FLOAT, Type.DOUBLE)
 """Numeric types in the order of widening: an operation has the widest type of its operands."""

@@ -12,9 +12,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cep.database.dialects import DUCKDB
 from cep.database.drivers import Driver, connect, values_of
-from cep.database.errors import Refusal
 from cep.database.exact import exact
 from cep.database.limbs import DOUBLES, LONGS
 from cep.database.rounding import rounded_columns
@@ -131,11 +129,6 @@ def test_what_cannot_be_summed_exactly_is_known(
     finally:
         driver.rollback()
     assert found == expected
-
-
-def test_other_aggregates_are_refused() -> None:
-    with pytest.raises(Refusal, match="notimpl: median of double"):
-        exact(DUCKDB, "median", Type.DOUBLE)
 
 
 @settings(max_examples=examples(100))

@@ -15,9 +15,11 @@ from cep.jepc.queries import (
     Stream,
     TimeWindow,
 )
+from cep.plan.functions import AGGREGATORS as FUNCTIONS
+from cep.plan.functions import EXAMPLE
 
-STREAMS = """
-define stream S (k string, n int, x double, y double, t long, f bool);
+STREAMS = f"""
+{EXAMPLE}
 define stream R (k string, n int);
 """
 
@@ -102,17 +104,9 @@ WINDOWS = {
 }
 """Each window, in front of an aggregate."""
 
-_AGGREGATES = {
-    "count": "count()", "sum": "sum(x)", "avg": "avg(x)", "min": "min(x)", "max": "max(x)",
-    "minForever": "minForever(x)", "maxForever": "maxForever(x)", "stdDev": "stdDev(x)",
-    "distinctCount": "distinctCount(k)", "and": "and(f)", "or": "or(f)",
-    "unionSet": "unionSet(createSet(k))", "median": "median(x)", "percentile": "percentile(x, 90)",
-    "correlation": "correlation(x, y)", "vwap": "vwap(x, n)", "ema": "ema(x, 9)",
-    "wma": "wma(x, 9)", "rsi": "rsi(x, 9)", "atr": "atr(x, x, y, 9)", "lag": "lag(x)",
-}  # fmt: skip
 AGGREGATORS = {
-    f"`{name}`": f"from S#window.time(5 sec) select {call} as v insert into O;"
-    for name, call in _AGGREGATES.items()
+    f"`{one.name}`": f"from S#window.time(5 sec) select {one.example} as v insert into O;"
+    for one in FUNCTIONS
 }
 """Each aggregator, over a window of time."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from cep.plan.functions import AGGREGATORS, INDICATORS, SCALARS, STREAM_FUNCTIONS
+from cep.plan.functions import AGGREGATORS, SCALARS, STREAM_FUNCTIONS
 from cep.plan.signatures import Parameter, Signature
 from cep.plan.types import Type
 from cep.plan.windows import WINDOWS
@@ -24,8 +24,9 @@ class Part(NamedTuple):
 
 def parts() -> tuple[Part, ...]:
     """The page in order."""
-    following = tuple(s for s in AGGREGATORS if s.name in INDICATORS)
-    held = tuple(s for s in AGGREGATORS if s.name not in INDICATORS)
+    scalars = [one.signature for one in SCALARS]
+    following = tuple(s.signature for s in AGGREGATORS if s.remembers == "arrivals")
+    held = tuple(s.signature for s in AGGREGATORS if s.remembers != "arrivals")
     return (
         Part("Windows", "Behind a stream as `#window.name(..)`, or in `define window`.", WINDOWS),
         Part(
@@ -45,10 +46,10 @@ def parts() -> tuple[Part, ...]:
             "Behind a stream as `#name(..)`: they add attributes to each row.",
             STREAM_FUNCTIONS,
         ),
-        Part("Functions", "In any expression.", _named(SCALARS, "")),
-        Part("Functions of numbers", "", _named(SCALARS, "math")),
-        Part("Functions of strings", "", _named(SCALARS, "str")),
-        Part("Functions of times", "", _named(SCALARS, "time")),
+        Part("Functions", "In any expression.", _named(scalars, "")),
+        Part("Functions of numbers", "", _named(scalars, "math")),
+        Part("Functions of strings", "", _named(scalars, "str")),
+        Part("Functions of times", "", _named(scalars, "time")),
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from cep.database.functions import FUNCTIONS
-from cep.plan.functions import AGGREGATORS, SCALARS
 from cep.plan.windows import WINDOWS
 from tests.docs import database_cases, database_page
 
@@ -12,15 +10,9 @@ def test_the_page_is_what_the_databases_say() -> None:
     assert database_page.PAGE.read_text(encoding="utf-8") == database_page.text()
 
 
-def test_every_window_and_aggregator_is_asked_for() -> None:
+def test_every_window_is_asked_for() -> None:
     windows = {name.strip("`").partition("(")[0] for name in database_cases.WINDOWS}
     assert windows == {signature.name for signature in WINDOWS}
-    aggregators = {name.strip("`") for name in database_cases.AGGREGATORS}
-    assert aggregators == {signature.name for signature in AGGREGATORS}
-
-
-def test_every_function_in_sql_is_one_of_the_language() -> None:
-    assert FUNCTIONS.keys() <= {signature.name for signature in SCALARS}
 
 
 def test_all_tables_are_there() -> None:

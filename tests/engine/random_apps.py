@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from cep.plan.functions import AGGREGATORS, Aggregator
+from cep.plan.signatures import Parameter
+from cep.plan.types import Type
+
 Step = tuple[str, int, dict[str, Any] | None]
 """What happens: a row of a stream, its time and values; or, without values, time passes on the
 clock of the rows (stream "") or on the wall's."""
@@ -19,6 +23,19 @@ START_MS = 1_700_000_000_000
 START_OF_SIDDHI_MS = 3_000
 """Its mode begins at 0, and timers fire up to the first row."""
 SCHEMA = "(k string, v long, p double, n int, b bool, at long)"
+
+
+def _call(one: Aggregator) -> str:
+    """A call on columns of `SCHEMA` by the types that are taken, and on constants."""
+    return f"{one.name}({', '.join(map(_argument, one.signature.parameters, 'pvp!'))})"
+
+
+def _argument(parameter: Parameter, number: str) -> str:
+    if parameter.kind == "constant":
+        return "{some}"
+    columns = {"k": Type.STRING, number: Type.DOUBLE, "b": Type.BOOL, "createSet(k)": Type.OBJECT}
+    return next(name for name, type_ in columns.items() if type_ in parameter.types)
+
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "stream": ("A", "A", "B"),
@@ -85,18 +102,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "sizeOfSet(unionSet(createSet(k)))",
         "median(p)",
         "percentile(p, 30.0)",
-        "correlation(p, v)",
-        "vwap(p, v)",
+        "{any_aggregator}",
         "{indicator}",
         "{indicator}",
     ),
-    "indicator": (
-        "ema(p, {some})",
-        "wma(p, {some})",
-        "rsi(p, {some})",
-        "atr(p, p, p, {some})",
-        "lag(k, {few})",
-    ),
+    "any_aggregator": tuple(_call(one) for one in AGGREGATORS if one.remembers == "window"),
+    "indicator": tuple(_call(one) for one in AGGREGATORS if one.remembers == "arrivals"),
     "grouped": ("", " group by k", " group by k", " group by k, b"),
     "chosen": ("", "", " having not (b0 is null)", " order by k desc limit {some}", " limit {few}"),
     "rate": (

@@ -100,7 +100,7 @@ def test_some_go_on_compiled_by_numba(tmp_path: Path) -> None:
 
 def test_the_apps_know_every_window_aggregator_and_stream_function() -> None:
     known = " ".join(text for choices in CHOICES.values() for text in choices)
-    named = {signature.name for signature in (*WINDOWS, *AGGREGATORS, *STREAM_FUNCTIONS)} - {"log"}
+    named = {one.name for one in (*WINDOWS, *AGGREGATORS, *STREAM_FUNCTIONS)} - {"log"}
     assert {name for name in named if f"{name}(" not in known} == set()
 
 

@@ -15,7 +15,7 @@ from ta.momentum import rsi
 from ta.trend import ema_indicator, wma_indicator
 from ta.volatility import average_true_range
 
-from cep.interpreter.aggregators import Aggregator, make_aggregator
+from cep.interpreter.aggregators import RowAggregator, make_aggregator
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.rows import Kind, Row
@@ -36,7 +36,7 @@ def made(
     *constants: Any,
     columns: int = 1,
     context: Context = CONTEXT,
-) -> Aggregator:
+) -> RowAggregator:
     """An aggregator of the first columns of a row, then constants."""
     arguments = [Column(i, f"x{i}", type_) for i in range(columns)]
     arguments += [Constant(value, Type.INT) for value in constants]  # type: ignore[misc]
@@ -224,7 +224,7 @@ def test_lag() -> None:
     assert lag.enter(row("d")) == "b"
 
 
-def follow(running: Aggregator, rows: Sequence[tuple[float, ...]]) -> list[float | None]:
+def follow(running: RowAggregator, rows: Sequence[tuple[float, ...]]) -> list[float | None]:
     """The value after each row, with nulls between them and a snapshot half way."""
     found = []
     for i, values in enumerate(rows):

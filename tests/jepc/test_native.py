@@ -47,6 +47,20 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_stream_of_nothing_but_doubles(jit: bool) -> None:
+    """Its rows need no int cell, the results of queries written together do."""
+    told: list[Result] = []
+    with EventProcessor(NativeProvider(jit=jit)) as processor:
+        processor.register_stream("s", {"x": "double"})
+        processor.create_query(
+            "q", Aggregator(Stream("s").window(CountWindow(2)), {"m": average("x")})
+        )
+        processor.add_output_processor("q", told.append)
+        processor.push_events([("s", (x,), t) for t, x in enumerate((1.0, 2.0, 4.0))])
+    assert [one.values["m"] for one in told] == [1.0, 1.5, 3.0]
+
+
 def load(members: int, window: type[TimeWindow] | type[CountWindow]) -> dict[str, Query]:
     """Families of each kind, wide enough for everything that is done for many at once."""
     queries: dict[str, Query] = {}

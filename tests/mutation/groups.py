@@ -71,8 +71,8 @@ GROUPS = (
     ),
     Group(
         "kernels",
-        ("cep/engine/kernels",),
-        ("tests/semantics", "tests/jepc/test_lookups.py", *_ENGINE),
+        ("cep/engine/kernels", "cep/plan/functions"),
+        ("tests/semantics", "tests/functions", "tests/jepc/test_lookups.py", *_ENGINE),
         25,
         {"PYTEST_ADDOPTS": f"-p {plain.__name__}"},
     ),

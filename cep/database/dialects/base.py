@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from cep.plan.expressions import Call
 from cep.plan.types import Type
 
 Element = sa.ColumnElement[Any]
 Lower = Callable[..., Element]
 """An operation on lowered operands."""
-LowerCall = Callable[[Call, Sequence[Element]], Element]
-"""A call with its lowered arguments."""
 
 PRODUCT = 8
 """How strongly `*` and `/` bind, for `Element.op`: without it operands are not in parentheses."""
@@ -37,9 +34,9 @@ class Dialect:
     """One database: how its SQL is written, and what it has in another way than the rest.
 
     `arithmetic`: operations by operator and type; `narrow`: the result of an operation as its type
-    holds it; `as_float`: a whole number as one of 32 bits; `functions`: scalar functions by name.
-    What is in none of them is written as everywhere. `never` names functions and operations that
-    the database does not have, with the reason. `in_process`: it can call functions of ours.
+    holds it; `as_float`: a whole number as one of 32 bits. What is in none of them is written as
+    everywhere. `never` names operations that the database does not have, with the reason.
+    `in_process`: it can call functions of ours.
     """
 
     name: str
@@ -51,7 +48,6 @@ class Dialect:
     arithmetic: Mapping[tuple[str, Type], Lower] = field(default_factory=dict)
     narrow: Mapping[Type, Lower] = field(default_factory=dict)
     as_float: Lower | None = None
-    functions: Mapping[str, LowerCall] = field(default_factory=dict)
     never: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, statement: sa.ClauseElement) -> tuple[str, tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import sqlite
 from cep.database.dialects.base import COLUMN_TYPES, Dialect, Element, Lower
 from cep.database.dialects.numbers import guarded
 from cep.database.own import own_function
-from cep.interpreter.numbers import arithmetic, float_remainder, to_float
+from cep.plan.numbers import arithmetic, float_remainder, to_float
 from cep.plan.types import Type
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from cep.interpreter.numbers import to_float
 from cep.plan.expressions import Column, Comparison, Expression, children
 from cep.plan.families import Family, Value, is_parameter
+from cep.plan.numbers import to_float
 from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.types import Type, widest
 

@@ -8,12 +8,15 @@ from functools import partial
 
 import sqlalchemy as sa
 
+from cep.database import vocabulary
 from cep.database.conversions import whole
 from cep.database.dialects.base import Element
 from cep.database.dialects.duckdb_sql import RangeOver
 from cep.database.lower.sights import Size
-from cep.database.lower.sums import EXTREMES, Sums
+from cep.database.lower.sums import Sums
 from cep.database.steps import mark
+from cep.plan.functions import aggregator_of
+from cep.plan.functions.sql import Looked
 
 _ROWS = 2**26
 """More rows than a window has, so that time and number of a row are one number."""
@@ -95,8 +98,8 @@ def _over(order: Element, back: Element, by: Sequence[Element], function: Elemen
 def _function(
     name: str, column: Element, over: Callable[[Element], Element] = lambda found: found
 ) -> Element:
-    """A function of a column in a window of the database, or of all rows."""
-    if name == "distinctCount":  # null is a value
-        is_null = sa.case((column.is_(None), 1), else_=0)
-        return over(sa.func.count(column.distinct())) + over(sa.func.max(is_null))
-    return over(getattr(sa.func, EXTREMES[name])(column))
+    """An aggregate of a column in a window of the database, or of all rows."""
+    how = aggregator_of(name).sql
+    assert isinstance(how, Looked)
+    found: Element = how.over(vocabulary, column, over)
+    return found

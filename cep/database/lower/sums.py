@@ -9,10 +9,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cep.database import vocabulary
 from cep.database.conversions import whole
 from cep.database.dialects.base import Element
 from cep.database.errors import Refusal
-from cep.database.exact import Exact, exact
+from cep.database.exact import Exact, exact, most_of
 from cep.database.expressions import Lowering
 from cep.database.lower.carried import Carried
 from cep.database.lower.exactly import complaint, forbid
@@ -21,13 +22,12 @@ from cep.database.lower.sights import Sight
 from cep.database.steps import mark
 from cep.database.tables import NUMBER, Kind, Tables
 from cep.plan.expressions import Aggregate, Expression
+from cep.plan.functions import aggregator_of
+from cep.plan.functions.sql import ExactSums, Looked, Record, Summarise
+from cep.plan.functions.sql import Sums as Terms
 from cep.plan.query import Query
 from cep.plan.types import Type
 
-EXACT = ("sum", "avg", "stdDev")
-TRUTHS = ("and", "or")
-EXTREMES = {"min": "min", "max": "max", "minForever": "min", "maxForever": "max"}
-FOREVER = ("minForever", "maxForever")
 REALS = (Type.FLOAT, Type.DOUBLE)
 
 Before = Callable[[str], Element]
@@ -80,7 +80,7 @@ class Sums:
     @cached_property
     def arguments(self) -> tuple[Expression, ...]:
         """What aggregates are taken of, each once."""
-        found = [one.argument for one in self.query.aggregates if one.function != "count"]
+        found = [one.argument for one in self.query.aggregates if not _is_of_rows(one)]
         return tuple(dict.fromkeys(one for one in found if one is not None))
 
     @cached_property
@@ -92,7 +92,9 @@ class Sums:
     def table(self) -> sa.Table:
         """The table itself; equal for all queries that need the same."""
         source = self.query.stream_input
-        forever = [self._is_forever(one) for one in self.query.aggregates]
+        forever = [
+            not _is_of_rows(one) and self._further(one) is not None for one in self.query.aggregates
+        ]
         text = repr((
             self.query.group_by, source.window_filters, self.sight.born, self.sight.order,
             self.sight.sizes if self.sight.order == "num" else self.sight.is_whole,
@@ -123,71 +125,82 @@ class Sums:
             now: Element = own.c[name]
             return now if self.sight.is_whole else now - sa.func.coalesce(before(name), 0)
 
-        function = aggregate.function
-        if function == "count":
+        if _is_of_rows(aggregate):
             return since("n")
-        place = self.place(aggregate)
-        if self._is_forever(aggregate):
-            return own.c[f"{EXTREMES[function]}_{place}"]
-        if self.looks(aggregate):
-            return extreme(function, f"x_{place}")
-        if function in TRUTHS:
-            trues, falses = (since(f"{name}_{place}") for name in ("true", "false"))
-            return trues > 0 if function == "or" else sa.and_(trues > 0, falses == 0)
-        found = self._exact(aggregate)
-        return found.result([since(f"t_{place}_{term}") for term in range(found.count)])
+        place, how = self.place(aggregate), self._how(aggregate)
+        further = self._further(aggregate)
+        if further is not None:
+            return own.c[f"{further}_{place}"]
+        match how:
+            case Looked():
+                return extreme(aggregate.function, f"x_{place}")
+            case Terms():
+                result: Element = how.result(
+                    vocabulary, [since(f"{name}_{place}") for name in how.terms]
+                )
+                return result
+            case ExactSums():
+                found = self._exact(how, aggregate)
+                return found.result([since(f"t_{place}_{term}") for term in range(found.count)])
+        raise AssertionError(aggregate.function)
 
     def looks(self, aggregate: Aggregate) -> bool:
         """Whether it looks at the rows in sight, for sums do not tell."""
-        is_extreme = aggregate.function in EXTREMES and not self._is_forever(aggregate)
-        return is_extreme or aggregate.function == "distinctCount"
+        is_looked = not _is_of_rows(aggregate) and isinstance(self._how(aggregate), Looked)
+        return is_looked and self._further(aggregate) is None
 
-    def _is_forever(self, aggregate: Aggregate) -> bool:
-        """Whether it is a least or greatest value of all rows there ever were."""
-        if aggregate.function == "distinctCount" and self.sight.is_whole:
-            raise Refusal("notimpl", "distinctCount() of all rows")
-        return aggregate.function in FOREVER or (
-            aggregate.function in EXTREMES and self.sight.is_whole
-        )
+    def _how(self, aggregate: Aggregate) -> Summarise:
+        how = aggregator_of(aggregate.function).sql
+        if how is None:
+            raise Refusal("notimpl", f"{aggregate.function}()")
+        return how
+
+    def _further(self, aggregate: Aggregate) -> str | None:
+        """The function of a least or greatest value of all rows there ever were, if it is one."""
+        how = self._how(aggregate)
+        if isinstance(how, Record):
+            return how.further
+        if not isinstance(how, Looked) or not self.sight.is_whole:
+            return None
+        if how.further is None:
+            raise Refusal("notimpl", f"{aggregate.function}() of all rows")
+        return how.further
 
     def place(self, aggregate: Aggregate) -> int:
         """The number of its argument."""
         assert aggregate.argument is not None
         return self.arguments.index(aggregate.argument)
 
-    def _exact(self, aggregate: Aggregate) -> Exact:
+    def _exact(self, how: ExactSums, aggregate: Aggregate) -> Exact:
         assert aggregate.argument is not None
-        return exact(self.tables.dialect, aggregate.function, aggregate.argument.type)
+        return exact(self.tables.dialect, how.share, aggregate.argument.type)
 
     def _parts(self) -> Iterator[Part]:
         for place, argument in enumerate(self.arguments):
             taking = [one for one in self.query.aggregates if one.argument == argument]
-            functions = {one.function for one in taking}
-            for function in functions - {"count", "distinctCount", *EXACT, *TRUTHS, *EXTREMES}:
-                raise Refusal("notimpl", f"{function}()")
             yield from self._of_argument(place, argument, taking)
 
     def _of_argument(
         self, place: int, argument: Expression, taking: Sequence[Aggregate]
     ) -> Iterator[Part]:
-        functions = {one.function for one in taking}
-        if functions.intersection(TRUTHS):
-            for name, truth in (("true", sa.true()), ("false", sa.false())):
-                yield Part(f"{name}_{place}", "sum", NUMBER, place, partial(_is, truth))
-        summed = next((one for one in ("stdDev", "sum", "avg") if one in functions), None)
-        if summed is not None:
-            yield from self._terms(place, argument, summed)
+        ways = [self._how(one) for one in taking]
+        terms = {
+            name: term for how in ways if isinstance(how, Terms) for name, term in how.terms.items()
+        }
+        for name, term in terms.items():
+            yield Part(f"{name}_{place}", "sum", NUMBER, place, partial(term, vocabulary))
+        shares = [how.share for how in ways if isinstance(how, ExactSums)]
+        if shares:
+            yield from self._terms(place, argument, most_of(shares))
         kind = self.tables.dialect.column_types[argument.type]
         if any(map(self.looks, taking)):
             yield Part(f"x_{place}", "value", kind, place, _itself)
-        for function in sorted({EXTREMES[one.function] for one in taking if self._lasts(one)}):
+        further = {found for one in taking if (found := self._further(one)) is not None}
+        for function in sorted(further):
             yield Part(f"{function}_{place}", "run", kind, place, _itself, function)
 
-    def _lasts(self, aggregate: Aggregate) -> bool:
-        return aggregate.function in EXTREMES and self._is_forever(aggregate)
-
-    def _terms(self, place: int, argument: Expression, function: str) -> Iterator[Part]:
-        of = exact(self.tables.dialect, function, argument.type)
+    def _terms(self, place: int, argument: Expression, share: str) -> Iterator[Part]:
+        of = exact(self.tables.dialect, share, argument.type)
         for term in range(of.count):
             yield Part(f"t_{place}_{term}", "sum", NUMBER, place, partial(_term, of, term))
         if argument.type in REALS:
@@ -286,6 +299,10 @@ class Sums:
         return sa.delete(table).where(table.c.pos.in_(gone))
 
 
+def _is_of_rows(aggregate: Aggregate) -> bool:
+    return aggregator_of(aggregate.function).of_rows
+
+
 Extreme = Callable[[str, str], Element]
 """A function of the values of a column that are in sight."""
 
@@ -305,10 +322,6 @@ def _further(function: str, new: Element, old: Element) -> Element:
 
 def _itself(value: Element) -> Element:
     return value
-
-
-def _is(truth: Element, value: Element) -> Element:
-    return sa.case((value.is_(truth), whole(1)), else_=whole(0))
 
 
 def _term(of: Exact, place: int, value: Element) -> Element:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cep.engine.codegen.indicators import LASTING, Indicator, constant, indicator
 from cep.engine.kernels.moments import CELLS
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_TAIL
 from cep.engine.layout import Home, Layout, is_float
 from cep.plan.expressions import Aggregate, Expression
+from cep.plan.functions import aggregator_of
+from cep.plan.functions.native import Cells, Extreme, Moments, Native, WholeTotal
 from cep.plan.query import Query
 
 RESET = 4
@@ -22,16 +23,17 @@ RESET = 4
 class Argument:
     """One distinct aggregate argument and its column among the window row's cells.
 
-    `uses` are the aggregators that need its value again when the row leaves.
+    `uses` is what needs its value again when the row leaves.
     """
 
     expression: Expression
     as_float: bool
     cell: int = -1
-    uses: set[str] = field(default_factory=set)
+    uses: set[Native] = field(default_factory=set)
     moments: tuple[int, int] = (-1, -1)
     integer: int = -1
-    deques: dict[str, int] = field(default_factory=dict)
+    deques: dict[int, int] = field(default_factory=dict)
+    """Columns of the rings of extremes, by their sign."""
 
     @property
     def is_kept(self) -> bool:
@@ -40,18 +42,19 @@ class Argument:
 
     @property
     def squares(self) -> bool:
-        return "stdDev" in self.uses
+        return any(isinstance(use, Moments) and use.squares for use in self.uses)
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
     """An aggregate with cells of its own: its arguments, and the first int and float column."""
 
-    indicator: Indicator
+    cells: Cells
     arguments: tuple[Argument, ...]
     ints: int
     floats: int
     period: int
+    lasts: bool
 
 
 class Aggregates:
@@ -72,23 +75,23 @@ class Aggregates:
         self.by_aggregate = [
             self._argument(aggregate, home, layout) for aggregate in query.aggregates
         ]
-        counted = not is_whole and any(one.function == "count" for one in query.aggregates)
+        counted = not is_whole and any(map(_is_of_rows, query.aggregates))
         self.count = layout.int_columns(home, 1) if counted else -1
         for argument in self.arguments:
             self._assign(argument, home, layout)
 
     def _argument(self, aggregate: Aggregate, home: Home, layout: Layout) -> Argument | None:
-        """The shared argument of an aggregate; avg and stdDev of whole numbers work on floats."""
-        if aggregate.argument is None or aggregate.function == "count":
+        """The shared argument of an aggregate; moments of whole numbers work on floats."""
+        native = native_of(aggregate)
+        assert not isinstance(native, str)
+        if native is None:
             return None
-        own = indicator(aggregate)
-        if own is not None:
-            self._add_own(aggregate, own, home, layout)
+        if isinstance(native, Cells):
+            self._add_own(aggregate, native, home, layout)
             return None
-        expression = aggregate.argument
-        as_float = is_float(expression.type) or aggregate.function in ("avg", "stdDev")
-        known = self._known(expression, as_float)
-        known.uses.add(aggregate.function)
+        [expression] = aggregate.arguments
+        known = self._known(expression, is_float(expression.type) or isinstance(native, Moments))
+        known.uses.add(native)
         return known
 
     def _known(self, expression: Expression, as_float: bool) -> Argument:
@@ -98,28 +101,32 @@ class Aggregates:
         self.arguments.append(Argument(expression, as_float))
         return self.arguments[-1]
 
-    def _add_own(self, aggregate: Aggregate, own: Indicator, home: Home, layout: Layout) -> None:
+    def _add_own(self, aggregate: Aggregate, cells: Cells, home: Home, layout: Layout) -> None:
         if aggregate in self.own:
             return
-        period = constant(aggregate)
-        values = aggregate.arguments[:-1] if period else aggregate.arguments
-        arguments = tuple(self._known(value, own.as_float) for value in values)
+        definition = aggregator_of(aggregate.function)
+        values = definition.values(aggregate)
+        arguments = tuple(self._known(value, cells.as_float) for value in values)
         for argument in arguments:
-            argument.uses.update([aggregate.function] if own.leave else [])
-        ints, floats = layout.int_columns(home, own.ints), layout.float_columns(home, own.floats)
-        self.own[aggregate] = Own(own, arguments, ints, floats, period)
+            argument.uses.update([cells] if cells.leave else [])
+        ints, floats = (
+            layout.int_columns(home, cells.ints),
+            layout.float_columns(home, cells.floats),
+        )
+        period, lasts = definition.constant(aggregate), definition.remembers == "ever"
+        self.own[aggregate] = Own(cells, arguments, ints, floats, period, lasts)
 
     def _assign(self, argument: Argument, home: Home, layout: Layout) -> None:
-        sums = argument.uses & {"avg", "sum", "stdDev"}
-        if sums and argument.as_float:
+        if any(isinstance(use, Moments) for use in argument.uses):
             argument.moments = (
                 layout.int_columns(home, 1),
                 layout.float_columns(home, CELLS),
             )
-        elif sums:
+        elif WholeTotal() in argument.uses:
             argument.integer = layout.int_columns(home, 2)
-        for function in sorted(argument.uses & {"min", "max"}):
-            argument.deques[function] = layout.int_columns(home, RING_COLUMNS)
+        signs = {use.sign for use in argument.uses if isinstance(use, Extreme)}
+        for sign in sorted(signs, reverse=True):
+            argument.deques[sign] = layout.int_columns(home, RING_COLUMNS)
             layout.rings += 1
 
     def _int(self, column: int) -> str:
@@ -133,14 +140,13 @@ class Aggregates:
         lines = [f"{i}[{row}, {self._int(self.count)}] += 1"] if self.count >= 0 else []
         for argument, value in zip(self.arguments, values, strict=True):
             lines += self._sums("enter", argument, i, f, row, value)
-            for function, ring in argument.deques.items():
-                sign = "1" if function == "max" else "-1"
+            for sign, ring in argument.deques.items():
                 verb = "enter" if self.slides else "keep"
                 name = f"extreme_{verb}" if argument.as_float else f"extreme_{verb}_int"
                 at = self._int(ring)
                 lines.append(f"{name}(s, {i}, {row}, {at}, {position}, {value}, {sign})")
         return lines + [
-            self._filled(own, own.indicator.enter, i, f, row, values) for own in self.own.values()
+            self._filled(own, own.cells.enter, i, f, row, values) for own in self.own.values()
         ]
 
     def _filled(self, own: Own, source: str, i: str, f: str, row: str, values: list[str]) -> str:
@@ -166,9 +172,9 @@ class Aggregates:
                 at = self._int(ring)
                 lines.append(f"extreme_leave(s, {i}, {row}, {at}, {position}, {width})")
         return lines + [
-            self._filled(own, own.indicator.leave, i, f, row, cells)
+            self._filled(own, own.cells.leave, i, f, row, cells)
             for own in self.own.values()
-            if own.indicator.leave
+            if own.cells.leave
         ]
 
     def reset(self, i: str, f: str, row: str) -> list[str]:
@@ -182,11 +188,11 @@ class Aggregates:
             for ring in argument.deques.values():
                 ends = (self._int(ring + RING_HEAD), self._int(ring + RING_TAIL))
                 lines += [f"{i}[{row}, {end}] = 0" for end in ends]
-        for aggregate, own in self.own.items():
-            if aggregate.function in LASTING:
+        for own in self.own.values():
+            if own.lasts:
                 continue
             # what counts comes first; cells behind are written before they are read again
-            ints, floats = min(own.indicator.ints, RESET), min(own.indicator.floats, RESET)
+            ints, floats = min(own.cells.ints, RESET), min(own.cells.floats, RESET)
             lines += [f"{i}[{row}, {self._int(own.ints + at)}] = 0" for at in range(ints)]
             lines += [f"{f}[{row}, {self._float(own.floats + at)}] = 0.0" for at in range(floats)]
         return lines
@@ -218,16 +224,31 @@ class Aggregates:
     def _result(
         self, aggregate: Aggregate, argument: Argument | None, i: str, f: str, row: str
     ) -> str:
-        if aggregate in self.own:
+        native = native_of(aggregate)
+        if isinstance(native, Cells):
             own = self.own[aggregate]
-            return self._filled(own, own.indicator.result, i, f, row, [""] * len(self.arguments))
+            return self._filled(own, native.value, i, f, row, [""] * len(self.arguments))
         if argument is None:
             return f"{i}[{row}, {self._int(self.count)}]" if self.count >= 0 else self.held
-        if aggregate.function in argument.deques:
-            name = "extreme" if argument.as_float else "extreme_int"
-            return f"{name}(s, {i}, {row}, {self._int(argument.deques[aggregate.function])})"
-        if argument.integer >= 0:
-            return f"integer_total({i}, {row}, {self._int(argument.integer)})"
-        name = {"avg": "mean", "sum": "total", "stdDev": "deviation"}[aggregate.function]
-        ci, cf = self.moments(argument)
-        return f"moments_{name}({i}, {f}, {row}, {ci}, {cf})"
+        match native:
+            case Extreme(sign):
+                name = "extreme" if argument.as_float else "extreme_int"
+                return f"{name}(s, {i}, {row}, {self._int(argument.deques[sign])})"
+            case Moments(value):
+                ci, cf = self.moments(argument)
+                return f"{value}({i}, {f}, {row}, {ci}, {cf})"
+            case _:
+                return f"integer_total({i}, {row}, {self._int(argument.integer)})"
+
+
+def native_of(aggregate: Aggregate) -> Native | str | None:
+    """How an aggregate is compiled, or why it is not; None for one that looks at rows alone."""
+    definition = aggregator_of(aggregate.function)
+    if definition.of_rows:
+        return None
+    native = definition.native(aggregate) if callable(definition.native) else definition.native
+    return f"aggregator `{aggregate.function}` is not compiled" if native is None else native
+
+
+def _is_of_rows(aggregate: Aggregate) -> bool:
+    return aggregator_of(aggregate.function).of_rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cep.engine.codegen.functions import WRITERS
 from cep.engine.layout import is_float
 from cep.plan.expressions import (
     Aggregated,
@@ -21,19 +20,10 @@ from cep.plan.expressions import (
     Not,
     Output,
 )
+from cep.plan.functions import scalar_of
 from cep.plan.types import Type
 
 INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
-FUNCTIONS = {
-    ("maximum", True): "larger_float",
-    ("maximum", False): "larger",
-    ("minimum", True): "smaller_float",
-    ("minimum", False): "smaller",
-    ("coalesce", True): "coalesce_float",
-    ("coalesce", False): "coalesce",
-    ("default", True): "coalesce_float",
-    ("default", False): "coalesce",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,25 +118,29 @@ class Scope:
         return f"{names[op]}({left}, {right})"
 
     def _call(self, node: Call) -> str:
-        if node.function == "ifThenElse":
-            test, yes, no = node.arguments
-            yes_source, no_source = self.as_type(yes, node.type), self.as_type(no, node.type)
-            return f"({yes_source} if {self.condition(test)} else {no_source})"
-        if node.function in WRITERS:
-            return self._written(node)
-        name = FUNCTIONS[node.function, is_float(node.type)]
-        source = self.as_type(node.arguments[0], node.type)
-        for argument in node.arguments[1:]:
-            source = f"{name}({source}, {self.as_type(argument, node.type)})"
-        return source
+        scalar = scalar_of(node.function)
+        assert scalar is not None and scalar.native is not None
+        return scalar.native.write(Written(node, self))
 
-    def _written(self, node: Call) -> str:
-        values = [self.value(argument) for argument in node.arguments]
-        doubles = [
-            self.as_type(argument, Type.DOUBLE) if argument.type.is_numeric else ""
-            for argument in node.arguments
-        ]
-        return WRITERS[node.function](node, values, doubles)
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A call whose arguments a scope writes; see `cep.plan.functions.native.Written`."""
+
+    call: Call
+    scope: Scope
+
+    def value(self, place: int) -> str:
+        return self.scope.value(self.call.arguments[place])
+
+    def double(self, place: int) -> str:
+        return self.scope.as_type(self.call.arguments[place], Type.DOUBLE)
+
+    def alike(self, place: int) -> str:
+        return self.scope.as_type(self.call.arguments[place], self.call.type)
+
+    def truth(self, place: int) -> str:
+        return self.scope.condition(self.call.arguments[place])
 
 
 def _is_nonzero(expression: Expression) -> bool:

@@ -8,11 +8,10 @@ from contextlib import ExitStack, contextmanager
 from cep.engine.bounds import Flow
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.families import Families
-from cep.engine.codegen.imports import imports
+from cep.engine.codegen.imports import kernels_called
 from cep.engine.codegen.matches import Matches
 from cep.engine.codegen.queries import QuerySource
 from cep.engine.codegen.writer import Writer, guarded, label
-from cep.engine.kernels import functions, indicators
 from cep.engine.kernels.state import OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
 from cep.engine.stages import INTERPRETED, KEYED, Stages
@@ -39,9 +38,8 @@ from cep.engine.kernels.rings import (
 )
 from cep.engine.kernels.room import has_room
 from cep.engine.kernels.scalar import (
-    NULL, add, bits_of, coalesce, coalesce_float, divide, divide_float, equal, int_to_float32,
-    larger, larger_float, less, less_equal, modulo, modulo_float, multiply, not_equal, smaller,
-    smaller_float, subtract, to_float, to_float32, wrap_int,
+    NULL, add, bits_of, divide, divide_float, equal, int_to_float32, less, less_equal, modulo,
+    modulo_float, multiply, not_equal, subtract, to_float, to_float32, wrap_int,
 )
 from cep.engine.kernels.state import CLOCK, LISTS, READY, ROWS, STATUS
 
@@ -147,7 +145,6 @@ class ModuleSource:
     def text(self) -> str:
         w = Writer()
         w.lines.append(HEADER.format(stage=self.stage, name=label(self.plan.name)))
-        w.lines += [imports(functions), imports(indicators)]
         self.matches.write_tables(w)
         self.families.write_tables(w)
         for stream in reversed(self.plan.streams):
@@ -156,6 +153,7 @@ class ModuleSource:
         if self.drained:
             self._write_drain(w)
         self._write_run(w)
+        w.lines.insert(1, kernels_called(w.text()))
         return w.text()
 
     def _drained(self) -> list[Stream]:

@@ -10,9 +10,7 @@ import math
 import numpy as np
 
 from cep.engine.jit import inline
-
-NULL = -(2**63)
-"""Null of int, long, bool and of string codes."""
+from cep.plan.functions.native import NULL as NULL
 
 
 @inline
@@ -115,49 +113,6 @@ def less(left: int, right: int) -> bool:
 @inline
 def less_equal(left: int, right: int) -> bool:
     return left <= right and left != NULL
-
-
-@inline
-def coalesce(left: int, right: int) -> int:
-    return right if left == NULL else left
-
-
-@inline
-def coalesce_float(left: float, right: float) -> float:
-    return right if math.isnan(left) else left
-
-
-@inline
-def larger(left: int, right: int) -> int:
-    """The larger of two values; null loses (NULL is the smallest int64)."""
-    return max(left, right)
-
-
-@inline
-def smaller(left: int, right: int) -> int:
-    if left == NULL:
-        return right
-    if right == NULL:
-        return left
-    return min(left, right)
-
-
-@inline
-def larger_float(left: float, right: float) -> float:
-    if math.isnan(left):
-        return right
-    if math.isnan(right):
-        return left
-    return max(left, right)
-
-
-@inline
-def smaller_float(left: float, right: float) -> float:
-    if math.isnan(left):
-        return right
-    if math.isnan(right):
-        return left
-    return min(left, right)
 
 
 @inline

@@ -6,24 +6,20 @@ So late rows find their bucket, and the bucket that is still filling is seen lik
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from cep.interpreter.aggregations.buckets import Bucket, Buckets, Key
 from cep.interpreter.aggregations.calendar import parse_span, parse_time, start_of
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.groups import group_of
 from cep.interpreter.inputs import make_input
 from cep.interpreter.rows import Chunk, Evaluator, Row
 from cep.interpreter.tables.hash_order import in_hash_order, joined_key, slots_for
 from cep.interpreter.tables.search import Find
-from cep.plan.expressions import Aggregate, Expression
+from cep.plan.expressions import Expression
+from cep.plan.groups import group_of
 from cep.plan.joins import unit_named
 from cep.plan.nodes import Aggregation
-
-FOREVER = {"min": "minForever", "max": "maxForever"}
-"""Rows never leave a bucket, so these need not remember them."""
 
 
 class AggregationPart:
@@ -35,8 +31,7 @@ class AggregationPart:
         self._by = None if plan.by is None else evaluator(plan.by, context)
         self._group = [evaluator(column, context) for column in plan.group_by]
         self._project = [evaluator(expression, context) for _, expression in plan.projection]
-        aggregates = tuple(_kept_forever(aggregate) for aggregate in plan.aggregates)
-        self._units = {unit: Buckets(aggregates, context) for unit in plan.durations}
+        self._units = {unit: Buckets(plan.aggregates, context) for unit in plan.durations}
         self._purging = False
         self._purge = context.timer(f"{plan.name}.purge", self._purge_due)
         self.receive = make_input(plan.input, context.within(plan.name), self._enter).receive
@@ -134,10 +129,6 @@ def as_ms(value: Any) -> int:
     if isinstance(value, int):
         return value
     raise ValueError(f"{value!r} is no time")
-
-
-def _kept_forever(aggregate: Aggregate) -> Aggregate:
-    return replace(aggregate, function=FOREVER.get(aggregate.function, aggregate.function))
 
 
 def make_aggregation(plan: Aggregation, context: Context) -> AggregationPart:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from cep.interpreter.aggregators import Aggregator, make_aggregator
+from cep.interpreter.aggregators import RowAggregator, make_aggregator
 from cep.interpreter.context import Context
-from cep.interpreter.groups import group_of
 from cep.interpreter.rows import Kind, Row
 from cep.plan.expressions import Aggregate
+from cep.plan.groups import group_of
 
 Key = tuple[int, tuple[Any, ...]]
 """Start of the unit in ms UTC, and the group."""
@@ -19,7 +19,7 @@ class Bucket:
 
     __slots__ = ("aggregators", "time", "values")
 
-    def __init__(self, aggregators: list[Aggregator]) -> None:
+    def __init__(self, aggregators: list[RowAggregator]) -> None:
         self.time = -1
         self.values: list[Any] = []
         self.aggregators = aggregators
@@ -62,7 +62,8 @@ class Buckets:
         self._by_key = {key: b for key, b in self._by_key.items() if key[0] >= time_ms}
 
     def _make(self) -> Bucket:
-        return Bucket([make_aggregator(item, self._context) for item in self._aggregates])
+        context = self._context
+        return Bucket([make_aggregator(one, context, rows_leave=False) for one in self._aggregates])
 
     def state(self) -> Any:
         return [

@@ -11,11 +11,11 @@ from abc import abstractmethod
 from typing import Any
 
 from cep.interpreter.context import Context
-from cep.interpreter.groups import Group
 from cep.interpreter.rates.limiter import Limiter
 from cep.interpreter.rates.timed import Periodic
 from cep.interpreter.rows import Chunk, Emit, Kind, Row
 from cep.plan.expressions import Aggregated
+from cep.plan.groups import Group
 from cep.plan.query import Join, Query, StreamInput
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cep.interpreter.functions.convert import as_text
+from cep.plan.functions.convert import as_text
 from cep.plan.types import Type
 
 DELIMITER = ":-:"

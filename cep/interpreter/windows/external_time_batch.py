@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.numbers import remainder
 from cep.interpreter.rows import Chunk, Kind, Row
 from cep.interpreter.windows.base import Setting, WindowPart, current, expired
 from cep.plan.expressions import Column
+from cep.plan.numbers import remainder
 
 
 class ExternalTimeBatchWindow(WindowPart):

@@ -11,11 +11,11 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.functions.convert import as_text
-from cep.interpreter.groups import Group, group_of
 from cep.interpreter.rows import Chunk, Kind, Row
 from cep.interpreter.tables.hash_order import slots_for, text_hash
 from cep.interpreter.windows.base import Setting, WindowPart
+from cep.plan.functions.convert import as_text
+from cep.plan.groups import Group, group_of
 
 
 class CountedRows(WindowPart):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cep.plan.functions.aggregators import AGGREGATORS, INDICATORS
+from cep.plan.functions import registry
+from cep.plan.functions.base import EXAMPLE, Aggregator, Scalar, own_aggregator
 from cep.plan.functions.installed import load_installed
 from cep.plan.functions.keyed import Maker
 from cep.plan.functions.origin import FunctionError, Origin
 from cep.plan.functions.plain import StateError, as_it_was
-from cep.plan.functions.scalars import SCALARS
 from cep.plan.functions.streams import STREAM_FUNCTIONS
 from cep.plan.functions.user import (
     BUILT_IN,
@@ -32,17 +32,20 @@ from cep.plan.signatures import Signature
 
 __all__ = [
     "AGGREGATORS",
-    "FunctionError",
-    "INDICATORS",
-    "Maker",
-    "Origin",
+    "EXAMPLE",
     "SCALARS",
     "STREAM_FUNCTIONS",
+    "Aggregator",
+    "Scalar",
+    "FunctionError",
+    "Maker",
+    "Origin",
     "StateError",
     "UserFunction",
     "UserIndicator",
     "add",
     "aggregator",
+    "aggregator_of",
     "as_it_was",
     "forget_of",
     "function_of",
@@ -54,6 +57,7 @@ __all__ = [
     "register",
     "restored_on_failure",
     "scalar",
+    "scalar_of",
     "standing_in",
     "stream_function",
     "unregister",
@@ -63,9 +67,24 @@ __all__ = [
     "user_places",
 ]
 
-_SCALARS = {signature.name.lower(): signature for signature in SCALARS}
-_AGGREGATORS = {signature.name.lower(): signature for signature in AGGREGATORS}
+SCALARS = tuple(registry.SCALARS.values())
+"""Every scalar function but those of the user."""
+AGGREGATORS = tuple(registry.AGGREGATORS.values())
+"""Every aggregator."""
+
+_SCALARS = {one.name.lower(): one.signature for one in SCALARS}
+_AGGREGATORS = {one.name.lower(): one.signature for one in AGGREGATORS}
 _STREAMS = {signature.name.lower(): signature for signature in STREAM_FUNCTIONS}
+
+
+def scalar_of(name: str) -> Scalar | None:
+    """The scalar function of that name, spelled as in a plan; None for one of the user's."""
+    return registry.SCALARS.get(name)
+
+
+def aggregator_of(name: str) -> Aggregator:
+    """The aggregator of that name, spelled as in a plan; any other is an indicator of the user."""
+    return registry.AGGREGATORS.get(name) or own_aggregator(name)
 
 
 def scalar(name: str) -> Signature | None:
@@ -94,5 +113,4 @@ def _own_indicator(name: str) -> Signature | None:
 
 def names() -> tuple[str, ...]:
     """Every scalar function and aggregator, for suggestions."""
-    known = [signature.name for signature in (*SCALARS, *AGGREGATORS)]
-    return (*known, *user_names())
+    return (*registry.SCALARS, *registry.AGGREGATORS, *user_names())

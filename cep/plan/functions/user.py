@@ -11,19 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from cep.plan.functions.aggregators import AGGREGATORS
 from cep.plan.functions.installed import load_installed
 from cep.plan.functions.keyed import Maker
 from cep.plan.functions.origin import FunctionError, Origin, digest_of, origin_of
-from cep.plan.functions.scalars import SCALARS
+from cep.plan.functions.registry import AGGREGATORS, SCALARS
 from cep.plan.functions.streams import STREAM_FUNCTIONS
 from cep.plan.signatures import Parameter, Signature
 from cep.plan.types import Type
 
 BUILT_IN = {
     **{one.name.lower(): "a stream function" for one in STREAM_FUNCTIONS},
-    **{one.name.lower(): "an aggregator" for one in AGGREGATORS},
-    **{one.name.lower(): "a function" for one in SCALARS},
+    **dict.fromkeys(map(str.lower, AGGREGATORS), "an aggregator"),
+    **dict.fromkeys(map(str.lower, SCALARS), "a function"),
     "eventtimestamp": "a function",
 }
 

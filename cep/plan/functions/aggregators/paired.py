@@ -1,0 +1,146 @@
+"""Aggregators of pairs: the price weighted by volume, and correlation. Exact like sums."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+from cep.plan.functions.base import Aggregator
+from cep.plan.functions.exact_sums import ExactSum, divided, scattered
+from cep.plan.functions.native import CELLS, Cells, Floats, Ints
+from cep.plan.functions.pairs import add_pair, two_product
+from cep.plan.functions.parameters import X, Y
+from cep.plan.functions.running import Running
+from cep.plan.signatures import NUMBER, Parameter, Signature
+from cep.plan.types import Type
+
+
+class OfTwo(Running):
+    """Counts pairs and sums `parts` of them."""
+
+    def __init__(self, parts: int) -> None:
+        self._count = 0
+        self._sums = [ExactSum() for _ in range(parts)]
+
+    def add(self, left: float, right: float) -> None:
+        self._count += 1
+        self._sum(left, right, 1)
+
+    def remove(self, left: float, right: float) -> None:
+        self._count -= 1
+        self._sum(left, right, -1)
+
+    @abstractmethod
+    def _sum(self, left: float, right: float, sign: int) -> None:
+        """A pair comes, or with sign -1 goes."""
+
+    def clear(self) -> None:
+        self._count = 0
+        for total in self._sums:
+            total.clear()
+
+    def state(self) -> Any:
+        return [self._count, *[total.state() for total in self._sums]]
+
+    def restore(self, state: Any) -> None:
+        self._count = state[0]
+        for total, saved in zip(self._sums, state[1:], strict=True):
+            total.restore(saved)
+
+
+class WeightedPrice(OfTwo):
+    """`vwap`: the sum of price * volume by that of volume; null of nothing, and of no volume."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+
+    def _sum(self, left: float, right: float, sign: int) -> None:
+        self._sums[0].add_product(left, right, sign)
+        self._sums[1].add(right, sign)
+
+    @property
+    def value(self) -> float | None:
+        turnover, volume = self._sums
+        if turnover.infinite or volume.infinite or not volume.whole:
+            return None
+        return divided(turnover.whole << volume.bits, volume.whole << turnover.bits)
+
+
+class Correlation(OfTwo):
+    """Pearson's; null of fewer than two pairs, and where one side does not change."""
+
+    def __init__(self) -> None:
+        super().__init__(5)
+
+    def _sum(self, left: float, right: float, sign: int) -> None:
+        x, y, xx, yy, xy = self._sums
+        x.add(left, sign)
+        y.add(right, sign)
+        xx.add_product(left, left, sign)
+        yy.add_product(right, right, sign)
+        xy.add_product(left, right, sign)
+
+    @property
+    def value(self) -> float | None:
+        x, y, xx, yy, xy = self._sums
+        if x.infinite or y.infinite:
+            return None
+        along, along_bits = scattered(self._count, xy, x, y)
+        across, across_bits = scattered(self._count, xx, x, x)
+        upward, upward_bits = scattered(self._count, yy, y, y)
+        if not across * upward:
+            return None
+        # squared, so that there is one root: along ** 2 / (across * upward), scaled alike
+        scale = 2 * (across_bits + upward_bits) - 4 * along_bits
+        share = along * along << max(scale, 0), across * upward << max(-scale, 0)
+        found = math.sqrt(divided(*share))
+        return found if along > 0 else -found
+
+
+def vwap_enter(
+    i: Ints, f: Floats, row: int, ci: int, cf: int, price: float, volume: float, sign: float
+) -> None:
+    """A trade comes (sign 1) or goes (-1); cells: the sums of turnover and of volume as pairs."""
+    if math.isnan(price) or math.isnan(volume):
+        return
+    i[row, ci] += int(sign)
+    if i[row, ci] == 0 or (i[row, ci] == 1 and sign > 0.0):
+        f[row, cf] = f[row, cf + 1] = f[row, cf + 2] = f[row, cf + 3] = 0.0
+    if i[row, ci] == 0:
+        return
+    p, e = two_product(sign * price, volume)
+    f[row, cf], f[row, cf + 1] = add_pair(f[row, cf], f[row, cf + 1], p, e)
+    f[row, cf + 2], f[row, cf + 3] = add_pair(f[row, cf + 2], f[row, cf + 3], sign * volume, 0.0)
+
+
+def vwap_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
+    """Turnover by volume, rounded once; null of nothing and of no volume."""
+    volume = f[row, cf + 2]
+    if i[row, ci] == 0 or volume == 0.0:
+        return math.nan
+    q = f[row, cf] / volume
+    p, e = two_product(q, volume)
+    rest = ((f[row, cf] - p) - e) + f[row, cf + 1] - q * f[row, cf + 3]
+    return q + rest / volume
+
+
+_ENTER = f"vwap_enter({CELLS}, {{0}}, {{1}}, %d)"
+
+VWAP = Aggregator(
+    Signature(
+        "vwap",
+        (Parameter("price", NUMBER), Parameter("volume", NUMBER)),
+        "the mean price, weighted by volume",
+        Type.DOUBLE,
+    ),
+    lambda aggregate: WeightedPrice(),
+    "vwap(x, n)",
+    Cells(1, 4, _ENTER % 1, f"vwap_value({CELLS})", _ENTER % -1),
+    (vwap_enter, vwap_value),
+)
+CORRELATION = Aggregator(
+    Signature("correlation", (X, Y), "Pearson's correlation of two values", Type.DOUBLE),
+    lambda aggregate: Correlation(),
+    "correlation(x, y)",
+)
