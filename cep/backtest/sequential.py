@@ -40,6 +40,7 @@ def sequential(
             advance(len(record))
             yield rows
     if done and selection.stretches[-1].mode is Mode.SORTED:
+        _tell_places(run, np.array([last]), done)
         yield _at(last, run.end(newest_msc, done))
 
 

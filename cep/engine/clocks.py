@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cep.clocks import NEVER_LATE, Mode
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME, Ints
@@ -58,16 +57,14 @@ class Clocks:
             self._top = max(self._top, clock)
         return -clock if time_msc < before and self._may_be_late[stream] else clock
 
-    def watermark(self, time_msc: int, keys: NDArray[np.int64] | None = None) -> None:
-        """Everything before this time has come, of these key rows or of all."""
-        self._top = max(self._top, time_msc)
-        if self.mode == "lived" and keys is not None:
-            if not len(keys):
-                return
-            self._fit(int(keys.max()))
-            self._newest[:, keys] = np.maximum(self._newest[:, keys], time_msc)
-        else:
-            np.maximum(self._newest, time_msc, out=self._newest)
+    def pass_time(self, time_msc: int) -> None:
+        """Time has passed without a record: in sorted history all before it has come.
+
+        Where records are as they came, the daemon's own clock tells of terminals that are away; it
+        makes nothing late that they bring later.
+        """
+        if self.mode == "sorted":
+            self._top = max(self._top, time_msc)
 
     def state(self) -> dict[str, list[int]]:
         """The newest times by stream and key row, for a snapshot or for other rules.

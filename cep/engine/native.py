@@ -33,7 +33,7 @@ from cep.engine.stage_run import (
     compile_stage,
     passed_on,
 )
-from cep.engine.stages import CROSSING, INTERPRETED, KEYED, Stages
+from cep.engine.stages import CROSSING, INTERPRETED, KEYED, TIMED, Stages
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Watermarks
@@ -314,13 +314,15 @@ class Run:
 
         `order` is the place of this step among the records; it defaults to counting on.
         """
-        self.clocks.watermark(time_msc)
+        self.clocks.pass_time(time_msc)
         if self.interpreted is None:
             return self._nothing
         place = self.next_order if order is None else order
         self.next_order = place + 1
         parts = self.interpreted.advance(time_msc, place, self.encoder.objects)
-        return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
+        return self._rows(
+            self._through([], None, list(zip(parts, (TIMED, INTERPRETED), strict=True)))
+        )
 
     def end(self, time_msc: int, order: int | None = None) -> Rows:
         """The input ends with a watermark of all keys: what is due by then happens.
@@ -332,7 +334,9 @@ class Run:
         place = self.next_order if order is None else order
         self.next_order = place + 1
         parts = self.interpreted.end(time_msc, place, self.encoder.objects)
-        return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
+        return self._rows(
+            self._through([], None, list(zip(parts, (TIMED, INTERPRETED), strict=True)))
+        )
 
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
         """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.
@@ -344,7 +348,9 @@ class Run:
         place = self.next_order if order is None else order
         self.next_order = place + 1
         parts = self.interpreted.wall(time_msc, place, self.encoder.objects)
-        return self._rows(self._through([], None, [(part, INTERPRETED) for part in parts]))
+        return self._rows(
+            self._through([], None, list(zip(parts, (TIMED, INTERPRETED), strict=True)))
+        )
 
     def tell_time(self, time_msc: int, order: int, keys: tuple[str, ...] | None = None) -> Rows:
         """Take a watermark: all records of `keys` before a time have come; None: of all keys.
@@ -354,8 +360,6 @@ class Run:
         `@app:playback` it is the wall's clock that moves.
         """
         if keys is not None:
-            rows = [self._row_of(self.strings.code(key)) for key in keys]
-            self.clocks.watermark(time_msc, np.array([row for row in rows if row], np.int64))
             if self.watermarks.clock_msc is None:
                 return self._nothing
             time_msc = self.watermarks.clock_msc
@@ -455,7 +459,7 @@ class Run:
         for stage in self._later:
             if stage == INTERPRETED and rows is not None:
                 timed, caused = self._interpret(rows, found)
-                found = [(timed, stage), *found, (caused, stage)]
+                found = [(timed, TIMED), *found, (caused, stage)]
             elif stage > done or rows is not None:
                 found += [(part, stage) for part in self._compiled(stage, rows, found)]
         return found

@@ -18,7 +18,8 @@ from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, Signal
 from cep.plan.query import Holder, Insert, Query, StreamInput
 from cep.plan.separable import Separability
 
-KEYED, CROSSING, INTERPRETED, BEHIND = 1, 2, 3, 4
+TIMED, KEYED, CROSSING, INTERPRETED, BEHIND = range(5)
+"""TIMED is no stage of its own: what the interpreter's timers make before a record comes first."""
 
 WhyNot = Callable[[Query], str | None]
 """Why a query cannot be compiled; None when it can."""

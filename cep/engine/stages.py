@@ -13,6 +13,7 @@ from cep.engine.placement import (
     CROSSING,
     INTERPRETED,
     KEYED,
+    TIMED,
     Placement,
     PlacementError,
     place,
@@ -22,7 +23,7 @@ from cep.plan.nodes import Chained, Complex, Engine, Event, Operator, Plan, Sign
 from cep.plan.query import Query
 from cep.plan.separable import Separability, separability
 
-__all__ = ["BEHIND", "CROSSING", "INTERPRETED", "KEYED", "Stages"]
+__all__ = ["BEHIND", "CROSSING", "INTERPRETED", "KEYED", "TIMED", "Stages"]
 
 ASKED = "it was asked for"
 """Why a query is interpreted though it could be compiled."""

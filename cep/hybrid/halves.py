@@ -19,7 +19,7 @@ from cep.database.runner import Runner
 from cep.engine.encode import InputRows
 from cep.engine.native import Run
 from cep.engine.rows import Row, Rows
-from cep.engine.stages import Stages
+from cep.engine.stages import TIMED, Stages
 from cep.hybrid.parts import Parts, feeding, read_by
 from cep.plan.nodes import Event, Plan
 from cep.plan.query import Query
@@ -136,7 +136,7 @@ class Halves:
         for order, own, row in zip(
             rows.orders.tolist(), rows.stages.tolist(), rows.dicts(), strict=True
         ):
-            stage = self._stages.get(row["stream"], own)
+            stage = own if own == TIMED else self._stages.get(row["stream"], own)
             least = ranks.get((order, stage), 0)
             rank = max(least, self._ranks.get(row["stream"], least))
             ranks[order, stage] = rank

@@ -12,7 +12,7 @@ from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_CLOCK, OUT_KEY, OUT_STR
 
 STREAMS = ("Tick", "Quote", "Deal")
 Record = tuple[int, int, int]
-"""A stream, a key row and a time; or, where the stream is -1, a watermark of the key (-1: all)."""
+"""A stream, a key row and a time; where the stream is -1, time passes without a record."""
 RECORDS = st.lists(
     st.tuples(st.integers(-1, 2), st.integers(0, 70) | st.integers(-1, 2), st.integers(0, 30)),
     max_size=40,
@@ -27,8 +27,8 @@ def obvious(mode: Mode, records: list[Record]) -> list[int]:
             continue
         key = max(key, 0)
         lived = mode == "lived"
-        told = [(s, max(k, 0) if s >= 0 else k, t) for s, k, t in records[:place]]
-        marks = [t for s, k, t in told if s < 0 and (not lived or k in (key, -1))]
+        told = [(s, max(k, 0), t) for s, k, t in records[:place]]
+        marks = [t for s, k, t in told if s < 0 and not lived]
         rows = [(s, t) for s, k, t in told if s >= 0 and (not lived or k == key)]
         newest = max([*marks, *(t for s, t in rows if not lived or s == stream)], default=-1)
         clock = max([time, *marks, *(t for _, t in rows)])
@@ -51,8 +51,7 @@ def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -
     for place, record in enumerate(records):
         if record[0] < 0:
             feed()
-            _, key, time = record
-            clocks.watermark(time, None if key < 0 else np.array([key]))
+            clocks.pass_time(record[2])
         else:
             batch.append(record)
         if place in cuts:
