@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cep.engine.kernels.state import KEYS, State
+from cep.engine.kernels.state import CLOCK, KEYS, State
 from cep.engine.native import Run
 from cep.engine.queues import Queued, definitions, queue
 from cep.plan.nodes import Chained, Event
@@ -17,7 +17,8 @@ class Arrival:
     """A raised event, or a complex event handed to a chained engine, and the queue afterwards.
 
     `queue` holds the event last if it entered, and the binds of what was found; `keys` is how many
-    keys there were, for each of which complex events `for each` key are looked for.
+    keys there were, for each of which complex events `for each` key are looked for. `clock_msc` is
+    the clock at the record that it follows from, which is late or not.
     """
 
     entry: Event | Chained
@@ -25,6 +26,8 @@ class Arrival:
     time_msc: int
     queue: tuple[Queued, ...]
     keys: int
+    clock_msc: int
+    is_late: bool
 
     @property
     def name(self) -> str:
@@ -56,7 +59,8 @@ def _watched(
             if wanted(entry.engine, key):
                 row = int(k) if keyed(entry.engine) else None
                 held = tuple(queue(run, entry.engine, row))
-                told(Arrival(entry, key, int(time_msc), held, int(state.gi[0, KEYS])))
+                keys, clock = int(state.gi[0, KEYS]), int(state.gi[0, CLOCK])
+                told(Arrival(entry, key, int(time_msc), held, keys, abs(clock), clock < 0))
 
         return arrive_watched
 

@@ -86,13 +86,13 @@ class Binding:
         self, word: Word, chosen: tuple[int, ...], at: int, queue: Sequence[Queued]
     ) -> Iterator[str]:
         """What keeps the event at a place of the queue from being next (backward) in a match."""
-        entry, last = queue[at], queue[-1]
+        entry = queue[at]
         if chosen and at >= chosen[-1]:
             yield "stands behind what must follow it"
             return
-        is_first = len(chosen) + 1 == len(word.events)
-        age_ms = last.time_msc - entry.time_msc
-        if age_ms > self.found.within_ms and (is_first or self.engine.late == "drop"):
+        times = [entry.time_msc, *(queue[place].time_msc for place in chosen)]
+        age_ms = max(times) - min(times)
+        if age_ms > self.found.within_ms:
             within = duration_text(self.found.within_ms)
             yield f"is {beyond_text(age_ms, self.found.within_ms)} for `within {within}`"
         for other in queue[at:]:

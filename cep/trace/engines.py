@@ -50,7 +50,7 @@ class EngineWatch:
         self._key = key
         self._opposites = {event.name: event.opposites for event in plan.events}
         self._held: tuple[Queued, ...] = ()
-        self._newest_msc: int | None = None
+        self._clocks_msc: dict[str | None, int] = {}
 
     def text(self, queued: Queued) -> str:
         """`#2 AboveUpper`."""
@@ -58,8 +58,8 @@ class EngineWatch:
 
     def follow(self, arrival: Arrival) -> Came:
         """What an arrival has done to the queue."""
-        time_msc = arrival.time_msc
-        self._newest_msc = max(time_msc, self._newest_msc or time_msc)
+        clock_msc = max(arrival.clock_msc, self._clocks_msc.get(arrival.key, 0))
+        self._clocks_msc[arrival.key] = clock_msc
         known = {queued.seq for queued in self._held}
         kept = {queued.seq for queued in arrival.queue}
         entered = next((one for one in arrival.queue if one.seq not in known), None)
@@ -74,9 +74,8 @@ class EngineWatch:
         return f"{self.text(gone)} leaves the queue: {why}"
 
     def _departure(self, gone: Queued, arrival: Arrival) -> str:
-        assert self._newest_msc is not None
-        age_ms, span_ms = self._newest_msc - gone.time_msc, self.engine.span_ms
-        if age_ms > span_ms:
+        age_ms, span_ms = self._clocks_msc[arrival.key] - gone.time_msc, self.engine.span_ms
+        if gone.key == arrival.key and age_ms > span_ms:
             return f"{duration_text(age_ms)} old, the queue spans {duration_text(span_ms)}"
         if identity_of(gone) == (arrival.name, arrival.key):
             return "it came again (`repeat refresh`)"
@@ -89,9 +88,8 @@ class EngineWatch:
         if arrival.entry.repeat is Repeat.REJECT and same:
             since = moment(same[-1].time_msc)
             return f"refused (`repeat reject`): {self.text(same[-1])} is queued since {since}"
-        newest_msc = max(queued.time_msc for queued in arrival.queue)
-        late = duration_text(newest_msc - arrival.time_msc)
-        return f"refused (`late = 'drop'`): {late} older than the newest in {self.engine.name}"
+        late = duration_text(arrival.clock_msc - arrival.time_msc)
+        return f"refused (`late = 'drop'`): its row came {late} behind the newest before it"
 
 
 class Engines:

@@ -20,7 +20,7 @@ RULE = re.compile(r"^  (\S+): (.*)$")
 
 def real(plan: Plan, rows: Iterable[SourceRow]) -> list[list[Row]]:
     """What the rules give without a trace, by record."""
-    run = Compiled(plan, jit=False).start()
+    run = Compiled(plan, jit=False).start(mode="sorted")
     return [run.push_row(*row).dicts() for row in rows]
 
 
