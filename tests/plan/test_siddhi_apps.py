@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ import pytest
 
 from cep.lang import RuleError
 from cep.plan import build_on_demand, compile_rules
-from cep.plan.functions import register, unregister
-from cep.plan.types import Type
+from tests.conformance.extensions import register_all
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "conformance" / "siddhi"
 pytestmark = pytest.mark.skipif(
@@ -29,13 +27,9 @@ def cases(file: str) -> tuple[dict[str, Any], ...]:
 
 
 @pytest.fixture(autouse=True)
-def extensions() -> Iterator[None]:
+def extensions() -> None:
     """The functions that Siddhi's tests register."""
-    register("custom:fault", [], Type.LONG, lambda: 0)
-    register("custom:getAll", [Type.STRING], Type.STRING, lambda text: text)
-    yield
-    unregister("custom:fault")
-    unregister("custom:getAll")
+    register_all()
 
 
 def texts(case: dict[str, Any]) -> list[str]:
