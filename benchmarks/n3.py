@@ -70,7 +70,7 @@ class Ticks:
 
 def warmed(rules: Compiled, ticks: Ticks) -> Run:
     """A run whose windows are full."""
-    run = rules.start()
+    run = rules.start(mode="sorted")
     run.push("S", ticks.columns(0, WARM_UP), ticks.times[:WARM_UP])
     return run
 

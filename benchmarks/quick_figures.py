@@ -49,7 +49,7 @@ def columns(known: Workload) -> Prepare:
     """Events a second, as columns in batches of 10,000."""
 
     def prepare(_stack: ExitStack, _folder: Path) -> Rate:
-        run = loaded(known).start()
+        run = loaded(known).start(mode="sorted")
         rows = known.make(known.warm_up + ROUNDS * known.events)
         push(run, rows, 0, known.warm_up)
         turns = count()
@@ -81,7 +81,7 @@ def long_patterns(_stack: ExitStack, _folder: Path) -> Rate:
     """Events a second in a pattern of 24 kinds that never ends."""
     rules = Compiled(compile_rules(n11.typed(24), "n11.cep"))
     events = 300_000
-    ways = [rules.start() for _ in range(ROUNDS)]
+    ways = [rules.start(mode="sorted") for _ in range(ROUNDS)]
     made = iter([(run, n11.batches(run, 23, events, 0)) for run in ways])
 
     def rate() -> float:

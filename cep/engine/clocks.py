@@ -106,8 +106,13 @@ class Clocks:
         if self.mode == "lived":
             streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
             self._fit(int(keys.max()))
-            self._newest[streams, keys] = times  # of equal places the last is kept
-            self._newest[-1, keys] = times
+            first = int(streams[0])
+            if (streams == first).all():  # of equal places the last is kept
+                self._newest[first][keys] = times
+            else:
+                self._newest[streams, keys] = times
+            # no clock was ahead of these times, so the newest of each key is its clock
+            self._newest[-1] = self._newest.max(axis=0)
 
     def _newest_at(self, places: Ints, times: Ints) -> Ints:
         """The newest time so far at the place of each record, which it moves on."""
