@@ -53,3 +53,10 @@ class EventError(ValueError):
     """Events that cannot be taken: of another type, or late. Nothing has been stored."""
 
     is_of_values = True
+
+    @classmethod
+    def late(cls, place: int, time_msc: int, newest_msc: int, remedy: str = "") -> EventError:
+        """Of the event at a place of those pushed, which is older than one before it."""
+        remedy = remedy or "; push events in the order of their times"
+        message = f"event {place} of time {time_msc} ms comes after one of {newest_msc} ms"
+        return cls(message + remedy)

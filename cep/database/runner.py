@@ -375,9 +375,7 @@ def _need_order(arrivals: Sequence[Arrivals], newest_msc: int, stored: str = "")
     place = 0 if len(times) and times[0] < newest_msc else int(late[0]) + 1 if len(late) else -1
     if place >= 0:
         newest = newest_msc if place == 0 else times[place - 1]
-        remedy = stored if place == 0 and stored else "; push events in the order of their times"
-        message = f"event {place} of time {times[place]} ms comes after one of {newest} ms{remedy}"
-        raise EventError(message)
+        raise EventError.late(place, times[place], newest, stored if place == 0 else "")
 
 
 def _by_slot(begun: Mapping[str, int]) -> Born:

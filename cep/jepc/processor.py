@@ -164,9 +164,7 @@ class EventProcessor:
         newest_msc = self._newest_msc
         for place, event in enumerate(events):
             if event.time_msc < newest_msc:
-                late = f"event {place} of time {event.time_msc} ms"
-                remedy = "push events in the order of their times"
-                raise EventError(f"{late} comes after one of {newest_msc} ms; {remedy}")
+                raise EventError.late(place, event.time_msc, newest_msc)
             newest_msc = event.time_msc
         return newest_msc
 

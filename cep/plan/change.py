@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cep.plan.expressions import InTable
-from cep.plan.nodes import Chained, Complex, Event, Operator, Plan, Ref, Signal, leaves
+from cep.plan.nodes import Chained, Complex, Event, Operator, Plan, Ref, Signal, leaves, nodes_below
 from cep.plan.nodes import Sequence as Followed
 from cep.plan.query import Holder, Insert, Match, Query, Return
 
@@ -289,7 +289,7 @@ def _read_by_query(query: Query) -> Iterator[Part]:
         yield source.holder.value, name
         if source.holder is Holder.TABLE:
             yield "contents", name
-    for node in _nodes(query):
+    for node in nodes_below(query):
         if isinstance(node, InTable):
             yield from (("table", node.table), ("contents", node.table))
     if query.partition is not None:
@@ -304,14 +304,3 @@ def _absent(pattern: Any) -> Iterable[Ref]:
         return ()
     own = pattern.absent if isinstance(pattern, Followed) else ()
     return (*_absent(pattern.left), *own, *_absent(pattern.right))
-
-
-def _nodes(node: Any) -> Iterator[Any]:
-    """A node and all below it."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _nodes(item)
-    elif is_dataclass(node):
-        yield node
-        for one in fields(node):
-            yield from _nodes(getattr(node, one.name))

@@ -9,9 +9,10 @@ simple CEP engine").
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from cep.plan.expressions import Aggregate, Column, Expression
 from cep.plan.query import Kinds, Query, StreamInput, Window
@@ -369,3 +370,14 @@ def leaves(pattern: Pattern) -> tuple[Ref, ...]:
     if isinstance(pattern, Leaf):
         return (pattern.ref,)
     return leaves(pattern.left) + leaves(pattern.right)
+
+
+def nodes_below(node: Any) -> Iterator[Any]:
+    """A node of a plan, which may be the plan, and all below it."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from nodes_below(item)
+    elif is_dataclass(node):
+        yield node
+        for one in fields(node):
+            yield from nodes_below(getattr(node, one.name))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 from cep.plan.expressions import Aggregate, Call
 from cep.plan.functions import has_user_functions, place_of
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Plan, nodes_below
 from cep.plan.query import StreamFunction, Window
 
 
@@ -21,27 +19,16 @@ def own_lines(plan: Plan) -> list[str]:
     """What `explain` says about them: the name, and the file in which it stands."""
     called = {
         (node.name if isinstance(node, StreamFunction) else node.function, node.digest)
-        for node in (_nodes(plan) if has_user_functions() else ())
+        for node in (nodes_below(plan) if has_user_functions() else ())
         if isinstance(node, Call | Aggregate | StreamFunction) and node.digest
     }
     return [f"{name}  {place_of(name, digest)}" for name, digest in sorted(called)]
 
 
 def _digests(plan: Plan) -> Iterator[str]:
-    for node in _nodes(plan) if has_user_functions() else ():
+    for node in nodes_below(plan) if has_user_functions() else ():
         match node:
             case Call() | Aggregate() | StreamFunction() if node.digest:
                 yield node.digest
             case Window():
                 yield from node.digests
-
-
-def _nodes(node: Any) -> Iterator[Any]:
-    """A node and all below it."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _nodes(item)
-    elif is_dataclass(node):
-        yield node
-        for one in fields(node):
-            yield from _nodes(getattr(node, one.name))

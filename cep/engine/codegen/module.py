@@ -82,6 +82,7 @@ class ModuleSource:
         self.written = written
         self.code_of = code_of
         self.streams = {stream.name: stream for stream in self.plan.streams}
+        self.interpreted = self._interpreted()
         self.drained = self._drained()
         self.families = Families(
             stages, stage, layout, flow, code_of, self._id_of, self._wide_id if wide else None
@@ -376,7 +377,7 @@ class ModuleSource:
             yield row
 
     def _write_raise(self, w: Writer, event: Event, row: str) -> None:
-        if self._is_interpreted(event.source):  # its rows have times of their own
+        if event.source in self.interpreted:  # its rows have times of their own
             time = w.let("at", "gi[0, CLOCK] if gi[0, CLOCK] >= 0 else t")
         else:
             time = "t"
@@ -387,11 +388,11 @@ class ModuleSource:
         start = w.let("r", "gi[0, ROWS]")
         w(f"arrive(s, order, {definition}, {row}, {time})", self._drain(start))
 
-    def _is_interpreted(self, stream: str) -> bool:
-        """Whether rows of a stream come from the interpreter."""
-        made = [query for query in self.plan.queries if query.target == stream]
-        interpreted = any(self.stages.operator(query) == INTERPRETED for query in made)
-        return interpreted or self.streams[stream].origin in (Origin.TRIGGER, Origin.FAULT)
+    def _interpreted(self) -> frozenset[str | None]:
+        """The streams whose rows come from the interpreter."""
+        made = {q.target for q in self.plan.queries if self.stages.operator(q) == INTERPRETED}
+        held = (Origin.TRIGGER, Origin.FAULT)
+        return frozenset(made | {one.name for one in self.plan.streams if one.origin in held})
 
     def _drain(self, start: str) -> str:
         return f"drain_rows(s, {start})" if self.drained else f"drain(s, {start})"
