@@ -13,7 +13,7 @@ input int    SilenceMs = 1500000;  // without an answer before the link is given
 input int    FloodFrames = 0;    // sent at once whenever the link comes up
 input int    FloodBytes = 1000;  // size of each of them
 
-// Tells of every change in the journal.
+// Tells of every link and every failure in the journal.
 class LinkProbe
   {
 private:
@@ -21,9 +21,7 @@ private:
    ByteWriter        m_frame;
    uchar             m_message[];
    uint              m_generation;
-   uint              m_connects;
-   LinkState         m_state;
-   LinkFailure       m_failure;
+   uint              m_failures;
    ulong             m_echoed;
    ulong             m_multiparts;
    ulong             m_slowest_us;
@@ -41,14 +39,19 @@ private:
          Greet();
          Print("up " + IntegerToString(m_generation));
         }
-      if(m_link.State() == m_state && m_link.Connects() == m_connects
-         && m_link.LastFailure() == m_failure)
+      // Counted: two in a row may have one reason, and no connection between them.
+      if(Failures() == m_failures)
          return;
-      m_state = m_link.State();
-      m_connects = m_link.Connects();
-      m_failure = m_link.LastFailure();
-      if(m_state == LINK_WAITING)
-         Print("down: " + m_link.LastFailureText());
+      m_failures = Failures();
+      Print("down: " + m_link.LastFailureText());
+     }
+
+   uint              Failures(void) const
+     {
+      uint count = 0;
+      for(int failure = 0; failure < LINK_FAILURES; failure++)
+         count += m_link.Failures((LinkFailure)failure);
+      return(count);
      }
 
    // A ROUTER knows a peer when it has said something.
@@ -90,9 +93,7 @@ public:
                      LinkProbe(void)
      {
       m_generation = 0;
-      m_connects = 0;
-      m_state = LINK_CLOSED;
-      m_failure = LINK_NO_FAILURE;
+      m_failures = 0;
       m_echoed = 0;
       m_multiparts = 0;
       m_slowest_us = 0;
