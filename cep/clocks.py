@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from cep.plan.nodes import Stream
@@ -28,24 +28,36 @@ class Lateness:
 
     def take(self, stream: str, key: str | None, time_ms: int) -> bool:
         """Take the next record; whether it is late: sorted, older than any record before it;
-        lived, older than one before it of its stream and key.
+        lived, older than one before it of its stream and key, or than its key's watermark.
         """
         place = self._place(stream, key)
-        newest_ms = self._newest_ms.get(place, time_ms)
+        before_ms = newest_ms = self._newest_ms.get(place, time_ms)
         self._newest_ms[place] = max(newest_ms, time_ms)
-        return time_ms < newest_ms and stream not in NEVER_LATE
+        if self.mode == "lived":
+            for watermark in (ALL, _complete(key)):
+                before_ms = max(before_ms, self._newest_ms.get(watermark, before_ms))
+        return time_ms < before_ms and stream not in NEVER_LATE
+
+    def complete(self, keys: Iterable[str] | None, time_ms: int) -> None:
+        """A watermark: all records of these keys, None being all, before a time have come."""
+        if self.mode == "lived":
+            for place in [ALL] if keys is None else map(_complete, keys):
+                self._newest_ms[place] = max(self._newest_ms.get(place, time_ms), time_ms)
 
     def pass_time(self, time_ms: int) -> None:
         """Time has passed without a record: in sorted history all before it is complete."""
         if self.mode == "sorted":
             self._newest_ms[ALL] = max(self._newest_ms.get(ALL, time_ms), time_ms)
 
-    def clock_ms(self, key: str | None) -> int | None:
-        """What the clock of a key shows; None before its first record. It never goes back."""
-        if self.mode == "sorted":
-            return self._newest_ms.get(ALL)
-        times = [time for (_, of), time in self._newest_ms.items() if of == key]
+    def newest_ms(self, sources: Collection[str]) -> int | None:
+        """The newest record of some sources; None before the first."""
+        times = (time for (stream, _), time in self._newest_ms.items() if stream in sources)
         return max(times, default=None)
+
+    def newest_of_key_ms(self, sources: Collection[str], key: str | None) -> int | None:
+        """The newest record of a key on some sources; None before the first."""
+        known = (self._newest_ms.get((stream, key)) for stream in sources)
+        return max((time for time in known if time is not None), default=None)
 
     def _place(self, stream: str, key: str | None) -> Place:
         return ALL if self.mode == "sorted" else (stream, key)
@@ -61,6 +73,11 @@ class Lateness:
 
 ALL: Place = ("", None)
 """Where all records count together."""
+
+
+def _complete(key: str | None) -> Place:
+    """Where the watermark of a key stands."""
+    return "", f"{key}"
 
 
 def key_position(stream: Stream) -> int | None:

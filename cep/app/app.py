@@ -21,6 +21,7 @@ from cep.engine.rows import Row, Rows
 from cep.engine.snapshot import SnapshotError, restore, seed_of, take
 from cep.engine.stages import Stages
 from cep.engine.times import LAST_MSC, Time, msc
+from cep.engine.watermarks import Telling
 from cep.plan import Plan, compile_rules
 from cep.plan.change import Report
 from cep.plan.on_demand import build_on_demand
@@ -243,9 +244,19 @@ class App:
         times = frames.times(columns, time_msc, stream)
         return self._deliver(self.run.push(stream, columns, times))
 
-    def advance(self, time_msc: Time) -> list[Row]:
-        """Let time pass: what is due fires. Returns what that causes."""
-        return self._deliver(self.run.advance(msc(time_msc, "advance")))
+    def advance(self, time_msc: Time, keys: Iterable[str] | None = None) -> list[Row]:
+        """Say that all rows before a time have come: what is due fires. Returns what that causes.
+
+        `keys` says it of these keys' rows alone, where each key has a clock (`mode='lived'`).
+        """
+        at_msc = msc(time_msc, "advance")
+        if keys is None:
+            return self._deliver(self.run.advance(at_msc, is_complete=True))
+        need("keys", keys, (list, tuple, set, frozenset), "a list of keys")
+        if self._mode == "sorted":
+            raise ArgumentError("keys: sorted rows have one clock; make the App with mode='lived'")
+        told = Telling(at_msc, tuple(keys), is_complete=True)
+        return self._deliver(self.run.tell(told, self.run.next_order))
 
     def wall(self, time_msc: Time) -> list[Row]:
         """Say what the wall's clock shows, ms UTC: for `@app:playback(idle.time=.., ..)` alone."""

@@ -131,13 +131,10 @@ def encoded(selection: Selection, run: Run) -> Iterator[InputRows]:
 
 
 def lived(selection: Selection, run: Run) -> Iterator[InputRows | Moment]:
-    """As `encoded`, with the records of the clock between them where rules mind the time.
+    """As `encoded`, with the records of the clock between them.
 
     The watermarks of the run learn who has published what before each of them.
     """
-    if run.interpreted is None:
-        yield from encoded(selection, run)
-        return
     for step in read(selection, run.rules.plan, with_clock=True):
         clock = step.pop(CLOCK, None)
         rows = _merged(run, step) if step else None

@@ -29,8 +29,8 @@ def sequential(
     for record in lived(selection, run):
         if isinstance(record, Moment):
             _tell_places(run, np.array([record.order]), done)
-            for time_msc, keys in run.watermarks.tell(*record.told):
-                yield _at(record.order, run.tell_time(time_msc, done, keys))
+            for told in run.watermarks.tell(*record.told):
+                yield _at(record.order, run.tell(told, done))
             done += 1
         else:
             last = int(record.ints[-1, OUT_ORDER])

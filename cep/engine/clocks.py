@@ -16,6 +16,7 @@ from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME, I
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 _NEVER = -1
+_COMPLETE, _CLOCKS = "watermarks of keys", "clocks of keys"
 _KEYS = 64
 
 
@@ -23,15 +24,16 @@ class Clocks:
     """The clocks of one run, which it asks about each record once, in their order.
 
     A key has one clock, which its records on all streams move; a record is late behind those of its
-    own stream. `streams` are the names by id.
+    own stream, and behind its key's watermark. `streams` are the names by id.
     """
 
     def __init__(self, mode: Mode, streams: Sequence[str]) -> None:
         self.mode = mode
-        self._names = (*streams, "")
+        self._names = (*streams, _COMPLETE, _CLOCKS)
         self._may_be_late = np.array([name not in NEVER_LATE for name in streams], np.bool_)
         self._hold(np.full((len(self._names), _KEYS), _NEVER, np.int64))
         self._top = _NEVER  # no clock is ahead of it
+        self._passed = _NEVER  # the watermark of all keys
 
     def mark(self, ints: Ints) -> None:
         """Write the clocks of the next records, whose key rows are in place: OUT_CLOCK."""
@@ -47,38 +49,51 @@ class Clocks:
             self._fit(key)
         place, clock_at = stream * self._width + key, self._last + key
         if self.mode == "sorted":
-            before = clock = self._top
+            newest = before = clock = self._top
         else:
-            before, clock = self._cells[place], self._cells[clock_at]
-        if time_msc >= before:
+            newest, clock = self._cells[place], max(self._cells[clock_at], self._passed)
+            before = max(newest, self._cells[self._complete + key], self._passed)
+        if time_msc >= newest:
             self._cells[place] = time_msc
         if time_msc > clock:
             clock = self._cells[clock_at] = time_msc
             self._top = max(self._top, clock)
         return -clock if time_msc < before and self._may_be_late[stream] else clock
 
-    def pass_time(self, time_msc: int) -> None:
-        """Time has passed without a record: in sorted history all before it has come.
+    def pass_time(self, time_msc: int, *, is_complete: bool = False) -> None:
+        """Time has passed for all keys without a record: in sorted history all before has come.
 
-        Where records are as they came, the daemon's own clock tells of terminals that are away; it
-        makes nothing late that they bring later.
+        Of what was lived that is so if it is told. Else somebody's own clock speaks for keys of
+        which nobody has told anything, and moves none of theirs: they may come from long ago.
         """
-        if self.mode == "sorted":
+        if self.mode == "sorted" or is_complete:
+            self._passed = max(self._passed, time_msc)
             self._top = max(self._top, time_msc)
+
+    def pass_time_of(self, keys: Sequence[int], time_msc: int, *, is_complete: bool) -> None:
+        """Time has passed for some key rows; `is_complete`: all their earlier records have come."""
+        if self.mode == "sorted" or not keys:
+            return
+        self._fit(max(keys))
+        rows = list(keys)
+        self._newest[-1, rows] = np.maximum(self._newest[-1, rows], time_msc)
+        if is_complete:
+            self._newest[-2, rows] = np.maximum(self._newest[-2, rows], time_msc)
+        self._top = max(self._top, time_msc)
 
     def state(self) -> dict[str, list[int]]:
         """The newest times by stream and key row, for a snapshot or for other rules.
 
-        Under the empty name those of the keys' clocks, behind the newest of all.
+        Those of the keys' clocks stand behind the newest of all, and behind that of all keys.
         """
         known = {name: self._newest[place].tolist() for place, name in enumerate(self._names)}
-        return {**known, "": [self._top, *known[""]]}
+        return {**known, _CLOCKS: [self._top, self._passed, *known[_CLOCKS]]}
 
     def restore(self, state: Mapping[str, Sequence[int]]) -> None:
         """Go on from what `state` gave, of the streams there are."""
-        self._top, *clocks = state[""]
+        self._top, self._passed, *clocks = state[_CLOCKS]
         for place, name in enumerate(self._names):
-            known = state.get(name, ()) if name else clocks
+            known = clocks if name == _CLOCKS else state.get(name, ())
             self._fit(len(known) - 1)
             self._newest[place, : len(known)] = known
 
@@ -93,8 +108,10 @@ class Clocks:
         else:
             streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
             self._fit(int(keys.max()))
-            clocks = self._newest_at(self._last + keys, times)
+            complete = np.maximum(self._newest[-2][keys], self._passed)
+            clocks = np.maximum(self._newest_at(self._last + keys, times), self._passed)
             late = times < self._newest_at(streams * self._width + keys, times)
+            late |= times < complete
         self._top = max(self._top, int(clocks.max()))
         late &= self._may_be_late[ints[:, OUT_STREAM]]
         ints[:, OUT_CLOCK] = np.where(late, -clocks, clocks)
@@ -112,7 +129,7 @@ class Clocks:
             else:
                 self._newest[streams, keys] = times
             # no clock was ahead of these times, so the newest of each key is its clock
-            self._newest[-1] = self._newest.max(axis=0)
+            np.maximum(self._newest[-1], self._newest[:-2].max(axis=0), out=self._newest[-1])
 
     def _newest_at(self, places: Ints, times: Ints) -> Ints:
         """The newest time so far at the place of each record, which it moves on."""
@@ -131,12 +148,13 @@ class Clocks:
             self._hold(np.concatenate([self._newest, added], axis=1))
 
     def _hold(self, newest: Ints) -> None:
-        """Newest times by stream and key row, then the clocks of the keys, as one array.
+        """Newest times by stream and key row, then the watermarks and clocks of keys, as one array.
 
         Single cells are read far faster through a memoryview than through an array.
         """
         self._newest, self._width = newest, newest.shape[1]
         self._last = (len(newest) - 1) * self._width
+        self._complete = (len(newest) - 2) * self._width
         self._cells: memoryview[int] = newest.data.cast("B").cast("q")
 
 

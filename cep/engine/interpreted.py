@@ -12,12 +12,20 @@ from numpy.typing import NDArray
 
 from cep.clocks import Mode
 from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
+from cep.engine.kernels.state import (
+    OUT_CLOCK,
+    OUT_KEY,
+    OUT_ORDER,
+    OUT_STREAM,
+    OUT_TIME,
+    Ints,
+)
 from cep.engine.layout import StreamIds, row_cells, row_widths
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.stage_run import OutputRows
 from cep.engine.stages import INTERPRETED, Stages
 from cep.engine.strings import Strings
+from cep.engine.watermarks import Telling
 from cep.interpreter.change import go_on
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
@@ -40,7 +48,7 @@ def rest(stages: Stages) -> Plan:
 class InterpretedStage:
     """Feeds the interpreter in the order of the records and collects what comes out.
 
-    The clock follows every record, also those that nothing here reads, so that timers fire as if
+    Its clocks follow every record, also those that nothing here reads, so that timers fire as if
     the whole rules were interpreted.
     """
 
@@ -56,7 +64,8 @@ class InterpretedStage:
         self.plan = stages.plan
         self.ids = ids
         self.decoder = decoder
-        self.interpreter = Interpreter(rest(stages), mode=mode)
+        self.interpreter = Interpreter(rest(stages), mode=mode, whole=self.plan)
+        self._has_keys = mode == "lived"
         self._widths = row_widths(self.plan)
         self._names = ids.names()
         self._order = 0
@@ -82,19 +91,16 @@ class InterpretedStage:
             self._sequence.append(stream)
             self._is_timed.append(is_timed)
 
-    def feed(
-        self, rows: Rows, orders: Ints, times: Ints, objects: list[Any]
-    ) -> tuple[OutputRows, OutputRows]:
-        """Take rows; `orders` and `times` (ms UTC) are those of all records so far unseen.
+    def feed(self, rows: Rows, records: Ints, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
+        """Take rows; `records` are the cells of all records so far unseen.
 
         Gives what was due before each record, and what each caused.
 
         Values that are objects are appended to `objects`; their cells hold the place.
         """
-        clock = np.maximum.accumulate(times) if len(times) else times
         passed = 0
         values_of = self.decoder.values(rows)
-        places = np.searchsorted(orders, rows.ints[:, OUT_ORDER])
+        places = np.searchsorted(records[:, OUT_ORDER], rows.ints[:, OUT_ORDER])
         for stream, time, order, clock_at, place, values in zip(
             rows.ints[:, OUT_STREAM].tolist(),
             rows.ints[:, OUT_TIME].tolist(),
@@ -104,21 +110,41 @@ class InterpretedStage:
             values_of,
             strict=True,
         ):
-            if place >= passed and place < len(clock):
-                self._pass(orders[passed : place + 1], clock[passed : place + 1])
+            if place >= passed and place < len(records):
+                self._pass(records[passed : place + 1])
                 passed = place + 1
             self._order, self._clock = order, clock_at
             self._send(self._names[stream], time, values)
             self._clock = None
-        self._pass(orders[passed:], clock[passed:])
+        self._pass(records[passed:])
         return self._output(objects)
 
     def _send(self, stream: str, time: int, values: Sequence[Any]) -> None:
-        self._given = "" if stream in self._in_order else stream
-        self.interpreter.send(stream, [(time, values)], self.n_of(self._order))
+        """Hand over a row, whose record has been passed."""
+        if stream in self._in_order:
+            self.interpreter.send(stream, [(time, values)], self.n_of(self._order))
+            return
+        self._given = stream
+        is_late = self._clock is not None and self._clock < 0
+        self.interpreter.hand_over(stream, time, values, is_late=is_late)
         self._given = ""
 
-    def _pass(self, orders: Ints, clock: Ints) -> None:
+    def _pass(self, records: Ints) -> None:
+        """Let the clocks follow records, one after the other where each key has its own."""
+        if self._has_keys or self._in_order:
+            self._pass_each(records)
+        elif len(records):
+            clock = np.maximum.accumulate(records[:, OUT_TIME])
+            self._pass_time(records[:, OUT_ORDER], clock)
+
+    def _pass_each(self, records: Ints) -> None:
+        columns = (records[:, cell].tolist() for cell in (OUT_ORDER, OUT_STREAM, OUT_KEY, OUT_TIME))
+        for order, stream, key_row, time_ms in zip(*columns, strict=True):
+            key = self.decoder.strings.text(self.decoder.key_codes[key_row]) if key_row else None
+            self._order = order
+            self.interpreter.pass_record(self._names[stream], key, time_ms, self.n_of(order))
+
+    def _pass_time(self, orders: Ints, clock: Ints) -> None:
         """Let time pass over records, stopping at those that make something due."""
         at = 0
         while at < len(clock):
@@ -132,13 +158,30 @@ class InterpretedStage:
             at += 1
 
     def advance(
-        self, time_ms: int, order: int, objects: list[Any]
+        self, time_ms: int, order: int, objects: list[Any], *, is_complete: bool = False
     ) -> tuple[OutputRows, OutputRows]:
         """Let time pass without a record; what that makes due has this place in the order."""
         self._order = order
         if self.interpreter.now_ms is None:
             self.interpreter.start(time_ms)  # told before the first row, it is the beginning
-        self.interpreter.advance(time_ms, self.n_of(order))
+        self.interpreter.advance(time_ms, self.n_of(order), is_complete=is_complete)
+        return self._output(objects)
+
+    def tell(
+        self,
+        told: Telling,
+        keys: Sequence[str],
+        common_ms: int | None,
+        order: int,
+        objects: list[Any],
+    ) -> tuple[OutputRows, OutputRows]:
+        """Take a watermark of some keys; for every key time has passed up to `common_ms`."""
+        self._order = order
+        if self.interpreter.now_ms is None:
+            self.interpreter.start(told.time_msc)
+        if told.is_complete:
+            self.interpreter.complete(keys, told.time_msc)
+        self.interpreter.advance_keys(keys, told.time_msc, common_ms, self.n_of(order))
         return self._output(objects)
 
     def end(self, time_ms: int, order: int, objects: list[Any]) -> tuple[OutputRows, OutputRows]:

@@ -19,7 +19,6 @@ from cep.engine.kernels.state import (
     OUT_KEY,
     OUT_ORDER,
     OUT_STREAM,
-    OUT_TIME,
     Floats,
     Ints,
 )
@@ -36,7 +35,7 @@ from cep.engine.stage_run import (
 from cep.engine.stages import CROSSING, INTERPRETED, KEYED, TIMED, Stages
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
-from cep.engine.watermarks import Watermarks
+from cep.engine.watermarks import Telling, Watermarks
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 
@@ -309,20 +308,22 @@ class Run:
             stages = np.broadcast_to(np.int64(stage), len(part.ints))
             yield Rows(self.decoder, part.ints, part.floats, part.lists, stages)
 
-    def advance(self, time_msc: int, order: int | None = None) -> Rows:
+    def advance(
+        self, time_msc: int, order: int | None = None, *, is_complete: bool = False
+    ) -> Rows:
         """Let time pass without a row: what is due in the interpreter fires.
 
         `order` is the place of this step among the records; it defaults to counting on.
+        `is_complete`: all earlier rows have come; it is implied where rows are sorted.
         """
-        self.clocks.pass_time(time_msc)
+        self.clocks.pass_time(time_msc, is_complete=is_complete)
         if self.interpreted is None:
             return self._nothing
-        place = self.next_order if order is None else order
-        self.next_order = place + 1
-        parts = self.interpreted.advance(time_msc, place, self.encoder.objects)
-        return self._rows(
-            self._through([], None, list(zip(parts, (TIMED, INTERPRETED), strict=True)))
+        place = self._place(order)
+        parts = self.interpreted.advance(
+            time_msc, place, self.encoder.objects, is_complete=is_complete
         )
+        return self._made_by(parts)
 
     def end(self, time_msc: int, order: int | None = None) -> Rows:
         """The input ends with a watermark of all keys: what is due by then happens.
@@ -331,12 +332,9 @@ class Run:
         """
         if self.interpreted is None:
             return self._nothing
-        place = self.next_order if order is None else order
-        self.next_order = place + 1
+        place = self._place(order)
         parts = self.interpreted.end(time_msc, place, self.encoder.objects)
-        return self._rows(
-            self._through([], None, list(zip(parts, (TIMED, INTERPRETED), strict=True)))
-        )
+        return self._made_by(parts)
 
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
         """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.
@@ -345,27 +343,49 @@ class Run:
         """
         if self.interpreted is None:
             return self._nothing
+        place = self._place(order)
+        parts = self.interpreted.wall(time_msc, place, self.encoder.objects)
+        return self._made_by(parts)
+
+    def tell(self, told: Telling, order: int) -> Rows:
+        """Take a watermark, which `order` is the place of.
+
+        What has one clock for all keys goes no further than `watermarks`, which the caller told
+        before, allow for every key. Under `@app:playback` it is the wall's clock that moves.
+        """
+        common_msc = self.watermarks.clock_msc
+        is_of_all = told.keys is None or self.clocks.mode == "sorted" or self._has_wall
+        if is_of_all and told.keys is not None and common_msc is None:
+            return self._nothing
+        if is_of_all:
+            time_msc = told.time_msc if told.keys is None else common_msc or 0
+            return (self.wall if self._has_wall else self.advance)(time_msc, order)
+        return self._tell_keys(told, told.keys or (), order)
+
+    @property
+    def _has_wall(self) -> bool:
+        return self.rules.plan.playback is not None
+
+    def _tell_keys(self, told: Telling, keys: Sequence[str], order: int) -> Rows:
+        rows = [self.key_row(key) for key in keys] if self.rules.stages.by.keys else []
+        self.clocks.pass_time_of(rows, told.time_msc, is_complete=told.is_complete)
+        if self.interpreted is None:
+            return self._nothing
+        self.next_order = order + 1
+        common_msc = self.watermarks.clock_msc
+        parts = self.interpreted.tell(told, keys, common_msc, order, self.encoder.objects)
+        return self._made_by(parts)
+
+    def _place(self, order: int | None) -> int:
+        """The place of a step among the records; by default the next."""
         place = self.next_order if order is None else order
         self.next_order = place + 1
-        parts = self.interpreted.wall(time_msc, place, self.encoder.objects)
-        return self._rows(
-            self._through([], None, list(zip(parts, (TIMED, INTERPRETED), strict=True)))
-        )
+        return place
 
-    def tell_time(self, time_msc: int, order: int, keys: tuple[str, ...] | None = None) -> Rows:
-        """Take a watermark: all records of `keys` before a time have come; None: of all keys.
-
-        `order` is the place of the record that says so. The one clock that all keys share here goes
-        no further than `watermarks`, which the caller told before, allow for every key. Under
-        `@app:playback` it is the wall's clock that moves.
-        """
-        if keys is not None:
-            if self.watermarks.clock_msc is None:
-                return self._nothing
-            time_msc = self.watermarks.clock_msc
-        if self.rules.plan.playback is None:
-            return self.advance(time_msc, order)
-        return self.wall(time_msc, order)
+    def _made_by(self, parts: tuple[OutputRows, OutputRows]) -> Rows:
+        """All that follows from what the interpreter made: by time, and otherwise."""
+        made = list(zip(parts, (TIMED, INTERPRETED), strict=True))
+        return self._rows(self._through([], None, made))
 
     def on_query(self, name: str, callback: QueryCallback) -> None:
         """Call back with the rows of an interpreted query, expired ones too; KeyError: no such."""
@@ -480,8 +500,7 @@ class Run:
         taken = [(part, INTERPRETED) for part in self._taken(INTERPRETED, rows, made)]
         if self.rules.stages.placement.derived_first:
             taken.reverse()
-        orders, times = rows.ints[:, OUT_ORDER], rows.ints[:, OUT_TIME]
-        return self.interpreted.feed(self._gathered(taken), orders, times, self.encoder.objects)
+        return self.interpreted.feed(self._gathered(taken), rows.ints, self.encoder.objects)
 
     def _taken(self, stage: int, rows: InputRows | None, made: list[Made]) -> list[OutputRows]:
         """Input of a later stage: source rows it reads itself, then what was made of each."""

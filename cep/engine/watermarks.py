@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
-Telling = tuple[int, tuple[str, ...] | None]
-"""A time in ms UTC, and the keys whose earlier records have all come; None: all keys."""
+
+class Telling(NamedTuple):
+    """For some keys, None being all, time has passed up to `time_msc` (ms UTC).
+
+    `is_complete`: all their earlier records have come; else their sources are away, or say nothing.
+    """
+
+    time_msc: int
+    keys: tuple[str, ...] | None
+    is_complete: bool
 
 
 class Mark(msgspec.Struct, array_like=True):
@@ -103,10 +112,10 @@ class Watermarks:
     def _tell_own(self, time_msc: int) -> list[Telling]:
         if not self.holding:
             self.clock_msc = max(time_msc, self.clock_msc or time_msc)
-            return [(time_msc, None)]
+            return [Telling(time_msc, None, is_complete=False)]
         keys = (key for mark in self._marks.values() if mark.is_away for key in mark.keys)
         left = [key for key in dict.fromkeys(keys) if not self._holding(key)]
-        return [(time_msc, tuple(left))] if left else []
+        return [Telling(time_msc, tuple(left), is_complete=False)] if left else []
 
     def _complete(self, keys: Iterable[str]) -> list[Telling]:
         by_time: dict[int, list[str]] = {}
@@ -115,7 +124,7 @@ class Watermarks:
                 by_time.setdefault(min(times), []).append(key)
         if not by_time and self.holding:
             by_time[self._least()] = []  # nobody's keys, but time has passed
-        return [(time_msc, tuple(by_time[time_msc])) for time_msc in sorted(by_time)]
+        return [Telling(at, tuple(by_time[at]), is_complete=True) for at in sorted(by_time)]
 
     def _holding(self, key: str) -> list[int]:
         """The times of the sources that a key waits for."""

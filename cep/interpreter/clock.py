@@ -1,4 +1,4 @@
-"""The interpreter's clock: it is told the time, and fires what is due in order of time.
+"""One clock: it is told the time, and fires what is due in order of time.
 
 Two ways to move it, as in Siddhi: with `jump`, the way of event time, the clock stands at its new
 time while earlier timers fire, each told its own due time; with `glide`, the way of a clock that
@@ -8,22 +8,41 @@ runs by itself, it stands at each due time in turn.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 Fire = Callable[[int], None]
 
 
+class Rank(NamedTuple):
+    """Which of the timers that are due at one time fires first."""
+
+    place: int = 0
+    """The place in the file of what it belongs to."""
+    key: int = 0
+    """When its key first came, of all keys."""
+
+
+FIRST = Rank()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a timer belongs: `place` is the same for all keys, which `key` tells apart."""
+
+    place: str
+    key: str = ""
+    rank: Rank = FIRST
+
+
 class Timer:
-    """A named place to which due times are sent.
+    """Somewhere to send due times to; its name is its own."""
 
-    `place` is the same for all partition keys, which `key` tells apart.
-    """
-
-    def __init__(self, clock: Clock, name: str, place: str, key: str, fire: Fire) -> None:
+    def __init__(self, clock: Clock, name: str, site: Site, fire: Fire) -> None:
         self.clock = clock
         self.name = name
-        self.place = place
-        self.key = key
+        self.site = site
         self.fire = fire
 
     def at(self, due_ms: int) -> None:
@@ -35,75 +54,116 @@ class Timer:
         self.clock.forget(self)
 
 
+class Due(NamedTuple):
+    """What is due; the first in order fires first."""
+
+    due_ms: int
+    rank: Rank
+    turn: int
+    timer: Timer
+
+
 class Clock:
     """The latest time known, in ms UTC (None before the first), and what is due later."""
 
     def __init__(self) -> None:
         self.now_ms: int | None = None
-        self._due: list[tuple[int, int, Timer]] = []
-        self._count = 0
+        self._due: list[Due] = []
+        self._turn = 0
         self.timers: dict[str, dict[str, Timer]] = {}
 
-    def timer(self, name: str, fire: Fire, place: str | None = None, key: str = "") -> Timer:
-        """A timer called `name`, known by `place` and `key` (without a place: by its name)."""
-        timer = Timer(self, name, name if place is None else place, key, fire)
-        self.timers.setdefault(timer.place, {})[key] = timer
+    def timer(self, name: str, fire: Fire, site: Site | None = None) -> Timer:
+        """A timer called `name`, which belongs somewhere (default: to a place of its own)."""
+        timer = Timer(self, name, site or Site(name), fire)
+        self.timers.setdefault(timer.site.place, {})[timer.site.key] = timer
         return timer
 
     def drop(self, timer: Timer) -> None:
         """Forget a timer and what is due at it."""
         self.forget(timer)
-        del self.timers[timer.place][timer.key]
+        del self.timers[timer.site.place][timer.site.key]
 
     def schedule(self, timer: Timer, due_ms: int) -> None:
-        heapq.heappush(self._due, (due_ms, self._count, timer))
-        self._count += 1
+        """Have a timer fire at a time."""
+        self.put(Due(due_ms, timer.site.rank, self._turn, timer))
+
+    def put(self, entry: Due) -> None:
+        """Have an entry fire, which another clock may have held."""
+        heapq.heappush(self._due, entry)
+        if entry.turn >= self._turn:
+            self._turn = entry.turn + 1
 
     def forget(self, timer: Timer) -> None:
-        self._due = [entry for entry in self._due if entry[2] is not timer]
+        """Forget what is due at a timer."""
+        self._due = [entry for entry in self._due if entry.timer is not timer]
         heapq.heapify(self._due)
 
-    def entries(self, timer: Timer) -> list[tuple[int, int, Timer]]:
-        """What is due at a timer: (due ms, sequence, timer), in no order."""
-        return [entry for entry in self._due if entry[2] is timer]
+    def entries(self, timer: Timer) -> list[Due]:
+        """What is due at a timer, in no order."""
+        return [entry for entry in self._due if entry.timer is timer]
 
-    def remove(self, entry: tuple[int, int, Timer]) -> None:
+    def remove(self, entry: Due) -> None:
         """Take out one entry."""
         self._due.remove(entry)
         heapq.heapify(self._due)
 
     def next_due_ms(self) -> int | None:
         """When the next timer is due."""
-        return self._due[0][0] if self._due else None
+        return self._due[0].due_ms if self._due else None
+
+    def order(self) -> tuple[int, Rank, int]:
+        """By which of several clocks that have something due the first is found."""
+        return self._due[0][:3]
+
+    @property
+    def is_due(self) -> bool:
+        """Whether something is, at the time it shows."""
+        now_ms = self.now_ms
+        return bool(self._due) and now_ms is not None and self._due[0].due_ms <= now_ms
+
+    def move(self, to_ms: int) -> None:
+        """Move to a time at once. It never goes back."""
+        self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
 
     def jump(self, to_ms: int) -> None:
-        """Move to a time at once, then fire what has become due. It never goes back."""
-        self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
-        while self._due and self._due[0][0] <= self.now_ms:
-            due, _, timer = heapq.heappop(self._due)
-            timer.fire(due)
+        """Move to a time at once, then fire what has become due."""
+        if self.now_ms is None or to_ms > self.now_ms:
+            self.now_ms = to_ms
+        while self._due and self._due[0].due_ms <= self.now_ms:
+            self.fire_next()
 
     def glide(self, to_ms: int) -> None:
         """Move to a time step by step, standing at each due time while it fires."""
-        while self._due and self._due[0][0] <= to_ms:
-            due, _, timer = heapq.heappop(self._due)
-            self.now_ms = due if self.now_ms is None else max(self.now_ms, due)
-            timer.fire(due)
-        self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
+        while self._due and self._due[0].due_ms <= to_ms:
+            self.move(self._due[0].due_ms)
+            self.fire_next()
+        self.move(to_ms)
 
-    def pending(self) -> list[tuple[int, int, str]]:
-        """What is due, for a snapshot: (due ms, sequence, name of the timer)."""
-        return [(due, count, timer.name) for due, count, timer in sorted(self._due)]
+    def fire_next(self) -> None:
+        """Fire what is due next."""
+        entry = heapq.heappop(self._due)
+        entry.timer.fire(entry.due_ms)
+
+    def pending(self) -> list[Due]:
+        """What is due, in order."""
+        return sorted(self._due)
 
     def by_name(self) -> dict[str, Timer]:
         """The timers by name."""
         return {timer.name: timer for keys in self.timers.values() for timer in keys.values()}
 
-    def restore(
-        self, now_ms: int | None, pending: list[tuple[int, int, str]], timers: dict[str, Timer]
-    ) -> None:
-        """Take over the state of a snapshot; `timers` by name."""
+    def restore(self, now_ms: int | None, due: Iterable[Due]) -> None:
+        """Take over a time, and what is due."""
         self.now_ms = now_ms
-        self._due = [(due, count, timers[name]) for due, count, name in pending]
-        heapq.heapify(self._due)
-        self._count = max((count for _, count, _ in pending), default=-1) + 1
+        self._due = []
+        for entry in sorted(due, key=lambda entry: entry.turn):
+            self.put(entry)
+
+
+def fire_due(clocks: Sequence[Clock]) -> None:
+    """Fire what is due by several clocks, in one order, what is set meanwhile included."""
+    while True:
+        heads = [clock for clock in clocks if clock.is_due]
+        if not heads:
+            return
+        min(heads, key=Clock.order).fire_next()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,13 +12,19 @@ from loguru import logger
 
 from cep.clocks import Lateness
 from cep.interpreter.cause import Cause
-from cep.interpreter.clock import Clock, Fire, Timer
+from cep.interpreter.clock import FIRST, Clock, Fire, Rank, Site, Timer
+from cep.interpreter.clocks import NO_KEY, Clocks
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
+from cep.plan.change import Part
+from cep.plan.clocks import ClockOf
 from cep.plan.query import Kinds
 
 if TYPE_CHECKING:
     from cep.interpreter.events.keys import KeySlots
+
+ALL_TOGETHER = ClockOf(frozenset())
+"""The clock of what stands outside a plan."""
 
 Trace = Callable[[str, str, Row | None], None]
 """Told (place, what happened, row) by the parts of a query: see `Step` and `match.Outcome`."""
@@ -47,11 +53,13 @@ class Stateful(Protocol):
 
 
 class Shared:
-    """One per running plan: the clock, the parts by path, streams, tables, windows, the trace.
+    """One per running plan: its clocks, the parts by path, streams, tables, windows, the trace.
 
-    With `playback` the times of the rows drive the clock. `streams` holds the junctions of streams
-    and of named windows. `wall_ms` is the wall's clock, where it has been told.
-    `common` is what all partition keys of a place share in Siddhi's mode; no snapshot has it.
+    With `playback` the times of the rows drive the clocks; `clock` is the one where there is one
+    for all. `of_plan` says where each part stands in the file, and by which clock it goes.
+    `streams` holds the junctions of streams and of named windows. `wall_ms` is the wall's clock,
+    where it has been told. `common` is what all partition keys of a place share in Siddhi's mode;
+    no snapshot has it.
     """
 
     keys: KeySlots
@@ -62,8 +70,13 @@ class Shared:
         playback: bool = True,
         clock: Clock | None = None,
         lateness: Lateness | None = None,
+        of_plan: Mapping[Part, tuple[int, ClockOf]] | None = None,
     ) -> None:
+        self.lateness = Lateness() if lateness is None else lateness
         self.clock = Clock() if clock is None else clock
+        has_keys = playback and not compat and self.lateness.mode == "lived"
+        self.clocks = Clocks(self.lateness, None if has_keys else self.clock)
+        self.of_plan = of_plan or {}
         self.compat = compat
         self.playback = playback
         self.wall_ms: int | None = None
@@ -75,7 +88,6 @@ class Shared:
         self.windows: dict[str, Any] = {}
         self.aggregations: dict[str, Any] = {}
         self.trace: Trace | None = None
-        self.lateness = Lateness() if lateness is None else lateness
         self.cause = Cause()
 
 
@@ -92,7 +104,7 @@ class Context:
         shared: Shared,
         path: str = "",
         place: str | None = None,
-        key: str = "",
+        key: str | None = None,
         owner: str = "",
         wants_expired: bool = True,
     ) -> None:
@@ -102,11 +114,14 @@ class Context:
         self.key = key
         self.owner = owner
         self.wants_expired = wants_expired
+        self.clock = shared.clock
+        self.clock_of = ALL_TOGETHER
+        self.rank = FIRST
 
     @property
     def now_ms(self) -> int:
         """The clock; 0 before the first time is known, as in Siddhi's playback."""
-        return self.shared.clock.now_ms or 0
+        return self.clock.now_ms or 0
 
     @property
     def compat(self) -> bool:
@@ -121,7 +136,7 @@ class Context:
     @property
     def calls_of(self) -> str:
         """Whose calls are counted together, for names of their own."""
-        return f"{self.owner or self.place} {self.key}"
+        return f"{self.owner or self.place} {self.key or ''}"
 
     def within(self, name: str) -> Context:
         """The place `name` inside this one."""
@@ -141,9 +156,38 @@ class Context:
         found.wants_expired = output != "current"
         return found
 
-    def of_key(self, key: str) -> Context:
-        """The place of a partition key inside this one."""
-        return Context(self.shared, f"{self.path}/{quote(key, safe='')}", f"{self.place}/*", key)
+    def going_by(self, kind: str, name: str) -> Context:
+        """This place, as that of a part of the plan, with its clock and its place in the file."""
+        place, clock_of = self.shared.of_plan.get((kind, name), (0, ALL_TOGETHER))
+        found = copy(self)
+        found.clock_of = clock_of
+        found.rank = Rank(place, self.rank.key)
+        found.clock = self.shared.clocks.common(clock_of.sources)
+        if self.key is not None:
+            found.clock = self.shared.clocks.of_key(clock_of, self.key)
+        return found
+
+    def of_key(self, key: str | None) -> Context:
+        """The place of a key inside this one, None being the key of rows without."""
+        text = NO_KEY if key is None else quote(key, safe="")
+        found = copy(self)
+        found.path, found.place, found.key = f"{self.path}/{text}", f"{self.place}/*", key
+        found.clock = self.shared.clocks.of_key(self.clock_of, key)
+        if not self.compat:
+            found.rank = Rank(self.rank.place, self.shared.clocks.first(key))
+        return found
+
+    def of_group(self, number: int, key: str | None) -> Context:
+        """The place of a group of rows of a key inside this one, by the number of the group."""
+        found = self.of_key(key) if self.clock_of.key_positions else self
+        return found.within(str(number))
+
+    def key_of(self, row: Row) -> str | None:
+        """The key of a row of what is read here, by which it has a clock."""
+        for position in self.clock_of.key_positions:
+            value = row.values[position]
+            return value if isinstance(value, str) else None
+        return None
 
     def tell(self, text: str, rows: Iterable[Row]) -> None:
         """Tell the trace, if there is one, what became of rows here."""
@@ -169,7 +213,8 @@ class Context:
             except Exception as error:  # noqa: BLE001 -- user functions may raise anything
                 logger.opt(exception=error).error("{} at {}: {}", path, due_ms, error)
 
-        timer = self.shared.clock.timer(path, guarded, f"{self.place}/{name}", self.key)
+        site = Site(f"{self.place}/{name}", self.key or "", FIRST if self.compat else self.rank)
+        timer = self.clock.timer(path, guarded, site)
         self.shared.timers[path] = timer
         return timer
 
@@ -179,4 +224,5 @@ class Context:
         for path in [path for path in self.shared.parts if path.startswith(below)]:
             del self.shared.parts[path]
         for path in [path for path in self.shared.timers if path.startswith(below)]:
-            self.shared.clock.drop(self.shared.timers.pop(path))
+            timer = self.shared.timers.pop(path)
+            timer.clock.drop(timer)

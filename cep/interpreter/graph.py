@@ -20,6 +20,7 @@ from cep.interpreter.tables import make_table
 from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 from cep.interpreter.triggers import RunningTrigger
 from cep.plan.change import Part
+from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, NamedWindow, Plan
 from cep.plan.query import Query
 
@@ -34,10 +35,18 @@ class Graph:
     """
 
     def __init__(
-        self, plan: Plan, playback: bool, callbacks: CallbacksOf, lateness: Lateness
+        self,
+        plan: Plan,
+        playback: bool,
+        callbacks: CallbacksOf,
+        lateness: Lateness,
+        whole: Plan | None = None,
     ) -> None:
+        """`whole` is the plan of which this one is a part, whose clocks are those of all of it."""
         compat = plan.compat == "siddhi"
-        self.shared = Shared(compat, playback, SiddhiClock() if compat else Clock(), lateness)
+        clock = SiddhiClock() if compat else Clock()
+        of_plan = {part: (n, of) for n, (part, of) in enumerate(clocks(whole or plan).items())}
+        self.shared = Shared(compat, playback, clock, lateness, of_plan)
         self.shared.keys = KeySlots(plan)
         self.partitions: dict[str, RunningPartition] = {}
         self.reorder: dict[str, ReorderStage] = {}
@@ -69,8 +78,8 @@ class Graph:
             raise KeyError(f"there is no stream '{name}'") from None
 
     def start(self, time_ms: int) -> None:
-        """Set the clock and begin with everything that depends on it."""
-        self.shared.clock.jump(time_ms)
+        """Set the clock, where there is one, and begin with everything that depends on it."""
+        self.shared.clocks.begin(time_ms)
         self.begin(time_ms)
 
     def begin(self, time_ms: int, going_on: Collection[Part] = ()) -> None:
@@ -107,7 +116,7 @@ class Graph:
         self.wall.glide(time_ms)
 
     def _place(self, kind: str, name: str) -> Context:
-        return Context(self.shared).within(kind).within(name)
+        return Context(self.shared).within(kind).within(name).going_by(kind, name)
 
     def _make_streams(self) -> None:
         compat, streams = self.shared.compat, self.shared.streams
@@ -147,6 +156,7 @@ class Graph:
         """Snapshots have what is known of keys, of lateness, and of the last record."""
         place = Context(self.shared).within("run")
         place.keep(self.shared.lateness, "lateness")
+        place.keep(self.shared.clocks, "clocks")
         place.keep(self.shared.keys, "keys")
         place.keep(self.shared.cause, "place")
 

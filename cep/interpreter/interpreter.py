@@ -15,7 +15,17 @@ from cep.interpreter.on_demand import answer
 from cep.interpreter.outputs import QueryCallback
 from cep.interpreter.playback import Heartbeat
 from cep.interpreter.rows import Chunk, Emit, Row
-from cep.interpreter.snapshot import FORMAT, Saved, SavedWall, decode, encode, fingerprint, packed
+from cep.interpreter.snapshot import (
+    FORMAT,
+    Saved,
+    SavedWall,
+    decode,
+    due_of,
+    encode,
+    fingerprint,
+    packed,
+    timers_of,
+)
 from cep.plan.change import Part
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
@@ -35,12 +45,21 @@ class Interpreter:
     """Runs all queries of a plan, uncompiled; it is the meaning of the language.
 
     With `playback` the times of the rows drive the clock; without, only `advance` does. `mode` says
-    how the records follow one another, by which they are late or not. Callbacks are told what comes
-    out, in order; they may be added at any time. Times are ms UTC.
+    how the records follow one another, by which they are late or not, and whether each key has a
+    clock of its own. `whole` is the plan of which this one is a part, where others run the rest.
+    Callbacks are told what comes out, in order; they may be added at any time. Times are ms UTC.
     """
 
-    def __init__(self, plan: Plan, *, playback: bool = True, mode: Mode = "sorted") -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        playback: bool = True,
+        mode: Mode = "sorted",
+        whole: Plan | None = None,
+    ) -> None:
         self.plan = plan
+        self._whole = whole
         self.playback = playback
         self.mode: Mode = mode
         self._key_positions = {stream.name: key_position(stream) for stream in plan.sources}
@@ -60,15 +79,15 @@ class Interpreter:
 
     @property
     def now_ms(self) -> int | None:
-        """The clock; None before the first time is known."""
-        return self._graph.shared.clock.now_ms
+        """The newest time; None before the first is known."""
+        return self.shared.clocks.now_ms
 
     @property
     def next_due_ms(self) -> int | None:
         """When something is due next, on its own clock; rows that wait for order are due now."""
         if self._graph.reorder:
             return self.now_ms or 0
-        return self._graph.shared.clock.next_due_ms()
+        return self.shared.clocks.next_due_ms()
 
     def on_query(self, name: str, callback: QueryCallback) -> None:
         """Tell (time of the last row, current rows or None, expired rows or None) of each chunk.
@@ -117,7 +136,7 @@ class Interpreter:
         if time_ms is None:
             return
         if self._started:
-            self._graph.shared.clock.jump(time_ms)
+            self.shared.clocks.pass_time(time_ms)
         else:
             self._started = True
             self._graph.start(time_ms)
@@ -146,20 +165,56 @@ class Interpreter:
             with self.shared.cause.at(late[-1].time, is_late=True):
                 self._graph.stream(stage.late_stream).send(late)
 
-    def advance(self, time_ms: int, n: int | None = None) -> None:
+    def pass_record(self, stream: str, key: str | None, time_ms: int, n: int | None = None) -> None:
+        """Let the clocks follow a source record that others read; what it makes due fires."""
+        self.let_go(time_ms, n)
+        if stream not in self._graph.reorder:
+            self._follow(stream, [(key, time_ms)])
+
+    def hand_over(self, stream: str, time_ms: int, values: Sequence[Any], *, is_late: bool) -> None:
+        """Hand over a row of the record that was passed last, or one that others made of it."""
+        with self.shared.cause.at(time_ms, is_late=is_late):
+            self._graph.stream(stream).deliver([Row(time_ms, list(values))])
+
+    def let_go(self, time_ms: int, n: int | None = None) -> None:
+        """A record of that time is next, by which rows that wait for order may go on."""
+        if self.mode == "sorted":
+            self.advance(time_ms, n)
+            return
+        self.shared.cause.begin(n)
+        for stream, stage in self._graph.reorder.items():
+            self._feed_each(stream, stage.advance(time_ms))
+
+    def advance(self, time_ms: int, n: int | None = None, *, is_complete: bool = False) -> None:
         """Let time pass: fire what is due up to `time_ms`. Rows that wait for order come first.
 
-        `n` is as in `send`: that time has passed is a record, too.
+        `n` is as in `send`: that time has passed is a record, too. `is_complete`: all earlier
+        records have come, as is implied where they are sorted.
         """
         self.shared.cause.begin(n)
         for stream, stage in self._graph.reorder.items():
             self._feed_each(stream, stage.advance(time_ms))
         if self.playback:
-            self._move(time_ms - self._graph.lag_ms)
-            self.shared.lateness.pass_time(time_ms - self._graph.lag_ms)
+            self._pass(time_ms - self._graph.lag_ms, is_complete=is_complete)
         else:
             self._begin(time_ms)
-            self._graph.shared.clock.glide(time_ms)
+            self.shared.clocks.glide(time_ms)
+
+    def advance_keys(
+        self, keys: Collection[str], time_ms: int, common_ms: int | None, n: int | None = None
+    ) -> None:
+        """Let time pass for some keys alone; for every key it has passed up to `common_ms`."""
+        self._begin(time_ms)
+        if common_ms is not None:
+            self.let_go(common_ms, n)
+        lag_ms = self._graph.lag_ms
+        self.shared.clocks.pass_time_of(
+            keys, time_ms - lag_ms, None if common_ms is None else common_ms - lag_ms
+        )
+
+    def complete(self, keys: Collection[str], time_ms: int) -> None:
+        """Take a watermark of some keys: records before it that still come are late."""
+        self.shared.lateness.complete(keys, time_ms)
 
     def end(self, time_ms: int, n: int | None = None) -> None:
         """The input ends here: as `advance`, but that no row waits any more for earlier ones."""
@@ -167,7 +222,7 @@ class Interpreter:
         for stream, stage in self._graph.reorder.items():
             self._feed_each(stream, stage.flush())
         if self.playback:
-            self._move(time_ms)
+            self._pass(time_ms, is_complete=True)
         else:
             self.advance(time_ms, n)
 
@@ -177,7 +232,7 @@ class Interpreter:
         self._graph.show_wall(time_ms)
         while self._heartbeat.is_due(time_ms):
             self._heartbeat.heard()
-            self._move((self.now_ms or 0) + self._heartbeat.increment_ms)
+            self._pass((self.now_ms or 0) + self._heartbeat.increment_ms)
 
     @property
     def next_wall_ms(self) -> int | None:
@@ -211,9 +266,9 @@ class Interpreter:
             self.plan.name,
             fingerprint(self.plan),
             self._started,
-            shared.clock.now_ms,
-            shared.clock.pending(),
-            SavedWall(wall.now_ms, wall.pending(), self._heartbeat.state()),
+            shared.clocks.now_ms,
+            timers_of(shared.clocks.pending()),
+            SavedWall(wall.now_ms, timers_of(wall.pending()), self._heartbeat.state()),
             {name: part.keys() for name, part in self._graph.partitions.items()},
             packed(shared.parts),
         )
@@ -262,15 +317,16 @@ class Interpreter:
             graph.partitions[name].make_keys(keys)
         for path, state in saved.parts.items():
             graph.shared.parts[path].restore(unpack(state))
-        graph.shared.clock.restore(saved.now_ms, saved.timers, graph.shared.timers)
-        graph.shared.wall_ms = saved.wall.now_ms
-        graph.wall.restore(saved.wall.now_ms, saved.wall.timers, graph.wall.by_name())
+        shared = graph.shared
+        shared.clocks.take_over(saved.now_ms, due_of(saved.timers, shared.timers))
+        shared.wall_ms = saved.wall.now_ms
+        graph.wall.restore(saved.wall.now_ms, due_of(saved.wall.timers, graph.wall.by_name()))
         self._heartbeat.restore(saved.wall.heartbeat)
         self._started = saved.started
 
     def _made(self) -> Graph:
         callbacks = self._query_callbacks.__getitem__
-        graph = Graph(self.plan, self.playback, callbacks, Lateness(self.mode))
+        graph = Graph(self.plan, self.playback, callbacks, Lateness(self.mode), self._whole)
         graph.shared.trace = self._trace
         return graph
 
@@ -286,25 +342,30 @@ class Interpreter:
 
     def _feed(self, stream: str, chunk: Chunk) -> None:
         """Records of one stream: first what is due by then, then they, late or not as the last."""
-        time_ms = chunk[-1].time
-        if self.playback:
-            self._move(time_ms)
-        else:
-            self._begin(time_ms)
-        with self.shared.cause.at(time_ms, is_late=self._are_late(stream, chunk)):
+        position = self._key_positions.get(stream)
+        records = [(None if position is None else row.values[position], row.time) for row in chunk]
+        is_late = self._follow(stream, records)
+        with self.shared.cause.at(chunk[-1].time, is_late=is_late):
             self._graph.stream(stream).deliver(chunk)
 
-    def _are_late(self, stream: str, chunk: Chunk) -> bool:
-        """Whether the last record is late; of those put in order none is that may go on."""
-        position = self._key_positions.get(stream)
+    def _follow(self, stream: str, records: Sequence[tuple[str | None, int]]) -> bool:
+        """Let the clocks follow records of a source, given by key and time; whether the last is
+        late. Of those that are put in order none is that may go on.
+        """
+        time_ms = records[-1][1]
+        self._begin(time_ms)
+        clocks, lateness = self.shared.clocks, self.shared.lateness
+        if self.playback:
+            if time_ms >= (self.now_ms or 0):
+                self._heartbeat.heard()
+            clocks.follow(stream, records)
         is_late = False
-        for row in chunk:
-            key = None if position is None else row.values[position]
-            is_late = self.shared.lateness.take(stream, key, row.time)
+        for key, at_ms in records:
+            is_late = lateness.take(stream, key, at_ms)
         return is_late and stream not in self._graph.reorder
 
-    def _move(self, time_ms: int) -> None:
+    def _pass(self, time_ms: int, *, is_complete: bool = False) -> None:
         self._begin(time_ms)
         if time_ms >= (self.now_ms or 0):
-            self._graph.shared.clock.jump(time_ms)
             self._heartbeat.heard()
+        self.shared.clocks.pass_time(time_ms, is_complete=is_complete)

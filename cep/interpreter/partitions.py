@@ -33,7 +33,8 @@ class Instance:
 
     def _make(self, query: Query) -> RunningQuery:
         callbacks = self._partition.callbacks(query.name)
-        running = RunningQuery(query, self.context.within(query.name), self._target, callbacks)
+        place = self.context.within(query.name).going_by("query", query.name)
+        running = RunningQuery(query, place, self._target, callbacks)
         for name, receiver in running.receivers:
             self.stream(name).subscribe(receiver)
         return running
@@ -114,11 +115,10 @@ class RunningPartition:
 
     def _instance(self, key: str) -> Instance:
         instance = self._instances.get(key)
-        now_ms = self.context.now_ms
         if instance is None:
             instance = self._make(key)
-            instance.start(now_ms)
-        instance.seen_ms = now_ms
+            instance.start(instance.context.now_ms)
+        instance.seen_ms = self.context.now_ms
         return instance
 
     def _make(self, key: str) -> Instance:

@@ -49,7 +49,7 @@ class InterpretedRun:
         types = self._types[stream]
         taken = [taken_in(type_, value) for type_, value in zip(types, values, strict=True)]
         if self._waits:  # what waits for order may go on by the time of any record
-            self.interpreter.advance(time_ms, n)
+            self.interpreter.let_go(time_ms, n)
             n = self.interpreter.shared.cause.n
         self.interpreter.send(stream, [(time_ms, taken)], n)
         return self._taken()
@@ -60,10 +60,22 @@ class InterpretedRun:
         return self.push(stream, time_ms, [row[name] for name in names])
 
     def advance(self, time_ms: int) -> list[OutputRow]:
-        """Let time pass without a record: what is due happens."""
+        """Take a watermark of all keys: what is due by then happens, and what comes is late."""
         if self.interpreter.now_ms is None:
             self.interpreter.start(time_ms)  # told before the first record, it is the beginning
-        self.interpreter.advance(time_ms)
+        self.interpreter.advance(time_ms, is_complete=True)
+        return self._taken()
+
+    def tell(
+        self, keys: Collection[str], time_ms: int, common_ms: int | None, *, is_complete: bool
+    ) -> list[OutputRow]:
+        """Take a watermark: time has passed for these keys, and for every key up to `common_ms`.
+
+        `is_complete`: all their earlier records have come, so that those that still come are late.
+        """
+        if is_complete:
+            self.interpreter.complete(keys, time_ms)
+        self.interpreter.advance_keys(keys, time_ms, common_ms)
         return self._taken()
 
     def end(self, time_ms: int) -> list[OutputRow]:

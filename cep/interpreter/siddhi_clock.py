@@ -8,10 +8,10 @@ waits for it.
 
 from __future__ import annotations
 
-from cep.interpreter.clock import Clock, Timer
-from cep.interpreter.tables.hash_order import in_hash_order, slots_for
+from collections.abc import Iterable
 
-Queue = list[tuple[int, int, Timer]]
+from cep.interpreter.clock import Clock, Due, Timer
+from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 
 
 class SiddhiClock(Clock):
@@ -23,10 +23,12 @@ class SiddhiClock(Clock):
         self._began = 0
 
     def jump(self, to_ms: int) -> None:
-        self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
+        if self.now_ms is not None and to_ms < self.now_ms:
+            return
+        now_ms = self.now_ms = to_ms
         for place in list(self.timers):
-            for timer in self._served(place, self.now_ms):
-                self._drain(timer, self.now_ms)
+            for timer in self._served(place, now_ms):
+                self._drain(timer, now_ms)
 
     def glide(self, to_ms: int) -> None:
         """Each timer waits for one time. Those that wait for the same fire in the order in which
@@ -37,31 +39,27 @@ class SiddhiClock(Clock):
             self._drain(timer, now_ms)
             self._waiting.pop(timer.name, None)
             self._wait(timer)
-        self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
+        self.move(to_ms)
 
-    def schedule(self, timer: Timer, due_ms: int) -> None:
-        super().schedule(timer, due_ms)
-        if timer.name not in self._waiting:
-            self._wait(timer)
+    def put(self, entry: Due) -> None:
+        super().put(entry)
+        if entry.timer.name not in self._waiting:
+            self._wait(entry.timer)
 
     def forget(self, timer: Timer) -> None:
         super().forget(timer)
         self._waiting.pop(timer.name, None)
 
-    def restore(
-        self, now_ms: int | None, pending: list[tuple[int, int, str]], timers: dict[str, Timer]
-    ) -> None:
-        super().restore(now_ms, pending, timers)
+    def restore(self, now_ms: int | None, due: Iterable[Due]) -> None:
         self._waiting.clear()
-        for _, _, name in sorted(pending, key=lambda entry: entry[1]):
-            if name not in self._waiting:
-                self._wait(timers[name])
+        super().restore(now_ms, due)
 
     def _wait(self, timer: Timer) -> None:
         """Have a timer wait for what it was asked for first, if anything is left."""
         queue = self._queue(timer)
         if queue:
-            due_ms = queue[0][0] if self.now_ms is None else max(queue[0][0], self.now_ms)
+            first_ms = queue[0].due_ms
+            due_ms = first_ms if self.now_ms is None else max(first_ms, self.now_ms)
             self._waiting[timer.name] = (due_ms, self._began, timer)
             self._began += 1
 
@@ -72,15 +70,15 @@ class SiddhiClock(Clock):
         served: dict[int, Timer] = {}
         for timer in (timers[key] for key in keys):
             queue = self._queue(timer)
-            if queue and queue[0][0] <= now_ms:
-                served.setdefault(queue[0][0], timer)
+            if queue and queue[0].due_ms <= now_ms:
+                served.setdefault(queue[0].due_ms, timer)
         return [served[due_ms] for due_ms in sorted(served)]
 
-    def _queue(self, timer: Timer) -> Queue:
+    def _queue(self, timer: Timer) -> list[Due]:
         """What is due at a timer, in the order in which it was asked for."""
-        return sorted(self.entries(timer), key=lambda entry: entry[1])
+        return sorted(self.entries(timer), key=lambda entry: entry.turn)
 
     def _drain(self, timer: Timer, now_ms: int) -> None:
-        while (queue := self._queue(timer)) and queue[0][0] <= now_ms:
+        while (queue := self._queue(timer)) and queue[0].due_ms <= now_ms:
             self.remove(queue[0])
-            timer.fire(queue[0][0])
+            timer.fire(queue[0].due_ms)

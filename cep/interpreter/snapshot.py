@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from cep.interpreter.clock import Due, Timer
 from cep.interpreter.codec import pack
 from cep.interpreter.context import Stateful
 from cep.plan.nodes import Plan
 
-FORMAT = 2
+FORMAT = 3
 SIDDHI_FORMAT = 2
 """The form of what parts keep in Siddhi's mode alone; a snapshot of another one is refused."""
 
@@ -43,6 +45,17 @@ class Saved(msgspec.Struct, frozen=True):
     wall: SavedWall
     partitions: dict[str, list[list[Any]]]
     parts: dict[str, bytes]
+
+
+def timers_of(due: Iterable[Due]) -> Timers:
+    """What is due, by the names of the timers."""
+    return [(entry.due_ms, entry.turn, entry.timer.name) for entry in due]
+
+
+def due_of(saved: Timers, timers: Mapping[str, Timer]) -> list[Due]:
+    """What `timers_of` gave, of the timers there are now."""
+    found = ((due_ms, turn, timers[name]) for due_ms, turn, name in saved)
+    return [Due(due_ms, timer.site.rank, turn, timer) for due_ms, turn, timer in found]
 
 
 def fingerprint(plan: Plan) -> str:

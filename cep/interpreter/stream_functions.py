@@ -9,7 +9,6 @@ from typing import Any
 from loguru import logger
 
 from cep.interpreter.bars import TickBars, TimeBars, VolumeBars
-from cep.interpreter.clock import Timer
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.indicators import Bollinger, Constants, Indicator, Macd
@@ -93,8 +92,8 @@ def _with(row: Row, added: list[Any]) -> Row:
 class KeyedIndicator:
     """An indicator for each group of rows (`group by`, `keys`).
 
-    Rows that are not current pass with what was added last. In history in the order of time a bar
-    ends when its time is over; of rows as they came, each key's would have to wait for its own.
+    Rows that are not current pass with what was added last. A bar ends when its time is over by the
+    clock of its group, which is that of its key where the query works by the key.
     """
 
     def __init__(
@@ -105,49 +104,62 @@ class KeyedIndicator:
         emit: Emit | None,
     ) -> None:
         self._context, self._emit = context, emit
-        is_timed = emit is not None and context.shared.lateness.mode == "sorted"
-        self._timer = context.timer("bars", self._due) if is_timed else None
         values = [item.value if isinstance(item, Constant) else None for item in function.arguments]
         make = INDICATORS.get(function.name) or own_indicator(function)
         self._make: Callable[[], Indicator] = lambda: make(arguments, values)
         self._keys = [evaluator(key, context) for key in function.keys]
-        self._groups: dict[Group, Indicator] = {}
+        self._groups: dict[Group, IndicatorOfGroup] = {}
 
     def process(self, chunk: Chunk) -> Chunk:
         """The rows that come out."""
-        if self._timer is None:
-            return [out for row in chunk for out in self._group(row).take(row)]
-        return [out for row in chunk for out in self._timed(self._group(row), row, self._timer)]
+        return [out for row in chunk for out in self._group(row).take(row)]
 
-    def _timed(self, item: Indicator, row: Row, timer: Timer) -> Chunk:
-        """The rows that come out of one; late ones do not reopen what time has closed."""
-        ends_ms = item.ends_ms(row)
-        is_late = self._context.shared.cause.is_late
-        if is_late and ends_ms is not None and ends_ms <= self._context.now_ms:
-            return []
-        before = item.due_ms
-        out = item.take(row)
-        if item.due_ms is not None and item.due_ms != before:
-            timer.at(item.due_ms)
-        return out
+    def _group(self, row: Row) -> IndicatorOfGroup:
+        group = group_of([read(row) for read in self._keys])
+        return self._groups.get(group) or self._begin(group, self._context.key_of(row))
 
-    def _due(self, due_ms: int) -> None:
-        """Time ends what is due, of one group after the other as they first came."""
-        for item in self._groups.values():
-            if self._emit is not None and item.due_ms is not None and item.due_ms <= due_ms:
-                self._emit(item.end())
-
-    def _group(self, row: Row) -> Indicator:
-        key = group_of([read(row) for read in self._keys])
-        found = self._groups.get(key)
-        if found is None:
-            found = self._groups[key] = self._make()
+    def _begin(self, group: Group, key: str | None) -> IndicatorOfGroup:
+        place = self._context.of_group(len(self._groups), key)
+        found = self._groups[group] = IndicatorOfGroup(self._make(), key, place, self._emit)
         return found
 
     def state(self) -> Any:
-        return [[list(key), item.state()] for key, item in self._groups.items()]
+        return [[list(group), one.key, one.item.state()] for group, one in self._groups.items()]
 
     def restore(self, state: Any) -> None:
-        for key, saved in state:
-            item = self._groups[group_of(key)] = self._make()
-            item.restore(saved)
+        for group, key, saved in state:
+            self._begin(group_of(group), key).item.restore(saved)
+
+
+class IndicatorOfGroup:
+    """The indicator of one group, and the timer that ends what is under way there.
+
+    `key` is that by which it has a clock, if it has.
+    """
+
+    def __init__(
+        self, item: Indicator, key: str | None, context: Context, emit: Emit | None
+    ) -> None:
+        self.item = item
+        self.key = key
+        self._context, self._emit = context, emit
+        self._timer = None if emit is None else context.timer("bars", self._due)
+
+    def take(self, row: Row) -> Chunk:
+        """The rows that come out of one; late ones do not reopen what time has closed."""
+        if self._timer is None:
+            return self.item.take(row)
+        ends_ms = self.item.ends_ms(row)
+        is_late = self._context.shared.cause.is_late
+        if is_late and ends_ms is not None and ends_ms <= self._context.now_ms:
+            return []
+        before = self.item.due_ms
+        out = self.item.take(row)
+        if self.item.due_ms is not None and self.item.due_ms != before:
+            self._timer.at(self.item.due_ms)
+        return out
+
+    def _due(self, due_ms: int) -> None:
+        """Time ends what is due."""
+        if self._emit is not None and self.item.due_ms is not None and self.item.due_ms <= due_ms:
+            self._emit(self.item.end())

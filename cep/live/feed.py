@@ -124,8 +124,8 @@ def _shown(group: Group) -> Part:
 def tell_time(run: Run, group: Group) -> Iterator[Rows]:
     """What a clock record leads to."""
     (time_msc,) = group.utc_msc.tolist()
-    for found_msc, keys in run.watermarks.tell(*says(group.source, told(group)), time_msc):
-        yield run.tell_time(found_msc, group.ingest, keys)
+    for found in run.watermarks.tell(*says(group.source, told(group)), time_msc):
+        yield run.tell(found, group.ingest)
 
 
 class MarketFeed:

@@ -1,20 +1,38 @@
-"""Which clock each operator goes by: one per key, or one for all.
+"""Which clock each operator goes by: whose records move it, and one per key or one for all.
 
 The key of a source is declared (`Stream.key`), and inherited by every stream that passes it on
-unchanged. What works by the key (`group by`, `for each`, a partition by it) has a clock per key,
-whatever else it does; all else has one clock.
+unchanged. What works by the key (`group by`, `for each`, a partition by it) has a clock per key;
+all else has one clock. A clock follows the sources that the operator's rows come from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from cep.plan.change import Part, written_by
 from cep.plan.expressions import Column
-from cep.plan.nodes import Event, Operator, Plan, ValueKey
-from cep.plan.query import Query
+from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, ValueKey
+from cep.plan.query import Holder, Query, StreamInput
 
 Held = dict[str, frozenset[int]]
 """By stream: which of its attributes hold the key of the source row that a row follows from."""
+Sources = frozenset[str]
+"""Names of source streams."""
+
+_TOGETHER = frozenset({"timeBatch", "timeJump", "timeLength", "hopping", "cron", "session"})
+"""Windows by time that hold rows of all groups together, so that these share a clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockOf:
+    """The clock of an operator. `key_positions` are the attributes of what it reads that hold the
+    key, where it has a clock per key; empty where it has one clock.
+    """
+
+    sources: Sources
+    key_positions: frozenset[int] = frozenset()
+    is_by_key: bool = False
 
 
 def key_attributes(plan: Plan) -> Held:
@@ -31,14 +49,96 @@ def key_attributes(plan: Plan) -> Held:
     return {stream: positions for stream, positions in held.items() if positions}
 
 
-def clocks(plan: Plan) -> dict[str, bool]:
-    """By query and event: whether it has a clock per key."""
-    held = key_attributes(plan)
-    return {
-        operator.name: _is_by_key(plan, operator, held)
-        for operator in plan.operators
-        if isinstance(operator, Query | Event)
+def clocks(plan: Plan) -> dict[Part, ClockOf]:
+    """The clock of every part that may go by one, in the order in which they stand in the file;
+    what `define` makes comes first.
+    """
+    held, followed = key_attributes(plan), followed_sources(plan)
+    everything = frozenset(stream.name for stream in plan.sources)
+    found: dict[Part, ClockOf] = {
+        ("trigger", one.name): ClockOf(everything) for one in plan.triggers
     }
+    found |= {("window", one.name): ClockOf(followed[one.name]) for one in plan.windows}
+    for aggregation in plan.aggregations:
+        found["aggregation", aggregation.name] = ClockOf(followed[aggregation.input.stream])
+    for engine in plan.engines:
+        is_by_key = all(
+            _keys_of_event(event, held) is not None for event in _events_of(plan, engine.name)
+        )
+        sources = _of_engine(plan, engine.name, followed)
+        found["engine", engine.name] = ClockOf(sources, is_by_key=is_by_key)
+    for operator in plan.operators:
+        match operator:
+            case Query():
+                read = _read_by(operator, followed)
+                clock = _clock(read, _keys_of_query(plan, operator, held))
+                if operator.partition is not None:
+                    part = "partition", operator.partition
+                    before = found.get(part, clock)
+                    found[part] = replace(before, sources=before.sources | read)
+                found["query", operator.name] = clock
+            case Event():
+                read = followed[operator.source]
+                found["event", operator.name] = _clock(read, _keys_of_event(operator, held))
+    return found
+
+
+def _clock(sources: Sources, keys: frozenset[int] | None) -> ClockOf:
+    return ClockOf(sources) if keys is None else ClockOf(sources, keys, is_by_key=True)
+
+
+def followed_sources(plan: Plan) -> dict[str, Sources]:
+    """By stream and named window: the sources that its rows come from."""
+    names = [*(stream.name for stream in plan.streams), *(window.name for window in plan.windows)]
+    found: dict[str, Sources] = {name: frozenset() for name in names}
+    found |= {stream.name: frozenset((stream.name,)) for stream in plan.sources}
+    everything = frozenset(stream.name for stream in plan.sources)
+    found |= {s.name: everything for s in plan.streams if s.origin is Origin.TRIGGER}
+    before: dict[str, Sources] = {}
+    while before != found:
+        before = dict(found)
+        for written, sources in _flow(plan, found):
+            if written in found:
+                found[written] |= sources
+    return found
+
+
+def _flow(plan: Plan, found: dict[str, Sources]) -> Iterator[tuple[str, Sources]]:
+    """What is written, and the sources whose rows get there in one step."""
+    for stream in plan.streams:
+        yield f"!{stream.name}", found[stream.name]
+        if stream.reorder is not None and stream.reorder.late_stream is not None:
+            yield stream.reorder.late_stream, found[stream.name]
+    for operator in plan.operators:
+        if isinstance(operator, Query):
+            sources = _read_by(operator, found)
+        elif isinstance(operator, Event):
+            sources = found[operator.source]
+        elif isinstance(operator, Complex):
+            sources = _of_engine(plan, operator.engine, found)
+        else:
+            sources = found[operator.complex]
+        for kind, name in written_by(plan, operator):
+            if kind in ("stream", "window"):
+                yield name, sources
+
+
+def _read_by(query: Query, found: dict[str, Sources]) -> Sources:
+    """Where the rows come from that a query takes; tables and aggregations give none by itself."""
+    taken = (one.stream for one in query.inputs if one.holder in (Holder.STREAM, Holder.WINDOW))
+    return frozenset().union(*(found[name] for name in taken))
+
+
+def _of_engine(plan: Plan, engine: str, found: dict[str, Sources]) -> Sources:
+    """Where the events of an engine come from, also those that other engines hand it."""
+    return frozenset().union(*(found[event.source] for event in _events_of(plan, engine)))
+
+
+def _events_of(plan: Plan, engine: str) -> Iterator[Event]:
+    """The simple events that get into an engine, also as parts of what other engines hand it."""
+    yield from (event for event in plan.events if event.engine == engine)
+    for above in plan.engine(engine).upstream:
+        yield from _events_of(plan, above)
 
 
 def _passed_on(plan: Plan, operator: Operator, held: Held) -> Iterator[tuple[str, frozenset[int]]]:
@@ -54,8 +154,8 @@ def _passed_on(plan: Plan, operator: Operator, held: Held) -> Iterator[tuple[str
                 ),
             )
         case Event():
-            by_key = operator.key is not None and _is_by_key(plan, operator, held)
-            yield operator.name, frozenset((0,) if by_key else ())
+            is_by_key = _keys_of_event(operator, held) is not None
+            yield operator.name, frozenset((0,) if is_by_key else ())
 
 
 def _holds(query: Query, column: Column, held: Held) -> bool:
@@ -66,16 +166,31 @@ def _holds(query: Query, column: Column, held: Held) -> bool:
     return column.position in held.get(source.stream, frozenset())
 
 
-def _is_by_key(plan: Plan, operator: Query | Event, held: Held) -> bool:
-    if isinstance(operator, Event):
-        key = operator.key
-        return key is not None and key.position in held.get(operator.source, frozenset())
-    if any(_holds(operator, column, held) for column in operator.group_by):
-        return True
-    partition = next((one for one in plan.partitions if one.name == operator.partition), None)
-    return partition is not None and any(
-        isinstance(key, ValueKey)
-        and isinstance(key.expression, Column)
-        and key.expression.position in held.get(key.stream, frozenset())
-        for key in partition.keys
-    )
+def _keys_of_event(event: Event, held: Held) -> frozenset[int] | None:
+    """The attributes that hold the key by which an event is looked for; None: by no key."""
+    if event.key is None or event.key.position not in held.get(event.source, frozenset()):
+        return None
+    return held[event.source]
+
+
+def _keys_of_query(plan: Plan, query: Query, held: Held) -> frozenset[int] | None:
+    """The attributes that hold the key by which a query works; None: by no key."""
+    partition = next((one for one in plan.partitions if one.name == query.partition), None)
+    if partition is not None:
+        is_by_key = all(
+            isinstance(key, ValueKey)
+            and isinstance(key.expression, Column)
+            and key.expression.position in held.get(key.stream, frozenset())
+            for key in partition.keys
+        )
+        return frozenset() if is_by_key else None
+    if not isinstance(query.input, StreamInput):
+        return None
+    window, keys = query.input.window, held.get(query.input.stream, frozenset())
+    if window is not None and window.name == "session":
+        key = window.arguments[1]
+        return keys if isinstance(key, Column) and key.position in keys else None
+    crosses = query.order_by or query.limit is not None or query.offset is not None
+    if crosses or (window is not None and window.name in _TOGETHER):
+        return None
+    return keys if any(_holds(query, column, held) for column in query.group_by) else None

@@ -72,11 +72,13 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
 def _clocks(plan: Plan) -> list[str]:
     """Keys of the sources, and which clock what works by time goes by."""
     keys = [f"key of {one.name}: {one.key}" for one in plan.sources if one.key is not None]
-    found = clocks(plan)
-    by_key = [name for name, is_by_key in found.items() if is_by_key]
-    rest = [name for name, is_by_key in found.items() if not is_by_key]
-    lines = [("per key", by_key), ("one for all", rest)]
-    return [*keys, *(f"{title}: {', '.join(names)}" for title, names in lines if names)]
+    of = {part: found for part, found in clocks(plan).items() if part[0] in ("query", "event")}
+    lines: dict[str, list[str]] = {}
+    for found in sorted(of.values(), key=lambda one: not one.is_by_key):
+        title = "per key" if found.is_by_key else "one for all"
+        names = [name for (_, name), other in of.items() if other == found]
+        lines[f"{title}, by {', '.join(sorted(found.sources))}"] = names
+    return [*keys, *(f"{title}: {', '.join(names)}" for title, names in lines.items())]
 
 
 def _streams(plan: Plan) -> list[str]:

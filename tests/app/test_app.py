@@ -360,3 +360,29 @@ def test_a_column_of_another_kind_is_refused(column: Any) -> None:
     if not isinstance(column, str):
         with pytest.raises(InputError, match=f"^S.time_msc: a column of type {kind}; give"):
             one.push("S", {"time_msc": column, "n": [1], "d": [1.0]})
+
+
+LIVED = """
+define stream Tick (symbol string, bid double);
+define event Up for each symbol as every Tick[bid > 0.0] repeat allow;
+from Tick#bars:time(bid, 1.0, 1 min) select symbol, close group by symbol insert into Bar;
+"""
+
+
+def test_a_program_gives_the_watermarks_of_what_was_lived() -> None:
+    """`advance(time_msc, keys=["EURUSD"])` says it of the rows of these keys alone."""
+    own = App(LIVED, jit=False, mode="lived")
+    for symbol in ("A", "B"):
+        own.send("Tick", (symbol, 1.0), 10_000)
+    assert [row["symbol"] for row in own.advance(60_000, keys=["B"])] == ["B"]
+    assert [row["stream"] for row in own.send("Tick", ("A", 2.0), 50_000)] == ["Up"]
+    assert own.send("Tick", ("B", 2.0), 50_000) == [], "it is late"
+    assert [row["close"] for row in own.advance(60_000)] == [2.0]
+    assert own.send("Tick", ("A", 3.0), 59_000) == [], "now this is late, too"
+
+
+def test_sorted_rows_have_one_watermark() -> None:
+    with pytest.raises(ArgumentError, match="keys: sorted rows have one clock"):
+        App(LIVED, jit=False).advance(60_000, keys=["A"])
+    with pytest.raises(ArgumentError, match="keys"):
+        App(LIVED, jit=False, mode="lived").advance(60_000, keys="A")

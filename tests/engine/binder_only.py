@@ -36,7 +36,7 @@ class RecordingReference(Reference):
 
     def _enter(self, definition: Event | Chained, arrival: Arrival) -> None:
         if isinstance(definition, Event):
-            clock = max(self.clock_msc[None], arrival.time_msc)
+            clock = max(int(arrival.clock_msc), arrival.time_msc)
             clock = -clock if arrival.is_late else clock
             self.raised.append((definition, arrival.key, arrival.time_msc, clock))
         super()._enter(definition, arrival)

@@ -12,9 +12,12 @@ from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_CLOCK, OUT_KEY, OUT_STR
 
 STREAMS = ("Tick", "Quote", "Deal")
 Record = tuple[int, int, int]
-"""A stream, a key row and a time; where the stream is -1, time passes without a record."""
+"""A stream, a key row and a time; else, in place of the stream, what passes without a record."""
+ALL_PASS, ALL_IS_COMPLETE, KEY_PASSES, KEY_IS_COMPLETE = -1, -2, -3, -4
 RECORDS = st.lists(
-    st.tuples(st.integers(-1, 2), st.integers(0, 70) | st.integers(-1, 2), st.integers(0, 30)),
+    st.tuples(
+        st.integers(KEY_IS_COMPLETE, 2), st.integers(0, 70) | st.integers(-1, 2), st.integers(0, 30)
+    ),
     max_size=40,
 )
 
@@ -28,12 +31,26 @@ def obvious(mode: Mode, records: list[Record]) -> list[int]:
         key = max(key, 0)
         lived = mode == "lived"
         told = [(s, max(k, 0), t) for s, k, t in records[:place]]
-        marks = [t for s, k, t in told if s < 0 and not lived]
-        rows = [(s, t) for s, k, t in told if s >= 0 and (not lived or k == key)]
-        newest = max([*marks, *(t for s, t in rows if not lived or s == stream)], default=-1)
-        clock = max([time, *marks, *(t for _, t in rows)])
+        of_all = (ALL_PASS, ALL_IS_COMPLETE)
+        mine = [(s, t) for s, k, t in told if s in of_all or not lived or k == key]
+        mine = [(s, t) for s, t in mine if s != ALL_PASS or not lived]
+        if not lived:
+            mine = [(s, t) for s, t in mine if s >= min(of_all)]
+        delaying = (*range(len(STREAMS)), *of_all)
+        if lived:
+            delaying = (stream, ALL_IS_COMPLETE, KEY_IS_COMPLETE)
+        newest = max((t for s, t in mine if s in delaying), default=-1)
+        clock = max([time, *(t for _, t in mine)])
         found.append(-clock if time < newest and STREAMS[stream] != "Deal" else clock)
     return found
+
+
+def pass_without(clocks: Clocks, what: int, key: int, time: int) -> None:
+    """Let time pass without a record."""
+    if what in (ALL_PASS, ALL_IS_COMPLETE):
+        clocks.pass_time(time, is_complete=what == ALL_IS_COMPLETE)
+    else:
+        clocks.pass_time_of([max(key, 0)], time, is_complete=what == KEY_IS_COMPLETE)
 
 
 def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -> list[int]:
@@ -51,7 +68,7 @@ def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -
     for place, record in enumerate(records):
         if record[0] < 0:
             feed()
-            clocks.pass_time(record[2])
+            pass_without(clocks, *record)
         else:
             batch.append(record)
         if place in cuts:

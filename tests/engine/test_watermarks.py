@@ -25,26 +25,28 @@ def two() -> Watermarks:
 
 def test_one_terminal_tells_its_own_keys_in_the_order_they_came() -> None:
     marks = Watermarks()
-    assert marks.tell("one", False, 100) == [(100, ())]
+    assert marks.tell("one", False, 100) == [(100, (), True)]
     for key in ("B", "A", "B"):
         marks.published("one", key)
-    assert marks.tell("one", False, 200) == [(200, ("B", "A"))]
+    assert marks.tell("one", False, 200) == [(200, ("B", "A"), True)]
     assert marks.clock_msc == 200
 
 
 def test_a_key_of_two_terminals_is_complete_when_both_are() -> None:
     marks = two()
-    assert marks.tell("left", False, 100) == [(100, ("A", "B"))]  # of the other nobody knows yet
-    assert marks.tell("right", False, 50) == [(50, ("B", "C"))]
-    assert marks.tell("left", False, 200) == [(50, ("B",)), (200, ("A",))]
-    assert marks.tell("right", False, 150) == [(150, ("B", "C"))]
+    assert marks.tell("left", False, 100) == [
+        (100, ("A", "B"), True)
+    ]  # of the other nobody knows yet
+    assert marks.tell("right", False, 50) == [(50, ("B", "C"), True)]
+    assert marks.tell("left", False, 200) == [(50, ("B",), True), (200, ("A",), True)]
+    assert marks.tell("right", False, 150) == [(150, ("B", "C"), True)]
     assert marks.clock_msc == 150
 
 
 def test_a_watermark_that_goes_back_changes_nothing() -> None:
     marks = two()
     marks.tell("left", False, 100)
-    assert marks.tell("left", False, 70) == [(100, ("A", "B"))]
+    assert marks.tell("left", False, 70) == [(100, ("A", "B"), True)]
     marks.tell("right", False, 60)
     assert marks.clock_msc == 100, "a new terminal does not turn the clock back"
 
@@ -54,20 +56,20 @@ def test_who_is_away_is_left_out_until_it_tells_something() -> None:
     marks.tell("left", False, 100)
     marks.tell("right", False, 500)
     assert marks.clock_msc == 100
-    assert marks.tell("left", True, 900) == [(500, ("B",))]
+    assert marks.tell("left", True, 900) == [(500, ("B",), True)]
     assert marks.clock_msc == 500
-    assert marks.tell(None, False, 1_000) == [(1_000, ("A",))], "only what nobody else publishes"
-    assert marks.tell("right", False, 600) == [(600, ("B", "C"))]
-    assert marks.tell("left", False, 650) == [(600, ("B",)), (650, ("A",))]
+    assert marks.tell(None, False, 1_000) == [(1_000, ("A",), False)]  # what only it publishes
+    assert marks.tell("right", False, 600) == [(600, ("B", "C"), True)]
+    assert marks.tell("left", False, 650) == [(600, ("B",), True), (650, ("A",), True)]
     assert marks.tell(None, False, 2_000) == []
 
 
 def test_where_nobody_tells_anything_the_own_clock_speaks_for_all() -> None:
     marks = two()
-    assert marks.tell(None, False, 10) == [(10, None)]
+    assert marks.tell(None, False, 10) == [(10, None, False)]
     marks.tell("left", False, 100)
     marks.tell("left", True, 100)
-    assert marks.tell(None, False, 300) == [(300, None)]
+    assert marks.tell(None, False, 300) == [(300, None, False)]
     assert marks.clock_msc == 300
 
 
@@ -81,15 +83,15 @@ def test_state_goes_through_a_snapshot() -> None:
     again.restore(msgspec.msgpack.decode(data, type=State))
     again.published("left", "A")
     for one in (marks, again):
-        assert one.tell("left", False, 200) == [(200, ("A", "B"))]
-        assert one.tell("right", False, 90) == [(90, ("B", "C"))]
+        assert one.tell("left", False, 200) == [(200, ("A", "B"), True)]
+        assert one.tell("right", False, 90) == [(90, ("B", "C"), True)]
     assert again.holding == ["left", "right"] and again.state() == marks.state()
 
 
 def beats(run: Run, source: str | None, time_msc: int, *, is_away: bool = False) -> int:
     """How often the trigger fires by what a source tells."""
     told = run.watermarks.tell(source, is_away, time_msc)
-    return sum(len(run.tell_time(at, run.next_order, keys)) for at, keys in told) // 2
+    return sum(len(run.tell(one, run.next_order)) for one in told) // 2
 
 
 @pytest.fixture

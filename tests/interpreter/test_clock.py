@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cep.interpreter.clock import Clock, Fire
+from cep.interpreter.clock import Clock, Fire, Rank, Site, fire_due
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.siddhi_clock import SiddhiClock
+from cep.interpreter.snapshot import due_of, timers_of
 
 
 def seen(move: str) -> list[tuple[str, int, int | None]]:
@@ -73,11 +74,28 @@ def noting(fired: list[str], name: str) -> Fire:
     return lambda due_ms: fired.append(name)
 
 
+def test_what_is_due_together_fires_by_its_place_in_the_file_then_by_its_key() -> None:
+    clocks = Clock(), Clock()
+    fired: list[str] = []
+    ranks = {
+        "second, B": (1, Rank(2, 1)),
+        "second, A": (0, Rank(2, 0)),
+        "first, B": (1, Rank(1, 1)),
+    }
+    for name, (of, rank) in ranks.items():
+        clocks[of].timer(name, noting(fired, name), Site(name, rank=rank)).at(10)
+    clocks[0].timer("earlier", noting(fired, "earlier"), Site("", rank=Rank(9, 9))).at(9)
+    for clock in clocks:
+        clock.move(10)
+    fire_due(clocks)
+    assert fired == ["earlier", "first, B", "second, A", "second, B"]
+
+
 def test_siddhis_clock_serves_one_of_the_keys_that_are_due_together() -> None:
     clock = SiddhiClock()
     fired: list[str] = []
     for key in ("WSO2", "IBM"):
-        clock.timer(f"/p/{key}/w", noting(fired, key), "/p/*/w", key).at(10)
+        clock.timer(f"/p/{key}/w", noting(fired, key), Site("/p/*/w", key)).at(10)
     clock.timer("/q/w", noting(fired, "other")).at(5)
     clock.jump(10)
     assert fired == ["IBM", "other"]
@@ -108,6 +126,6 @@ def test_siddhis_clock_goes_on_from_a_snapshot() -> None:
     for name in ("left", "right"):
         clock.timer(name, noting(fired, name)).at(10)
         restored.timer(name, noting(fired, name))
-    restored.restore(clock.now_ms, clock.pending(), restored.by_name())
+    restored.restore(clock.now_ms, due_of(timers_of(clock.pending()), restored.by_name()))
     restored.glide(10)
     assert fired == ["left", "right"]

@@ -17,6 +17,7 @@ from cep.plan.nodes import NamedWindow, Table
 from cep.plan.query import Holder, Join, StreamInput, Window
 from cep.plan.types import Type
 from tests.campaign import examples
+from tests.interpreter.timers import take_over_clock
 from tests.reference.generate_joins import (
     LEFT_KEY,
     LEFT_X,
@@ -119,8 +120,7 @@ def _copy_of(running: Running, join: Join) -> Running:
     again, shared = Running(join), running.shared
     for path, part in shared.parts.items():
         again.shared.parts[path].restore(part.state())
-    clock = shared.clock
-    again.shared.clock.restore(clock.now_ms, clock.pending(), again.shared.timers)
+    take_over_clock(again.shared, shared)
     return again
 
 

@@ -11,6 +11,7 @@ from cep.interpreter.rows import Chunk, Kind, Row
 from cep.plan.expressions import Aggregated, Column
 from cep.plan.query import Query, Rate, Return, StreamInput, Window
 from cep.plan.types import Schema, Type
+from tests.interpreter.timers import take_over_clock
 
 SCHEMA = Schema.of(name=Type.STRING, total=Type.LONG)
 NAME = Column(0, "name", Type.STRING)
@@ -150,8 +151,7 @@ def test_a_restored_limiter_goes_on(rate: Rate, grouped: bool, window: str) -> N
     first = make().at(10, "a1").at(20, "b2").at(710, "a3")
     second = make()
     second.limiter.restore(unpack(pack(first.limiter.state())))
-    clock = first.shared.clock
-    second.shared.clock.restore(clock.now_ms, clock.pending(), second.shared.timers)
+    take_over_clock(second.shared, first.shared)
     first.out = []
     for bench in (first, second):
         bench.at(800, "b4").at(900, "a1", kind=Kind.EXPIRED).at(1500, "c5").at(4000)

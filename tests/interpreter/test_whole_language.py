@@ -36,7 +36,7 @@ def is_comparable(app: App) -> bool:
 
 
 def native(app: App, steps: list[Step]) -> Found:
-    run = Compiled(compile_rules(app.text, "app.cep"), jit=False).start()
+    run = Compiled(compile_rules(app.text, "app.cep"), jit=False).start(mode="sorted")
     return by_stream(
         (run.advance(at) if row is None else run.push_row(stream, at, row)).dicts()
         for stream, at, row in steps

@@ -19,6 +19,7 @@ from cep.plan.build import compile_rules
 from cep.plan.query import Window
 from cep.plan.types import Schema, Type
 from tests.campaign import examples
+from tests.interpreter.timers import take_over_clock
 from tests.reference import window_chunks as naive
 from tests.reference.window_chunks import Arrival, Chunks, Out
 
@@ -69,8 +70,7 @@ class Running:
         other = Running(self.window)
         for path, part in self.shared.parts.items():
             other.shared.parts[path].restore(unpack(pack(part.state())))
-        clock = self.shared.clock
-        other.shared.clock.restore(clock.now_ms, clock.pending(), other.shared.timers)
+        take_over_clock(other.shared, self.shared)
         return other
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from cep.plan.nodes import Chained, Complex, Event, Plan, Repeat, Signal
+from cep.plan.clocks import clocks
+from cep.plan.nodes import Chained, Complex, Event, Plan, Signal
 from cep.plan.query import Query
 from cep.plan.separable import separability
 from tests.reference.binder import Arrival, Binder, Found, Queued
@@ -51,7 +52,8 @@ class Reference:
         self.like = like
         self.lived = lived
         self.newest: dict[tuple[str, Value], int] = {}
-        self.clock_msc: dict[Value, int] = {}
+        self.times: dict[tuple[str, Value], int] = {}
+        self.clocks = clocks(plan)
         self.is_late = False
         self.keyed = separability(plan)
         self.keys = list(dict.fromkeys((*plan.keys, *keys)))
@@ -88,6 +90,11 @@ class Reference:
 
     def _key_position(self, query: Query) -> int | None:
         """The column that holds the key, where the query has a window and clock per key."""
+        window = query.stream_input.window
+        if self.lived:
+            is_by_time = window is not None and window.name == "time"
+            of = self.clocks["query", query.name]
+            return min(of.key_positions, default=None) if is_by_time else None
         if not self.like.stages or not self.keyed.is_keyed(query):
             return None
         return min(self.keyed.key_columns[query.source], default=None)
@@ -99,7 +106,18 @@ class Reference:
         is_old = row.time_msc < self.newest.get(place, row.time_msc)
         self.is_late = is_old and row.stream not in ("Deal", "Order", "Account")
         self.newest[place] = max(row.time_msc, self.newest.get(place, row.time_msc))
-        self.clock_msc[key] = max(row.time_msc, self.clock_msc.get(key, row.time_msc))
+        came = (row.stream, self._key_of(row))
+        self.times[came] = max(row.time_msc, self.times.get(came, row.time_msc))
+
+    def _clock_msc(self, kind: str, name: str, key: Value) -> float:
+        """What the clock of an operator shows, for a key."""
+        of = self.clocks[kind, name]
+        times = (
+            time_msc
+            for (stream, other), time_msc in self.times.items()
+            if not self.lived or (stream in of.sources and (other == key or not of.is_by_key))
+        )
+        return max(times, default=-math.inf)
 
     def _see_keys(self, row: Row) -> None:
         self._see_key(self._key_of(row))
@@ -170,8 +188,10 @@ class Reference:
         if isinstance(operator, Event):
             self._check(operator, row)
             return
-        clock_msc = -math.inf if self.lived else self.clock_msc[None]
-        emitted = self.queries[operator.name].arrive(row.values, row.time_msc, clock_msc)
+        query = self.queries[operator.name]
+        key = None if query.key_position is None else row.values[query.key_position]
+        clock_msc = self._clock_msc("query", operator.name, key)
+        emitted = query.arrive(row.values, row.time_msc, clock_msc)
         if emitted is not None:
             self._emit(Row(operator.target, row.time_msc, emitted))
 
@@ -192,7 +212,8 @@ class Reference:
 
     def _raise(self, event: Event, key: str | None, time_msc: int) -> None:
         number = self._number(event, key)
-        arrival = self._arrival(event.name, key, number, time_msc, event.repeat)
+        clock_msc = self._clock_msc("event", event.name, key)
+        arrival = Arrival(event.name, key, number, time_msc, event.repeat, clock_msc, self.is_late)
         if self._is_due(self.keyed.is_engine_keyed(event.engine)):
             self._enter(event, arrival)
         else:
@@ -202,15 +223,11 @@ class Reference:
         """Rule 14: a complex event becomes a simple event of the next engine."""
         key = row.values[0]
         assert key is None or isinstance(key, str)
-        number = self._number(chained, key)
-        repeat = chained.repeat
-        self._enter(chained, self._arrival(chained.complex, key, number, row.time_msc, repeat))
-
-    def _arrival(
-        self, name: str, key: str | None, number: int, time_msc: int, repeat: Repeat
-    ) -> Arrival:
-        clock_msc = self.clock_msc.get(key if self.lived else None, -math.inf)
-        return Arrival(name, key, number, time_msc, repeat, clock_msc, self.is_late)
+        number, name = self._number(chained, key), chained.complex
+        upper = next(found.engine for found in self.plan.complexes if found.name == name)
+        clock_msc = self._clock_msc("engine", upper, key)
+        arrival = Arrival(name, key, number, row.time_msc, chained.repeat, clock_msc, self.is_late)
+        self._enter(chained, arrival)
 
     # The engines
 

@@ -51,7 +51,6 @@ BACK_ENDS: dict[str, BackEnd] = {
 }
 
 STAGES = "it runs what crosses keys behind what does not"
-ONE_CLOCK = "its windows have one clock, whatever the mode"
 IN_LINE = "a late row leaves a window behind the rows that came before it"
 NATIVE_DIFFERS = {
     "window-time-late": IN_LINE,
@@ -59,9 +58,8 @@ NATIVE_DIFFERS = {
     "keyed-edge-in-a-crossing-engine": STAGES,
 }
 DIFFERS: dict[str, dict[str, str]] = {
-    "interpreter": {"window-time-keyed": ONE_CLOCK},
+    "interpreter": {},
     "naive": {
-        "window-time-keyed": ONE_CLOCK,
         "event-at-cause": "it knows no batches of time",
         "bar-beside-ticks": "it knows no bars",
     },

@@ -31,31 +31,28 @@ class RunningEngine:
         self._complexes = [found for found in plan.complexes if found.engine == engine.name]
         self._numbers = {one.name: one.number for one in plan.events}
         self._numbers |= {c.complex: c.number for c in plan.chained if c.engine == engine.name}
+        self._clock_of = context.clock_of
         self._has_key = {event.name: event.key is not None for event in plan.events}
         self._has_key |= {found.name: found.key is not None for found in plan.complexes}
         context.keep(self.queue, "queue")
 
-    def arrive(self, definition: Event | Chained, key: Key) -> None:
-        """Take an event in, at the time of what is under way; put out what comes of it."""
+    def clock_ms(self, key: Key) -> int | None:
+        """What the clock of its complex events of a key shows."""
+        return self._shared.clocks.of_key(self._clock_of, key).now_ms
+
+    def arrive(self, definition: Event | Chained, key: Key, clock_ms: int | None) -> None:
+        """Take an event in, at the time of what is under way, by what its clock shows; put out what
+        comes of it.
+        """
+        cause = self._shared.cause
         name = definition.name if isinstance(definition, Event) else definition.complex
-        queued = self.queue.admit(self._arrival(name, key, definition))
+        now_ms = cause.at_ms if clock_ms is None else clock_ms
+        arrival = Arrival(name, key, cause.at_ms, now_ms, definition.repeat, cause.is_late)
+        queued = self.queue.admit(arrival)
         if queued is None:
             return
         made = [self._event_row(queued)] if isinstance(definition, Event) else []
         self._hand_over.give([*made, *self._matches()])
-
-    def _arrival(self, name: str, key: Key, definition: Event | Chained) -> Arrival:
-        shared = self._shared
-        clock_ms = shared.lateness.clock_ms(key)
-        at_ms = shared.cause.at_ms
-        return Arrival(
-            name,
-            key,
-            at_ms,
-            at_ms if clock_ms is None else clock_ms,
-            definition.repeat,
-            shared.cause.is_late,
-        )
 
     def _matches(self) -> Iterator[Made]:
         """10 to 12: each complex event once at most for each key, in order of definition."""

@@ -22,6 +22,8 @@ class RunningEvent:
         self.event = event
         self._holds = evaluator(event.condition, context.owned_by(event.name))
         self._engine = engine
+        self._clocks = context.shared.clocks
+        self._clock_of = context.clock_of
         self._keys = context.shared.keys
         self._was_true: dict[Key, bool] = {}
         context.keep(self, "edge")
@@ -35,7 +37,8 @@ class RunningEvent:
             elif self.event.key is not None:
                 continue
             if self._is_raised(row, key):
-                self._engine.arrive(self.event, key)
+                clock_ms = self._clocks.of_key(self._clock_of, key).now_ms
+                self._engine.arrive(self.event, key, clock_ms)
 
     def _key(self, row: Row) -> Key:
         key = None if self.event.key is None else row.values[self.event.key.position]

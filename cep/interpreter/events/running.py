@@ -43,10 +43,12 @@ class RunningEvents:
         for signal in plan.signals:
             make = partial(_put_out, signal, streams[signal.name])
             streams[signal.complex].subscribe(make)
+        found_by = {found.name: self._engines[found.engine] for found in plan.complexes}
         for engine in plan.engines:
             for one in plan.chained:
                 if one.engine == engine.name:
-                    streams[one.complex].subscribe(partial(self._chain, one))
+                    chain = partial(self._chain, one, found_by[one.complex])
+                    streams[one.complex].subscribe(chain)
 
     def counters(self) -> dict[str, dict[str, int]]:
         """Per engine: events entered, repeated, late, overfull, evicted."""
@@ -56,13 +58,14 @@ class RunningEvents:
         """19: what an engine has in its queue, in order of arrival; KeyError: no such engine."""
         return list(self._engines[engine].queue.events)
 
-    def _chain(self, chained: Chained, chunk: Chunk) -> None:
+    def _chain(self, chained: Chained, upper: RunningEngine, chunk: Chunk) -> None:
         """14: complex events are simple events of the next engine."""
         for row in chunk:
-            self._engines[chained.engine].arrive(chained, row.values[0])
+            key = row.values[0]
+            self._engines[chained.engine].arrive(chained, key, upper.clock_ms(key))
 
     def _place(self, kind: str, name: str) -> Context:
-        return Context(self._shared).within(kind).within(name)
+        return Context(self._shared).within(kind).within(name).going_by(kind, name)
 
 
 def _put_out(signal: Signal, stream: Junction, chunk: Chunk) -> None:

@@ -16,6 +16,7 @@ from cep.interpreter.windows.external_time_batch import ExternalTimeBatchWindow
 from cep.interpreter.windows.frequent import FrequentWindow, LossyFrequentWindow
 from cep.interpreter.windows.hopping import HoppingWindow
 from cep.interpreter.windows.jump import LengthJumpWindow, TimeJumpWindow
+from cep.interpreter.windows.keyed import KeyedWindow
 from cep.interpreter.windows.length import LengthWindow
 from cep.interpreter.windows.length_batch import LengthBatchWindow
 from cep.interpreter.windows.session import SessionWindow
@@ -50,6 +51,8 @@ _WINDOWS: dict[str, Callable[[Setting], WindowPart]] = {
     "timeJump": TimeJumpWindow,
     "timeLength": TimeLengthWindow,
 }
+_SPLIT = frozenset({"time", "delay", "session"})
+"""Windows that hold each row by itself until a clock lets it go."""
 _SIDDHI: dict[str, Callable[[Setting], WindowPart]] = {"timeBatch": SiddhiTimeBatchWindow}
 """Windows that Siddhi has in another way, in its mode."""
 
@@ -59,7 +62,10 @@ def make_window(window: Window, schema: Schema, context: Context, emit: Emit) ->
 
     What comes out goes to `emit`, chunk by chunk. KeyError when there is no such window.
     """
-    kind = _SIDDHI.get(window.name) if context.compat else None
-    part = (kind or _WINDOWS[window.name])(Setting(window, schema, context, emit))
+    kind = (_SIDDHI.get(window.name) if context.compat else None) or _WINDOWS[window.name]
+    setting = Setting(window, schema, context, emit)
+    has_clocks = context.shared.clocks.one is None and context.clock_of.key_positions
+    is_split = has_clocks and window.name in _SPLIT
+    part = KeyedWindow(setting, kind) if is_split else kind(setting)
     context.keep(part, "window")
     return part

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cep.interpreter.codec import pack, unpack
 from tests.campaign import examples
 from tests.interpreter.match.feed import START_MS, Feed
+from tests.interpreter.timers import take_over_clock
 from tests.reference.generate_matches import Case, columns, match_cases, source
 
 
@@ -16,8 +17,7 @@ def moved(feed: Feed, text: str, selected: str) -> Feed:
     """A new match with the state of another."""
     other = Feed(text, selected)
     other.part.restore(unpack(pack(feed.part.state())))
-    clock = feed.shared.clock
-    other.shared.clock.restore(clock.now_ms, clock.pending(), other.shared.timers)
+    take_over_clock(other.shared, feed.shared)
     return other
 
 
