@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES
+from cep.dropped import Dropped, Reason
+from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES, Ints
 from cep.plan.change import Part
 from cep.plan.nodes import Chained, Event, Origin, Plan, Stream
 from cep.plan.types import Schema, Type
@@ -68,6 +69,8 @@ class Layout:
     starts: list[Start] = field(default_factory=list)
     kinds: dict[int, tuple[Part, ...]] = field(default_factory=dict)
     """Whose groups have which kind in the hash table."""
+    dropped: dict[tuple[Part, Reason], int] = field(default_factory=dict)
+    """The global column in which is counted what a part drops."""
     _owned: tuple[tuple[Part, ...], str, bool] = ((), "", False)
 
     def int_columns(self, home: Home, count: int) -> int:
@@ -84,6 +87,21 @@ class Layout:
         is_float = widths is self.floats
         self.blocks.append(Block(owners, form, home, is_float, first, count, indivisible))
         return first
+
+    def counted(self, owners: Iterable[Part], *reasons: Reason) -> int:
+        """Global columns for what each of these parts drops, by reason; the first one's index."""
+        owners, columns = list(owners), len(reasons)
+        first = self.each(owners, "dropped", lambda: self.int_columns("global", columns))
+        for place, owner in enumerate(owners):
+            for number, reason in enumerate(reasons):
+                self.dropped[owner, reason] = first + place * columns + number
+        return first
+
+    def dropped_in(self, cells: Ints) -> Dropped:
+        """What was dropped so far, by the row of all global columns."""
+        return Dropped(
+            (part, reason, int(cells[column])) for (part, reason), column in self.dropped.items()
+        )
 
     @contextmanager
     def owned(self, *owners: Part, form: str, indivisible: bool = False) -> Iterator[None]:

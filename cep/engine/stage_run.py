@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.dropped import Dropped
 from cep.engine.bounds import Flow
 from cep.engine.codegen.module import ModuleSource
 from cep.engine.encode import InputRows
@@ -194,12 +195,9 @@ class StageRun:
             return OutputRows(ints, np.zeros((rows, state.of.shape[1])), found)
         return OutputRows(ints, state.of[:rows].copy(), found)
 
-    def counters(self, engine: str) -> dict[str, int]:
-        """What an engine's queue has counted so far."""
-        names = ("entered", "repeated", "late", "overfull", "evicted")
-        first = self.compiled.tables.counters[engine]
-        values = self.state.gi[0, first : first + len(names)]
-        return dict(zip(names, map(int, values), strict=True))
+    def dropped(self) -> Dropped:
+        """What was dropped so far."""
+        return self.compiled.layout.dropped_in(self.state.gi[0])
 
 
 def passed_on(stages: Stages, ids: StreamIds, stage: int) -> NDArray[np.bool_]:

@@ -11,10 +11,12 @@ from urllib.parse import quote
 from loguru import logger
 
 from cep.clocks import Lateness
+from cep.dropped import Dropped, Reason
 from cep.interpreter.cause import Cause
 from cep.interpreter.clock import Clock, Fire, Timer
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
+from cep.plan.change import Part
 from cep.plan.query import Kinds
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ class Shared:
         self.trace: Trace | None = None
         self.lateness = Lateness() if lateness is None else lateness
         self.cause = Cause()
+        self.dropped = Dropped()
 
 
 class Context:
@@ -84,7 +87,8 @@ class Context:
 
     In a partition `key` is the key, and `place` the path with `*` for it. `owner` names the query
     or event in a way that does not depend on what else a file has. `wants_expired` says whether
-    what is written here takes expired rows, which some of Siddhi's windows go by.
+    what is written here takes expired rows, which some of Siddhi's windows go by. What is dropped
+    here is counted under the name of `part`.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class Context:
         key: str = "",
         owner: str = "",
         wants_expired: bool = True,
+        part: Part = ("", ""),
     ) -> None:
         self.shared = shared
         self.path = path
@@ -102,6 +107,7 @@ class Context:
         self.key = key
         self.owner = owner
         self.wants_expired = wants_expired
+        self.part = part
 
     @property
     def now_ms(self) -> int:
@@ -135,6 +141,12 @@ class Context:
         found.owner = owner
         return found
 
+    def of_part(self, part: Part) -> Context:
+        """This place, as one of a part of the rules."""
+        found = copy(self)
+        found.part = part
+        return found
+
     def wanting(self, output: Kinds) -> Context:
         """This place, as one that writes rows of those kinds."""
         found = copy(self)
@@ -144,6 +156,10 @@ class Context:
     def of_key(self, key: str) -> Context:
         """The place of a partition key inside this one."""
         return Context(self.shared, f"{self.path}/{quote(key, safe='')}", f"{self.place}/*", key)
+
+    def drop_for(self, reason: Reason, count: int = 1) -> None:
+        """Count what is dropped here."""
+        self.shared.dropped.add(self.part, reason, count)
 
     def tell(self, text: str, rows: Iterable[Row]) -> None:
         """Tell the trace, if there is one, what became of rows here."""

@@ -107,7 +107,7 @@ class Graph:
         self.wall.glide(time_ms)
 
     def _place(self, kind: str, name: str) -> Context:
-        return Context(self.shared).within(kind).within(name)
+        return Context(self.shared, part=(kind, name)).within(kind).within(name)
 
     def _make_streams(self) -> None:
         compat, streams = self.shared.compat, self.shared.streams
@@ -144,11 +144,13 @@ class Graph:
         return [windows[name] for name in names]
 
     def _keep_run(self) -> None:
-        """Snapshots have what is known of keys, of lateness, and of the last record."""
+        """Snapshots have what is known of keys, of lateness, of the last record, and what was
+        dropped."""
         place = Context(self.shared).within("run")
         place.keep(self.shared.lateness, "lateness")
         place.keep(self.shared.keys, "keys")
         place.keep(self.shared.cause, "place")
+        place.keep(self.shared.dropped, "dropped")
 
     def _make_operators(self) -> None:
         self.partitions = {

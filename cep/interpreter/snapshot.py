@@ -11,7 +11,7 @@ from cep.interpreter.codec import pack
 from cep.interpreter.context import Stateful
 from cep.plan.nodes import Plan
 
-FORMAT = 2
+FORMAT = 3
 SIDDHI_FORMAT = 2
 """The form of what parts keep in Siddhi's mode alone; a snapshot of another one is refused."""
 

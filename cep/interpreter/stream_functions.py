@@ -8,6 +8,7 @@ from typing import Any
 
 from loguru import logger
 
+from cep.dropped import Reason
 from cep.interpreter.bars import TickBars, TimeBars, VolumeBars
 from cep.interpreter.clock import Timer
 from cep.interpreter.context import Context
@@ -124,6 +125,7 @@ class KeyedIndicator:
         ends_ms = item.ends_ms(row)
         is_late = self._context.shared.cause.is_late
         if is_late and ends_ms is not None and ends_ms <= self._context.now_ms:
+            self._context.drop_for(Reason.LATE)
             return []
         before = item.due_ms
         out = item.take(row)

@@ -101,11 +101,8 @@ def admit_partial(
     ints: int,
     floats: int,
     index: int,
-    most: int,
 ) -> int:
-    """A place behind the newest for one more partial match; of more than `most` the oldest goes."""
-    if home[row, ring + LIVE] >= most:
-        _drop_oldest(wi, home, row, ring, ints)
+    """A place behind the newest for one more partial match."""
     tail = home[row, ring + RING_TAIL]
     if tail - home[row, ring + RING_HEAD] >= home[row, ring + RING_ROOM]:
         _close_up(gi, wi, wf, home, row, ring, ints, floats)
@@ -156,7 +153,21 @@ def _swap(cells: Ints | Floats, left: int, right: int, count: int) -> None:
 
 
 @inner
-def _drop_oldest(wi: Ints, home: Ints, row: int, ring: int, ints: int) -> None:
+def longest_wait(wi: Ints, home: Ints, row: int, ring: int, ints: int, newest: int) -> int:
+    """Since when the oldest of a ring waits: its newest row's time, which is in int cell `newest`.
+
+    FOREVER where none waits.
+    """
+    for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
+        cell = int_cell(home, row, ring, position, ints)
+        if wi[cell] != DEAD:
+            return wi[cell + newest]
+    return FOREVER
+
+
+@inner
+def drop_oldest(wi: Ints, home: Ints, row: int, ring: int, ints: int) -> None:
+    """The partial match in front gives way to newer ones."""
     for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
         cell = int_cell(home, row, ring, position, ints)
         if wi[cell] != DEAD:

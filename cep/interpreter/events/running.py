@@ -48,10 +48,6 @@ class RunningEvents:
                 if one.engine == engine.name:
                     streams[one.complex].subscribe(partial(self._chain, one))
 
-    def counters(self) -> dict[str, dict[str, int]]:
-        """Per engine: events entered, repeated, late, overfull, evicted."""
-        return {name: dict(engine.queue.counts) for name, engine in self._engines.items()}
-
     def queue(self, engine: str) -> list[Queued]:
         """19: what an engine has in its queue, in order of arrival; KeyError: no such engine."""
         return list(self._engines[engine].queue.events)
