@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 
 from cep.plan.change import Change, Part
@@ -86,11 +86,26 @@ class Dropped:
         """Plain data, for a snapshot or another process."""
         return [(*part, reason.value, count) for part, reason, count in self]
 
-    def restore(self, state: Iterable[tuple[str, str, str, int]]) -> None:
+    @classmethod
+    def of(cls, state: State) -> Dropped:
+        """The counts of `state`."""
+        found = cls()
+        found.restore(state)
+        return found
+
+    def restore(self, state: State) -> None:
         """Take the counts of `state`."""
         self._counts = {
             ((kind, name), Reason(reason)): count for kind, name, reason, count in state
         }
+
+
+Ended = Callable[[Dropped], None]
+"""Told at the end of a run what it has dropped."""
+
+
+def nobody(_dropped: Dropped) -> None:
+    """Told by a run whose caller does not ask."""
 
 
 def title(part: Part) -> str:

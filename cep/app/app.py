@@ -12,6 +12,7 @@ from typing import Any
 from cep.app import frames
 from cep.app.errors import ArgumentError, need, need_callable
 from cep.clocks import Mode
+from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
 from cep.engine.clocks import MODES
 from cep.engine.encode import Column, InputError
@@ -255,6 +256,11 @@ class App:
         """Answer an on-demand query on tables, named windows or aggregations."""
         need("query", query, str, "the text of an on-demand query")
         return self.run.ask(build_on_demand(query, self.plan))
+
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far, by name and reason: `app.dropped.by_name()`."""
+        return self.run.dropped
 
     def snapshot(self) -> bytes:
         """The state between two rows."""

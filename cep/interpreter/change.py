@@ -69,9 +69,7 @@ def _renamed(saved: Saved, change: Change) -> Saved:
 
 
 def _carried(state: State, change: Change) -> State:
-    dropped = Dropped()
-    dropped.restore(state)
-    return dropped.carried(change).state()
+    return Dropped.of(state).carried(change).state()
 
 
 def _timers(timers: Timers, rename: Rename) -> Timers:
