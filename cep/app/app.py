@@ -67,6 +67,7 @@ class App:
         self._run: Run | None = None
         self._feeds: dict[str, RowFeed] = {}
         self._is_closed = False
+        self._dropped = Dropped()
 
     def __enter__(self) -> App:
         self.start()
@@ -259,8 +260,8 @@ class App:
 
     @property
     def dropped(self) -> Dropped:
-        """What was dropped so far, by name and reason: `app.dropped.by_name()`."""
-        return self.run.dropped
+        """What was dropped so far, by name and reason: `app.dropped.by_name()`; closed, too."""
+        return self._dropped if self._run is None else self._run.dropped
 
     def snapshot(self) -> bytes:
         """The state between two rows."""
@@ -281,6 +282,7 @@ class App:
 
     def close(self) -> None:
         """Let go of everything; the App cannot be used any more, but closed again."""
+        self._dropped = self.dropped
         self._run, self._is_closed = None, True
         self._feeds.clear()
 

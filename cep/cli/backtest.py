@@ -133,9 +133,9 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
     rules = Compiled(plan, outputs=shown | needed)
     run_rules(rules, selection, wishes, shown, results)
     click.echo("\n".join(run_lines(selection, results)))
+    tell_dropped(results.dropped)
     if (wishes.fills and plan.signals) or wishes.report:
         finish(archive, selection, wishes, results)
-    tell_dropped(results.dropped)
 
 
 def shown_streams(plan: Plan, wishes: Wishes) -> set[str]:

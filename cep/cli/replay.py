@@ -234,8 +234,8 @@ def run_on_spark(
     compiled = Compiled(plan, outputs=outputs, jit=not plain)
     dropped: list[Dropped] = []
     with session() as spark, TemporaryDirectory() as folder, output(out) as sink:
-        files, told = Path(folder), dropped.append
-        for rows in replay_on_spark(spark, compiled, sources, files, until_msc, told):
+        place, told = Path(folder), dropped.append
+        for rows in replay_on_spark(spark, compiled, sources, place, until_msc, told):
             sink.writelines(line + b"\n" for line in rows.json_lines())
     tell_dropped(*dropped)
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from loguru import logger
 
+from cep.cli import daemon as daemon_command
 from cep.cli import main
+from cep.daemon import DaemonFailedError
+from cep.dropped import Dropped, Reason
+from mt5bridge.server import Sink
+from tests.live.service import write_settings
 
 RULES = """\
 define stream Tick (symbol string, bid double);
@@ -53,3 +60,25 @@ def test_one_line_says_that_nothing_was_dropped(tmp_path: Path) -> None:
     lines = TICKS.splitlines(keepends=True)
     done = replay(tmp_path, "".join((lines[0], lines[1], lines[4])), "--plain")
     assert (done.exit_code, done.stderr) == (0, "dropped: nothing\n")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_daemon_logs_it_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    class Short:
+        """A daemon that ends at once."""
+
+        sink, dropped = Sink(), Dropped([(("event", "Up"), Reason.LATE, 3)])
+
+        def run(self, _stop: object) -> None:
+            if fails:
+                raise DaemonFailedError("the daemon has ended: disk: full")
+
+    monkeypatch.setattr(daemon_command, "_made", lambda _settings: Short())
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    done = CliRunner().invoke(main, ["daemon", "--config", str(write_settings(tmp_path))])
+    logger.remove()  # it writes to this run's standard error
+    logger.add(sys.stderr)
+    assert done.exit_code == (DaemonFailedError.exit_code if fails else 0), done.output
+    assert "dropped:\n  event Up: 3 late\n" in done.stderr
