@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cep.dropped import Dropped, Reason
-from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES, Ints
+from cep.dropped import Reason
+from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES
 from cep.plan.change import Part
 from cep.plan.nodes import Chained, Event, Origin, Plan, Stream
 from cep.plan.types import Schema, Type
@@ -96,12 +96,6 @@ class Layout:
             for number, reason in enumerate(reasons):
                 self.dropped[owner, reason] = first + place * columns + number
         return first
-
-    def dropped_in(self, cells: Ints) -> Dropped:
-        """What was dropped so far, by the row of all global columns."""
-        return Dropped(
-            (part, reason, int(cells[column])) for (part, reason), column in self.dropped.items()
-        )
 
     @contextmanager
     def owned(self, *owners: Part, form: str, indivisible: bool = False) -> Iterator[None]:

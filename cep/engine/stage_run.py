@@ -114,6 +114,8 @@ class StageRun:
         self.compiled = compiled
         widths = row_widths(compiled.stages.plan)
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
+        self._dropped = list(compiled.layout.dropped)
+        self._columns = np.array(list(compiled.layout.dropped.values()), np.int64)
         self._entry: Entry | None = None
         self._has_floats = any(
             cell.is_float
@@ -197,7 +199,9 @@ class StageRun:
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
-        return self.compiled.layout.dropped_in(self.state.gi[0])
+        counts = self.state.gi[0, self._columns]
+        found = np.flatnonzero(counts).tolist()
+        return Dropped((*self._dropped[place], int(counts[place])) for place in found)
 
 
 def passed_on(stages: Stages, ids: StreamIds, stage: int) -> NDArray[np.bool_]:

@@ -112,6 +112,46 @@ def test_an_accepted_late_event_is_not_dropped() -> None:
     assert interpreted(plan, ROWS).dropped == native(plan, ROWS, jit=False).dropped
 
 
+CHAINED = """
+define stream S (n int);
+define engine Main (queue = 1 min);
+define engine Far (queue = 1 min, repeat = 'reject') from Main;
+define engine Copies (queue = 1 min, late = 'accept', max = 1) from Main;
+define event One in Main as every S[n == 1] repeat allow;
+define complex Ones in Main as One followed by One within 1 min;
+define complex Many in Far as Ones within 1 min;
+define complex More in Copies as Ones followed by Ones within 1 min;
+"""
+
+
+def test_a_complex_event_is_counted_in_each_engine_that_takes_it() -> None:
+    rows: list[SourceRow] = [("S", 1000 + at, {"n": 1}) for at in range(6)]
+    rows += [("S", 900, {"n": 1})]
+    expected = {
+        "event One": {"late": 1},
+        "event Ones@Copies": {"bound": 2},
+        "event Ones@Far": {"repeat": 2},
+    }
+    plan = compile_rules(CHAINED)
+    assert interpreted(plan, rows).dropped.by_name() == expected
+    assert native(plan, rows, jit=False).dropped.by_name() == expected
+
+
+HOPS = """define stream S (n int);
+@info(name='hops') from S#window.hopping(10 milliseconds, 5 milliseconds) select n insert into Out;
+"""
+
+
+def test_a_row_too_late_for_every_hop_to_come_is_counted() -> None:
+    """The window shows that of 1008 once more at 1015, not that of 1001."""
+    times = [1000, 1012, 1008, 1001, 1030]
+    rows: list[SourceRow] = [("S", time_ms, {"n": at}) for at, time_ms in enumerate(times)]
+    plan = compile_rules(HOPS)
+    expected = {"query hops": {"late": 1}}
+    assert interpreted(plan, rows).dropped.by_name() == expected
+    assert native(plan, rows, jit=False).dropped.by_name() == expected
+
+
 @pytest.mark.parametrize("mode", ["sorted", "lived"])
 def test_engines_of_events(mode: Mode) -> None:
     @examples(400)
