@@ -92,7 +92,8 @@ class PatternSource:
         self._assign_cells()
         self.last = 0
         self.armed = 1
-        width = 2
+        self.mixed = 2
+        width = 3
         for wait in self.waits[1:]:
             wait.ring = width
             width += WAIT_COLUMNS
@@ -247,6 +248,8 @@ class _Row:
             with w.block(f"if {self.outer.time} < {self.cell(source.last)}:"):
                 for wait in source.waits[1:]:
                     self._drop(wait, "purge", self.cell(source.last))
+                mixed = self.cell(source.mixed)
+                w(f"{mixed} = max({mixed}, {self.cell(source.last)})")
             w(f"{self.cell(source.last)} = {self.outer.time}")
         for wait in source.waits[1 : source.linear.every]:
             self._expire(wait)
@@ -296,12 +299,28 @@ class _Row:
         is_too_many = f"if {waiting} > {source.linear.partials_max}:"
         with w.block(is_too_many):
             for wait in waits if source.timed else ():
-                kernel = "purge" if wait.slot in slots_here else "expire"
-                self._drop(wait, kernel, self.outer.time)
+                self._drop_old(wait, wait.slot in slots_here)
             with w.block(is_too_many):
                 member = "" if len(source.group) == 1 else " + q"
                 w(f"gi[0, {source.dropped}{member}] += 1")
                 self._drop_oldest(waits)
+
+    def _drop_old(self, wait: Wait, is_here: bool) -> None:
+        """What is too old at a state counts no more; behind a younger one where the row is for it.
+
+        At the second state it stands in front, but for a time after a row that came late.
+        """
+        source, w = self.source, self.w
+        if not is_here:
+            self._drop(wait, "expire", self.outer.time)
+        elif wait.slot > 1:
+            self._drop(wait, "purge", self.outer.time)
+        else:
+            until = f"{self.cell(source.mixed)} + {source.tables.within}"
+            with w.block(f"if {self.outer.time} <= {until}:"):
+                self._drop(wait, "purge", self.outer.time)
+            with w.block("else:"):
+                self._drop(wait, "expire", self.outer.time)
 
     def _drop_oldest(self, waits: list[Wait]) -> None:
         """Of equal age the one at the earlier state."""

@@ -131,7 +131,8 @@ def settle(
 ) -> None:
     """Let the newest sink below fresh ones whose last row (time in int cell `time`) is later."""
     newest = at = home[row, ring + RING_TAIL] - 1
-    while at > home[row, ring + FRESH]:
+    front = max(home[row, ring + FRESH], home[row, ring + RING_HEAD])
+    while at > front:
         cell = int_cell(home, row, ring, at, ints)
         before = int_cell(home, row, ring, at - 1, ints)
         if wi[before + time] <= wi[cell + time]:
@@ -156,11 +157,12 @@ def _swap(cells: Ints | Floats, left: int, right: int, count: int) -> None:
 def longest_wait(wi: Ints, home: Ints, row: int, ring: int, ints: int, newest: int) -> int:
     """Since when the oldest of a ring waits: its newest row's time, which is in int cell `newest`.
 
-    FOREVER where none waits.
+    FOREVER where none waits. Gaps in front of it go.
     """
     for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
         cell = int_cell(home, row, ring, position, ints)
         if wi[cell] != DEAD:
+            home[row, ring + RING_HEAD] = position
             return wi[cell + newest]
     return FOREVER
 
