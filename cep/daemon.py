@@ -18,6 +18,7 @@ from loguru import logger
 
 from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.callbacks import Delivery, Row, load_callback
+from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.snapshot import SnapshotError
@@ -131,6 +132,13 @@ class Daemon:
     def _outputs(self, plan: Plan) -> list[str] | None:
         streams = self.config.rules.streams
         return None if streams is None else [*streams, *_signals(plan)]
+
+    @property
+    def dropped(self) -> Dropped:
+        """What the rules have dropped so far, and the risk guard for a limit."""
+        if not hasattr(self, "pipeline"):
+            return Dropped()  # it has not come so far
+        return self.pipeline.run.dropped + self.outgoing.dropped
 
     def run(self, stop: Event, ready: Event | None = None) -> None:
         """Serve until `stop` is set; `ready` is set once terminals can connect.
@@ -335,7 +343,7 @@ class Daemon:
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
             server = self._listen(stack)
-            standing = Standing(self.config, server, self.troubles)
+            standing = Standing(self.config, server, self.troubles, lambda: self.dropped)
             stack.callback(standing.end)
             stack.callback(self._send_held)
             commits.start()

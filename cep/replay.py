@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.callbacks import Delivery
+from cep.dropped import Ended, nobody
 from cep.engine.encode import InputRows, need_times
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Compiled, Run
@@ -134,11 +135,13 @@ def replay(
     advance: Callable[[int], None] = lambda n: None,
     delivery: Delivery | None = None,
     until_msc: int | None = None,
+    ended: Ended = nobody,
 ) -> Iterator[Rows]:
     """Run the rules over the sources; yields output in order, told how many rows were done.
 
     With a callback that sends rows, those are fed after the batch at hand. The rows are sorted
-    history, which ends with its newest row or at `until_msc`, UTC.
+    history, which ends with its newest row or at `until_msc`, UTC. `ended` is told what was
+    dropped.
     """
     run = rules.start(mode="sorted")
     for batch in batches(run, sources):
@@ -146,6 +149,7 @@ def replay(
         advance(len(batch))
     if (ended_msc := end_msc(sources, until_msc)) is not None:
         yield from _delivered(run, delivery, run.end(ended_msc))
+    ended(run.dropped)
 
 
 def replay_interpreted(

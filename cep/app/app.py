@@ -12,6 +12,7 @@ from typing import Any
 from cep.app import frames
 from cep.app.errors import ArgumentError, need, need_callable
 from cep.clocks import Mode
+from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
 from cep.engine.clocks import MODES
 from cep.engine.encode import Column, InputError
@@ -67,6 +68,7 @@ class App:
         self._run: Run | None = None
         self._feeds: dict[str, RowFeed] = {}
         self._is_closed = False
+        self._dropped = Dropped()
 
     def __enter__(self) -> App:
         self.start()
@@ -267,6 +269,11 @@ class App:
         need("query", query, str, "the text of an on-demand query")
         return self.run.ask(build_on_demand(query, self.plan))
 
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far, by name and reason: `app.dropped.by_name()`; closed, too."""
+        return self._dropped if self._run is None else self._run.dropped
+
     def snapshot(self) -> bytes:
         """The state between two rows."""
         return take(self.run)
@@ -286,6 +293,7 @@ class App:
 
     def close(self) -> None:
         """Let go of everything; the App cannot be used any more, but closed again."""
+        self._dropped = self.dropped
         self._run, self._is_closed = None, True
         self._feeds.clear()
 

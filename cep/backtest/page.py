@@ -17,6 +17,7 @@ from cep.backtest.records import shown_tables
 from cep.backtest.results import Results
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import PRICES, Outcome
+from cep.dropped import Dropped, title
 from cep.market import TICK_STREAM
 from cep.report import Kind, Marker, Report, Role, Series, SymbolChart, Table, Time
 from cep.report.decimate import kept_points
@@ -60,6 +61,7 @@ def report(findings: Findings, ticks: Selection) -> Report:
             signal_table(signals),
             complex_table(complexes),
             refused_table(findings.outcome.refused),
+            dropped_table(findings.results.dropped),
             Table("Assumptions", ("",), [(text,) for text in findings.assumptions]),
         ),
     )
@@ -186,6 +188,11 @@ def trade_table(trades: Sequence[Trade]) -> Table:
 def refused_table(refused: Mapping[str, int]) -> Table:
     rows = [(why, count) for why, count in sorted(refused.items()) if count]
     return Table("Signals not filled", ("Why", "Signals"), rows)
+
+
+def dropped_table(dropped: Dropped) -> Table:
+    rows = [(title(part), reason.value, count) for part, reason, count in dropped]
+    return Table("Dropped", ("What", "Why", "How many"), rows)
 
 
 def percent(share: float | None) -> str:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from cep.backtest.records import encoded, ingest_of, order_of
 from cep.backtest.selection import Selection
 from cep.backtest.slices import SLICE_ROWS, sliced
+from cep.dropped import Ended, nobody
 from cep.engine.distributed import Merge, is_distributable, run_part, shipped
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER
@@ -196,9 +197,18 @@ class _Seen:
             yield batch
 
 
-def merged_rows(rules: Compiled, keys: Sequence[str], parts: Iterable[PartRow]) -> Iterator[Rows]:
-    """Output rows in order, a slice at a time, from parts in any order."""
+def merged_rows(
+    rules: Compiled,
+    keys: Sequence[str],
+    parts: Iterable[PartRow],
+    ended: Ended = nobody,
+) -> Iterator[Rows]:
+    """Output rows in order, a slice at a time, from parts in any order.
+
+    `ended` is told what all of them have dropped.
+    """
     merge = Merge(rules, keys)
     ordered = sorted(parts, key=lambda row: (row.slice, row.place))
     for _, group in groupby(ordered, key=lambda row: row.slice):
         yield merge.push((row.place, row.part()) for row in group)
+    ended(merge.dropped)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cep.dropped import Dropped
 from cep.engine.kernels.state import OUT_STREAM
 from cep.engine.rows import Row, Rows
 from cep.plan.nodes import Plan
@@ -45,6 +46,7 @@ class Results:
         self.plan = plan
         self.records = 0
         self.counts: Counter[str] = Counter()
+        self.dropped = Dropped()
         self.signals: list[tuple[int, Row]] = []
         self.recent: dict[str, deque[dict[str, Any]]] = {}
         self._signals = {signal.name for signal in plan.signals}
@@ -54,6 +56,10 @@ class Results:
     def add_records(self, n: int) -> None:
         """So many more records were read."""
         self.records += n
+
+    def end(self, dropped: Dropped) -> None:
+        """The run has ended, and has dropped this."""
+        self.dropped = dropped
 
     def take(self, rows: Rows) -> None:
         """Note the next rows."""

@@ -9,6 +9,7 @@ import numpy as np
 from cep.archive import Mode
 from cep.backtest.records import Moment, ingest_of, lived
 from cep.backtest.selection import Selection
+from cep.dropped import Ended, nobody
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
 from cep.engine.native import Compiled, Run
@@ -16,11 +17,15 @@ from cep.engine.rows import Rows
 
 
 def sequential(
-    rules: Compiled, selection: Selection, advance: Callable[[int], None] = lambda n: None
+    rules: Compiled,
+    selection: Selection,
+    advance: Callable[[int], None] = lambda n: None,
+    ended: Ended = nobody,
 ) -> Iterator[Rows]:
     """Output rows in order, `Rows.orders` being `order_of` ingest.
 
     Sorted history ends with its newest record; what was lived ends as it did, with its watermarks.
+    `ended` is told what was dropped.
     """
     is_sorted = all(one.mode is Mode.SORTED for one in selection.stretches)
     run = rules.start(mode="sorted" if is_sorted else "lived")
@@ -42,6 +47,7 @@ def sequential(
     if done and selection.stretches[-1].mode is Mode.SORTED:
         _tell_places(run, np.array([last]), done)
         yield _at(last, run.end(newest_msc, done))
+    ended(run.dropped)
 
 
 def _at(order: int, rows: Rows) -> Rows:

@@ -22,6 +22,7 @@ from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.replay import wanted
 from cep.cli.rules import RULES, read_rules
+from cep.cli.summary import tell_dropped
 from cep.cli.text import counted
 from cep.plan import Plan, compile_rules
 from cep.report.tables import time_text
@@ -132,6 +133,7 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
     rules = Compiled(plan, outputs=shown | needed)
     run_rules(rules, selection, wishes, shown, results)
     click.echo("\n".join(run_lines(selection, results)))
+    tell_dropped(results.dropped)
     if (wishes.fills and plan.signals) or wishes.report:
         finish(archive, selection, wishes, results)
 
@@ -180,7 +182,7 @@ def running(
         with session(wishes.master) as spark, progress("backtest", unit="tasks") as bar:
             yield backtest(
                 spark, rules, selection, work=wishes.work, advance=results.add_records,
-                reach=bar.reach,
+                reach=bar.reach, ended=results.end,
             )  # fmt: skip
         return
     if reason:
@@ -191,7 +193,7 @@ def running(
             results.add_records(n)
             bar.advance(n)
 
-        yield sequential(rules, selection, advance)
+        yield sequential(rules, selection, advance, results.end)
 
 
 def spark_parts() -> tuple[Any, Any]:

@@ -71,9 +71,12 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
 
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
-    daemon.run(stop)
-    for name, count in sorted(daemon.sink.counters.items()):
-        logger.info("{}: {}", name, count)
+    try:
+        daemon.run(stop)
+    finally:
+        for name, count in sorted(daemon.sink.counters.items()):
+            logger.info("{}: {}", name, count)
+        logger.info("{}", "\n".join(daemon.dropped.lines()))
 
 
 def _made(settings: Config) -> Daemon:

@@ -16,6 +16,8 @@ from cep.cli.output import output
 from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
+from cep.cli.summary import tell_dropped
+from cep.dropped import Dropped
 from cep.plan import Plan, compile_rules
 from mt5bridge.local import local
 
@@ -121,9 +123,11 @@ def run_replay(
     delivery = Delivery(plan, load_callback(callback)) if callback else None
     compiled = Compiled(plan, outputs=outputs, jit=not plain)
     total = sum(len(source.order) for source in sources)
+    dropped: list[Dropped] = []
     with output(out) as sink, progress("replay", total) as bar:
-        for rows in replay(compiled, sources, bar.advance, delivery, until_msc):
+        for rows in replay(compiled, sources, bar.advance, delivery, until_msc, dropped.append):
             sink.writelines(line + b"\n" for line in rows.json_lines())
+    tell_dropped(*dropped)
     if delivery is not None and delivery.failures:
         raise UserError(f"EventsCallback failed on {delivery.failures} rows", "see the log above")
 
@@ -148,6 +152,7 @@ def run_reference(
     with output(out) as sink, progress("replay", total) as bar:
         for rows in replay_interpreted(run, sources, bar.advance, until_msc):
             sink.writelines(encode(row) + b"\n" for row in rows)
+    tell_dropped(run.dropped)
 
 
 def run_on_database(
@@ -173,6 +178,7 @@ def run_on_database(
             sink.writelines(line + b"\n" for line in lines)
         if run.late:
             click.echo(LATE.format(count=run.late), err=True)
+        tell_dropped(run.dropped)
 
 
 def run_trace(
@@ -190,9 +196,11 @@ def run_trace(
 
     scope, sources = Scope(plan, key, names), read_sources(plan, files)
     total = sum(len(source.order) for source in sources)
+    dropped: list[Dropped] = []
     with output(out) as sink, progress("trace", total) as bar:
-        for line in traced(plan, scope, sources, bar.advance, until_msc):
+        for line in traced(plan, scope, sources, bar.advance, until_msc, dropped.append):
             sink.write(f"{line}\n".encode())
+    tell_dropped(*dropped)
 
 
 def _check_trace(backend: str, streams: str | None, callback: Path | None) -> None:
@@ -224,9 +232,12 @@ def run_on_spark(
 
     sources = read_sources(plan, files)
     compiled = Compiled(plan, outputs=outputs, jit=not plain)
+    dropped: list[Dropped] = []
     with session() as spark, TemporaryDirectory() as folder, output(out) as sink:
-        for rows in replay_on_spark(spark, compiled, sources, Path(folder), until_msc):
+        place, told = Path(folder), dropped.append
+        for rows in replay_on_spark(spark, compiled, sources, place, until_msc, told):
             sink.writelines(line + b"\n" for line in rows.json_lines())
+    tell_dropped(*dropped)
 
 
 def wanted(plan: Plan, streams: str | None) -> list[str] | None:

@@ -233,12 +233,11 @@ class _Moved:
             ki[key, chain + col.CHAIN_UNSORTED] = is_unsorted
 
     def _engines(self, engines: list[str]) -> None:
-        """Counters of the engines, and the newest entry of each definition."""
+        """How many events entered the engines, and the newest entry of each definition."""
         before, after = self.old.compiled.tables, self.new.compiled.tables
         for engine in engines:
-            source, target = before.counters[engine], after.counters[engine]
-            counted = self.old.state.gi[0, source : source + col.COUNTERS]
-            self.new.state.gi[0, target : target + col.COUNTERS] = counted
+            entered = self.old.state.gi[0, before.entered[engine]]
+            self.new.state.gi[0, after.entered[engine]] = entered
         rows = int(self.old.state.gi[0, KEYS]) + 1
         stages = self.new.compiled.stages
         stage = self.new.compiled.stage

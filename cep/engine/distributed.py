@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.dropped import Dropped, State
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import (
     OUT_ATTRIBUTES,
@@ -30,13 +31,17 @@ from cep.plan.types import Type
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Output of stage 1 for some keys, as plain bytes: int64 and float64 in C order."""
+    """Output of stage 1 for some keys, as plain bytes: int64 and float64 in C order.
+
+    `dropped` is what was dropped meanwhile.
+    """
 
     ints: bytes
     floats: bytes
     lists: bytes
     widths: tuple[int, int]
     strings: list[str]
+    dropped: State
 
     def rows(self) -> OutputRows:
         return OutputRows(
@@ -66,6 +71,7 @@ def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
     kept: list[OutputRows] = []
     needed = shipped(run.rules)
     offset = 0
+    before = run.dropped
     for batch in batches:
         for rows in run.feed_keyed(batch):
             places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
@@ -80,6 +86,7 @@ def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
         merged.lists.tobytes(),
         (merged.ints.shape[1], merged.floats.shape[1]),
         run.strings.values,
+        (run.dropped - before).state(),
     )
     return msgspec.msgpack.encode(part)
 
@@ -98,6 +105,12 @@ class Merge:
         self._counts = dict.fromkeys(self._entries, 0)
         self._numbers: dict[tuple[str, int], Ints] = {}
         self._records = 0
+        self._dropped = Dropped()
+
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far, by all parts and by stage 2."""
+        return self._dropped + self.run.dropped
 
     def push(self, parts: Iterable[tuple[int, bytes]]) -> Rows:
         """The rows of the next slice, from (origin, part) pairs in order of their origins."""
@@ -124,6 +137,7 @@ class Merge:
             rows.ints[complexes, OUT_ATTRIBUTES + 2] += offset
             offset += len(rows.lists)
             _translate(self.run, rows.ints, part.strings)
+            self._dropped += Dropped.of(part.dropped)
             moved.append(rows)
             origins.append(np.full(len(rows.ints), origin, np.int64))
         merged = _concatenated(self.run, moved)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cep.dropped import Reason
 from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES
 from cep.plan.change import Part
 from cep.plan.nodes import Chained, Event, Origin, Plan, Stream
@@ -68,6 +69,8 @@ class Layout:
     starts: list[Start] = field(default_factory=list)
     kinds: dict[int, tuple[Part, ...]] = field(default_factory=dict)
     """Whose groups have which kind in the hash table."""
+    dropped: dict[tuple[Part, Reason], int] = field(default_factory=dict)
+    """The global column in which is counted what a part drops."""
     _owned: tuple[tuple[Part, ...], str, bool] = ((), "", False)
 
     def int_columns(self, home: Home, count: int) -> int:
@@ -83,6 +86,15 @@ class Layout:
         owners, form, indivisible = self._owned
         is_float = widths is self.floats
         self.blocks.append(Block(owners, form, home, is_float, first, count, indivisible))
+        return first
+
+    def counted(self, owners: Iterable[Part], *reasons: Reason) -> int:
+        """Global columns for what each of these parts drops, by reason; the first one's index."""
+        owners, columns = list(owners), len(reasons)
+        first = self.each(owners, "dropped", lambda: self.int_columns("global", columns))
+        for place, owner in enumerate(owners):
+            for number, reason in enumerate(reasons):
+                self.dropped[owner, reason] = first + place * columns + number
         return first
 
     @contextmanager

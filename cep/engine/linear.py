@@ -148,6 +148,8 @@ def _state_reason(match: Match) -> str | None:
             return REASONS[type(state)]
     if match.kind == "sequence" and len(chain) > STATES_MAX:
         return f"it has more than {STATES_MAX} events"
+    if match.kind == "sequence" and match.partials_max < len(chain) - 1:
+        return "it may have more partial matches than `@bound` allows"
     return None
 
 

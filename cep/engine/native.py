@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.clocks import Mode
+from cep.dropped import Dropped
 from cep.engine.clocks import Clocks
 from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.kernels.state import (
@@ -596,10 +597,8 @@ class Run:
         """Which stream ids are those of complex events."""
         return self._complex[streams]
 
-    def counters(self) -> dict[str, dict[str, int]]:
-        """Per engine: events entered, repeated, late, overfull, evicted."""
-        return {
-            engine.name: self.stages[self.rules.stages.engine(engine.name)].counters(engine.name)
-            for engine in self.rules.plan.engines
-            if self.rules.stages.engine(engine.name) in self.stages
-        }
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far, by all stages."""
+        inside = Dropped() if self.interpreted is None else self.interpreted.interpreter.dropped
+        return sum((stage.dropped() for stage in self.stages.values()), inside)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.dropped import Dropped
 from cep.engine.bounds import Flow
 from cep.engine.codegen.module import ModuleSource
 from cep.engine.encode import InputRows
@@ -113,6 +114,8 @@ class StageRun:
         self.compiled = compiled
         widths = row_widths(compiled.stages.plan)
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
+        self._dropped = list(compiled.layout.dropped)
+        self._columns = np.array(list(compiled.layout.dropped.values()), np.int64)
         self._entry: Entry | None = None
         self._has_floats = any(
             cell.is_float
@@ -194,12 +197,11 @@ class StageRun:
             return OutputRows(ints, np.zeros((rows, state.of.shape[1])), found)
         return OutputRows(ints, state.of[:rows].copy(), found)
 
-    def counters(self, engine: str) -> dict[str, int]:
-        """What an engine's queue has counted so far."""
-        names = ("entered", "repeated", "late", "overfull", "evicted")
-        first = self.compiled.tables.counters[engine]
-        values = self.state.gi[0, first : first + len(names)]
-        return dict(zip(names, map(int, values), strict=True))
+    def dropped(self) -> Dropped:
+        """What was dropped so far."""
+        counts = self.state.gi[0, self._columns]
+        found = np.flatnonzero(counts).tolist()
+        return Dropped((*self._dropped[place], int(counts[place])) for place in found)
 
 
 def passed_on(stages: Stages, ids: StreamIds, stage: int) -> NDArray[np.bool_]:

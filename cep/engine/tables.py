@@ -6,15 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cep.dropped import Reason
 from cep.engine.kernels import tables as col
 from cep.engine.kernels.state import Ints
 from cep.engine.layout import Home, Layout, StreamIds
 from cep.engine.patterns import Shape, shape_of
 from cep.engine.stages import Stages
+from cep.plan.change import Part, chained_part, operator_part
 from cep.plan.nodes import Chained, Complex, Engine, Event, Plan, Ref, Repeat
 
 BITS_A_WORD = 62
 REPEATS = {Repeat.REJECT: col.REJECT, Repeat.REFRESH: col.REFRESH, Repeat.ALLOW: col.ALLOW}
+DROPPED = (Reason.LATE, Reason.REPEAT, Reason.OPPOSITE, Reason.BOUND)
+"""The columns `DROPPED_LATE` and so on of a definition."""
 
 
 @dataclass(slots=True)
@@ -28,7 +32,7 @@ class Tables:
 
     flat: Ints
     definitions: dict[str, int]
-    counters: dict[str, int]
+    entered: dict[str, int]
     queues: dict[str, int]
     chains: dict[str, int]
     lasts: dict[str, int]
@@ -75,9 +79,7 @@ class TableBuilder:
 
     def build(self) -> Tables:
         self._assign_bits()
-        counters = {
-            engine.name: self.layout.int_columns("global", col.COUNTERS) for engine in self.engines
-        }
+        entered = {engine.name: self.layout.int_columns("global", 1) for engine in self.engines}
         queues = {
             engine.name: self.layout.int_columns(self._home(engine), col.QUEUE_COLUMNS)
             for engine in self.engines
@@ -89,12 +91,12 @@ class TableBuilder:
         }
         first_last = self.layout.int_columns("key", len(self.entries))
         self.lasts = {name: first_last + index for name, index in self.definitions.items()}
-        self._write(counters, queues)
+        self._write(entered, queues)
         shapes = list(self.shapes.values())
         return Tables(
             flat=np.array(self.cells, dtype=np.int64),
             definitions=self.definitions,
-            counters=counters,
+            entered=entered,
             queues=queues,
             chains=self.chains,
             lasts=self.lasts,
@@ -154,11 +156,11 @@ class TableBuilder:
         self.cells += cells
         return offset
 
-    def _write(self, counters: dict[str, int], queues: dict[str, int]) -> None:
+    def _write(self, entered: dict[str, int], queues: dict[str, int]) -> None:
         self.cells = [0] * col.TABLE_HEADER
         self.cells[col.STRIDE] = self.plan.number_stride
         engine_at = {
-            engine.name: self._append(self._engine(engine, counters, queues))
+            engine.name: self._append(self._engine(engine, entered, queues))
             for engine in self.engines
         }
         self.cells[col.DEFINITIONS] = self._append([0] * (col.DEF_SIZE * len(self.entries)))
@@ -184,9 +186,7 @@ class TableBuilder:
         self.cells[col.STREAM_RULE] = self._append(rules)
         self.cells[col.STREAM_DEF] = self._append(raises)
 
-    def _engine(
-        self, engine: Engine, counters: dict[str, int], queues: dict[str, int]
-    ) -> list[int]:
+    def _engine(self, engine: Engine, entered: dict[str, int], queues: dict[str, int]) -> list[int]:
         return [
             engine.span_ms,
             int(engine.opposites == "validate"),
@@ -194,7 +194,7 @@ class TableBuilder:
             engine.events_max,
             int(self.stages.by.is_engine_keyed(engine.name)),
             queues[engine.name],
-            counters[engine.name],
+            entered[engine.name],
             self.chains.get(engine.name, 0),
         ]
 
@@ -214,6 +214,7 @@ class TableBuilder:
             len(others),
             self._append([cell for end in ends for cell in end]),
             len(ends),
+            self.layout.counted([entry_part(entry)], *DROPPED),
         ]
 
     def _ends(self) -> dict[int, list[tuple[int, int]]]:
@@ -278,6 +279,11 @@ class TableBuilder:
             shape.ends_absent[index],
             shape.starts_absent[index],
         ]
+
+
+def entry_part(entry: Event | Chained) -> Part:
+    """A definition as a part of the rules."""
+    return operator_part(entry) if isinstance(entry, Event) else chained_part(entry)
 
 
 def entry_name(entry: Event | Chained) -> str:

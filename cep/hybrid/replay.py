@@ -8,6 +8,7 @@ import msgspec
 
 from cep.database.drivers import connect
 from cep.database.runner import Options, Runner
+from cep.dropped import Dropped
 from cep.engine.native import Compiled
 from cep.engine.rows import Row
 from cep.hybrid.halves import Halves, Part, merged
@@ -45,6 +46,11 @@ class Hybrid:
     def late(self) -> int:
         """How many rows were older than one before them."""
         return self._halves.late
+
+    @property
+    def dropped(self) -> Dropped:
+        """What our engine has dropped so far; a database drops nothing."""
+        return self._halves.run.dropped
 
     def replay(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from cep.dropped import Dropped, State
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.events.carry import carried
 from cep.interpreter.interpreter import Interpreter
@@ -19,6 +20,8 @@ KEPT_KINDS = ("query", "table", "window", "aggregation", "trigger", "stream", "e
 """Parts whose state lies below `/kind/name/`; that of partitions is below a key, too."""
 RUN = "/run/"
 """Where the state of the run itself lies, which goes on whatever the rules say."""
+DROPPED = f"{RUN}dropped"
+"""What was dropped; of that, what names stay."""
 
 
 def changed(interpreter: Interpreter, plan: Plan) -> tuple[Interpreter, Report]:
@@ -50,6 +53,7 @@ def _renamed(saved: Saved, change: Change) -> Saved:
         place = f"/engine/{engine.name}/queue"
         if place in parts:
             parts[place] = pack(carried(unpack(parts[place]), engine, change))
+    parts[DROPPED] = pack(_carried(unpack(parts[DROPPED]), change))
     partitions = {
         new: saved.partitions[old]
         for (kind, new), (_, old) in change.kept.items()
@@ -62,6 +66,10 @@ def _renamed(saved: Saved, change: Change) -> Saved:
         partitions=partitions,
         parts=parts,
     )
+
+
+def _carried(state: State, change: Change) -> State:
+    return Dropped.of(state).carried(change).state()
 
 
 def _timers(timers: Timers, rename: Rename) -> Timers:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from loguru import logger
 
 from cep.clocks import Lateness
+from cep.dropped import Dropped, Reason
 from cep.interpreter.cause import Cause
 from cep.interpreter.clock import FIRST, Clock, Fire, Rank, Site, Timer
 from cep.interpreter.clocks import NO_KEY, Clocks
@@ -89,6 +90,7 @@ class Shared:
         self.aggregations: dict[str, Any] = {}
         self.trace: Trace | None = None
         self.cause = Cause()
+        self.dropped = Dropped()
 
 
 class Context:
@@ -96,7 +98,8 @@ class Context:
 
     In a partition `key` is the key, and `place` the path with `*` for it. `owner` names the query
     or event in a way that does not depend on what else a file has. `wants_expired` says whether
-    what is written here takes expired rows, which some of Siddhi's windows go by.
+    what is written here takes expired rows, which some of Siddhi's windows go by. What is dropped
+    here is counted under the name of `part`.
     """
 
     def __init__(
@@ -117,6 +120,7 @@ class Context:
         self.clock = shared.clock
         self.clock_of = ALL_TOGETHER
         self.rank = FIRST
+        self.part: Part = ("", "")
 
     @property
     def now_ms(self) -> int:
@@ -160,6 +164,7 @@ class Context:
         """This place, as that of a part of the plan, with its clock and its place in the file."""
         place, clock_of = self.shared.of_plan.get((kind, name), (0, ALL_TOGETHER))
         found = copy(self)
+        found.part = kind, name
         found.clock_of = clock_of
         found.rank = Rank(place, self.rank.key)
         found.clock = self.shared.clocks.common(clock_of.sources)
@@ -188,6 +193,10 @@ class Context:
             value = row.values[position]
             return value if isinstance(value, str) else None
         return None
+
+    def drop_for(self, reason: Reason, count: int = 1) -> None:
+        """Count what is dropped here."""
+        self.shared.dropped.add(self.part, reason, count)
 
     def tell(self, text: str, rows: Iterable[Row]) -> None:
         """Tell the trace, if there is one, what became of rows here."""

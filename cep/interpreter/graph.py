@@ -153,12 +153,14 @@ class Graph:
         return [windows[name] for name in names]
 
     def _keep_run(self) -> None:
-        """Snapshots have what is known of keys, of lateness, and of the last record."""
+        """Snapshots have what is known of keys, of lateness, of the last record, and what was
+        dropped."""
         place = Context(self.shared).within("run")
         place.keep(self.shared.lateness, "lateness")
         place.keep(self.shared.clocks, "clocks")
         place.keep(self.shared.keys, "keys")
         place.keep(self.shared.cause, "place")
+        place.keep(self.shared.dropped, "dropped")
 
     def _make_operators(self) -> None:
         self.partitions = {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from cep.clocks import Lateness, Mode, key_position
+from cep.dropped import Dropped
 from cep.interpreter.codec import unpack
 from cep.interpreter.context import Shared, Trace
 from cep.interpreter.events import Queued
@@ -111,9 +112,10 @@ class Interpreter:
         self._graph.stream(name).watch(callback)
         self._watchers.append((name, callback))
 
-    def counters(self) -> dict[str, dict[str, int]]:
-        """Per engine of events: how many entered, were repeated, late, overfull, evicted."""
-        return self._graph.events.counters()
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far."""
+        return Dropped(self._graph.shared.dropped)
 
     def queue(self, engine: str) -> list[Queued]:
         """The events in the queue of an engine, in order of arrival, with what they are bound to.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from cep.dropped import Reason
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.inputs import make_input
@@ -50,6 +51,7 @@ class MatchingPart:
     """All ways to match that have begun, those of earlier instants and those of this one."""
 
     def __init__(self, matching: Matching, context: Context, emit: Callable[[list[Chunk]], None]):
+        self._context = context
         self._matching = matching
         self._automaton = automaton(matching.regex)
         self._symbols = [_Symbol(symbol, context) for symbol in matching.symbols]
@@ -69,6 +71,7 @@ class MatchingPart:
     def _take(self, row: Row) -> Chunk:
         """The matches whose last row this is."""
         if self._instant_ms is not None and row.time < self._instant_ms:
+            self._context.drop_for(Reason.LATE)
             return []
         if row.time != self._instant_ms:
             self._next_instant(row.time)
@@ -95,6 +98,7 @@ class MatchingPart:
             standing[way.positions] += 1
             if standing[way.positions] <= self._matching.partials_max:
                 kept.append(way)
+        self._context.drop_for(Reason.BOUND, len(self._here) - len(kept))
         self._here = kept[::-1]
 
     def _extend(self, way: Way, row: Row) -> Chunk:

@@ -33,8 +33,7 @@ class Instance:
 
     def _make(self, query: Query) -> RunningQuery:
         callbacks = self._partition.callbacks(query.name)
-        place = self.context.within(query.name).going_by("query", query.name)
-        running = RunningQuery(query, place, self._target, callbacks)
+        running = RunningQuery(query, self.context.within(query.name), self._target, callbacks)
         for name, receiver in running.receivers:
             self.stream(name).subscribe(receiver)
         return running

@@ -33,6 +33,7 @@ class RunningQuery:
     ) -> None:
         self.name = query.name
         context = context.owned_by(_owner(query)).wanting(query.output.events)
+        context = context.going_by("query", query.name)
         self._shared = context.shared
         publisher = Publisher(callbacks, make_write(query.output, stream, context))
         self._limiter = make_limiter(query, context, publisher.send)

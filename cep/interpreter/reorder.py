@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+from cep.dropped import Reason
 from cep.interpreter.context import Context
 from cep.interpreter.rows import Chunk, Row
 from cep.plan.nodes import Reorder
@@ -13,12 +14,14 @@ from cep.plan.nodes import Reorder
 class ReorderStage:
     """Holds rows until they are `max_delay_ms` older than the newest; equal times keep their order.
 
-    A row older than the watermark is late: it is given back apart, at once.
+    A row older than the watermark is late: it is given back apart, at once, and dropped where no
+    stream takes it.
     """
 
     def __init__(self, reorder: Reorder, context: Context) -> None:
         self.late_stream = reorder.late_stream
         self.max_delay_ms = reorder.max_delay_ms
+        self._context = context
         self._waiting: list[tuple[int, int, Row]] = []
         self._count = 0
         self._watermark_ms: int | None = None
@@ -27,6 +30,8 @@ class ReorderStage:
     def push(self, rows: Chunk) -> tuple[Chunk, Chunk]:
         """Take rows; gives (rows that may go on, in order of time; rows that are late)."""
         late = [row for row in rows if not self._wait(row)]
+        if self.late_stream is None:
+            self._context.drop_for(Reason.REORDER, len(late))
         return self._due(), late
 
     def advance(self, time_ms: int) -> Chunk:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from cep.clocks import Mode
+from cep.dropped import Dropped
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
 from cep.plan.nodes import Plan, Stream
@@ -83,9 +84,10 @@ class InterpretedRun:
         self.interpreter.end(time_ms)
         return self._taken()
 
-    def counters(self) -> dict[str, dict[str, int]]:
-        """Per engine: events entered, repeated, late, overfull, evicted."""
-        return self.interpreter.counters()
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far."""
+        return self.interpreter.dropped
 
     def _take(self, stream: Stream, chunk: Chunk) -> None:
         types, names = self._types[stream.name], stream.schema.names

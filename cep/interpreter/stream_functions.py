@@ -8,6 +8,7 @@ from typing import Any
 
 from loguru import logger
 
+from cep.dropped import Reason
 from cep.interpreter.bars import TickBars, TimeBars, VolumeBars
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
@@ -152,6 +153,7 @@ class IndicatorOfGroup:
         ends_ms = self.item.ends_ms(row)
         is_late = self._context.shared.cause.is_late
         if is_late and ends_ms is not None and ends_ms <= self._context.now_ms:
+            self._context.drop_for(Reason.LATE)
             return []
         before = self.item.due_ms
         out = self.item.take(row)

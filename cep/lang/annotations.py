@@ -45,7 +45,8 @@ KINDS = (
     AnnotationKind(
         "reorder",
         ("stream",),
-        "`max.delay` puts late rows back in order, `late.stream` gets those that are later still",
+        "`max.delay` puts late rows back in order, `late.stream` gets those that are later still; "
+        "without it they are dropped and counted",
     ),
     AnnotationKind(
         "purge",
@@ -54,7 +55,11 @@ KINDS = (
     ),
     AnnotationKind("retentionPeriod", ("purge",), "inside `@purge`: how long each unit is kept"),
     AnnotationKind("PartitionById", ("aggregation",), "shares an aggregation over several nodes"),
-    AnnotationKind("bound", ("query",), "`partials`: how many partial matches are kept"),
+    AnnotationKind(
+        "bound",
+        ("query",),
+        "`partials`: how many partial matches are kept, in all states together",
+    ),
     AnnotationKind("expired", ("query",), "`stream` gets the partial matches that run out of time"),
     AnnotationKind("async", ("stream",), "accepted without effect: rows are taken in order"),
     AnnotationKind(

@@ -9,6 +9,7 @@ from typing import Any
 
 from loguru import logger
 
+from cep.dropped import Dropped, Reason
 from cep.live.config import Config
 from cep.live.state_folder import inbox_folder
 from mt5bridge import clock
@@ -73,6 +74,12 @@ class Outgoing:
         self._deals = 0  # number of the newest record of a deal
         self._look_ms = 0
         self._is_trading = config.signals.send or config.orders.send
+
+    @property
+    def dropped(self) -> Dropped:
+        """What was refused for a limit, as far back as the order journal goes."""
+        refused = self.desk.limited.items()
+        return Dropped((part, Reason.LIMIT, count) for part, count in refused)
 
     def listen(self, sink: Sink) -> None:
         """Hear what terminals report."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from cep.dropped import Dropped
 from cep.live.config import Config
 from mt5bridge import clock
 from mt5bridge.clock import Now
@@ -32,10 +34,17 @@ def pause_ms(took_ms: int) -> int:
 class Standing:
     """Belongs to the server's thread."""
 
-    def __init__(self, config: Config, server: Server, troubles: Troubles) -> None:
+    def __init__(
+        self,
+        config: Config,
+        server: Server,
+        troubles: Troubles,
+        dropped: Callable[[], Dropped] = Dropped,
+    ) -> None:
         self._config = config
         self._server = server
         self._troubles = troubles
+        self._dropped = dropped
         self._path = status_path(config)
         self._next_ms = 0
 
@@ -53,6 +62,7 @@ class Standing:
             sends_signals=self._config.signals.send,
             sends_orders=self._config.orders.send,
             dry_run=self._config.risk.dry_run,
+            dropped=self._dropped().by_name(),
             troubles=list(self._troubles),
         )
 

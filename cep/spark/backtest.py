@@ -22,6 +22,7 @@ from cep.backtest.parts import Job, PartRow, merged_rows, slice_rows_for, tasks,
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection
 from cep.backtest.slices import cuts
+from cep.dropped import Ended, nobody
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
@@ -41,12 +42,14 @@ def backtest(
     slice_rows: int | None = None,
     advance: Callable[[int], None] = lambda n: None,
     reach: Callable[[int, int], None] = lambda done, total: None,
+    ended: Ended = nobody,
 ) -> Iterator[Rows]:
     """Output rows in order, those of `cep.backtest.sequential.sequential`.
 
     `work` is a folder that all machines can write to; one of this machine if left out. `advance` is
-    told how many records were read, `reach` how many tasks of how many are done. BacktestError when
-    the rules cannot be run a symbol at a time (`why_sequential`).
+    told how many records were read, `reach` how many tasks of how many are done, `ended` what all
+    tasks and the driver have dropped. BacktestError when the rules cannot be run a symbol at a time
+    (`why_sequential`).
     """
     reason = why_sequential(rules)
     if reason is not None:
@@ -59,7 +62,7 @@ def backtest(
         with reporting(spark, reach):
             parts = collected(parts_frame(spark, job, selection))
         advance(sum(part.rows for part in parts))
-        yield from merged_rows(rules, keys, parts)
+        yield from merged_rows(rules, keys, parts, ended)
 
 
 def warm(rules: Compiled) -> None:

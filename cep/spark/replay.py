@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from cep.archive.paths import encode_name
 from cep.backtest.parts import Job
+from cep.dropped import Ended, nobody
 from cep.engine.distributed import Merge, is_distributable, run_part
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
@@ -29,14 +30,16 @@ def replay_on_spark(
     sources: list[Source],
     folder: Path,
     until_msc: int | None = None,
+    ended: Ended = nobody,
 ) -> Iterator[Rows]:
     """Output rows of `cep.replay.replay`; `folder` takes the rows of each key meanwhile.
 
     Rules that cannot be run a key at a time run in this process, in sequence: all that mind the
-    time that passes `until_msc` are among them.
+    time that passes `until_msc` are among them. So do records that may be late, since each is
+    judged by those of all keys before it.
     """
-    if is_distributable(rules) is not None:
-        yield from replay(rules, sources, until_msc=until_msc)
+    if is_distributable(rules) is not None or not are_in_order(sources):
+        yield from replay(rules, sources, until_msc=until_msc, ended=ended)
         return
     keyed = _keyed(rules, sources)
     keys = keys_in_order(keyed)
@@ -48,6 +51,14 @@ def replay_on_spark(
     parts = spread.mapInArrow(partial(run_places, job, str(folder)), PARTS).collect()
     merge = Merge(rules, known)
     yield merge.push((row.place, bytes(row.part)) for row in sorted(parts))
+    ended(merge.dropped)
+
+
+def are_in_order(sources: list[Source]) -> bool:
+    """Whether no record is older than one before it."""
+    orders = np.concatenate([one.order for one in sources])
+    times = np.concatenate([one.table["time_msc"].to_numpy() for one in sources])
+    return bool((np.diff(times[np.argsort(orders)]) >= 0).all())
 
 
 def _keyed(rules: Compiled, sources: list[Source]) -> list[tuple[str, Source]]:

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from cep.dropped import Ended, nobody
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
@@ -37,10 +38,11 @@ def traced(
     sources: list[Source],
     advance: Callable[[int], None] = lambda n: None,
     until_msc: int | None = None,
+    ended: Ended = nobody,
 ) -> Iterator[str]:
     """The trace, a line each: a block for each record that touches a rule of the scope.
 
-    The input ends as for `replay`.
+    The input ends as for `replay`, and `ended` is told what was dropped, for all keys.
     TraceError, at the end, when no row has the key.
     """
     tracer = Tracer(plan, scope)
@@ -49,6 +51,7 @@ def traced(
         advance(len(batch))
     if (ended_msc := end_msc(sources, until_msc)) is not None:
         yield from tracer.end(ended_msc)
+    ended(tracer.run.dropped)
     if scope.key is not None and scope.key not in scope.seen_keys:
         keys = sorted(scope.seen_keys)
         hint = f"the keys are {', '.join(keys[:20])}" if keys else "no row has a key at all"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,7 +11,7 @@ from loguru import logger
 
 from mt5bridge.orders.book import Book, Entry
 from mt5bridge.orders.deals import dealt
-from mt5bridge.orders.guard import Guard
+from mt5bridge.orders.guard import Guard, names_limit
 from mt5bridge.orders.journal import OrderJournal
 from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.records import (
@@ -27,7 +27,7 @@ from mt5bridge.orders.records import (
 )
 from mt5bridge.orders.request import described, differs, opens
 from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
-from mt5bridge.wire import Order, SignalResult, SignalStatus
+from mt5bridge.wire import Order, Signal, SignalResult, SignalStatus
 
 _DAY_MS = 86_400_000
 _ROUNDING = 1e-9
@@ -100,6 +100,7 @@ class Desk:
         self._held: deque[tuple[int, Entry, int]] = deque()
         self._told_funds: set[str] = set()  # accounts of which a trader has told
         self._told_of = 0  # number of the newest record of a terminal
+        self.limited: Counter[tuple[str, str]] = Counter()  # refused for a limit: kind, name
         for record in journal.records:
             self._apply(record)
 
@@ -114,6 +115,7 @@ class Desk:
         if len(self.journal.records) > len(kept) + _TIDY_AT:
             self.journal.rewrite(kept)
             self.book, self.guard = Book(), Guard(self.limits)
+            self.limited.clear()
             for record in kept:
                 self._apply(record)
         self.journal.records.clear()
@@ -393,6 +395,9 @@ class Desk:
                 entry = self.book.get(record.id)
                 for terminal in entry.fates if entry is not None else ():
                     self.guard.unsent(record.id, terminal)
+                if entry is not None and names_limit(record.text):
+                    kind = "signal" if isinstance(entry.request, Signal) else "order"
+                    self.limited[kind, entry.request.name] += 1
             case Dealt():
                 self.guard.dealt(record)
             case Halted():

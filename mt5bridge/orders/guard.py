@@ -19,8 +19,18 @@ from mt5bridge.server import Request
 from mt5bridge.wire import Account, OrderSide, Side, SignalResult, SignalStatus
 
 _MINUTE_MS = 60_000
+_LIMITS = (
+    "symbols", "lots_per_order", "lots_per_symbol", "lots_per_day", "orders_per_minute",
+    "loss_per_day",
+)  # fmt: skip
+"""What a refusal for a limit begins with."""
 _DECIMALS = 8
 """Of lots: what they differ by further on is the rounding of their sums."""
+
+
+def names_limit(refusal: str) -> bool:
+    """Whether it is one of the limits for which something was refused."""
+    return refusal.partition(" ")[0] in _LIMITS
 
 
 @dataclass(slots=True)

@@ -95,6 +95,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     sends_orders: bool = False
     dry_run: bool = False
     counters: dict[str, int] = {}
+    dropped: dict[str, dict[str, int]] = {}  # by rules and limits: name, reason
     complaints: list[str] = []  # the newest ones, oldest first
     troubles: list[Trouble] = []  # what fails now, oldest first
 

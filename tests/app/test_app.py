@@ -36,6 +36,17 @@ def send_all(to: App, ticks: list[tuple[int, str, float]] = TICKS) -> list[dict[
     return [row for time, *values in ticks for row in to.send("Tick", values, time)]
 
 
+def test_what_was_dropped_is_told_and_kept() -> None:
+    text = "define stream S (symbol string, n int); define event Up as every S[n > 0];"
+    with App(text, jit=False) as first:
+        first.send_all("S", [(1000, "A", 1), (2000, "A", 1), (1500, "B", 1), (3000, "A", 1)])
+        assert first.dropped.by_name() == {"event Up": {"repeat": 3}}
+        saved = first.snapshot()
+    second = App(text, jit=False)
+    second.restore(saved)
+    assert second.dropped == first.dropped
+
+
 def test_rows_are_returned_in_order() -> None:
     rows = send_all(app(outputs=["Total"]))
     assert [(row["time_msc"], row["symbol"], row["total"]) for row in rows] == [

@@ -27,6 +27,7 @@ from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.slices import SLICE_ROWS, cuts
+from cep.dropped import Dropped, Ended, nobody
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.replay import read_sources, replay
@@ -40,18 +41,24 @@ from tests.spool.groups import tick_group, ticks
 Build = Callable[[Path], Archive]
 
 
-def lines_in_sequence(rules: Compiled, selection: Selection) -> list[bytes]:
-    return [line for rows in sequential(rules, selection) for line in rows.json_lines()]
+def lines_in_sequence(rules: Compiled, selection: Selection, ended: Ended = nobody) -> list[bytes]:
+    found = sequential(rules, selection, ended=ended)
+    return [line for rows in found for line in rows.json_lines()]
 
 
 def lines_in_parts(
-    rules: Compiled, selection: Selection, slice_rows: int, tasks_max: int
+    rules: Compiled,
+    selection: Selection,
+    slice_rows: int,
+    tasks_max: int,
+    ended: Ended = nobody,
 ) -> list[bytes]:
     keys = keys_in_order(selection, rules.plan)
     with TemporaryDirectory() as folder:
         job = Job.of(rules, keys, cuts(selection.files, slice_rows), folder)
         parts = [row for task in tasks(selection, tasks_max) for row in run_task(job, task)]
-        return [line for rows in merged_rows(rules, keys, parts) for line in rows.json_lines()]
+        merged = merged_rows(rules, keys, parts, ended)
+        return [line for rows in merged for line in rows.json_lines()]
 
 
 @pytest.fixture(scope="module", params=[recorded, imported], ids=["recorded", "imported"])
@@ -90,8 +97,11 @@ def test_sequential_is_replay(archive: Archive, text: str, tmp_path: Path) -> No
 def test_parts_are_sequential(archive: Archive, text: str, slice_rows: int) -> None:
     plan = compile_rules(text)
     rules, selection = Compiled(plan), select(archive, plan)
-    expected = lines_in_sequence(rules, selection)
-    assert lines_in_parts(rules, selection, slice_rows, 2) == expected
+    dropped: list[Dropped] = []
+    expected = lines_in_sequence(rules, selection, dropped.append)
+    assert lines_in_parts(rules, selection, slice_rows, 2, dropped.append) == expected
+    assert dropped[0] == dropped[1]
+    assert {"opposite", "repeat"} <= {reason.value for _, reason, _ in dropped[0]}
 
 
 def test_second_engines_and_deals_are_in_it(tmp_path: Path) -> None:
@@ -139,8 +149,11 @@ def test_any_archive_any_slices(
     archive = recorded(tmp_path_factory.mktemp("any"), seed=seed, groups=12, rows=20)
     plan = compile_rules(CHAINED)
     rules, selection = Compiled(plan), select(archive, plan)
-    expected = lines_in_sequence(rules, selection)
-    assert lines_in_parts(rules, selection, slice_rows, tasks_max) == expected
+    dropped: list[Dropped] = []
+    expected = lines_in_sequence(rules, selection, dropped.append)
+    told = dropped.append
+    assert lines_in_parts(rules, selection, slice_rows, tasks_max, told) == expected
+    assert dropped[0] == dropped[1]
 
 
 def test_what_crosses_symbols_is_named() -> None:

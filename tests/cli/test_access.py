@@ -17,6 +17,7 @@ from cep.cli import main
 from cep.cli.access import access, reachable
 from cep.cli.errors import UserError
 from cep.daemon import Daemon
+from cep.dropped import Dropped
 from cep.live.config import credential_path, read_config
 from cep.live.state_folder import hold
 from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
@@ -227,7 +228,7 @@ def test_passwords_in_settings_that_others_read_are_told(
     class Idle:
         """A daemon that ends at once."""
 
-        sink = Sink()
+        sink, dropped = Sink(), Dropped()
 
         def run(self, _stop: threading.Event) -> None: ...
 

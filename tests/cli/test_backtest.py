@@ -264,7 +264,7 @@ def test_rules_on_fills_are_told_what_they_see(folder: Path, tmp_path: Path) -> 
     said = f"rules that read fills (Deal), {DIRECT}: here are those that the archive has recorded"
     assert result.exit_code == 0, result.output
     assert result.stderr.startswith(f"warning: {said}, and no others; fills that a backtest sim")
-    assert result.stderr.endswith(f"do not become deals; on them depend: {DEPENDING}\n")
+    assert f"do not become deals; on them depend: {DEPENDING}\ndropped:\n" in result.stderr
     assert " Leg " in rows_line(result), "recorded deals do reach the rules"
     assert said in result.stdout and "here are those that the archive has recorded" in (
         page.read_text()

@@ -46,6 +46,8 @@ def test_the_output_is_that_of_the_native_engine(market: list[str], streams: str
     reference = run("replay", *market, "--backend", "reference", "--streams", streams)
     assert (native.exit_code, reference.exit_code) == (0, 0), reference.output
     assert reference.stdout == native.stdout != ""
+    assert reference.stderr == native.stderr
+    assert native.stderr.startswith("dropped:\n  event Down: ")
 
 
 def test_time_passes_until_the_end(tmp_path: Path) -> None:

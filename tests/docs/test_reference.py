@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from cep.cli import application, main
+from cep.dropped import Reason
 from cep.lang import parse, parse_on_demand
 from cep.lang.annotations import KINDS, AnnotationKind
 from cep.lang.tokens import ATTRIBUTE_TYPES, KEYWORDS, TIME_UNITS_MS
@@ -81,6 +82,12 @@ def code_of(text: str) -> str:
 @pytest.mark.parametrize("word", sorted(KEYWORDS | set(ATTRIBUTE_TYPES) | set(TIME_UNITS_MS)))
 def test_every_keyword_is_documented(word: str) -> None:
     assert re.search(rf"(?<!\w){word}(?!\w)", code_of(LANGUAGE)), word
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_to_drop_is_documented(reason: Reason) -> None:
+    dropped = LANGUAGE.partition("## What is dropped")[2].partition("## Errors")[0]
+    assert f"| `{reason.value}` |" in dropped
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.written)

@@ -165,7 +165,7 @@ def test_a_snapshot_after_a_change_continues_exactly(jit: bool) -> None:
     assert [one for row in rows[400:] for one in restored.push_row(*row).dicts()] == expected
     assert take(restored) == take(run)
     fed(always, rows[200:])
-    assert restored.counters() == always.counters()
+    assert restored.dropped == always.dropped
 
 
 def test_the_run_goes_on_while_the_new_rules_are_compiled() -> None:

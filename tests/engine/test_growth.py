@@ -92,8 +92,9 @@ def test_what_left_the_queue_makes_room() -> None:
         times = 60_000 * np.arange(at, at + 1_000)  # one event a minute: ten are in the queue
         columns = {"symbol": ["K"] * 1_000, "n": np.where(np.arange(at, at + 1_000) % 3, 1, -1)}
         run.push("S", columns, times)
-    state = next(iter(run.stages.values())).state
-    assert run.counters()["Main"]["entered"] == 60_000
+    stage = next(iter(run.stages.values()))
+    state = stage.state
+    assert state.gi[0, stage.compiled.tables.entered["Main"]] == 60_000
     assert len(state.qe) <= 4 * FIRST_ENTRIES and len(state.qb) <= 4 * FIRST_ENTRIES
     assert len(state.wi) <= 2 * FIRST_ARENA
 

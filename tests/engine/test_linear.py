@@ -16,6 +16,7 @@ COMPILED = [
     "from every (e1=S -> e2=S) -> e3=S within 1 min",
     "from every e1=S -> (e2=S -> e3=S) within 1 min",
     "from every e1=S, e2=S, e3=S[e1.volume - volume == 3] within 1 min",
+    "@bound(partials='2') from every e1=S, e2=S, e3=S",
 ]
 INTERPRETED_FOR = {
     "from every e1=S<2:3> -> e2=S": "counts events",
@@ -25,6 +26,7 @@ INTERPRETED_FOR = {
     "from e1=S -> every e2=S": "behind its first event",
     "@expired(stream='Late') from every e1=S -> e2=S within 1 min": "@expired",
     "from every e1=S#log('x') -> e2=S": "stream functions",
+    "@bound(partials='1') from every e1=S, e2=S, e3=S": "more partial matches than `@bound`",
 }
 
 

@@ -220,3 +220,16 @@ def test_a_snapshot_goes_on_with_the_same_rows() -> None:
         assert push(first, made, 0, place) == before
         second = restore(rules, take(first))
         assert push(second, made, place) == push(whole, made, place)
+
+
+def test_what_comes_late_is_not_lost_behind_what_has_left() -> None:
+    """It waits in front of newer ones, but not in front of those that a bound has taken."""
+    text = (
+        "define stream U (symbol string); @bound(partials='1')"
+        " from every e1=S -> e2=U[symbol == e1.symbol] select e1.volume as v insert into Q;"
+    )
+    run = Compiled(compile_rules(TICK + text, "late.cep"), jit=False).start(mode="lived")
+    for time_ms, volume in ((1001, 1), (1002, 2), (1003, 3), (1001, 4)):
+        run.push_row("S", time_ms, {"symbol": "A", "mid": 0.0, "volume": volume})
+    last = run.push_row("U", 1004, {"symbol": "A"})
+    assert [row["v"] for row in last.dicts()] == [3]

@@ -18,6 +18,7 @@ import pytest
 from cep.daemon_on_database import DatabaseDaemon
 from cep.database.check import check_database
 from cep.database.drivers import connect
+from cep.dropped import Reason
 from cep.live import follower, on_database
 from mt5bridge.client import Connection
 from mt5bridge.simulator import Runner, Terminal, parse_script
@@ -162,12 +163,15 @@ def test_late_ticks_stop_nothing_and_do_not_vanish(kind: str, tmp_path: Path) ->
         with Service(settings) as service:
             wait_until(lambda: found.finished)
             finish(service)
+    dropped = service.daemon.dropped
     assert sum(group.width for group in read(tmp_path / "spool")) == 1_500
     once = settings_of(tmp_path / "once", f"{kind}:///{tmp_path / 'once.db'}")
     copytree(tmp_path / "spool", tmp_path / "once" / "spool")
     with Service(once) as service:
         finish(service)
     assert service.counters["database_late"] > 50
+    assert service.daemon.dropped.count(("event", "Above"), Reason.REPEAT) > 0
+    assert service.daemon.dropped == dropped, "restarts make no difference"
     assert journal(settings) == journal(once)
 
 

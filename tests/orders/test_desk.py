@@ -108,6 +108,19 @@ def test_a_refusal_names_limit_value_and_what_was_asked(tmp_path: Path) -> None:
     assert again.post.sent == again.post.asked == []
 
 
+def test_what_is_refused_for_a_limit_is_counted_by_name(tmp_path: Path) -> None:
+    office = Office(tmp_path / "o", Limits(lots_per_order=0.2))
+    office.ask(signal(1, lots=0.3))
+    office.ask(signal(2, lots=0.3))
+    office.ask(signal(3))
+    office.desk.halt(True, "lunch", 0)
+    office.ask(signal(4, lots=0.3))
+    counts = {("signal", signal(1).name): 2}
+    assert office.desk.limited == counts
+    office.desk.flush()
+    assert office.again().desk.limited == counts
+
+
 def test_a_dry_run_journals_what_it_would_do(tmp_path: Path) -> None:
     office = Office(tmp_path / "o", Limits(dry_run=True, lots_per_order=0.2))
     office.ask(signal(1))

@@ -72,6 +72,7 @@ class Binder:
         self.queues: dict[str | None, Queue] = {}
         self.entered = 0
         self.counts: Counter[str] = Counter()
+        self.dropped: Counter[tuple[str, str]] = Counter()
         self._arrangements: dict[Number, list[Arrangement]] = {}
 
     def arrive(self, event: Arrival, keys: Iterable[str]) -> tuple[Queued | None, list[Found]]:
@@ -98,11 +99,11 @@ class Binder:
 
     def _is_dropped(self, queue: Queue, event: Arrival) -> bool:
         if event.repeat is Repeat.REJECT and self._occurrences(queue, [event.identity]):  # 2
-            self.counts["rejected"] += 1
+            self._drop("rejected", event)
             return True
-        if event.is_late:  # 5
-            self.counts["late"] += 1
-            return self.engine.late == "drop"
+        if event.is_late and self.engine.late == "drop":  # 5
+            self._drop("late", event)
+            return True
         return False
 
     def _make_room(self, queue: Queue, event: Arrival) -> None:
@@ -115,8 +116,13 @@ class Binder:
             self._remove(queue, "overflowed", queue.events[:1])
 
     def _remove(self, queue: Queue, reason: str, leaving: Sequence[Queued]) -> None:
-        self.counts[reason] += len(leaving)
+        for queued in leaving:
+            self._drop(reason, queued.event)
         queue.events = [q for q in queue.events if q not in leaving]
+
+    def _drop(self, reason: str, event: Arrival) -> None:
+        self.counts[reason] += 1
+        self.dropped[event.identity[0], reason] += 1
 
     def _occurrences(self, queue: Queue, numbers: Sequence[Number]) -> list[Queued]:
         return [q for q in queue.events if q.event.identity in numbers]

@@ -16,6 +16,7 @@ from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.slices import cuts
 from cep.backtest.tables import Tables
+from cep.dropped import Dropped, Ended, nobody
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.replay import read_sources, replay
@@ -36,8 +37,9 @@ def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return build(tmp_path_factory.mktemp("archive"))
 
 
-def lines_in_sequence(rules: Compiled, selection: Selection) -> list[bytes]:
-    return [line for rows in sequential(rules, selection) for line in rows.json_lines()]
+def lines_in_sequence(rules: Compiled, selection: Selection, ended: Ended = nobody) -> list[bytes]:
+    found = sequential(rules, selection, ended=ended)
+    return [line for rows in found for line in rows.json_lines()]
 
 
 @pytest.mark.parametrize("slice_rows", [1 << 20, 900])
@@ -45,9 +47,11 @@ def test_spark_is_sequential_is_replay(
     spark: SparkSession, archive: Archive, slice_rows: int, tmp_path: Path
 ) -> None:
     rules, selection = Compiled(PLAN), select(archive, PLAN)
-    found = backtest(spark, rules, selection, slice_rows=slice_rows)
+    dropped: list[Dropped] = []
+    found = backtest(spark, rules, selection, slice_rows=slice_rows, ended=dropped.append)
     lines = [line for rows in found for line in rows.json_lines()]
-    assert lines == lines_in_sequence(rules, selection)
+    assert lines == lines_in_sequence(rules, selection, dropped.append)
+    assert dropped[0] and dropped[0] == dropped[1]
     replayed = replay(rules, read_sources(PLAN, exported(archive, tmp_path)))
     assert lines == [line for rows in replayed for line in rows.json_lines()]
     assert any(b'"stream":"Fade"' in line for line in lines)

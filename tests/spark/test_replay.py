@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from cep.dropped import Dropped
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.replay import Source, in_order, replay
@@ -36,6 +37,11 @@ CROSSING = "define stream Quote (venue string, price double, size int);\n" + (
 )
 
 
+LATE = """@key('venue') define stream Quote (venue string, n int);
+define event Hit for each venue as every Quote[n == 1];
+"""
+
+
 def sources(rules: str, rows: int = 400) -> list[Source]:
     generator = np.random.default_rng(5)
     plan = compile_rules(rules)
@@ -59,10 +65,28 @@ def sources(rules: str, rows: int = 400) -> list[Source]:
 def test_same_rows_as_native(spark: SparkSession, tmp_path: Path, rules: str) -> None:
     compiled = Compiled(compile_rules(rules), jit=False)
     made = sources(rules)
-    native = [line for rows in replay(compiled, made) for line in rows.json_lines()]
-    spread = replay_on_spark(spark, compiled, made, tmp_path)
+    dropped: list[Dropped] = []
+    alone = replay(compiled, made, ended=dropped.append)
+    native = [line for rows in alone for line in rows.json_lines()]
+    spread = replay_on_spark(spark, compiled, made, tmp_path, ended=dropped.append)
     assert [line for rows in spread for line in rows.json_lines()] == native
     assert len(native) > 300
+    assert dropped[0] == dropped[1] and bool(dropped[0]) is (rules == RULES)
+
+
+@pytest.mark.spark
+def test_records_that_may_be_late_are_judged_by_those_of_all_keys(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Of one key alone the second would be none."""
+    plan = compile_rules(LATE)
+    times, venues = np.array([2000, 1000, 3000]), pa.array(["A", "B", "B"])
+    table = pa.table({"ingest": np.arange(3), "time_msc": times, "venue": venues, "n": [1, 1, 1]})
+    made, compiled = in_order([(plan.sources[0], table)]), Compiled(plan, jit=False)
+    dropped: list[Dropped] = []
+    spread = replay_on_spark(spark, compiled, made, tmp_path, ended=dropped.append)
+    assert [row["key"] for rows in spread for row in rows.dicts()] == ["A", "B"]
+    assert dropped[0].by_name() == {"event Hit": {"late": 1}}
 
 
 def test_keys_come_in_order_of_their_first_row() -> None:

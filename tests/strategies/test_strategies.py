@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from cep.cli.application import main
+from cep.dropped import Dropped, Ended, nobody
 from cep.engine.native import Compiled
 from cep.interpreter.run import InterpretedRun
 from cep.plan import Plan
@@ -34,13 +35,15 @@ Row = dict[str, Any]
 BackEnd = Callable[[Plan, Sequence[Source]], list[Row]]
 
 
-def native(plan: Plan, sources: Sequence[Source], jit: bool = True) -> list[Row]:
-    compiled = Compiled(plan, jit=jit)
-    return [row for rows in replay(compiled, list(sources)) for row in rows.dicts()]
+def native(
+    plan: Plan, sources: Sequence[Source], ended: Ended = nobody, *, jit: bool = True
+) -> list[Row]:
+    found = replay(Compiled(plan, jit=jit), list(sources), ended=ended)
+    return [row for rows in found for row in rows.dicts()]
 
 
-def plain(plan: Plan, sources: Sequence[Source]) -> list[Row]:
-    return native(plan, sources, jit=False)
+def plain(plan: Plan, sources: Sequence[Source], ended: Ended = nobody) -> list[Row]:
+    return native(plan, sources, ended, jit=False)
 
 
 def reference(plan: Plan, sources: Sequence[Source]) -> list[Row]:
@@ -63,9 +66,11 @@ def lines(plan: Plan, rows: list[Row]) -> list[bytes]:
     return [msgspec.json.encode(row) for row in rows if row["stream"] in streams]
 
 
-def interpreted(plan: Plan, sources: Sequence[Source]) -> list[Row]:
+def interpreted(plan: Plan, sources: Sequence[Source], ended: Ended = nobody) -> list[Row]:
     run = InterpretedRun(plan)
-    return [row for rows in replay_interpreted(run, list(sources)) for row in rows]
+    found = [row for rows in replay_interpreted(run, list(sources)) for row in rows]
+    ended(run.dropped)
+    return found
 
 
 @pytest.mark.parametrize("back_end", [native, plain, reference])
@@ -106,8 +111,10 @@ def test_the_samples_are_those_of_the_script(tmp_path: Path) -> None:
 def test_numba_and_plain_agree_on_real_ticks(name: str) -> None:
     plan = plan_of(name, **REAL)
     sources = real_sources(plan, either(4_000, 15_000))
-    rows = native(plan, sources)
-    assert rows == plain(plan, sources)
+    dropped: list[Dropped] = []
+    rows = native(plan, sources, dropped.append)
+    assert rows == plain(plan, sources, dropped.append)
+    assert dropped[0] and dropped[0] == dropped[1]
     assert set(found_streams(plan)) & {row["stream"] for row in rows}
 
 
@@ -140,4 +147,7 @@ def test_the_interpreter_finds_the_expected_rows(name: str) -> None:
 def test_the_interpreter_and_the_native_engine_agree_on_real_ticks(name: str) -> None:
     plan = plan_of(name, **REAL)
     sources = real_sources(plan, either(1_000, 15_000))
-    assert by_stream(interpreted(plan, sources)) == by_stream(plain(plan, sources))
+    dropped: list[Dropped] = []
+    rows = interpreted(plan, sources, dropped.append)
+    assert by_stream(rows) == by_stream(plain(plan, sources, dropped.append))
+    assert dropped[0] and dropped[0] == dropped[1]

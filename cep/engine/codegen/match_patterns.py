@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from cep.dropped import Reason
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_index import Index, index_of
 from cep.engine.codegen.match_scope import (
@@ -55,7 +56,8 @@ class Wait:
     """The state with number `slot` (1, 2, ..): its conditions and the cells of what waits there.
 
     `alone` are conditions on the row only, `crossing` those that need the partial match too; what
-    the `index` answers is not among them.
+    the `index` answers is not among them. Cell `newest` has the time of the newest row; by it what
+    comes `settles`, where other rows than the state's own bring it.
     """
 
     slot: int
@@ -66,7 +68,8 @@ class Wait:
     ints: int = 1
     floats: int = 0
     cells: dict[Place, tuple[bool, int]] = field(default_factory=dict)
-    settles: int = -1
+    newest: int = 0
+    settles: bool = False
 
     @property
     def kind(self) -> int:
@@ -89,7 +92,8 @@ class PatternSource:
         self._assign_cells()
         self.last = 0
         self.armed = 1
-        width = 2
+        self.mixed = 2
+        width = 3
         for wait in self.waits[1:]:
             wait.ring = width
             width += WAIT_COLUMNS
@@ -97,6 +101,7 @@ class PatternSource:
         owners = [("query", name) for name in group.names]
         form = f"pattern {[(wait.ints, wait.floats, wait.kind) for wait in self.waits]}"
         self.base = layout.each(owners, form, lambda: layout.int_columns(self.home, width))
+        self.dropped = layout.counted(owners, Reason.BOUND)
         self._need_room(layout, times)
 
     @property
@@ -140,8 +145,9 @@ class PatternSource:
             wait.floats += is_broken
             wait.ints += not is_broken
         states = self.linear.states
-        if states[wait.slot].input.stream != states[wait.slot - 1].input.stream:
-            wait.settles, wait.ints = wait.ints, wait.ints + 1
+        wait.settles = states[wait.slot].input.stream != states[wait.slot - 1].input.stream
+        if wait.slot > 1 or wait.settles:
+            wait.newest, wait.ints = wait.ints, wait.ints + 1
 
     def _need_room(self, layout: Layout, times: int) -> None:
         """All that waits may move one state on at once, or leave: see `Layout`."""
@@ -170,6 +176,7 @@ class PatternSource:
                         row.offer(self.waits[slot])
                     else:
                         row.begin()
+                        row.bound(slots_here)
 
 
 class _Row:
@@ -241,6 +248,8 @@ class _Row:
             with w.block(f"if {self.outer.time} < {self.cell(source.last)}:"):
                 for wait in source.waits[1:]:
                     self._drop(wait, "purge", self.cell(source.last))
+                mixed = self.cell(source.mixed)
+                w(f"{mixed} = max({mixed}, {self.cell(source.last)})")
             w(f"{self.cell(source.last)} = {self.outer.time}")
         for wait in source.waits[1 : source.linear.every]:
             self._expire(wait)
@@ -267,7 +276,7 @@ class _Row:
                 w(f"{self.cell(source.armed)} = {ARMED}")
         for slot in slots_here:
             wait = source.waits[slot]
-            if wait.settles >= 0:
+            if wait.settles:
                 w(f"{self.cell(wait.ring + FRESH)} = {self.cell(wait.ring + RING_TAIL)}")
 
     def begin(self) -> None:
@@ -279,6 +288,55 @@ class _Row:
         with self.w.block(f"if {self.cell(source.armed)} == {ARMED}:"):
             self.w(f"{self.cell(source.armed)} = {AWAY}")
             self._take(wait, {}, self.outer.time)
+
+    def bound(self, slots_here: list[int]) -> None:
+        """Of too many partial matches the one that waits longest gives way; only here one began."""
+        source, w = self.source, self.w
+        waits = source.waits[1:]
+        if not waits or not source.linear.every:
+            return
+        waiting = " + ".join(self.cell(wait.ring + LIVE) for wait in waits)
+        is_too_many = f"if {waiting} > {source.linear.partials_max}:"
+        with w.block(is_too_many):
+            for wait in waits if source.timed else ():
+                self._drop_old(wait, wait.slot in slots_here)
+            with w.block(is_too_many):
+                member = "" if len(source.group) == 1 else " + q"
+                w(f"gi[0, {source.dropped}{member}] += 1")
+                self._drop_oldest(waits)
+
+    def _drop_old(self, wait: Wait, is_here: bool) -> None:
+        """What is too old at a state counts no more; behind a younger one where the row is for it.
+
+        At the second state it stands in front, but for a time after a row that came late.
+        """
+        source, w = self.source, self.w
+        if not is_here:
+            self._drop(wait, "expire", self.outer.time)
+        elif wait.slot > 1:
+            self._drop(wait, "purge", self.outer.time)
+        else:
+            until = f"{self.cell(source.mixed)} + {source.tables.within}"
+            with w.block(f"if {self.outer.time} <= {until}:"):
+                self._drop(wait, "purge", self.outer.time)
+            with w.block("else:"):
+                self._drop(wait, "expire", self.outer.time)
+
+    def _drop_oldest(self, waits: list[Wait]) -> None:
+        """Of equal age the one at the earlier state."""
+        w = self.w
+        if len(waits) == 1:
+            w(f"drop_oldest(wi, {self.ring(waits[0])}, {waits[0].ints})")
+            return
+        ages = [
+            w.let("age", f"longest_wait(wi, {self.ring(wait)}, {wait.ints}, {wait.newest})")
+            for wait in waits
+        ]
+        oldest = w.let("oldest", f"min({', '.join(ages)})")
+        for place, (wait, age) in enumerate(zip(waits, ages, strict=True)):
+            earlier = (f"{other} > {oldest}" for other in ages[:place])
+            with guarded(w, [f"{age} == {oldest}", *earlier]):
+                w(f"drop_oldest(wi, {self.ring(wait)}, {wait.ints})")
 
     def offer(self, wait: Wait) -> None:
         """Show the row to all that waits at a state."""
@@ -350,10 +408,10 @@ class _Row:
     def _go_on(self, wait: Wait, to: Wait, held: dict[Place, str], first: str) -> None:
         """The partial match waits at the next state."""
         w = self.w
-        ring, most = self.ring(to), self.source.linear.partials_max
+        ring = self.ring(to)
         widths = f"{to.ints}, {to.floats}"
         self._expire(to)
-        place = w.let("place", f"admit_partial({ARENAS}, {ring}, {widths}, {to.kind}, {most})")
+        place = w.let("place", f"admit_partial({ARENAS}, {ring}, {widths}, {to.kind})")
         cell = w.let("cell", f"int_cell({ring}, {place}, {to.ints})")
         w(f"wi[{cell}] = {first}")
         broken = w.let("fcell", f"float_cell({ring}, {place}, {to.floats})") if to.floats else ""
@@ -361,15 +419,15 @@ class _Row:
         for at, (is_broken, index) in to.cells.items():
             target = f"wf[{broken} + {index}]" if is_broken else f"wi[{cell} + {index}]"
             w(f"{target} = {scope.cells[at]}")
-        if to.settles >= 0:
-            w(f"wi[{cell} + {to.settles}] = {self.outer.time}")
+        if to.newest:
+            w(f"wi[{cell} + {to.newest}] = {self.outer.time}")
         if to.index is not None:
             limit = self._indexed(scope, to.index, to.index.limit)
             target = f"wi[{cell} + 1]" if to.kind == BY_EQUALITY else f"wf[{broken}]"
             kernel = "link" if to.kind == BY_EQUALITY else "watch"
             w(f"{target} = {limit}", f"{kernel}({ARENAS}, {ring}, {widths})")
-        if to.settles >= 0:
-            w(f"settle({ARENAS}, {ring}, {widths}, {to.kind}, {to.settles})")
+        if to.settles:
+            w(f"settle({ARENAS}, {ring}, {widths}, {to.kind}, {to.newest})")
 
     def _complete(self, wait: Wait, held: dict[Place, str]) -> None:
         """Select the match and hand it on."""

@@ -17,7 +17,8 @@ from cep.plan.query import Match, Query
 
 IMPORTS = """\
 from cep.engine.kernels.partials import (
-    DEAD, admit_partial, chained, expire, fade, link, passed, purge, settle, watch,
+    DEAD, admit_partial, chained, drop_oldest, expire, fade, link, longest_wait, passed, purge,
+    settle, watch,
 )
 """
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from cep.dropped import Reason
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_scope import Place, SlotScope
 from cep.engine.codegen.predicates import Emission, Test, buckets, test_of
@@ -29,6 +30,7 @@ from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.types import Type
 
 ROW, VARIABLES = 0, 1
+DROPPED = (Reason.LATE, Reason.BOUND)
 LARGER_BLOCKS = 4
 """A ring that doubles step by step takes less than this times what it holds in the end."""
 
@@ -166,6 +168,7 @@ class MatchingSource:
             self.instant = layout.int_columns(self.home, 4)
             self.ring = layout.int_columns(self.home, WAY_COLUMNS)
         self.own = layout.each(owners, form, lambda: layout.int_columns(self.home, WAY_COLUMNS))
+        self.dropped = layout.counted(owners, *DROPPED)
         self.floor = layout.each(owners, form, lambda: layout.int_columns(self.home, 1))
         for number, owner in enumerate(owners):
             start = Start(owner, self.home, self.floor + number, self.instant + 3)
@@ -211,7 +214,11 @@ class _Row:
         """A row of an instant that has passed is of none."""
         source, w, now = self.source, self.w, self.now
         instant, before = (self.column(source.instant + one) for one in range(2))
-        with w.block(f"if {now} >= {instant}:"):
+        with w.block(f"if {now} < {instant}:"):
+            member = w.name("member")
+            with w.block(f"for {member} in range({len(source)}):"):
+                w(f"{self._dropped(member, Reason.LATE)} += 1")
+        with w.block("else:"):
             with w.block(f"if {now} > {instant}:"):
                 w(f"{before} = {instant}", f"{instant} = {now}")
             self.before = w.let("before", before)
@@ -247,7 +254,7 @@ class _Row:
             self._write_ways(ring, member, within)
             if not source.shares:
                 self._write_steps(self._begin(ring, member))
-                self._write_crop(ring)
+                self._write_crop(ring, member)
 
     def _write_crops(self) -> None:
         """Of too many ways the oldest end, which can only be where some ring is long.
@@ -257,18 +264,35 @@ class _Row:
         """
         source, w = self.source, self.w
         with w.block(f"if gi[0, MATCH_ROOM] > {source.matching.partials_max}:"):
-            self._write_crop(str(source.ring))
             member = w.name("member")
             with w.block(f"for {member} in range({len(source)}):"):
+                after = f"{self.now} - {source.within.format(member)}"
+                floor = self.column(f"{source.floor} + {member}")
+                shared = f"wi, {self.home}, {source.ring}, {source.ints}, {self._most}"
+                bound = self._dropped(member, Reason.BOUND)
+                w(f"{bound} += surplus({shared}, {after}, {floor})")
                 ring = w.let("ring", self._own_ring(member))
                 w(f"turn({self.home}, {ring}, {self.now}, {self.before})")
-                self._write_crop(ring)
+                self._write_crop(ring, member)
+            w(self._crop(str(source.ring)))
 
-    def _write_crop(self, ring: str) -> None:
+    def _write_crop(self, ring: str, member: str) -> None:
+        self.w(f"{self._dropped(member, Reason.BOUND)} += {self._crop(ring)}")
+
+    def _crop(self, ring: str) -> str:
+        widths = f"{self.source.ints}, {self.source.floats}"
+        return f"crop(wi, wf, {self.home}, {ring}, {widths}, {self._most})"
+
+    @property
+    def _most(self) -> str:
+        """Arguments of kernels: how many states there are, how many ways may stand at each."""
         source = self.source
-        states, most = len(source.steps.by_state), source.matching.partials_max
-        widths = f"{source.ints}, {source.floats}"
-        self.w(f"crop(wi, wf, {self.home}, {ring}, {widths}, {states}, {most})")
+        return f"{len(source.steps.by_state)}, {source.matching.partials_max}"
+
+    def _dropped(self, member: str, reason: Reason) -> str:
+        """The cell that counts what a member drops."""
+        column = f"{self.source.dropped} + {member} * {len(DROPPED)} + {DROPPED.index(reason)}"
+        return f"gi[0, {column}]"
 
     def _own_ring(self, member: str) -> str:
         return f"{self.source.own} + {member} * {WAY_COLUMNS}"

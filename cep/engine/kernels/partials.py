@@ -101,11 +101,8 @@ def admit_partial(
     ints: int,
     floats: int,
     index: int,
-    most: int,
 ) -> int:
-    """A place behind the newest for one more partial match; of more than `most` the oldest goes."""
-    if home[row, ring + LIVE] >= most:
-        _drop_oldest(wi, home, row, ring, ints)
+    """A place behind the newest for one more partial match."""
     tail = home[row, ring + RING_TAIL]
     if tail - home[row, ring + RING_HEAD] >= home[row, ring + RING_ROOM]:
         _close_up(gi, wi, wf, home, row, ring, ints, floats)
@@ -134,7 +131,8 @@ def settle(
 ) -> None:
     """Let the newest sink below fresh ones whose last row (time in int cell `time`) is later."""
     newest = at = home[row, ring + RING_TAIL] - 1
-    while at > home[row, ring + FRESH]:
+    front = max(home[row, ring + FRESH], home[row, ring + RING_HEAD])
+    while at > front:
         cell = int_cell(home, row, ring, at, ints)
         before = int_cell(home, row, ring, at - 1, ints)
         if wi[before + time] <= wi[cell + time]:
@@ -156,7 +154,22 @@ def _swap(cells: Ints | Floats, left: int, right: int, count: int) -> None:
 
 
 @inner
-def _drop_oldest(wi: Ints, home: Ints, row: int, ring: int, ints: int) -> None:
+def longest_wait(wi: Ints, home: Ints, row: int, ring: int, ints: int, newest: int) -> int:
+    """Since when the oldest of a ring waits: its newest row's time, which is in int cell `newest`.
+
+    FOREVER where none waits. Gaps in front of it go.
+    """
+    for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
+        cell = int_cell(home, row, ring, position, ints)
+        if wi[cell] != DEAD:
+            home[row, ring + RING_HEAD] = position
+            return wi[cell + newest]
+    return FOREVER
+
+
+@inner
+def drop_oldest(wi: Ints, home: Ints, row: int, ring: int, ints: int) -> None:
+    """The partial match in front gives way to newer ones."""
     for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
         cell = int_cell(home, row, ring, position, ints)
         if wi[cell] != DEAD:

@@ -22,11 +22,7 @@ from cep.engine.kernels.tables import (
     CHAIN_NEWEST,
     CHAIN_OLDEST,
     CHAIN_UNSORTED,
-    COUNT_ENTERED,
-    COUNT_EVICTED,
-    COUNT_LATE,
-    COUNT_OVERFULL,
-    COUNT_REPEATED,
+    DEF_DROPPED,
     DEF_ENGINE,
     DEF_LAST,
     DEF_OPPOSITES,
@@ -34,9 +30,13 @@ from cep.engine.kernels.tables import (
     DEF_REPEAT,
     DEF_SIZE,
     DEFINITIONS,
+    DROPPED_BOUND,
+    DROPPED_LATE,
+    DROPPED_OPPOSITE,
+    DROPPED_REPEAT,
     ENGINE_ACCEPT,
     ENGINE_CHAIN,
-    ENGINE_COUNTERS,
+    ENGINE_ENTERED,
     ENGINE_KEYED,
     ENGINE_MAX,
     ENGINE_QUEUE,
@@ -230,7 +230,7 @@ def admit(s: State, d: int, k: int) -> bool:
     home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
-    counters = s.bt[engine + ENGINE_COUNTERS]
+    dropped = s.bt[record + DEF_DROPPED]
     clock = s.gi[0, CLOCK]
     if s.bt[engine + ENGINE_KEYED]:
         expire(s, engine, home, row, q, abs(clock))
@@ -238,19 +238,20 @@ def admit(s: State, d: int, k: int) -> bool:
         expire_key(s, engine, home, row, q, k, abs(clock))
     repeat = s.bt[record + DEF_REPEAT]
     if repeat == REJECT and latest(s, home, row, q, d, k) >= 0:
-        s.gi[0, counters + COUNT_REPEATED] += 1
+        s.gi[0, dropped + DROPPED_REPEAT] += 1
         return False
-    if clock < 0:
-        s.gi[0, counters + COUNT_LATE] += 1
-        if not s.bt[engine + ENGINE_ACCEPT]:
-            return False
+    if clock < 0 and not s.bt[engine + ENGINE_ACCEPT]:
+        s.gi[0, dropped + DROPPED_LATE] += 1
+        return False
     if repeat != ALLOW and repeat != REJECT:
         remove_number(s, home, row, q, d, k)
     if not s.bt[engine + ENGINE_VALIDATE]:
         start = s.bt[record + DEF_OPPOSITES]
         for at in range(start, start + s.bt[record + DEF_OPPOSITES_N]):
             removed = remove_number(s, home, row, q, s.bt[at], k)
-            s.gi[0, counters + COUNT_EVICTED] += removed
+            if removed:
+                opposed = s.bt[definition(s, s.bt[at]) + DEF_DROPPED]
+                s.gi[0, opposed + DROPPED_OPPOSITE] += removed
     return True
 
 
@@ -262,10 +263,8 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
-    counters = s.bt[engine + ENGINE_COUNTERS]
     if home[row, q + QUEUE_ALIVE] >= s.bt[engine + ENGINE_MAX]:
         drop_oldest(s, home, row, q)
-        s.gi[0, counters + COUNT_OVERFULL] += 1
     widen(s, home, row, q)
     position = home[row, q + QUEUE_TAIL]
     if home[row, q + QUEUE_ALIVE] == 0:
@@ -274,12 +273,13 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     elif t < newest_time(s, home, row, q):
         home[row, q + QUEUE_UNSORTED] = 1
     last = s.bt[record + DEF_LAST]
-    s.gi[0, counters + COUNT_ENTERED] += 1
+    entered = s.bt[engine + ENGINE_ENTERED]
+    s.gi[0, entered] += 1
     at = place(home, row, q, position)
     s.qe[at, ENTRY_TIME] = t
     s.qe[at, ENTRY_DEF] = d
     s.qe[at, ENTRY_KEY] = k
-    s.qe[at, ENTRY_SEQ] = s.gi[0, counters + COUNT_ENTERED]
+    s.qe[at, ENTRY_SEQ] = s.gi[0, entered]
     s.qe[at, ENTRY_PREVIOUS] = s.ki[k, last]
     s.qe[at, ENTRY_ALIVE] = 1
     s.qe[at, ENTRY_BINDS] = 0
@@ -295,11 +295,14 @@ def enter(s: State, d: int, k: int, t: int) -> int:
 
 @inner
 def drop_oldest(s: State, home: Ints, row: int, q: int) -> None:
-    """The oldest queued event leaves an over-full queue."""
+    """The oldest queued event leaves an over-full queue, and is counted."""
     head = home[row, q + QUEUE_HEAD]
     while not s.qe[place(home, row, q, head), ENTRY_ALIVE]:
         head += 1
-    take_out(s, home, row, q, place(home, row, q, head))
+    at = place(home, row, q, head)
+    dropped = s.bt[definition(s, s.qe[at, ENTRY_DEF]) + DEF_DROPPED]
+    s.gi[0, dropped + DROPPED_BOUND] += 1
+    take_out(s, home, row, q, at)
     home[row, q + QUEUE_HEAD] = head + 1
 
 

@@ -1,4 +1,4 @@
-"""Columns of the binder's immutable tables (`State.bt`) and of queues, entries and counters.
+"""Columns of the binder's immutable tables (`State.bt`) and of queues, entries and counts.
 
 `bt` starts with the offsets of its parts; every part is an array of fixed-size records. Keys in the
 tables are key rows; `OWN` stands for the key of the complex event being matched.
@@ -24,17 +24,9 @@ ENGINE_ACCEPT = 2
 ENGINE_MAX = 3
 ENGINE_KEYED = 4
 ENGINE_QUEUE = 5
-ENGINE_COUNTERS = 6
+ENGINE_ENTERED = 6
 ENGINE_CHAIN = 7
 ENGINE_SIZE = 8
-
-# Counters of an engine, in gi from ENGINE_COUNTERS.
-COUNT_ENTERED = 0
-COUNT_REPEATED = 1
-COUNT_LATE = 2
-COUNT_OVERFULL = 3
-COUNT_EVICTED = 4
-COUNTERS = 5
 
 # A simple event definition (or a chained complex event).
 DEF_NUMBER = 0
@@ -46,7 +38,15 @@ DEF_OPPOSITES = 5
 DEF_OPPOSITES_N = 6
 DEF_ENDS = 7
 DEF_ENDS_N = 8
-DEF_SIZE = 9
+DEF_DROPPED = 9
+DEF_SIZE = 10
+
+# What was dropped of a definition, in gi from DEF_DROPPED.
+DROPPED_LATE = 0
+DROPPED_REPEAT = 1
+DROPPED_OPPOSITE = 2
+DROPPED_BOUND = 3
+DROPPED_COLUMNS = 4
 
 REJECT = 0
 REFRESH = 1

@@ -157,14 +157,15 @@ def crop(
     floats: int,
     states: int,
     most: int,
-) -> None:
-    """Of more than `most` ways of this instant in one state the oldest end.
+) -> int:
+    """Of more than `most` ways of this instant in one state the oldest end; how many that were.
 
     O(ways * states) where there are more than `most` ways in all, else O(1).
     """
     here, tail = home[row, ring + WAY_HERE], home[row, ring + RING_TAIL]
+    before = tail
     if tail - here <= most:
-        return
+        return 0
     for state in range(1, states):
         surplus = -most
         for position in range(here, tail):
@@ -181,3 +182,31 @@ def crop(
             to += 1
         tail = to
     home[row, ring + RING_TAIL] = tail
+    return before - tail
+
+
+@inner
+def surplus(
+    wi: Ints,
+    home: Ints,
+    row: int,
+    ring: int,
+    ints: int,
+    states: int,
+    most: int,
+    after: int,
+    floor: int,
+) -> int:
+    """How many of the ways that `crop` ends have begun after a time, and from row `floor` on."""
+    here, tail = home[row, ring + WAY_HERE], home[row, ring + RING_TAIL]
+    ending = 0
+    for state in range(1, states):
+        more = -most
+        for position in range(here, tail):
+            more += wi[int_cell(home, row, ring, position, ints) + STATE] == state
+        for position in range(here, tail):
+            cell = int_cell(home, row, ring, position, ints)
+            if more > 0 and wi[cell + STATE] == state:
+                more -= 1
+                ending += wi[cell] > after and wi[cell + ORDER] >= floor
+    return ending

@@ -11,6 +11,7 @@ from cep.interpreter.events.hand_over import HandOver, Made
 from cep.interpreter.events.keys import KeySlots
 from cep.interpreter.events.queue import Arrival, Key, Queue, Queued
 from cep.interpreter.rows import Row
+from cep.plan.change import chained_part, operator_part
 from cep.plan.nodes import Chained, Complex, Engine, Event, Plan
 from cep.plan.separable import separability
 
@@ -24,8 +25,10 @@ class RunningEngine:
         opposites = {event.name: event.opposites for event in plan.events}
         by_key = separability(plan).is_engine_keyed(engine.name)
         self.name = engine.name
-        self.queue = Queue(engine, opposites, by_key=by_key)
+        parts = {event.name: operator_part(event) for event in plan.events}
+        parts |= {c.complex: chained_part(c) for c in plan.chained if c.engine == engine.name}
         self._shared = context.shared
+        self.queue = Queue(engine, opposites, parts, self._shared.dropped, by_key=by_key)
         self._keys = keys
         self._hand_over = hand_over
         self._complexes = [found for found in plan.complexes if found.engine == engine.name]

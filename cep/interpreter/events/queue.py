@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cep.dropped import Dropped, Reason
+from cep.plan.change import Part
 from cep.plan.nodes import Engine, Repeat
 
 Key = str | None
-COUNTERS = ("entered", "repeated", "late", "overfull", "evicted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +51,37 @@ class Queued:
 
 
 class Queue:
-    """What an engine holds. `by_key`: each key has `events_max` of its own."""
+    """What an engine holds. `by_key`: each key has `events_max` of its own.
+
+    `parts` are its events by name, under which `dropped` counts them.
+    """
 
     def __init__(
-        self, engine: Engine, opposites: Mapping[str, tuple[str, ...]], *, by_key: bool
+        self,
+        engine: Engine,
+        opposites: Mapping[str, tuple[str, ...]],
+        parts: Mapping[str, Part],
+        dropped: Dropped,
+        *,
+        by_key: bool,
     ) -> None:
         self.engine = engine
         self.events: list[Queued] = []
-        self.counts = dict.fromkeys(COUNTERS, 0)
+        self.entered = 0
         self._opposites = opposites
+        self._parts = parts
+        self._dropped = dropped
         self._by_key = by_key
 
     def admit(self, event: Arrival) -> Queued | None:
         """The event as it stands in the queue; None when it was dropped, which evicts nothing."""
         self._expire(event)
         if event.repeat is Repeat.REJECT and self._has(event):
-            self.counts["repeated"] += 1
+            self._count(event.name, Reason.REPEAT)
             return None
-        if event.is_late:
-            self.counts["late"] += 1
-            if self.engine.late == "drop":
-                return None
+        if event.is_late and self.engine.late == "drop":
+            self._count(event.name, Reason.LATE)
+            return None
         if event.repeat is Repeat.REFRESH:
             self._remove([one for one in self.events if one.is_of(event.name, event.key)])
         if self.engine.opposites == "evict":
@@ -95,7 +106,8 @@ class Queue:
     def _evict(self, event: Arrival) -> None:
         """4: the opposites that are queued leave."""
         opposite = [one for one in self.events if self._are_opposite(event, one)]
-        self.counts["evicted"] += len(opposite)
+        for one in opposite:
+            self._count(one.name, Reason.OPPOSITE)
         self._remove(opposite)
 
     def _are_opposite(self, event: Arrival | Queued, other: Queued) -> bool:
@@ -105,15 +117,18 @@ class Queue:
         """17: in a full queue the oldest event leaves."""
         together = [one for one in self.events if not self._by_key or one.key == event.key]
         if len(together) >= self.engine.events_max:
-            self.counts["overfull"] += 1
+            self._count(together[0].name, Reason.BOUND)
             self._remove(together[:1])
 
     def _enter(self, event: Arrival) -> Queued:
         """5: at the end, whatever its time; 18: with the next number of this engine."""
-        self.counts["entered"] += 1
-        queued = Queued(event.name, event.key, event.at_ms, self.counts["entered"])
+        self.entered += 1
+        queued = Queued(event.name, event.key, event.at_ms, self.entered)
         self.events.append(queued)
         return queued
+
+    def _count(self, name: str, reason: Reason) -> None:
+        self._dropped.add(self._parts[name], reason)
 
     def _remove(self, leaving: list[Queued]) -> None:
         if leaving:
@@ -121,10 +136,10 @@ class Queue:
 
     def state(self) -> Any:
         events = [[q.name, q.key, q.at_ms, q.seq, q.bound, q.closed] for q in self.events]
-        return {"counts": self.counts, "events": events}
+        return {"entered": self.entered, "events": events}
 
     def restore(self, state: Any) -> None:
-        self.counts = dict(state["counts"])
+        self.entered = state["entered"]
         self.events = [
             Queued(name, key, at_ms, seq, [(found, of) for found, of in bound], list(closed))
             for name, key, at_ms, seq, bound, closed in state["events"]

@@ -50,10 +50,6 @@ class RunningEvents:
                     chain = partial(self._chain, one, found_by[one.complex])
                     streams[one.complex].subscribe(chain)
 
-    def counters(self) -> dict[str, dict[str, int]]:
-        """Per engine: events entered, repeated, late, overfull, evicted."""
-        return {name: dict(engine.queue.counts) for name, engine in self._engines.items()}
-
     def queue(self, engine: str) -> list[Queued]:
         """19: what an engine has in its queue, in order of arrival; KeyError: no such engine."""
         return list(self._engines[engine].queue.events)

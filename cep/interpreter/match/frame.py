@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from loguru import logger
 
+from cep.dropped import Reason
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.match.partial import Partial
@@ -58,7 +59,6 @@ class Frame:
         self.slots = len(match.states)
         self.names = state_names(match)
         self.partials_max = None if context.compat else match.partials_max
-        self.dropped = 0
         self.signal = Signal()
         self._emit = emit
         self._expired = match.expired
@@ -91,10 +91,10 @@ class Frame:
 
     def count_dropped(self) -> None:
         """A partial match gave way to newer ones: counted, and logged the first time."""
-        if not self.dropped:
+        if not self.context.shared.dropped.count(self.context.part, Reason.BOUND):
             message = "{}: more than {} partial matches; the oldest are dropped"
             logger.warning(message, self.context.path, self.partials_max)
-        self.dropped += 1
+        self.context.drop_for(Reason.BOUND)
 
     def expire(self, state: str, partial: Partial, now_ms: int) -> None:
         """A partial match has run out of time: told to the trace and to the stream asked for."""

@@ -36,11 +36,6 @@ class MatchPart:
         """How many partial matches wait now."""
         return sum(not partial.is_empty for partial in self._waiting())
 
-    @property
-    def dropped(self) -> int:
-        """How many partial matches have given way to newer ones."""
-        return self._frame.dropped
-
     def receivers(self) -> list[Receiver]:
         """By stream, what takes its chunks."""
         return [(stream, self._receiver(stream)) for stream in self._by_stream]
@@ -58,7 +53,6 @@ class MatchPart:
         return {
             "partials": keep_partials(waiting),
             "stages": [stage.state(number) for stage in self._stages],
-            "dropped": self._frame.dropped,
             "expiry_ms": self._expiry_ms,
         }
 
@@ -66,7 +60,6 @@ class MatchPart:
         partials = take_partials(state["partials"])
         for stage, saved in zip(self._stages, state["stages"], strict=True):
             stage.restore(saved, partials)
-        self._frame.dropped = state["dropped"]
         self._expiry_ms = state["expiry_ms"]
 
     def _receiver(self, stream: str) -> Emit:

@@ -68,9 +68,16 @@ class Stage:
             self.add(Partial([None] * self.frame.slots))
 
     def add(self, partial: Partial) -> None:
-        """A partial match arrives. At a state of a sequence only the first of a row counts."""
-        if not (self.frame.is_sequence and self.fresh):
-            self.fresh.append(partial)
+        """A partial match arrives, and waits behind older ones; the oldest gives way to a bound.
+
+        At a state of a sequence only the first of a row counts.
+        """
+        if self.frame.is_sequence and self.fresh:
+            return
+        place = len(self.fresh)
+        while place and not self.frame.compat and age(self.fresh[place - 1]) > age(partial):
+            place -= 1
+        self.fresh.insert(place, partial)
 
     def add_again(self, partial: Partial) -> None:
         """A copy of the partial match starts here again."""
@@ -99,6 +106,8 @@ class Stage:
         for queue in (self.pending, self.fresh):
             for partial in self._too_old(queue, now_ms, thorough):
                 last = self._expire(partial, now_ms) or last
+            if queue and not thorough and not self.frame.compat:
+                break  # what is fresh waits behind it
         if last is not None and self.restart is not None:
             self._start_again(self.restart, last, now_ms)
 

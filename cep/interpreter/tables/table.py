@@ -7,6 +7,7 @@ from typing import Any
 
 from loguru import logger
 
+from cep.dropped import Reason
 from cep.interpreter.context import Context
 from cep.interpreter.rows import Row
 from cep.interpreter.tables.index import Index
@@ -29,8 +30,9 @@ class TableRow(Row):
 class Table:
     """The rows of a `define table`, each never changed but replaced."""
 
-    def __init__(self, plan: TablePlan) -> None:
+    def __init__(self, plan: TablePlan, context: Context) -> None:
         self.plan = plan
+        self._context = context
         self._rows: dict[int, TableRow] = {}
         self._count = 0
         self._key = PrimaryKey(plan) if plan.primary_key else None
@@ -65,6 +67,7 @@ class Table:
                 logger.error(
                     "table {}: dropped {}: key {!r} is there", self.plan.name, row.values, key
                 )
+                self._context.drop_for(Reason.REPEAT)
                 continue
             self._put(TableRow(row.time, list(row.values), self._count))
             self._count += 1
@@ -80,6 +83,7 @@ class Table:
         """Give rows of this table new values; none, and told, when two rows would have one key."""
         if self._key is not None and self._clashes(changes):
             logger.error("table {}: not updated: the key is there", self.plan.name)
+            self._context.drop_for(Reason.REPEAT, len(changes))
             return
         renewed = [
             (row, TableRow(row.time, values, row.number))
@@ -144,6 +148,6 @@ class Table:
 
 def make_table(plan: TablePlan, context: Context) -> Table:
     """A table, kept for snapshots."""
-    table = Table(plan)
+    table = Table(plan, context)
     context.keep(table, plan.name)
     return table

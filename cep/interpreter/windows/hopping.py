@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from cep.dropped import Reason
 from cep.interpreter.rows import Chunk, Kind, Row
 from cep.interpreter.windows.base import Setting, WindowPart, current, expired
 
@@ -31,7 +32,12 @@ class HoppingWindow(WindowPart):
     def process(self, chunk: Chunk) -> None:
         if not self._awake:
             self._wake()
-        self._rows.extend(current(chunk))
+        rows = current(chunk)
+        if self.setting.context.cause.is_late and self._end_ms is not None:
+            first_ms = self._end_ms - self._size_ms
+            too_late = sum(row.time < first_ms for row in rows)  # for any hop that is to come
+            self.setting.context.drop_for(Reason.LATE, too_late)
+        self._rows.extend(rows)
 
     def _wake(self) -> None:
         """Set the timer for the next hop; hops stay where the first row put them."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from loguru import logger
 
+from cep.dropped import Reason
 from cep.interpreter.rows import Chunk, Kind, Row
 from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 from cep.interpreter.windows.base import Setting, WindowPart
@@ -44,6 +45,7 @@ class SessionWindow(WindowPart):
                 out.append(row)
             else:
                 logger.info("a row came too late for its session: {}", row)
+                self.setting.context.drop_for(Reason.LATE)
         self.setting.emit(out + _leaving(gone))
 
     def _take(self, row: Row, key: Any, gone: Chunk) -> bool:

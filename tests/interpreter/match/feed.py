@@ -34,7 +34,7 @@ class Feed:
         self.times: list[int] = []
         (query_node,) = self.plan.queries
         assert isinstance(query_node.input, Match)
-        context = Context(self.shared, "/q")
+        context = Context(self.shared, "/q").going_by("query", "q")
         self._project = [evaluator(value, context) for _, value in query_node.projection]
         self.part = make_match(query_node.input, context, self._take)
         self._receivers = dict(self.part.receivers())

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from loguru import logger
 
+from cep.dropped import Dropped, Reason
 from cep.interpreter.rows import Chunk
 from tests.interpreter.match.feed import START_MS, Feed
 
@@ -34,7 +35,8 @@ def test_the_oldest_gives_way() -> None:
     handler = logger.add(lambda message: warnings.append(str(message)), level="WARNING")
     feed.feed("A1 A2 A3 A4")
     logger.remove(handler)
-    assert (feed.part.partials, feed.part.dropped, len(warnings)) == (2, 2, 1)
+    assert (feed.part.partials, len(warnings)) == (2, 1)
+    assert feed.shared.dropped == Dropped([(("query", "q"), Reason.BOUND, 2)])
     assert feed.feed("B9").batches == [[[3, 9]], [[4, 9]]]
 
 
@@ -47,7 +49,8 @@ def test_the_bound_counts_all_states() -> None:
 def test_the_reference_has_no_bound() -> None:
     notes = "@bound(partials='2')"
     feed = Feed("every e1=A -> e2=B", "e1 e2", compat=True, notes=notes).start()
-    assert (feed.feed("A1 A2 A3").part.dropped, feed.part.partials) == (0, 3)
+    assert feed.feed("A1 A2 A3").part.partials == 3
+    assert not feed.shared.dropped
 
 
 def test_what_expires_is_seen_when_it_expires() -> None:
