@@ -305,6 +305,8 @@ class Interpreter:
 
     def _move(self, time_ms: int) -> None:
         self._begin(time_ms)
-        if time_ms >= (self.now_ms or 0):
+        moves = time_ms >= (self.now_ms or 0)
+        if moves or not self.plan.compat:  # what a late row has set behind the clock is due, too
             self._graph.shared.clock.jump(time_ms)
+        if moves:
             self._heartbeat.heard()

@@ -52,9 +52,7 @@ BACK_ENDS: dict[str, BackEnd] = {
 
 STAGES = "it runs what crosses keys behind what does not"
 ONE_CLOCK = "its windows have one clock, whatever the mode"
-IN_LINE = "a late row leaves a window behind the rows that came before it"
 NATIVE_DIFFERS = {
-    "window-time-late": IN_LINE,
     "stages": STAGES,
     "keyed-edge-in-a-crossing-engine": STAGES,
 }

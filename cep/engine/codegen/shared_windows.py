@@ -120,19 +120,49 @@ class SharedWindow(QuerySource):
         row = self._group_row(w, scope, key)
         home, at = self._window_row(key)
         tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
+        oldest = w.let("oldest", f"{home}[{at}, {self.ring + RING_HEAD}]")
         clock = self._write_clock(w, scope, home, at, tail)
-        self._write_entry(w, scope, home, at, tail, row, values)
         self.mask = w.let("mask", f"{home}[{at}, {self.ring + RING_ROOM}] - 1")
         self.rows = w.let("rows", f"{home}[{at}, {self.ring + RING_INTS}]")
-        oldest = w.let("oldest", tail)
+        place = self._write_place(w, scope, key, (oldest, tail))
+        w(f"{oldest} = {tail}")
         member = w.name("member")
         with w.block(f"for {member} in range({len(self.family)}):"):
             head = w.let("head", f"{home}[{at}, {self.heads} + {member}]")
-            results = self._write_member(w, key, (head, tail), clock, row, member, values)
+            results = self._write_member(w, key, (head, tail), clock, row, member, values, scope)
             w(f"{home}[{at}, {self.heads} + {member}] = {head}")
             w(f"{oldest} = min({oldest}, {head})")
+            if self.by_time:
+                self._write_overdue(w, scope, key, (head, place), clock, row, member, values)
             select(member, results)
         w(f"{home}[{at}, {self.ring + RING_HEAD}] = {oldest}")
+        if self.by_time:
+            w(f"{place} = max({place}, {oldest})")
+        self._write_entry(w, scope, key, (place, tail), row, values)
+
+    def _write_overdue(
+        self,
+        w: Writer,
+        scope: Scope,
+        key: str,
+        ends: tuple[str, str],
+        clock: str,
+        row: str,
+        member: str,
+        values: list[str],
+    ) -> None:
+        """A late row that is too old for the member's window, or that comes in front of its first
+        row, leaves at once: the rows of the window follow one another.
+        """
+        head, place = ends
+        home, at = self._window_row(key)
+        i, f = ARRAYS[self.home]
+        is_late, is_old = f"{scope.time} < {clock}", f"{scope.time} + {self.size} <= {clock}"
+        with w.block(f"if {is_late} and ({is_old} or {head} > {place}):"):
+            lines = self.aggregates.leave(i, f, row, values, scope.time)
+            with guarded(w, ["counted" if self.filtered else ""]):
+                w(*lines)
+            w(f"{home}[{at}, {self.heads} + {member}] = {head} + 1")
 
     def _held_cell(self, home: str, at: str, position: str) -> str:
         """Where the ring lies is read once a row: members' stores could change it, for all the
@@ -149,6 +179,7 @@ class SharedWindow(QuerySource):
         row: str,
         member: str,
         values: list[str],
+        scope: Scope,
     ) -> tuple[str, ...]:
         """The member's window moves on; the locals of its aggregates."""
         home, at = self._window_row(key)
@@ -161,8 +192,8 @@ class SharedWindow(QuerySource):
         self.size = w.let("size", f"{self.sizes}[{member}]")
         self._write_leaving(w, home, at, ends, clock, row)
         with guarded(w, ["counted" if self.filtered else ""]):
-            w(*self.aggregates.enter(i, f, row, values, ends[1]))
-        self._write_rebase(w, key, row, ends[0])
+            w(*self.aggregates.enter(i, f, row, values, self._turn(scope, ends[1])))
+        self._write_rebase(w, key, row, ends[0], values)
         self.aggregates.held = f"({ends[1]} + 1 - {ends[0]})"
         return tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
 
