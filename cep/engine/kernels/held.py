@@ -3,7 +3,7 @@
 Each window is a part of the ring, from a cursor of its own to the ring's end; or, where many
 members ask at once, rows say when they leave (see `marks`). Rows lie in the order in which they
 came. Up to the newest late one they may be older than where they lie says, and are asked for their
-times, but for what came late of the record at work: it is there until the next.
+times, but for that one itself while its record is at work: it is there until the next.
 
 An index leads from the hash of a key to the newest row in that bucket, and each row to the one
 before it: what has left the ring ends the chain, so nothing is ever taken out of an index. A ring's
@@ -40,7 +40,7 @@ from cep.engine.kernels.state import (
 )
 
 LATE_PAST, LATE_FROM, LATE_ORDER = range(3)
-"""Columns: behind the newest late row, the first late row of its record, the place of that."""
+"""Columns: behind the newest late row, that row, the place of its record."""
 LATE_COLUMNS = 3
 ZONE_BITS = 5
 ZONE = 1 << ZONE_BITS
@@ -51,9 +51,8 @@ FIRST_ROOM = ZONE
 @inline
 def note_late(home: Ints, row: int, late: int, position: int, order: int) -> None:
     """A late row comes at a position."""
-    if home[row, late + LATE_ORDER] != order or home[row, late + LATE_PAST] == 0:
-        home[row, late + LATE_ORDER] = order
-        home[row, late + LATE_FROM] = position
+    home[row, late + LATE_ORDER] = order
+    home[row, late + LATE_FROM] = position
     home[row, late + LATE_PAST] = position + 1
 
 
@@ -82,7 +81,8 @@ def advance_cursors(
     """Let rows as old as its span leave each time window; the ring keeps what any window holds.
 
     The longest of the windows that count rows holds `longest`. A cursor may be anywhere in front of
-    the ring, as that of a window that has just been made. Late rows of the record at work stay.
+    the ring, as that of a window that has just been made. The newest late row stays while its
+    record is at work.
     """
     tail = home[row, ring + RING_TAIL]
     first = home[
