@@ -40,7 +40,7 @@ class LateProgram:
             places, own = one.late()
             if len(places):
                 self.is_needed = True
-                data = [places + offset, own]
+                data: list[Any] = [places + offset, own]
                 self._driver.load(self._late.name, self._late.c.keys(), data, types_of(self._late))
 
     def forget(self) -> None:
