@@ -20,8 +20,8 @@ from cep.plan import Plan, compile_rules
 from mt5bridge.local import local
 
 LATE = (
-    "{count} rows were older than one before them: while such rows are there, the database is asked "
-    "for the own time of each, which takes longer"
+    "{count} rows were older than one before them: while such rows are there, the database is asked"
+    " for the own time of each, which takes longer"
 )
 
 

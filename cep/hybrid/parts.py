@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cep.clocks import Mode
 from cep.database.dialects import Dialect
 from cep.database.explain import program_text
 from cep.database.program import build, prepared
@@ -34,13 +33,13 @@ class Parts:
         return frozenset(made.intersection(*[_read_all(self.native.operators)]))
 
 
-def parts(plan: Plan, dialect: Dialect, mode: Mode = "sorted") -> Parts:
+def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
     """Gives the database every query that it can run, if rows keep their order by that.
 
-    `mode` says what the records are: of those that come as they were lived each key has a clock.
+    `lived`: records come as they were lived, so that each key has a clock of its own.
     """
     refused = dict(build(prepared(plan, takes_late=True), (), dialect).refused)
-    if mode == "lived":
+    if lived:
         refused |= _by_clocks(plan)
     while True:
         own = [one for one in plan.operators if one.name not in refused]
@@ -143,6 +142,6 @@ def how_it_runs(plan: Plan, dialect: Dialect, sql: bool = False) -> str:
     lines = [f"on {dialect.name}:", *(f"  {line}" for line in program_text(program, sql))]
     lines += ["on our engine:" if found.why else "on our engine: nothing"]
     lines += [f"  {name}: {why}" for name, why in found.why.items()]
-    lived = parts(plan, dialect, "lived").why
+    lived = parts(plan, dialect, lived=True).why
     more = [f"  {name}: {why}" for name, why in lived.items() if name not in found.why]
     return "\n".join([*lines, *(["in the daemon also on our engine:"] if more else ()), *more])

@@ -98,12 +98,12 @@ def test_a_query_between_events_of_its_stream_stays_on_our_engine() -> None:
 
 def test_a_window_with_a_clock_per_key_runs_on_our_engine_as_it_is_lived() -> None:
     plan = compile_rules(RULES, "rules")
-    sorted_, lived = parts(plan, SQLITE), parts(plan, SQLITE, "lived")
+    sorted_, lived = parts(plan, SQLITE), parts(plan, SQLITE, lived=True)
     assert [query.name for query in sorted_.database.queries] == ["query1", "query2", "query3"]
     assert [query.name for query in lived.database.queries] == ["query1", "query2"]
     assert "a clock per key" in lived.why["query3"]
     common = RULES.replace("n group by symbol", "n")
-    assert "query3" not in parts(compile_rules(common, "rules"), SQLITE, "lived").why
+    assert "query3" not in parts(compile_rules(common, "rules"), SQLITE, lived=True).why
 
 
 def test_a_trigger_fires_on_our_engine(files: Path) -> None:
