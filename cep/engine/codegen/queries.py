@@ -135,8 +135,11 @@ class QuerySource:
         values = self._arguments(w, scope)
         row = self._group_row(w, scope, key)
         i, f = ARRAYS[self.home]
-        ends = self._write_gone(w, scope, key, row) if self.windowed else ("0", "0")
-        enter = self.aggregates.enter(i, f, row, values, self._turn(scope, ends[1]))
+        ends, place = ("0", "0"), "0"
+        if self.windowed:
+            ends = self._write_gone(w, scope, key, row)
+            place = self._write_place(w, scope, key, ends)
+        enter = self._enter(scope, (place, ends[1]), row, values)
         if self.batched:
             self._write_batch_turn(w, i, f, row)
         with guarded(w, ["counted" if self.filtered and self.windowed else ""]):
@@ -145,7 +148,6 @@ class QuerySource:
         self.aggregates.held = f"({ends[1]} + 1 - {ends[0]})"
         results = tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
         if self.windowed:
-            place = self._write_place(w, scope, key, ends)
             self._write_entry(w, scope, key, (place, ends[1]), row, values)
         if self.batched:
             w(f"{i}[{row}, {self.filled}] += 1")
@@ -193,9 +195,13 @@ class QuerySource:
         w(f"{home}[{at}, {self.ring + RING_HEAD}] = {head}")
         return head, tail
 
-    def _turn(self, scope: Scope, position: str) -> str:
-        """Source of the turn in which the arriving row leaves (`kernels/rings.py`)."""
-        return scope.time if self.by_time else position
+    def _enter(self, scope: Scope, ends: tuple[str, str], row: str, values: list[str]) -> list[str]:
+        """Source that lets the arriving row into the aggregates; `ends`: its place, and the end."""
+        place, tail = ends
+        i, f = ARRAYS[self.home]
+        if not self.by_time:
+            return self.aggregates.enter(i, f, row, values, tail)
+        return self.aggregates.enter(i, f, row, values, scope.time, f"{place} < {tail}")
 
     def _write_place(self, w: Writer, scope: Scope, key: str, ends: tuple[str, str]) -> str:
         """The local of the place that the arriving row takes; a late one is in front of newer."""

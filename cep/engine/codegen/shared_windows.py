@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from cep.engine.codegen.aggregates import Aggregates
 from cep.engine.codegen.expressions import Scope
@@ -21,6 +22,21 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import Layout, Start, is_float
 from cep.plan.families import Family
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """The row that comes: its scope and key, and locals with its place, the ring's end, the clock,
+    the row of its group, what is aggregated.
+    """
+
+    scope: Scope
+    key: str
+    place: str
+    tail: str
+    clock: str
+    row: str
+    values: list[str]
 
 
 class SharedWindow(QuerySource):
@@ -125,41 +141,32 @@ class SharedWindow(QuerySource):
         self.mask = w.let("mask", f"{home}[{at}, {self.ring + RING_ROOM}] - 1")
         self.rows = w.let("rows", f"{home}[{at}, {self.ring + RING_INTS}]")
         place = self._write_place(w, scope, key, (oldest, tail))
+        coming = Coming(scope, key, place, tail, clock, row, values)
         w(f"{oldest} = {tail}")
         member = w.name("member")
         with w.block(f"for {member} in range({len(self.family)}):"):
             head = w.let("head", f"{home}[{at}, {self.heads} + {member}]")
-            results = self._write_member(w, key, (head, tail), clock, row, member, values, scope)
+            results = self._write_member(w, coming, head, member)
             w(f"{home}[{at}, {self.heads} + {member}] = {head}")
             w(f"{oldest} = min({oldest}, {head})")
             if self.by_time:
-                self._write_overdue(w, scope, key, (head, place), clock, row, member, values)
+                self._write_overdue(w, coming, head, member)
             select(member, results)
         w(f"{home}[{at}, {self.ring + RING_HEAD}] = {oldest}")
         if self.by_time:
             w(f"{place} = max({place}, {oldest})")
         self._write_entry(w, scope, key, (place, tail), row, values)
 
-    def _write_overdue(
-        self,
-        w: Writer,
-        scope: Scope,
-        key: str,
-        ends: tuple[str, str],
-        clock: str,
-        row: str,
-        member: str,
-        values: list[str],
-    ) -> None:
+    def _write_overdue(self, w: Writer, coming: Coming, head: str, member: str) -> None:
         """A late row that is too old for the member's window, or that comes in front of its first
         row, leaves at once: the rows of the window follow one another.
         """
-        head, place = ends
-        home, at = self._window_row(key)
+        home, at = self._window_row(coming.key)
         i, f = ARRAYS[self.home]
-        is_late, is_old = f"{scope.time} < {clock}", f"{scope.time} + {self.size} <= {clock}"
-        with w.block(f"if {is_late} and ({is_old} or {head} > {place}):"):
-            lines = self.aggregates.leave(i, f, row, values, scope.time)
+        time, clock = coming.scope.time, coming.clock
+        is_old = f"{time} + {self.size} <= {clock}"
+        with w.block(f"if {time} < {clock} and ({is_old} or {head} > {coming.place}):"):
+            lines = self.aggregates.leave(i, f, coming.row, coming.values, time)
             with guarded(w, ["counted" if self.filtered else ""]):
                 w(*lines)
             w(f"{home}[{at}, {self.heads} + {member}] = {head} + 1")
@@ -170,18 +177,9 @@ class SharedWindow(QuerySource):
         """
         return f"{self.rows} + ({position} & {self.mask}) * {self.ints}"
 
-    def _write_member(
-        self,
-        w: Writer,
-        key: str,
-        ends: tuple[str, str],
-        clock: str,
-        row: str,
-        member: str,
-        values: list[str],
-        scope: Scope,
-    ) -> tuple[str, ...]:
+    def _write_member(self, w: Writer, coming: Coming, head: str, member: str) -> tuple[str, ...]:
         """The member's window moves on; the locals of its aggregates."""
+        key, row, tail = coming.key, coming.row, coming.tail
         home, at = self._window_row(key)
         i, f = ARRAYS[self.home]
         ints, floats = (
@@ -190,11 +188,11 @@ class SharedWindow(QuerySource):
         )
         self.aggregates.bases = (ints, floats)
         self.size = w.let("size", f"{self.sizes}[{member}]")
-        self._write_leaving(w, home, at, ends, clock, row)
+        self._write_leaving(w, home, at, (head, tail), coming.clock, row)
         with guarded(w, ["counted" if self.filtered else ""]):
-            w(*self.aggregates.enter(i, f, row, values, self._turn(scope, ends[1])))
-        self._write_rebase(w, key, row, ends[0], values)
-        self.aggregates.held = f"({ends[1]} + 1 - {ends[0]})"
+            w(*self._enter(coming.scope, (coming.place, tail), row, coming.values))
+        self._write_rebase(w, key, row, head, coming.values)
+        self.aggregates.held = f"({tail} + 1 - {head})"
         return tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
 
     def _write_selection(

@@ -113,16 +113,30 @@ def extreme_enter(
     reserve(s, home, row, ring, 1, 1)
     head = home[row, ring + RING_HEAD]
     tail = home[row, ring + RING_TAIL]
-    past = tail
-    while past > head and s.wi[int_cell(home, row, ring, past - 1, 1)] > turn:
-        past -= 1
+    while tail > head and sign * s.wf[float_cell(home, row, ring, tail - 1, 1)] <= sign * value:
+        tail -= 1
+    s.wi[int_cell(home, row, ring, tail, 1)] = turn
+    s.wf[float_cell(home, row, ring, tail, 1)] = value
+    home[row, ring + RING_TAIL] = tail + 1
+
+
+@inner
+def extreme_enter_late(
+    s: State, home: Ints, row: int, ring: int, turn: int, value: float, sign: float
+) -> None:
+    """The same for a value that may leave before others that are there, which outlive it."""
+    if math.isnan(value):
+        return
+    reserve(s, home, row, ring, 1, 1)
+    head = home[row, ring + RING_HEAD]
+    tail = home[row, ring + RING_TAIL]
+    past = place_of_late(s.wi, home, row, ring, head, 1, turn)
     if past < tail and sign * s.wf[float_cell(home, row, ring, past, 1)] >= sign * value:
         return
     place = past
     while place > head and sign * s.wf[float_cell(home, row, ring, place - 1, 1)] <= sign * value:
         place -= 1
-    if past < tail:
-        move(s, home, row, ring, past, place + 1, 1, 1)
+    move(s, home, row, ring, past, place + 1, 1, 1)
     s.wi[int_cell(home, row, ring, place, 1)] = turn
     s.wf[float_cell(home, row, ring, place, 1)] = value
     home[row, ring + RING_TAIL] = place + 1 + tail - past
@@ -138,16 +152,30 @@ def extreme_enter_int(
     reserve(s, home, row, ring, 2, 0)
     head = home[row, ring + RING_HEAD]
     tail = home[row, ring + RING_TAIL]
-    past = tail
-    while past > head and s.wi[int_cell(home, row, ring, past - 1, 2)] > turn:
-        past -= 1
+    while tail > head and sign * s.wi[int_cell(home, row, ring, tail - 1, 2) + 1] <= sign * value:
+        tail -= 1
+    cell = int_cell(home, row, ring, tail, 2)
+    s.wi[cell] = turn
+    s.wi[cell + 1] = value
+    home[row, ring + RING_TAIL] = tail + 1
+
+
+@inner
+def extreme_enter_late_int(
+    s: State, home: Ints, row: int, ring: int, turn: int, value: int, sign: int
+) -> None:
+    if value == NULL:
+        return
+    reserve(s, home, row, ring, 2, 0)
+    head = home[row, ring + RING_HEAD]
+    tail = home[row, ring + RING_TAIL]
+    past = place_of_late(s.wi, home, row, ring, head, 2, turn)
     if past < tail and sign * s.wi[int_cell(home, row, ring, past, 2) + 1] >= sign * value:
         return
     place = past
     while place > head and sign * s.wi[int_cell(home, row, ring, place - 1, 2) + 1] <= sign * value:
         place -= 1
-    if past < tail:
-        move(s, home, row, ring, past, place + 1, 2, 0)
+    move(s, home, row, ring, past, place + 1, 2, 0)
     cell = int_cell(home, row, ring, place, 2)
     s.wi[cell] = turn
     s.wi[cell + 1] = value
