@@ -22,8 +22,8 @@ from cep.plan import Plan, compile_rules
 from mt5bridge.local import local
 
 LATE = (
-    "{count} rows were older than one before them: in the database they counted at the time of "
-    "that one, so windows may differ from those of --backend native by as much as they were late"
+    "{count} rows were older than one before them: while such rows are there, the database is asked"
+    " for the own time of each, which takes longer"
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from types import NoneType
@@ -32,19 +32,29 @@ _WHOLE = (Type.INT, Type.LONG)
 class Arrivals:
     """Events of one stream: their places among all that come together, times in ms, attributes.
 
-    Places ascend; `columns` stand in the order of the stream's schema, None is null.
+    Places ascend; `columns` stand in the order of the stream's schema, None is null. `own` are
+    their own times, where late ones may be among them, whose `times` are the newest before them.
     """
 
     stream: str
     places: Ints
     times: Ints
     columns: tuple[Column, ...]
+    own: Ints | None = None
 
     def between(self, start: int, stop: int) -> Arrivals:
         """Those whose places are from `start` to before `stop`."""
         first, last = (int(one) for one in np.searchsorted(self.places, (start, stop)))
         columns = tuple(column[first:last] for column in self.columns)
-        return Arrivals(self.stream, self.places[first:last], self.times[first:last], columns)
+        own = None if self.own is None else self.own[first:last]
+        return Arrivals(self.stream, self.places[first:last], self.times[first:last], columns, own)
+
+    def late(self) -> tuple[Ints, Ints]:
+        """The places and own times of the late ones."""
+        if self.own is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        found = self.own < self.times
+        return self.places[found], self.own[found]
 
 
 def checked(arrivals: Arrivals, schema: Schema) -> Arrivals:
@@ -60,7 +70,7 @@ def checked(arrivals: Arrivals, schema: Schema) -> Arrivals:
             where = f"{arrivals.stream}.{attribute.name}"
             what = BEYOND if isinstance(problem, OverflowError) else problem
             raise EventError(f"{where}: not {attribute.type}: {what}") from problem
-    return Arrivals(arrivals.stream, arrivals.places, arrivals.times, tuple(columns))
+    return replace(arrivals, columns=tuple(columns))
 
 
 def _stored(type_: Type, column: Column) -> Column:

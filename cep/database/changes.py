@@ -66,10 +66,12 @@ def _staying(program: Program, before: Progress, same: set[str]) -> set[str]:
     of_stream = {kept.table.name: name for name, kept in program.kept.items()}
     for name, kept in program.kept.items():
         of_stream |= {fill.table: name for fill in kept.fills}
+    late = () if program.late is None else (program.late.name,)
     return {
         one.table.name
         for one in program.tables
-        if before.tables.get(one.table.name) == one.create and of_stream.get(one.table.name) in same
+        if before.tables.get(one.table.name) == one.create
+        and (of_stream.get(one.table.name) in same or one.table.name in late)
     }
 
 

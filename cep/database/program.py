@@ -33,18 +33,20 @@ class Prepared:
     plan: Plan
     reached: Arrivals
     refused: Mapping[str, str]
+    takes_late: bool = False
 
 
-def prepared(plan: Plan) -> Prepared:
-    """The plan as it is to be built."""
+def prepared(plan: Plan, *, takes_late: bool = False) -> Prepared:
+    """The plan as it is to be built; `takes_late`: rows may be older than others before them."""
     reached = arrivals(plan)
     refused = {
         one.name: str(why)
         for one in plan.operators
-        if (why := refusal(one, plan, reached)) is not None
+        if (why := refusal(one, plan, reached, takes_late)) is not None
     }
     operators = tuple(one for one in plan.operators if one.name not in refused)
-    return Prepared(with_hidden(replace(plan, operators=operators)), reached, refused)
+    plan = with_hidden(replace(plan, operators=operators))
+    return Prepared(plan, reached, refused, takes_late)
 
 
 def build(
@@ -55,11 +57,18 @@ def build(
     prefix: str = "",
     born: Born | None = None,
     is_durable: bool = True,
+    sees_late: bool = False,
 ) -> Program:
-    """The program that makes the streams `outputs`. Nothing is raised: `refused` tells."""
+    """The program that makes the streams `outputs`. Nothing is raised: `refused` tells.
+
+    With `sees_late` it is the one for the time in which late rows may be there: the same tables,
+    and statements that ask for the own times of rows.
+    """
     plan, reached = wanted.plan, wanted.reached
     schemas = {stream.name: stream.schema for stream in plan.streams}
-    tables = Tables(dialect, schemas, prefix, born, is_durable)
+    tables = Tables(dialect, schemas, prefix, born, is_durable, wanted.takes_late)
+    if sees_late:
+        tables.late = tables.late_times
     tables.rank_as(reached.slots, reached.alone)
     builder = _Builder(plan, tables, frozenset(outputs), born or {})
     steps = builder.steps()
@@ -67,7 +76,8 @@ def build(
     made = frozenset(query.target for query in plan.queries)
     sources = {name: schemas[name] for name in kept if name not in made}
     refused = {**wanted.refused, **builder.refused}
-    return Program(_made(tables), kept, sources, steps, refused, reached.streams)
+    late = tables.late_times
+    return Program(_made(tables), kept, sources, steps, refused, reached.streams, late)
 
 
 class _Builder:

@@ -13,13 +13,17 @@ from cep.plan.query import Holder, Insert, Join, Query, Return, StreamFunction, 
 BINDING = "events are bound in a queue that repetition and opposites change one by one"
 
 
-def refusal(operator: Operator, plan: Plan, reached: Arrivals) -> Refusal | None:
+def refusal(
+    operator: Operator, plan: Plan, reached: Arrivals, takes_late: bool = False
+) -> Refusal | None:
     """Why an operator is refused before it is looked at closely, if it is."""
     if not isinstance(operator, Query):
         return Refusal("never", BINDING)
     if plan.compat == "siddhi":
         return Refusal("notimpl", "Siddhi's own ways, where they differ from ours")
     found = next(_reasons(operator, plan, reached), None)
+    if found is None and takes_late:
+        found = next(_late_reasons(operator), None)
     return None if found is None else Refusal("notimpl", found)
 
 
@@ -39,6 +43,13 @@ def _reasons(query: Query, plan: Plan, reached: Arrivals) -> Iterator[str]:
         yield f"{source.stream}, whose rows come together, so that only the last is told of"
     if query.name in reached.tangled:
         yield "the rows that one event brings about reach its inputs in turns"
+
+
+def _late_reasons(query: Query) -> Iterator[str]:
+    """What is written for rows in the order of time alone."""
+    for one in query.inputs:
+        if one.window is not None and one.window.name == "timeJump":
+            yield "#window.timeJump where rows may come late"
 
 
 def _of_output(query: Query, plan: Plan) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from cep.database.dialects import Dialect
 from cep.database.drivers import Driver, values_of
 from cep.database.errors import DatabaseError, EventError, ForgottenError
 from cep.database.explain import program_text
+from cep.database.late_program import LateProgram
 from cep.database.program import Born, build, prepared
 from cep.database.progress import Progress, born, identity
 from cep.database.purging import Horizon
@@ -36,7 +38,8 @@ class Options:
     one transaction (by default as many as suit the database). `may_restart`: progress is kept with
     each batch, which means nothing where all is in memory. `owner`: what kind of run it is; the
     tables of another kind are not touched. `may_replace`: the first plan may empty the windows that
-    an earlier run has left. `place` names the database, for messages.
+    an earlier run has left. `place` names the database, for messages. `takes_late`: events may say
+    that their own times are older than those of others before them.
     """
 
     prefix: str = "mt5cep_"
@@ -46,6 +49,7 @@ class Options:
     owner: str = "processor"
     may_replace: bool = False
     place: str = "this database"
+    takes_late: bool = False
 
 
 class Runner:
@@ -73,6 +77,7 @@ class Runner:
             raise
         self._stored = self._progress.seq
         self._program: Program | None = None
+        self._of_late: LateProgram | None = None
         self._horizon = Horizon()
 
     @property
@@ -82,9 +87,10 @@ class Runner:
 
     @property
     def program(self) -> Program:
-        """What runs."""
+        """What runs: while there are late events, what asks for their own times."""
         assert self._program is not None, "no plan is set"
-        return self._program
+        late = self._of_late
+        return self._program if late is None or not late.is_needed else late.program
 
     @property
     def dialect(self) -> Dialect:
@@ -96,13 +102,14 @@ class Runner:
 
         After a restart with the same plan the windows are as they were.
         """
-        wanted = prepared(plan)
+        wanted = prepared(plan, takes_late=self._options.takes_late)
         now = identity(wanted.plan, str(self._options.is_durable))
         begun = born(wanted.plan, now, self._progress)
-        program = build(
-            wanted, outputs, self._driver.dialect, prefix=self._options.prefix,
+        make_program = partial(
+            build, wanted, outputs, self._driver.dialect, prefix=self._options.prefix,
             born=_by_slot(begun), is_durable=self._options.is_durable,
         )  # fmt: skip
+        program = make_program()
         if program.refused:
             reasons = "; ".join(f"{name}: {why}" for name, why in program.refused.items())
             raise DatabaseError(f"the database does not run {reasons}")
@@ -112,8 +119,11 @@ class Runner:
         def make() -> Progress:
             made = changed(self._driver, program, self._progress, now, begun)
             self._store.save_plan(self._driver, made)
+            if program.late is not None:
+                self._of_late = LateProgram(self._driver, program, make_program)
             return made
 
+        self._of_late = None
         self._progress = self._committed(make)
         self._program = program
         self._horizon = Horizon()  # streams may have begun anew, and others be gone
@@ -213,6 +223,8 @@ class Runner:
         self, parts: list[Arrivals], after: Progress, offset: int, times: Ints
     ) -> tuple[Progress, list[Found]]:
         """One batch inside its transaction."""
+        if self._of_late is not None:
+            self._of_late.take(parts, offset)
         purged = self._purged(after)
         marks = _marks(after)
         last = dict(after.base)
@@ -295,6 +307,8 @@ class Runner:
             for one in self.program.kept[name].purges:
                 self._driver.execute(one.text, one.bound(marks))
             purged[name] = row
+        if self._of_late is not None and purged != after.purged:
+            self._of_late.forget()
         return purged
 
     def _checked(self, arrivals: Sequence[Arrivals]) -> list[Arrivals]:

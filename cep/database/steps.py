@@ -182,7 +182,7 @@ class Program:
 
     A batch loads the `sources` (with what follows each), then runs the `steps` in order. `refused`:
     why, by operator, for those that the database does not run. `ranks`: the place of a stream's
-    rows among those of one event.
+    rows among those of one event. `late`: the table of the own times of late events, if any come.
     """
 
     tables: tuple[Made, ...]
@@ -191,3 +191,4 @@ class Program:
     steps: tuple[Step, ...]
     refused: Mapping[str, str]
     ranks: Mapping[str, int]
+    late: sa.Table | None = None

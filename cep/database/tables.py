@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from cep.database.dialects.base import Dialect, Element
 from cep.database.errors import Refusal
 from cep.database.expressions import Find
+from cep.database.late import own_time
 from cep.database.steps import Retention, Value, mark
 from cep.plan.expressions import Column, EventTime
 from cep.plan.families import PARAMETER, Family
@@ -64,6 +65,7 @@ class Tables:
         prefix: str = "",
         born: Mapping[tuple[str, int], int] | None = None,
         is_durable: bool = True,
+        takes_late: bool = False,
     ) -> None:
         self.dialect = dialect
         self.metadata = sa.MetaData()
@@ -78,6 +80,9 @@ class Tables:
         self._ranks: dict[tuple[str, int], int] = {}
         self._alone: frozenset[str] = frozenset()
         self.indexed: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self.late_times = self._late_times() if takes_late else None
+        """The own times of late rows, where there may be any; `late`: where statements ask it."""
+        self.late: sa.Table | None = None
 
     def stream(self, name: str) -> sa.Table:
         """A stream's table: `pos` (1..), `seq`, `ts`, `a_0`.. by the place in its schema.
@@ -128,12 +133,16 @@ class Tables:
         def found(node: Column | EventTime) -> Element:
             slot = (node.slot or 0) if isinstance(node, EventTime) else node.slot
             if isinstance(node, EventTime):
-                return rows[slot].c.ts
+                return self.own_time(rows[slot])
             if slot == PARAMETER:
                 return rows[slot].c[f"c_{node.position}"]
             return rows[slot].c[f"a_{node.position}"]
 
         return found
+
+    def own_time(self, row: sa.FromClause) -> Element:
+        """The time of a row itself: a late one has another in its table."""
+        return row.c.ts if self.late is None else own_time(self.late, row.c.seq, row.c.ts)
 
     def keep(self, stream: str, *, time_ms: int = 0, rows: int = 1) -> None:
         """Say how long a query needs a stream's rows: a time, or a number of rows."""
@@ -241,6 +250,9 @@ class Tables:
             if is_key and f"c_{place}" in firsts:
                 return f"c_{place}"
         return None
+
+    def _late_times(self) -> sa.Table:
+        return self._table("late", [sa.Column(one, NUMBER) for one in ("seq", "own")], ("seq",))
 
     def _table(
         self,

@@ -16,22 +16,27 @@ from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME, I
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 _NEVER = -1
-_COMPLETE, _CLOCKS = "watermarks of keys", "clocks of keys"
+_COMPLETE, _PASSED = "watermarks of keys", "passed for keys"
 _KEYS = 64
 
 
 class Clocks:
     """The clocks of one run, which it asks about each record once, in their order.
 
-    A key has one clock, which its records on all streams move; a record is late behind those of its
-    own stream, and behind its key's watermark. `streams` are the names by id.
+    A record is late behind those of its own stream and key, and behind its key's watermark. Sources
+    that are followed together have a clock together for each key, which their records move.
+    `streams` are the names by id, `together` the number of each stream's clock (default: its own).
     """
 
-    def __init__(self, mode: Mode, streams: Sequence[str]) -> None:
+    def __init__(
+        self, mode: Mode, streams: Sequence[str], together: Sequence[int] | None = None
+    ) -> None:
         self.mode = mode
-        self._names = (*streams, _COMPLETE, _CLOCKS)
+        self._names = (*streams, _COMPLETE, _PASSED)
+        self._together = np.array(range(len(streams)) if together is None else together, np.int64)
         self._may_be_late = np.array([name not in NEVER_LATE for name in streams], np.bool_)
-        self._hold(np.full((len(self._names), _KEYS), _NEVER, np.int64))
+        rows = len(self._names) + 1 + int(self._together.max(initial=-1))
+        self._hold(np.full((rows, _KEYS), _NEVER, np.int64))
         self._top = _NEVER  # no clock is ahead of it
         self._passed = _NEVER  # the watermark of all keys
 
@@ -47,7 +52,8 @@ class Clocks:
         """The cell OUT_CLOCK of the next record: its clock, negated if it is late."""
         if key >= self._width:
             self._fit(key)
-        place, clock_at = stream * self._width + key, self._last + key
+        place = stream * self._width + key
+        clock_at = self._clock_at[stream] + key
         if self.mode == "sorted":
             newest = before = clock = self._top
         else:
@@ -76,26 +82,29 @@ class Clocks:
             return
         self._fit(max(keys))
         rows = list(keys)
-        self._newest[-1, rows] = np.maximum(self._newest[-1, rows], time_msc)
-        if is_complete:
-            self._newest[-2, rows] = np.maximum(self._newest[-2, rows], time_msc)
+        first = len(self._names) - (2 if is_complete else 1)
+        part = self._newest[first:, rows]
+        self._newest[first:, rows] = np.maximum(part, time_msc)
         self._top = max(self._top, time_msc)
 
     def state(self) -> dict[str, list[int]]:
         """The newest times by stream and key row, for a snapshot or for other rules.
 
-        Those of the keys' clocks stand behind the newest of all, and behind that of all keys.
+        What has passed for keys stands behind the newest of all, and behind that of all keys.
         """
         known = {name: self._newest[place].tolist() for place, name in enumerate(self._names)}
-        return {**known, _CLOCKS: [self._top, self._passed, *known[_CLOCKS]]}
+        return {**known, _PASSED: [self._top, self._passed, *known[_PASSED]]}
 
     def restore(self, state: Mapping[str, Sequence[int]]) -> None:
         """Go on from what `state` gave, of the streams there are."""
-        self._top, self._passed, *clocks = state[_CLOCKS]
+        self._top, self._passed, *passed = state[_PASSED]
         for place, name in enumerate(self._names):
-            known = clocks if name == _CLOCKS else state.get(name, ())
+            known = passed if name == _PASSED else state.get(name, ())
             self._fit(len(known) - 1)
             self._newest[place, : len(known)] = known
+        clocks = self._newest[len(self._names) :]
+        clocks[:] = self._newest[len(self._names) - 1]
+        np.maximum.at(clocks, self._together, self._newest[: len(self._together)])
 
     def _mark_all(self, ints: Ints) -> None:
         times = ints[:, OUT_TIME]
@@ -108,8 +117,9 @@ class Clocks:
         else:
             streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
             self._fit(int(keys.max()))
-            complete = np.maximum(self._newest[-2][keys], self._passed)
-            clocks = np.maximum(self._newest_at(self._last + keys, times), self._passed)
+            complete = np.maximum(self._newest[len(self._names) - 2][keys], self._passed)
+            found = self._newest_at(self._clocks_at[streams] + keys, times)
+            clocks = np.maximum(found, self._passed)
             late = times < self._newest_at(streams * self._width + keys, times)
             late |= times < complete
         self._top = max(self._top, int(clocks.max()))
@@ -123,13 +133,13 @@ class Clocks:
         if self.mode == "lived":
             streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
             self._fit(int(keys.max()))
-            first = int(streams[0])
+            first, clocks = int(streams[0]), self._newest[len(self._names) :]
             if (streams == first).all():  # of equal places the last is kept
                 self._newest[first][keys] = times
+                clocks[self._together[first]][keys] = times
             else:
                 self._newest[streams, keys] = times
-            # no clock was ahead of these times, so the newest of each key is its clock
-            np.maximum(self._newest[-1], self._newest[:-2].max(axis=0), out=self._newest[-1])
+                clocks[self._together[streams], keys] = times
 
     def _newest_at(self, places: Ints, times: Ints) -> Ints:
         """The newest time so far at the place of each record, which it moves on."""
@@ -148,13 +158,15 @@ class Clocks:
             self._hold(np.concatenate([self._newest, added], axis=1))
 
     def _hold(self, newest: Ints) -> None:
-        """Newest times by stream and key row, then the watermarks and clocks of keys, as one array.
+        """Newest times by stream and key row, the watermarks of keys, what has passed for them, and
+        their clocks, as one array.
 
         Single cells are read far faster through a memoryview than through an array.
         """
         self._newest, self._width = newest, newest.shape[1]
-        self._last = (len(newest) - 1) * self._width
-        self._complete = (len(newest) - 2) * self._width
+        self._complete = (len(self._names) - 2) * self._width
+        self._clocks_at = (len(self._names) + self._together) * self._width
+        self._clock_at: list[int] = self._clocks_at.tolist()
         self._cells: memoryview[int] = newest.data.cast("B").cast("q")
 
 

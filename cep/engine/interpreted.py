@@ -145,11 +145,14 @@ class InterpretedStage:
             self.interpreter.pass_record(self._names[stream], key, time_ms, self.n_of(order))
 
     def _pass_time(self, orders: Ints, clock: Ints) -> None:
-        """Let time pass over records, stopping at those that make something due."""
+        """Let time pass over records, stopping at those that make something due.
+
+        What a late record has set may be due behind the clock, at whatever record comes next.
+        """
         at = 0
         while at < len(clock):
             due = self.interpreter.next_due_ms
-            if due is not None and due > int(clock[at]):
+            if due is not None and due > max(int(clock[at]), self.interpreter.now_ms or 0):
                 at = int(np.searchsorted(clock, due))
             if due is None or at >= len(clock):
                 at = len(clock) - 1

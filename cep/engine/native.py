@@ -37,6 +37,7 @@ from cep.engine.stages import CROSSING, INTERPRETED, KEYED, TIMED, Stages
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Telling, Watermarks
+from cep.plan.clocks import followed_together
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 
@@ -130,7 +131,9 @@ class Run:
 
     def __init__(self, rules: Compiled, keys: Sequence[str] = (), mode: Mode = "lived") -> None:
         self.rules = rules
-        self.clocks = Clocks(mode, [name for _, name in sorted(rules.ids.names().items())])
+        streams = [name for _, name in sorted(rules.ids.names().items())]
+        together = followed_together(rules.plan)
+        self.clocks = Clocks(mode, streams, [together.get(name, 0) for name in streams])
         self.strings = Strings(rules.literals)
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
         by = rules.stages.by

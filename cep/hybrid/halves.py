@@ -51,9 +51,8 @@ class Part:
 class Halves:
     """Both halves of a plan at work. `first` is the place of the database's first event.
 
-    A row that is late, that is, older than one before it, counts in the database at that one's
-    time: windows of a database need rows in order. What it leads to has its own time, and our
-    engine sees that. `late` counts such rows.
+    A row that is older than one before it stands in the database at that one's time, for rows lie
+    in order there, with its own beside it, by which windows let it go. `late` counts such rows.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class Halves:
         own = _dense(parts, before)
         known = np.maximum.accumulate(np.concatenate([[newest_msc], own]))[1:]
         pushed = [
-            Arrivals(part.stream, places, known[places], self._columns(part))
+            Arrivals(part.stream, places, known[places], self._columns(part), part.times)
             for part in parts
             if len(places := part.orders - before - 1)
         ]

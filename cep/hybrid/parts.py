@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from cep.database.dialects import Dialect
 from cep.database.explain import program_text
 from cep.database.program import build, prepared
+from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, Operator, Origin, Plan
 from cep.plan.query import Query
 from cep.plan.separable import fed_from_outside
@@ -32,9 +33,14 @@ class Parts:
         return frozenset(made.intersection(*[_read_all(self.native.operators)]))
 
 
-def parts(plan: Plan, dialect: Dialect) -> Parts:
-    """Gives the database every query that it can run, if rows keep their order by that."""
-    refused = dict(build(prepared(plan), (), dialect).refused)
+def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
+    """Gives the database every query that it can run, if rows keep their order by that.
+
+    `lived`: records come as they were lived, so that each key has a clock of its own.
+    """
+    refused = dict(build(prepared(plan, takes_late=True), (), dialect).refused)
+    if lived:
+        refused |= _by_clocks(plan)
     while True:
         own = [one for one in plan.operators if one.name not in refused]
         rest = [one for one in plan.operators if one.name in refused]
@@ -50,6 +56,16 @@ def parts(plan: Plan, dialect: Dialect) -> Parts:
         replace(plan, streams=behind, operators=tuple(rest)),
         refused,
     )
+
+
+def _by_clocks(plan: Plan) -> dict[str, str]:
+    """Queries with windows by time that have a clock per key: a database has one."""
+    return {
+        query.name: "its windows have a clock per key, and a database has one of all"
+        for query in plan.queries
+        if clocks(plan)["query", query.name].is_by_key
+        and any(one.window is not None and one.window.name == "time" for one in query.inputs)
+    }
 
 
 def _read_all(operators: Sequence[Operator]) -> set[str]:
@@ -121,7 +137,11 @@ def feeding(found: Parts, operators: Sequence[Operator]) -> dict[str, int]:
 def how_it_runs(plan: Plan, dialect: Dialect, sql: bool = False) -> str:
     """What the database runs and how, and what our engine does behind it and why."""
     found = parts(plan, dialect)
-    program = build(prepared(found.database), found.database.made, dialect)
+    wanted = prepared(found.database, takes_late=True)
+    program = build(wanted, found.database.made, dialect)
     lines = [f"on {dialect.name}:", *(f"  {line}" for line in program_text(program, sql))]
     lines += ["on our engine:" if found.why else "on our engine: nothing"]
-    return "\n".join([*lines, *(f"  {name}: {why}" for name, why in found.why.items())])
+    lines += [f"  {name}: {why}" for name, why in found.why.items()]
+    lived = parts(plan, dialect, lived=True).why
+    more = [f"  {name}: {why}" for name, why in lived.items() if name not in found.why]
+    return "\n".join([*lines, *(["in the daemon also on our engine:"] if more else ()), *more])

@@ -32,7 +32,9 @@ class Hybrid:
         batch_events: int | None = None,
     ) -> None:
         driver = connect(url)
-        options = Options(PREFIX, batch_events=batch_events, may_restart=False, owner="replay")
+        options = Options(
+            PREFIX, batch_events=batch_events, may_restart=False, owner="replay", takes_late=True
+        )
         self._runner = Runner(driver, options)
         self._runner.clear()
         found = parts(plan, driver.dialect)

@@ -1,4 +1,4 @@
-"""The rows a window holds, indexed where the window is first in, first out."""
+"""The rows a window holds, indexed where each comes and goes by itself."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from cep.interpreter.windows import WindowPart
 from cep.plan.expressions import Expression
 from cep.plan.query import Window
 
-FIFO = frozenset({"length", "time", "timeLength", "externalTime"})
-"""Windows whose rows leave in the order in which they came, each told by an expired row."""
+INDEXED = frozenset({"length", "time", "timeLength", "externalTime"})
+"""Windows whose rows leave one by one, each told by an expired row: in the order in which they
+came, but for late rows of windows of time."""
 
 
-def is_fifo(window: Window) -> bool:
-    """Whether a window is one of `FIFO`; `length(0)` holds nothing."""
-    return window.name in FIFO and (window.name != "length" or window.constant(0) > 0)
+def is_indexed(window: Window) -> bool:
+    """Whether a window is one of `INDEXED`; `length(0)` holds nothing."""
+    return window.name in INDEXED and (window.name != "length" or window.constant(0) > 0)
 
 
 class HeldRows:
@@ -29,7 +30,7 @@ class HeldRows:
     def __init__(self, plan: Window, window: WindowPart, context: Context) -> None:
         self._window = window
         self._context = context
-        self._is_fifo = is_fifo(plan)
+        self._is_indexed = is_indexed(plan)
         self._indexes: dict[Expression, tuple[Evaluator, Index]] = {}
         self._mirror: dict[int, Row] | None = None
         self._count = 0
@@ -41,7 +42,7 @@ class HeldRows:
 
     def index(self, key: Expression) -> Find | None:
         """An index on an expression of the held row, made when first asked for, kept from then."""
-        if not self._is_fifo:
+        if not self._is_indexed:
             return None
         if key not in self._indexes:
             self._indexes[key] = (evaluator(key, self._context), Index())
@@ -57,7 +58,7 @@ class HeldRows:
             if row.kind is Kind.CURRENT:
                 self._enter(self._mirror, row)
             elif row.kind is Kind.EXPIRED:
-                self._leave(self._mirror)
+                self._leave(self._mirror, row)
 
     def _found(self, index: Index, op: str, value: Any) -> Iterable[Row]:
         if self._mirror is None:
@@ -80,8 +81,8 @@ class HeldRows:
             index.add(key(_in_any_slot(row)), self._count)
         self._count += 1
 
-    def _leave(self, mirror: dict[int, Row]) -> None:
-        number = next(iter(mirror))
+    def _leave(self, mirror: dict[int, Row], left: Row) -> None:
+        number = next((one for one, row in mirror.items() if row.values is left.values))
         row = mirror.pop(number)
         for key, index in self._indexes.values():
             index.remove(key(_in_any_slot(row)), number)

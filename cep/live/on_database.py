@@ -89,9 +89,9 @@ class DatabaseRules:
         assert settings.url is not None
         driver = connect(settings.url, settings.durable)
         self.batch_records = BATCH_RECORDS[driver.dialect.name]
-        options = Options(settings.prefix, settings.durable, owner="daemon")
+        options = Options(settings.prefix, settings.durable, owner="daemon", takes_late=True)
         self._runner = Runner(driver, options, pause)
-        self.parts: Parts = parts(plan, driver.dialect)
+        self.parts: Parts = parts(plan, driver.dialect, lived=True)
         self._plan = plan
         self._wanted = plan.derived if outputs is None else frozenset(outputs)
         wanted = self._wanted & self.parts.native.made

@@ -78,6 +78,7 @@ def test_explain_tells_what_runs_where(files: Path) -> None:
     assert "on sqlite:\n  query1: scan of new rows" in text
     assert "kept of Mid: 3000 ms" in text
     assert "on our engine:\n  Up: never: events are bound in a queue" in text
+    assert "in the daemon also on our engine:\n  query3: its windows have a clock per key" in text
     assert "INSERT INTO" not in text
     assert "INSERT INTO" in CliRunner().invoke(main, [*command, "--sql"]).stdout
 
@@ -95,6 +96,16 @@ def test_a_query_between_events_of_its_stream_stays_on_our_engine() -> None:
     assert "it stands between others that read Mid" in found.why["query4"]
 
 
+def test_a_window_with_a_clock_per_key_runs_on_our_engine_as_it_is_lived() -> None:
+    plan = compile_rules(RULES, "rules")
+    sorted_, lived = parts(plan, SQLITE), parts(plan, SQLITE, lived=True)
+    assert [query.name for query in sorted_.database.queries] == ["query1", "query2", "query3"]
+    assert [query.name for query in lived.database.queries] == ["query1", "query2"]
+    assert "a clock per key" in lived.why["query3"]
+    common = RULES.replace("n group by symbol", "n")
+    assert "query3" not in parts(compile_rules(common, "rules"), SQLITE, lived=True).why
+
+
 def test_a_trigger_fires_on_our_engine(files: Path) -> None:
     (files / "rules.cep").write_text(
         "define stream Tick (symbol string, bid double, ask double);\n"
@@ -108,7 +119,7 @@ def test_a_trigger_fires_on_our_engine(files: Path) -> None:
     assert found.stdout_bytes == native.stdout_bytes, found.stderr
 
 
-def test_late_rows_count_at_the_time_of_the_newest(files: Path) -> None:
+def test_late_rows_leave_when_they_are_due(files: Path, url: str) -> None:
     rows = (files / "ticks.csv").read_text().splitlines()
     rows[20] = rows[20].replace(rows[20].split(",")[0], "1000000")
     rows = [f"ingest,{rows[0]}", *(f"{place},{row}" for place, row in enumerate(rows[1:]))]
@@ -116,13 +127,17 @@ def test_late_rows_count_at_the_time_of_the_newest(files: Path) -> None:
     (files / "rules.cep").write_text(
         "define stream Tick (symbol string, bid double, ask double);\n"
         "from Tick#window.time(1 sec) select symbol, count() as n insert into Busy;\n"
+        "from Tick#window.time(1 sec) select symbol, max(bid) as most group by symbol"
+        " insert into Most;\n"
     )
     command = ["replay", str(files / "rules.cep"), "--plain", f"--input=Tick={files}/ticks.csv"]
-    found = CliRunner().invoke(main, [*command, "--backend=database", "--url=sqlite://"])
+    found = CliRunner().invoke(main, [*command, "--backend=database", f"--url={url}"])
     assert "1 rows were older than one before them" in found.stderr
-    busy = [json.loads(line) for line in found.stdout.splitlines()]
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    busy = [row for row in rows if row["stream"] == "Busy"]
     assert busy[19]["time_msc"] == 1_000_000
-    assert busy[19]["n"] == busy[18]["n"] + 1
+    assert busy[19]["n"] == busy[18]["n"] + 1 > busy[20]["n"]
+    assert found.stdout_bytes == CliRunner().invoke(main, command).stdout_bytes
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from cep.engine.clocks import MODES, Clocks, Mode
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME
 
 STREAMS = ("Tick", "Quote", "Deal")
+TOGETHER = (0, 0, 2)  # one clock of a key follows Tick and Quote
 Record = tuple[int, int, int]
 """A stream, a key row and a time; else, in place of the stream, what passes without a record."""
 ALL_PASS, ALL_IS_COMPLETE, KEY_PASSES, KEY_IS_COMPLETE = -1, -2, -3, -4
@@ -40,9 +41,14 @@ def obvious(mode: Mode, records: list[Record]) -> list[int]:
         if lived:
             delaying = (stream, ALL_IS_COMPLETE, KEY_IS_COMPLETE)
         newest = max((t for s, t in mine if s in delaying), default=-1)
-        clock = max([time, *(t for _, t in mine)])
+        clock = max(time, *(t for s, t in mine if not lived or s < 0 or moves(s, stream)), -1)
         found.append(-clock if time < newest and STREAMS[stream] != "Deal" else clock)
     return found
+
+
+def moves(stream: int, other: int) -> bool:
+    """Whether records of one move the clock of the other."""
+    return TOGETHER[stream] == TOGETHER[other]
 
 
 def pass_without(clocks: Clocks, what: int, key: int, time: int) -> None:
@@ -55,7 +61,7 @@ def pass_without(clocks: Clocks, what: int, key: int, time: int) -> None:
 
 def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -> list[int]:
     """By the clocks, in batches that end at `cuts`; saved and restored at some places."""
-    clocks, batch, found = Clocks(mode, STREAMS), [], []
+    clocks, batch, found = Clocks(mode, STREAMS, TOGETHER), [], []
 
     def feed() -> None:
         ints = np.zeros((len(batch), OUT_ATTRIBUTES), np.int64)
@@ -75,7 +81,7 @@ def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -
             feed()
         if place in saved:
             feed()
-            state, clocks = clocks.state(), Clocks(mode, STREAMS)
+            state, clocks = clocks.state(), Clocks(mode, STREAMS, TOGETHER)
             clocks.restore(state)
     feed()
     return found
@@ -97,4 +103,5 @@ def test_another_keys_records_make_late_in_sorted_history_only(mode: Mode, expec
 
 def test_deals_are_never_late() -> None:
     """A fill 5 ms older than the symbol's last tick counts."""
-    assert marked("lived", [(0, 1, 1_000), (2, 1, 995), (2, 1, 990)], set(), set()) == [1_000] * 3
+    records = [(2, 1, 1_000), (0, 1, 1_000), (2, 1, 995), (2, 1, 990)]
+    assert marked("lived", records, set(), set()) == [1_000] * 4

@@ -26,6 +26,7 @@ from mt5bridge.spool import Kind, Told, read, told
 from tests.credentials import CREDENTIAL
 from tests.database.servers import PostgresqlServer, running
 from tests.live.service import (
+    RULES,
     Service,
     address,
     archived,
@@ -73,7 +74,10 @@ def settings_of(folder: Path, url: str, durable: bool = False, **sections: dict[
     }
     for name, keys in sections.items():
         found.setdefault(name, {}).update(keys)
-    return write_settings(folder, found)
+    settings = write_settings(folder, found)
+    # of what is lived a window of time by symbol has a clock per symbol, which no database has
+    (folder / "rules.cep").write_text(RULES.replace("window.time(20 sec)", "window.length(20)"))
+    return settings
 
 
 def daemon_of(service: Service) -> DatabaseDaemon:

@@ -29,14 +29,13 @@ class Row:
 class Habits:
     """Where an engine still differs from the meaning of the rules.
 
-    `stages`: what crosses keys runs after what does not. `in_line`: see `RunningQuery`.
+    `stages`: what crosses keys runs after what does not.
     """
 
     stages: bool = False
-    in_line: bool = False
 
 
-MEANING, NATIVE = Habits(), Habits(stages=True, in_line=True)
+MEANING, NATIVE = Habits(), Habits(stages=True)
 
 
 class Reference:
@@ -62,8 +61,7 @@ class Reference:
             for engine in plan.engines
         }
         self.queries = {
-            query.name: RunningQuery(query, self._key_position(query), like.in_line)
-            for query in plan.queries
+            query.name: RunningQuery(query, self._key_position(query)) for query in plan.queries
         }
         self.was_true: dict[tuple[str, str | None], bool] = {}
         self.stage = 1

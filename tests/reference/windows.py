@@ -28,14 +28,10 @@ class Window:
 
 
 class RunningQuery:
-    """A query and its window (`key_position`: one per value of that column).
+    """A query and its window (`key_position`: one per value of that column)."""
 
-    `in_line`: a late row leaves its window behind those that came before it.
-    """
-
-    def __init__(self, query: Query, key_position: int | None, in_line: bool = False) -> None:
+    def __init__(self, query: Query, key_position: int | None) -> None:
         self.query = query
-        self.in_line = in_line
         self.key_position = key_position
         self.windows: dict[Value, Window] = {}
 
@@ -73,10 +69,7 @@ class RunningQuery:
         kind = self.query.stream_input.window
         if kind is not None and kind.name == "time":
             oldest_msc = window.clock_msc - kind.constant(0)
-            if self.in_line:
-                while window.rows and window.rows[0].time_msc <= oldest_msc:
-                    window.rows.pop(0)
-            window.rows = [one for one in window.rows if self.in_line or one.time_msc > oldest_msc]
+            window.rows = [one for one in window.rows if one.time_msc > oldest_msc]
         elif kind is not None:
             del window.rows[: max(0, len(window.rows) + 1 - kind.constant(0))]
         window.rows.append(arriving)

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from cep.database.dialects.base import Element
 from cep.database.expressions import Find, Lowering
+from cep.database.late import own_time
 from cep.database.lower.instants import instants, precedes
 from cep.database.lower.spelling import Spelled
 from cep.database.steps import mark
@@ -153,7 +154,8 @@ class Word:
     def _lowered(
         self, rows: Places, expressions: Iterable[Expression], *, as_values: bool = False
     ) -> list[Element]:
-        lowering = Lowering(self._tables.dialect, _find(rows, self._parameters))
+        find = _find(rows, self._parameters, self._tables.late)
+        lowering = Lowering(self._tables.dialect, find)
         return [lowering.value(one) if as_values else lowering.truth(one) for one in expressions]
 
     def _young(self, rows: Places) -> Iterator[Element]:
@@ -162,7 +164,12 @@ class Word:
         if within_ms is not None and len(rows) > 1:
             table = self._parameters
             limit = sa.literal(within_ms[0], NUMBER) if table is None else table.c.within_ms
-            yield rows[len(rows) - 1]["ts"] - rows[0]["ts"] < limit
+            times = [self._time(rows[place]) for place in range(len(rows))]
+            later = times[-1:] if self._tables.late is None else times[1:]
+            yield from (time - times[0] < limit for time in later)
+
+    def _time(self, row: Columns) -> Element:
+        return own_time(self._tables.late, row["seq"], row["ts"])
 
     def _order(self, rows: Places) -> Iterator[Element]:
         """Rows from the last one back, then the number of the word."""
@@ -193,12 +200,13 @@ def _first_place(expression: Expression, length: int) -> int:
     return min(slots, default=length - 1)
 
 
-def _find(rows: Places, parameters: sa.FromClause | None) -> Find:
+def _find(rows: Places, parameters: sa.FromClause | None, late: sa.Table | None) -> Find:
     """Where attributes are: of a row of the word by its place, of the parameters."""
 
     def found(node: Column | EventTime) -> Element:
         if isinstance(node, EventTime):
-            return rows[node.slot or 0]["ts"]
+            row = rows[node.slot or 0]
+            return own_time(late, row["seq"], row["ts"])
         if node.slot == PARAMETER and parameters is not None:
             return parameters.c[f"c_{node.position}"]
         return rows[node.slot][f"a_{node.position}"]

@@ -111,7 +111,7 @@ class Combinations:
 
         def find(node: Column | EventTime) -> Element:
             if isinstance(node, EventTime) and node.slot is None:
-                return rows[arrived].c.ts
+                return self.tables.own_time(rows[arrived])
             return found(node)
 
         return find
@@ -134,7 +134,7 @@ class Combinations:
         is_before = self.is_before(slot, arrived, newest)
         yield is_before(row.c.pos, row.c.seq)
         yield from self.own(row, slot)
-        yield from one.is_there(row, newest.c.ts, rows.get(PARAMETER), is_before, self.tables)
+        yield from one.is_there(row, newest, rows.get(PARAMETER), is_before, self.tables)
 
     def place(self, rows: Slots, arrived: int) -> Element:
         """A number that grows in the order in which one event's rows reach the inputs."""

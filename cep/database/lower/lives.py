@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from cep.database.dialects.base import Element
 from cep.database.errors import Refusal
+from cep.database.late import is_due
 from cep.database.lower.groups import Groups
 from cep.database.lower.numbered import numbered
 from cep.database.steps import mark
@@ -98,18 +99,26 @@ class Life:
     def is_there(
         self,
         row: sa.FromClause,
-        now_ms: Element,
+        newest: sa.FromClause,
         parameters: sa.FromClause | None,
         is_before: Reached,
         tables: Tables,
     ) -> list[Element]:
-        """Whether a row that has come has not gone yet."""
+        """Whether a row that has come has not gone yet when the newest comes.
+
+        One that is late goes at its own time, but not before the event after that of its coming.
+        """
         size, *jumps = self.arguments(parameters)
         number = self._number(row)
         end = _floor(number + size, jumps[0]) if jumps else number + size
         entered = self.enters(row, parameters)
         if self.is_timed:
-            return [*entered, end > now_ms if jumps else row.c.ts > now_ms - size]
+            now_ms = newest.c.ts
+            lives = [*entered, end > now_ms if jumps else row.c.ts > now_ms - size]
+            if tables.late is not None:
+                due = is_due(tables.late, row.c.seq, now_ms - size)
+                lives.append(sa.or_(row.c.seq == newest.c.seq, ~due))
+            return lives
         # it goes when the row of that number comes
         successor = self.rows(tables).alias(f"{row.name}_end")  # type: ignore[attr-defined]
         last = [successor.c.pos == (end + (1 + self.begun) if jumps else end)]

@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from cep.database.dialects.base import Element
 from cep.database.dialects.duckdb_sql import AsofJoin
+from cep.database.lower.late_sums import LateSums
 from cep.database.lower.sights import Size
 from cep.database.lower.sums import Sums
 
@@ -33,6 +34,12 @@ def outlook(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int)
     """For rows `own` of the sums in `source`."""
     if sums.sight.is_whole:
         return Outlook(source, lambda name, size: sa.null(), "sums so far")
+    found = _in_order(sums, source, own, members)
+    is_asked = sums.tables.late is not None and sums.sight.order == "ts"
+    return _with_late(sums, found, own) if is_asked else found
+
+
+def _in_order(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int) -> Outlook:
     match sums.tables.dialect.name:
         case "duckdb":
             return _joined(sums, source, own)
@@ -140,6 +147,28 @@ def _joined(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
     how = "differences of cumulative sums, joined by time" if order == "ts" else (
         "differences of cumulative sums, joined by number")  # fmt: skip
     return Outlook(joined, lambda name, size: known.c[name], how)
+
+
+def _with_late(sums: Sums, found: Outlook, own: sa.FromClause) -> Outlook:
+    """With what late rows in sight have added that are due: they count as out of sight."""
+    if sums.tables.dialect.name == "duckdb":  # it takes long to plan many subqueries
+        again = own.element.subquery("m2") if isinstance(own, sa.Subquery) else own.alias("m2")
+        gone = LateSums(sums).of_all(again, again.c.limit_).subquery("gone")
+        met = sa.and_(gone.c.pos_ == own.c.pos, gone.c.limit_ == own.c.limit_)
+        source = found.source.outerjoin(gone, met)
+        return Outlook(
+            source, lambda name, size: _plus(found.before(name, size), gone.c[name]), found.how
+        )
+
+    def before(name: str, size: Size) -> Element:
+        gone = LateSums(sums).of_one(own, sums.sight.limit(own, size), name)
+        return _plus(found.before(name, size), gone)
+
+    return Outlook(found.source, before, found.how)
+
+
+def _plus(one: Element, other: Element) -> Element:
+    return sa.func.coalesce(one, 0) + sa.func.coalesce(other, 0)
 
 
 def with_limits(sums: Sums, own: sa.FromClause, parameters: sa.FromClause | None) -> sa.FromClause:

@@ -38,7 +38,7 @@ def seen(sums: Sums) -> Seen:
     """How rows are looked at: by the index for each new one, or by DuckDB in one go."""
     if not any(map(sums.looks, sums.query.aggregates)):
         return Seen(sums.table.alias("o"), _none)
-    if sums.tables.dialect.name == "duckdb":
+    if sums.tables.dialect.name == "duckdb" and sums.tables.late is None:
         return _in_frames(sums)
     return _looked_through(sums)
 
@@ -51,16 +51,28 @@ def _looked_through(sums: Sums) -> Seen:
     order = sums.sight.order
 
     def value(function: str, name: str, own: sa.FromClause, size: Size, member: int) -> Element:
-        rows = sums.table.alias("w")
+        rows, limit = sums.table.alias("w"), sums.sight.limit(own, size)
         found = sa.select(_function(function, rows.c[name])).where(
             *sums.groups.same(rows, own),
-            rows.c[order] > sums.sight.limit(own, size),
+            rows.c[order] > limit,
             rows.c[order] <= own.c[order],
             rows.c.pos <= own.c.pos,
         )
+        if order == "ts" and sums.tables.late is not None:
+            found = found.where(sa.or_(rows.c.pos == own.c.pos, ~_is_due(sums, rows, limit)))
         return found.correlate_except(rows).scalar_subquery()
 
     return Seen(sums.table.alias("o"), value, "; the rows in sight looked through")
+
+
+def _is_due(sums: Sums, rows: sa.FromClause, limit: Element) -> Element:
+    """Whether a row of the sums is a late one that has gone."""
+    late, row = sums.tables.late, sums.tables.stream(sums.stream).alias("ws")
+    assert late is not None
+    source = row.join(late, late.c.seq == row.c.seq)
+    found = sa.select(sa.literal(1)).select_from(source)
+    found = found.where(row.c.pos == rows.c.pos, late.c.own <= limit)
+    return sa.exists(found.correlate_except(row, late))
 
 
 def _in_frames(sums: Sums) -> Seen:

@@ -154,7 +154,7 @@ class Together:
 
         is_before = has_come if slot == arrived else combined.is_before(slot, arrived, new)
         yield is_before(row.c.pos, row.c.seq)
-        yield from one.is_there(row, new.c.ts, None, is_before, combined.tables)
+        yield from one.is_there(row, new, None, is_before, combined.tables)
 
     def _selected(self, made: sa.FromClause, summaries: list[Summary]) -> sa.Select[Any]:
         """What is selected of each new combination."""

@@ -135,16 +135,23 @@ class Aggregates:
     def _float(self, column: int) -> str:
         return f"{self.bases[1]}{column}"
 
-    def enter(self, i: str, f: str, row: str, values: list[str], position: str) -> list[str]:
-        """Source that lets the arriving row's argument values enter."""
+    def enter(
+        self, i: str, f: str, row: str, values: list[str], turn: str, late: str = ""
+    ) -> list[str]:
+        """Source that lets the arriving row's argument values enter, to leave in their `turn`.
+
+        `late`: source of whether that may be before others that are there.
+        """
         lines = [f"{i}[{row}, {self._int(self.count)}] += 1"] if self.count >= 0 else []
         for argument, value in zip(self.arguments, values, strict=True):
             lines += self._sums("enter", argument, i, f, row, value)
             for sign, ring in argument.deques.items():
-                verb = "enter" if self.slides else "keep"
-                name = f"extreme_{verb}" if argument.as_float else f"extreme_{verb}_int"
-                at = self._int(ring)
-                lines.append(f"{name}(s, {i}, {row}, {at}, {position}, {value}, {sign})")
+                name = "extreme_enter" if self.slides else "extreme_keep"
+                kind = "" if argument.as_float else "_int"
+                given = f"{kind}(s, {i}, {row}, {self._int(ring)}, {turn}, {value}, {sign})"
+                if late:
+                    lines += [f"if {late}:", f"    {name}_late{given}", "else:"]
+                lines.append(f"{'    ' if late else ''}{name}{given}")
         return lines + [
             self._filled(own, own.cells.enter, i, f, row, values) for own in self.own.values()
         ]
@@ -162,7 +169,7 @@ class Aggregates:
             n=own.period,
         )
 
-    def leave(self, i: str, f: str, row: str, cells: list[str], position: str) -> list[str]:
+    def leave(self, i: str, f: str, row: str, cells: list[str], turn: str) -> list[str]:
         """Source that lets a window row leave; `cells` are its arguments' values in the arenas."""
         lines = [f"{i}[{row}, {self._int(self.count)}] -= 1"] if self.count >= 0 else []
         for argument, value in zip(self.arguments, cells, strict=True):
@@ -170,7 +177,7 @@ class Aggregates:
             width = 1 if argument.as_float else 2
             for ring in argument.deques.values():
                 at = self._int(ring)
-                lines.append(f"extreme_leave(s, {i}, {row}, {at}, {position}, {width})")
+                lines.append(f"extreme_leave(s, {i}, {row}, {at}, {turn}, {width})")
         return lines + [
             self._filled(own, own.cells.leave, i, f, row, cells)
             for own in self.own.values()

@@ -11,7 +11,7 @@ from cep.engine.codegen.marked_rows import Marks, unsigned
 from cep.engine.codegen.match_scope import TIME, Place
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.held import FIRST_ROOM
+from cep.engine.kernels.held import FIRST_ROOM, LATE_COLUMNS
 from cep.engine.kernels.marks import BITS, MARK_COLUMNS, SLOTS
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, Start
@@ -24,7 +24,8 @@ IMPORTS = """\
 from math import inf
 
 from cep.engine.kernels.held import (
-    advance_cursors, enter_key, enter_zone, found_cell, next_in_band, reserve_held, search,
+    advance_cursors, asked_past, enter_key, enter_zone, found_cell, next_in_band, note_late,
+    reserve_held, search,
 )
 from cep.engine.kernels.marks import (
     advance_marked, enter_mark, find_marks, is_marked, marked, place_of, slot_of,
@@ -65,6 +66,7 @@ class HeldRows:
     keys_at: int = 0
     ring: int = -1
     cursors: int = -1
+    late: int = -1
     advanced: int = -1
     floors: int = -1
     span_table: str = ""
@@ -126,7 +128,8 @@ class HeldRows:
         kept = (self.ints, self.floats, self.keys, self.bands, self.first_room, self.cells)
         form = f"join {self.slots} {kept}"
         with layout.owned(*owners, form=form):
-            self.ring = layout.int_columns(self.home, RING_COLUMNS)
+            self.ring = layout.int_columns(self.home, RING_COLUMNS + LATE_COLUMNS)
+        self.late = self.ring + RING_COLUMNS
         self.floors = layout.each(owners, form, lambda: layout.int_columns(self.home, 1))
         for number, owner in enumerate(owners):
             tail = self.ring + RING_TAIL
@@ -192,16 +195,15 @@ class HeldRows:
             else:
                 w(
                     f"advance_cursors(wi, {self._arguments(at)}, {self.cursors}, "
-                    f"{self.span_table}, {self.longest}, {clock})"
+                    f"{self.span_table}, {self.longest}, {clock}, {self.late}, order)"
                 )
             w(f"{advanced} = {clock}")
 
     def write_entry(self, w: Writer, at: str, scope: Scope, clock: str) -> None:
-        """The arriving row enters the ring and its indexes; one that comes late may be too old."""
-        advanced = f"{self.array}[{at}, {self.advanced}]"
-        with w.block(f"if {scope.time} < {clock}:"):
-            w(f"{advanced} = NULL")
+        """The arriving row enters the ring and its indexes."""
         tail = w.let("tail", self.column(at, RING_TAIL))
+        with w.block(f"if {scope.time} < {clock}:"):
+            w(f"note_late({self.array}, {at}, {self.late}, {tail}, order)")
         head = self.column(at, RING_HEAD)
         indexes, bands = len(self.keys), len(self.bands)
         with w.block(f"if {tail} - {head} == {self.column(at, RING_ROOM)}:"):
@@ -240,6 +242,23 @@ class HeldRows:
         if windows.counts_rows:
             return f"{past} - {number}"
         return f"{self.array}[{at}, {self.cursors} + {number}]"
+
+    def write_asked(self, w: Writer, at: str, slot: int) -> str:
+        """The local of where rows that are asked for their times end; empty where none are."""
+        if self.windows[slot].counts_rows:
+            return ""
+        return w.let("asked", f"asked_past({self.array}, {at}, {self.late}, order)")
+
+    def is_held(
+        self, at: str, slot: int, position: str, member: str, asked: str, clock: str
+    ) -> str:
+        """Source of whether a row from the cursor on is in a window; empty where all are."""
+        if not asked:
+            return ""
+        number = self.windows[slot].member.format(member)
+        cell = f"int_cell({self.array}, {at}, {self.ring}, {position}, {self.ints})"
+        leaves = f"wi[{cell}] + {self.span_table}[{number}]"
+        return f"({position} >= {asked} or {leaves} > {clock})"
 
     def write_search(
         self, w: Writer, at: str, index: int, key: str, ends: tuple[str, str]

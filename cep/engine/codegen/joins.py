@@ -194,7 +194,7 @@ class JoinSource:
         at, array = (key, "ki") if self.home == "key" else ("0", "gi")
         here = [slot for slot in SIDES if self.inputs[slot].stream == stream]
         tests = {slot: _test(scope, self.inputs[slot]) for slot in here}
-        clock = self._write_clock(w, scope, f"{array}[{at}, {self.clock}]", at, tests)
+        clock = self._write_clock(w, f"{array}[{at}, {self.clock}]", at, tests)
         arrival = Arrival(w, scope, key, at, clock, w.name("member"), emit)
         if len(set(tests.values())) == 1:
             with guarded(w, [tests[here[0]]]):
@@ -203,21 +203,14 @@ class JoinSource:
             passes = {slot: w.let("passes", tests[slot] or "True") for slot in here}
             self._write_arrival(arrival, passes)
 
-    def _write_clock(
-        self, w: Writer, scope: Scope, cell: str, at: str, tests: Mapping[int, str]
-    ) -> str:
-        """The clock moves on; the local of its time.
-
-        Rows then leave every window; a late row, which moves no clock, moves the windows it enters.
-        """
-        before = w.let("before", cell)
-        clock = w.let("clock", f"max({scope.time}, {before})")
+    def _write_clock(self, w: Writer, cell: str, at: str, tests: Mapping[int, str]) -> str:
+        """The clock moves on, and rows leave every window; the local of its time."""
+        clock = w.let("clock", f"max(abs(gi[0, CLOCK]), {cell})")
+        w(f"{cell} = {clock}")
         entered = [self.held[slot] for slot, test in tests.items() if not test]
-        with w.block(f"if {scope.time} >= {before}:"):
-            w(f"{cell} = {clock}")
-            for held in self.rings:
-                if held not in entered:
-                    held.write_advance(w, at, clock)
+        for held in self.rings:
+            if held not in entered:
+                held.write_advance(w, at, clock)
         return clock
 
     def _write_arrival(self, arrival: Arrival, tests: Mapping[int, str]) -> None:
@@ -262,7 +255,8 @@ class JoinSource:
 
         ends = (held.column(arrival.at, end) for end in (RING_HEAD, RING_TAIL))
         with w.block(f"if {' < '.join(ends)}:"):
-            frame = marks.write_frame(w, arrival.at)
+            asked = held.write_asked(w, arrival.at, 1 - slot)
+            frame = marks.write_frame(w, arrival.at, asked)
             asking = Asking(ask, sees, select)
             Lookups(len(self.family), frame, marks.key, asking).write(w, self.asked[slot])
 
@@ -315,7 +309,18 @@ class JoinSource:
         met = w.let("met", "False") if is_outer else ""
         if held is not None:
             wanted = self._read(1 - slot)
-            with self._visited(arrival, slot, held, own, past) as position:
+            asked = held.write_asked(w, arrival.at, 1 - slot)
+            with (
+                self._visited(arrival, slot, held, own, past) as position,
+                guarded(
+                    w,
+                    [
+                        held.is_held(
+                            arrival.at, 1 - slot, position, arrival.member, asked, arrival.clock
+                        )
+                    ],
+                ),
+            ):
                 found = held.write_cells(w, arrival.at, position, wanted)
                 pair = own | {(1 - slot, one): local for one, local in found.items()}
                 scope = arrival.scope_of(pair)

@@ -10,12 +10,12 @@ from cep.engine.kernels.marks import (
     ALL_THERE,
     BEFORE,
     BITS,
-    LATEST,
     LET_GO,
     MARKS,
     MARKS_ROOM,
     ROW_CELLS,
     SLOTS,
+    TIME,
 )
 from cep.engine.kernels.state import RING_HEAD, RING_INTS, RING_ROOM, RING_TAIL
 
@@ -39,7 +39,8 @@ class Frame:
     """Locals with where a ring and its marks lie, which must not move meanwhile.
 
     Kernels that look it up each time cost more than what they do. `clock` is when rows were last
-    let go; all windows hold rows from `all_hold` on, and all members see them from `all_see` on.
+    let go; all windows hold rows from `all_hold` on, and all members see them from `all_see` on,
+    which is behind late rows.
     """
 
     mask: str
@@ -112,14 +113,16 @@ class Marks:
         """Mark the row that has come."""
         w(f"enter_mark(wi, {self._arguments(at)}, {tail})")
 
-    def write_frame(self, w: Writer, at: str) -> Frame:
-        """Locals with where everything lies now."""
+    def write_frame(self, w: Writer, at: str, asked: str) -> Frame:
+        """Locals with where everything lies now; rows up to `asked` are asked for their times."""
         room, past = (self._column(at, self.ring + one) for one in (RING_ROOM, RING_TAIL))
         with w.block(f"if {self._mark(at, MARKS_ROOM)} != {room}:"):
             w(f"find_marks(s, {self._arguments(at)}, {self.floors}, {len(self.sizes)})")
         room, past = w.let("room", room), w.let("past", past)
         block = w.let("marks", self._mark(at, MARKS))
-        all_hold = f"{past} - {min(self.sizes)}" if self.counts_rows else self._mark(at, ALL_HOLD)
+        all_hold = f"max({self._mark(at, ALL_HOLD)}, {asked})"
+        if self.counts_rows:
+            all_hold = f"{past} - {min(self.sizes)}"
         all_hold = w.let("all_hold", all_hold)
         return Frame(
             w.let("mask", f"{room} - 1"),
@@ -143,7 +146,7 @@ class Marks:
         is_known = f"({held.position} >= {self.array}[{at}, {floor}])"
         if self.counts_rows:
             return f"({is_known} & ({held.position} >= {frame.past} - {size}))"
-        leaves = f"wi[{unsigned(f'{held.mark} + {LATEST}')}] + {size}"
+        leaves = f"wi[{unsigned(f'{held.mark} + {TIME}')}] + {size}"
         is_held = f"(({held.position} >= {frame.all_hold}) | ({leaves} > {frame.clock}))"
         return f"({is_known} & {is_held})"
 

@@ -33,8 +33,9 @@ from cep.engine.kernels.moments import (
     moments_mean, moments_total, rebase,
 )
 from cep.engine.kernels.rings import (
-    extreme, extreme_enter, extreme_enter_int, extreme_int, extreme_keep, extreme_keep_int,
-    extreme_leave, float_cell, int_cell, reserve,
+    extreme, extreme_enter, extreme_enter_int, extreme_enter_late, extreme_enter_late_int,
+    extreme_int, extreme_keep, extreme_keep_int, extreme_leave, float_cell, int_cell, move,
+    place_of_late, reserve,
 )
 from cep.engine.kernels.room import has_room
 from cep.engine.kernels.scalar import (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cep.engine.codegen.aggregates import Aggregates
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.writer import Writer, guarded
@@ -47,6 +49,7 @@ class QuerySource:
         self.windowed = name in SLIDING and bool(query.aggregates)
         self.batched = name == "lengthBatch"
         self.timed = name in ("time", "externalTime")
+        self.by_time = name == "time"
         self.size = str(self.window.constant(SIZES[name])) if self.window is not None else "0"
         self.filtered = bool(self.source.window_filters)
         self._take_columns(layout, times)
@@ -132,22 +135,25 @@ class QuerySource:
         values = self._arguments(w, scope)
         row = self._group_row(w, scope, key)
         i, f = ARRAYS[self.home]
-        head = position = "0"
+        ends, place = ("0", "0"), "0"
         if self.windowed:
-            head, position = self._write_window(w, scope, key, row, values)
-        enter = self.aggregates.enter(i, f, row, values, position)
+            ends = self._write_gone(w, scope, key, row)
+            place = self._write_place(w, scope, key, ends)
+        enter = self._enter(scope, (place, ends[1]), row, values)
         if self.batched:
-            self._write_turn(w, i, f, row)
+            self._write_batch_turn(w, i, f, row)
         with guarded(w, ["counted" if self.filtered and self.windowed else ""]):
             w(*enter)
-        self._write_rebase(w, key, row, head)
-        self.aggregates.held = f"({position} + 1 - {head})"
+        self._write_rebase(w, key, row, ends[0], values)
+        self.aggregates.held = f"({ends[1]} + 1 - {ends[0]})"
         results = tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
+        if self.windowed:
+            self._write_entry(w, scope, key, (place, ends[1]), row, values)
         if self.batched:
             w(f"{i}[{row}, {self.filled}] += 1")
         return results
 
-    def _write_turn(self, w: Writer, i: str, f: str, row: str) -> None:
+    def _write_batch_turn(self, w: Writer, i: str, f: str, row: str) -> None:
         """Start again in front of the row behind a full batch."""
         with w.block(f"if {i}[{row}, {self.filled}] == {self.size}:"):
             w(f"{i}[{row}, {self.filled}] = 0", *self.aggregates.reset(i, f, row))
@@ -179,18 +185,36 @@ class QuerySource:
             kind = f"({row} + 1) * 65536 + {self.index}"
         return row
 
-    def _write_window(
-        self, w: Writer, scope: Scope, key: str, row: str, values: list[str]
-    ) -> tuple[str, str]:
-        """Let rows leave and the arriving row enter; the places of the oldest row and of this."""
+    def _write_gone(self, w: Writer, scope: Scope, key: str, row: str) -> tuple[str, str]:
+        """Let rows leave; the places of the oldest row and behind the newest."""
         home, at = self._window_row(key)
         head = w.let("head", f"{home}[{at}, {self.ring + RING_HEAD}]")
         tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
         clock = self._write_clock(w, scope, home, at, tail)
         self._write_leaving(w, home, at, (head, tail), clock, row)
         w(f"{home}[{at}, {self.ring + RING_HEAD}] = {head}")
-        self._write_entry(w, scope, home, at, tail, row, values)
         return head, tail
+
+    def _enter(self, scope: Scope, ends: tuple[str, str], row: str, values: list[str]) -> list[str]:
+        """Source that lets the arriving row into the aggregates; `ends`: its place, and the end."""
+        place, tail = ends
+        i, f = ARRAYS[self.home]
+        if not self.by_time:
+            return self.aggregates.enter(i, f, row, values, tail)
+        return self.aggregates.enter(i, f, row, values, scope.time, f"{place} < {tail}")
+
+    def _write_place(self, w: Writer, scope: Scope, key: str, ends: tuple[str, str]) -> str:
+        """The local of the place that the arriving row takes; a late one is in front of newer."""
+        head, tail = ends
+        if not self.by_time:
+            return tail
+        home, at = self._window_row(key)
+        place = w.let("place", tail)
+        newest = f"wi[{self._held_cell(home, at, f'({tail} - 1)')}]"
+        with w.block(f"if {head} < {tail} and {newest} > {scope.time}:"):
+            ring = f"{home}, {at}, {self.ring}, {head}, {self.ints}, {scope.time}"
+            w(f"{place} = place_of_late(wi, {ring})")
+        return place
 
     def _window_row(self, key: str) -> tuple[str, str]:
         """The array that holds the window's ring, and the row in it."""
@@ -250,45 +274,62 @@ class QuerySource:
             for argument in self.aggregates.arguments
         ]
         leaver = w.let("leaver", f"wi[{cell} + {self.group_cell}]") if self.hashed else row
-        lines = self.aggregates.leave(i, f, leaver, cells, head)
+        turn = f"wi[{cell}]" if self.by_time else head
+        lines = self.aggregates.leave(i, f, leaver, cells, turn)
         counted = f"wi[{cell} + {self.counted_cell}] != 0" if self.filtered else ""
         with guarded(w, [counted]):
             w(*lines)
 
     def _write_entry(
-        self, w: Writer, scope: Scope, home: str, at: str, tail: str, row: str, values: list[str]
+        self,
+        w: Writer,
+        scope: Scope,
+        key: str,
+        ends: tuple[str, str],
+        row: str,
+        values: list[str],
     ) -> None:
+        """The arriving row enters the ring; `ends` are the locals of its place and of the end."""
+        home, at = self._window_row(key)
+        place, tail = ends
         room = f"{home}[{at}, {self.ring + RING_ROOM}]"
         with w.block(f"if {tail} - {home}[{at}, {self.ring + RING_HEAD}] == {room}:"):
             w(f"reserve(s, {home}, {at}, {self.ring}, {self.ints}, {self.floats})")
-        cell = w.let("cell", f"int_cell({home}, {at}, {self.ring}, {tail}, {self.ints})")
+        if place != tail:
+            with w.block(f"if {place} < {tail}:"):
+                first = f"{home}, {at}, {self.ring}, {place}, {place} + 1"
+                w(f"move(s, {first}, {self.ints}, {self.floats})")
+        cell = w.let("cell", f"int_cell({home}, {at}, {self.ring}, {place}, {self.ints})")
         w(f"wi[{cell}] = {self._time(scope)}")
         if self.hashed:
             w(f"wi[{cell} + {self.group_cell}] = {row}")
         if self.filtered:
             w(f"wi[{cell} + {self.counted_cell}] = counted")
         if self.floats:
-            fcell = w.let("fcell", f"float_cell({home}, {at}, {self.ring}, {tail}, {self.floats})")
+            fcell = w.let("fcell", f"float_cell({home}, {at}, {self.ring}, {place}, {self.floats})")
         for argument, value in zip(self.aggregates.arguments, values, strict=True):
             if argument.is_kept:
                 target = f"wf[{fcell}" if argument.as_float else f"wi[{cell}"
                 w(f"{target} + {argument.cell}] = {value}")
         w(f"{home}[{at}, {self.ring + RING_TAIL}] = {tail} + 1")
 
-    def _write_rebase(self, w: Writer, key: str, row: str, head: str) -> None:
+    def _write_rebase(
+        self, w: Writer, key: str, row: str, head: str, values: Sequence[str]
+    ) -> None:
         """Keep the reference of stdDev near the window (see `kernels/moments.py`)."""
         if not self.windowed:
             return
         home, at = self._window_row(key)
         i, f = ARRAYS[self.home]
-        for argument in self.aggregates.arguments:
+        for argument, value in zip(self.aggregates.arguments, values, strict=True):
             if argument.squares:
                 ci, cf = self.aggregates.moments(argument)
+                newest = f"{value} if counted else nan" if self.filtered else value
                 with w.block(f"if moments_far({i}, {f}, {row}, {ci}, {cf}):"):
                     w(
                         f"rebase(s, {home}, {at}, {self.ring}, {head}, {self.ints}, {self.floats}, "
                         f"{argument.cell}, {i}, {f}, {row}, {ci}, {cf}, "
-                        f"{self.group_cell}, {self.counted_cell})"
+                        f"{self.group_cell}, {self.counted_cell}, {newest})"
                     )
 
 

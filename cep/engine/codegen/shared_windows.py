@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from cep.engine.codegen.aggregates import Aggregates
 from cep.engine.codegen.expressions import Scope
@@ -21,6 +22,21 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import Layout, Start, is_float
 from cep.plan.families import Family
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """The row that comes: its scope and key, and locals with its place, the ring's end, the clock,
+    the row of its group, what is aggregated.
+    """
+
+    scope: Scope
+    key: str
+    place: str
+    tail: str
+    clock: str
+    row: str
+    values: list[str]
 
 
 class SharedWindow(QuerySource):
@@ -120,19 +136,40 @@ class SharedWindow(QuerySource):
         row = self._group_row(w, scope, key)
         home, at = self._window_row(key)
         tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
+        oldest = w.let("oldest", f"{home}[{at}, {self.ring + RING_HEAD}]")
         clock = self._write_clock(w, scope, home, at, tail)
-        self._write_entry(w, scope, home, at, tail, row, values)
         self.mask = w.let("mask", f"{home}[{at}, {self.ring + RING_ROOM}] - 1")
         self.rows = w.let("rows", f"{home}[{at}, {self.ring + RING_INTS}]")
-        oldest = w.let("oldest", tail)
+        place = self._write_place(w, scope, key, (oldest, tail))
+        coming = Coming(scope, key, place, tail, clock, row, values)
+        w(f"{oldest} = {tail}")
         member = w.name("member")
         with w.block(f"for {member} in range({len(self.family)}):"):
             head = w.let("head", f"{home}[{at}, {self.heads} + {member}]")
-            results = self._write_member(w, key, (head, tail), clock, row, member, values)
+            results = self._write_member(w, coming, head, member)
             w(f"{home}[{at}, {self.heads} + {member}] = {head}")
             w(f"{oldest} = min({oldest}, {head})")
+            if self.by_time:
+                self._write_overdue(w, coming, head, member)
             select(member, results)
         w(f"{home}[{at}, {self.ring + RING_HEAD}] = {oldest}")
+        if self.by_time:
+            w(f"{place} = max({place}, {oldest})")
+        self._write_entry(w, scope, key, (place, tail), row, values)
+
+    def _write_overdue(self, w: Writer, coming: Coming, head: str, member: str) -> None:
+        """A late row that is too old for the member's window, or that comes in front of its first
+        row, leaves at once: the rows of the window follow one another.
+        """
+        home, at = self._window_row(coming.key)
+        i, f = ARRAYS[self.home]
+        time, clock = coming.scope.time, coming.clock
+        is_old = f"{time} + {self.size} <= {clock}"
+        with w.block(f"if {time} < {clock} and ({is_old} or {head} > {coming.place}):"):
+            lines = self.aggregates.leave(i, f, coming.row, coming.values, time)
+            with guarded(w, ["counted" if self.filtered else ""]):
+                w(*lines)
+            w(f"{home}[{at}, {self.heads} + {member}] = {head} + 1")
 
     def _held_cell(self, home: str, at: str, position: str) -> str:
         """Where the ring lies is read once a row: members' stores could change it, for all the
@@ -140,17 +177,9 @@ class SharedWindow(QuerySource):
         """
         return f"{self.rows} + ({position} & {self.mask}) * {self.ints}"
 
-    def _write_member(
-        self,
-        w: Writer,
-        key: str,
-        ends: tuple[str, str],
-        clock: str,
-        row: str,
-        member: str,
-        values: list[str],
-    ) -> tuple[str, ...]:
+    def _write_member(self, w: Writer, coming: Coming, head: str, member: str) -> tuple[str, ...]:
         """The member's window moves on; the locals of its aggregates."""
+        key, row, tail = coming.key, coming.row, coming.tail
         home, at = self._window_row(key)
         i, f = ARRAYS[self.home]
         ints, floats = (
@@ -159,11 +188,11 @@ class SharedWindow(QuerySource):
         )
         self.aggregates.bases = (ints, floats)
         self.size = w.let("size", f"{self.sizes}[{member}]")
-        self._write_leaving(w, home, at, ends, clock, row)
+        self._write_leaving(w, home, at, (head, tail), coming.clock, row)
         with guarded(w, ["counted" if self.filtered else ""]):
-            w(*self.aggregates.enter(i, f, row, values, ends[1]))
-        self._write_rebase(w, key, row, ends[0])
-        self.aggregates.held = f"({ends[1]} + 1 - {ends[0]})"
+            w(*self._enter(coming.scope, (coming.place, tail), row, coming.values))
+        self._write_rebase(w, key, row, head, coming.values)
+        self.aggregates.held = f"({tail} + 1 - {head})"
         return tuple(w.let("a", source) for source in self.aggregates.results(i, f, row))
 
     def _write_selection(

@@ -1,10 +1,14 @@
 """Rows that joins hold: a ring of rows that queries of one shape share, with hash indexes on it.
 
 Each window is a part of the ring, from a cursor of its own to the ring's end; or, where many
-members ask at once, rows say when they leave (see `marks`). An index leads from the hash of a key
-to the newest row in that bucket, and each row to the one before it: what has left the ring ends the
-chain, so nothing is ever taken out of an index. A ring's block in the arena holds its rows, two
-buckets per row and index, and a place per row for what a search has found.
+members ask at once, rows say when they leave (see `marks`). Rows lie in the order in which they
+came. Up to the newest late one they may be older than where they lie says, and are asked for their
+times, but for that one itself while its record is at work: it is there until the next.
+
+An index leads from the hash of a key to the newest row in that bucket, and each row to the one
+before it: what has left the ring ends the chain, so nothing is ever taken out of an index. A ring's
+block in the arena holds its rows, two buckets per row and index, and a place per row for what a
+search has found.
 
 For bands the ring is cut into zones whose least and greatest value are known: a search leaves out
 zones that cannot meet it, which are most where values move slowly, as prices do, and goes on in the
@@ -35,10 +39,29 @@ from cep.engine.kernels.state import (
     State,
 )
 
+LATE_PAST, LATE_FROM, LATE_ORDER = range(3)
+"""Columns: behind the newest late row, that row, the place of its record."""
+LATE_COLUMNS = 3
 ZONE_BITS = 5
 ZONE = 1 << ZONE_BITS
 FIRST_ROOM = ZONE
 """A ring's first block has places for at least so many rows."""
+
+
+@inline
+def note_late(home: Ints, row: int, late: int, position: int, order: int) -> None:
+    """A late row comes at a position."""
+    home[row, late + LATE_ORDER] = order
+    home[row, late + LATE_FROM] = position
+    home[row, late + LATE_PAST] = position + 1
+
+
+@inline
+def asked_past(home: Ints, row: int, late: int, order: int) -> int:
+    """Rows in front of this position are asked for their times."""
+    if home[row, late + LATE_ORDER] == order:
+        return home[row, late + LATE_FROM]
+    return home[row, late + LATE_PAST]
 
 
 @inline
@@ -52,11 +75,14 @@ def advance_cursors(
     spans: Ints,
     longest: int,
     clock: int,
+    late: int,
+    order: int,
 ) -> None:
     """Let rows as old as its span leave each time window; the ring keeps what any window holds.
 
     The longest of the windows that count rows holds `longest`. A cursor may be anywhere in front of
-    the ring, as that of a window that has just been made.
+    the ring, as that of a window that has just been made. The newest late row stays while its
+    record is at work.
     """
     tail = home[row, ring + RING_TAIL]
     first = home[
@@ -65,9 +91,12 @@ def advance_cursors(
     mask = home[row, ring + RING_ROOM] - 1
     oldest = home[row, ring + RING_HEAD]
     low = max(tail - longest, oldest)
+    past = tail
+    if home[row, late + LATE_ORDER] == order and home[row, late + LATE_PAST] > 0:
+        past = home[row, late + LATE_FROM]
     for cursor in range(len(spans)):
         head = max(home[row, cursors + cursor], oldest)
-        while head < tail and wi[first + (head & mask) * ints] + spans[cursor] <= clock:
+        while head < past and wi[first + (head & mask) * ints] + spans[cursor] <= clock:
             head += 1
         home[row, cursors + cursor] = head
         low = min(low, head)

@@ -1,10 +1,10 @@
 """What lets many members ask a ring of held rows at once: found again from the ring when missing.
 
-Beside its rows a ring has marks: for each row the latest time up to it, by which it leaves windows
-(rows leave in order), and the row before it in its slot; for each slot the newest row, and a bit
-that says whether there is one. The slot of a key is its low bits, so that a run of keys, such as
-those of members whose constants are near each other, is asked for 32 bits at a time; or a hash of
-it. Of the bits 32 are in a cell, so that shifting never meets a sign.
+Beside its rows a ring has marks: for each row its time, by which it leaves windows, and the row
+before it in its slot; for each slot the newest row, and a bit that says whether there is one. The
+slot of a key is its low bits, so that a run of keys, such as those of members whose constants are
+near each other, is asked for 32 bits at a time; or a hash of it. Of the bits 32 are in a cell, so
+that shifting never meets a sign.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MARKS, MARKS_ROOM, LET_GO, ALL_HOLD, ALL_THERE = range(5)
 """Columns: the block, and the ring's room when it was made; when rows were last let go; from where
 on all windows hold the rows, and from where on all members were there."""
 MARK_COLUMNS = 5
-LATEST, BEFORE = 0, 1
+TIME, BEFORE = 0, 1
 """The cells of a row."""
 ROW_CELLS = 2
 SLOTS = 4
@@ -72,7 +72,7 @@ def mark(
     cell = home[row, ring + RING_INTS] + at * ints
     block = home[row, marks + MARKS]
     own = block + ROW_CELLS * at
-    wi[own + LATEST] = max(wi[cell], wi[block + ROW_CELLS * ((position - 1) & (room - 1)) + LATEST])
+    wi[own + TIME] = wi[cell]
     key = wi[cell + keys]
     if key != NULL:
         slot = slot_of(key, SLOTS * room, is_hashed)

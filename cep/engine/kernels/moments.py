@@ -110,9 +110,14 @@ def rebase(
     cf: int,
     group_cell: int,
     counted_cell: int,
+    newest: float,
 ) -> None:
-    """Sum the group's rows from position `first` on anew; the int cells are -1 when absent."""
+    """Sum the group's rows from position `first` on anew; the int cells are -1 when absent.
+
+    `newest` is the value of the row that comes, which the ring has not yet.
+    """
     i[group, ci] = 0
+    moments_enter(i, f, group, ci, cf, newest, True)
     for position in range(home[row, ring + RING_TAIL] - 1, first - 1, -1):
         at = int_cell(home, row, ring, position, ints)
         if group_cell >= 0 and s.wi[at + group_cell] != group:

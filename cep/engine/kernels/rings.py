@@ -4,6 +4,9 @@ A ring's rows have absolute positions; position p lies at `p & (room - 1)`. When
 moves to a block twice as large at the arena's top, so a row costs O(1) amortised and the abandoned
 blocks never take more room than the live one. Monotone deque: Lemire, "Streaming maximum-minimum
 filter" (2006).
+
+Rows leave in the order in which they lie in a window's ring, and so do values in a deque, each with
+its `turn`: the time of a row that leaves by that, else its position. Rows of a time leave together.
 """
 
 from __future__ import annotations
@@ -73,9 +76,36 @@ def float_cell(home: Ints, row: int, ring: int, position: int, floats: int) -> i
     return home[row, ring + RING_FLOATS] + (position & (room - 1)) * floats
 
 
+@inline
+def place_of_late(wi: Ints, home: Ints, row: int, ring: int, head: int, ints: int, t: int) -> int:
+    """The place of a row of time t in a ring by time: behind those that are no newer."""
+    place = home[row, ring + RING_TAIL]
+    while place > head and wi[int_cell(home, row, ring, place - 1, ints)] > t:
+        place -= 1
+    return place
+
+
+@inner
+def move(
+    s: State, home: Ints, row: int, ring: int, first: int, to: int, ints: int, floats: int
+) -> None:
+    """Move the rows from `first` on to a place where there is room for them."""
+    count = home[row, ring + RING_TAIL] - first
+    for number in range(count):
+        offset = count - 1 - number if to > first else number
+        new = int_cell(home, row, ring, to + offset, ints)
+        old = int_cell(home, row, ring, first + offset, ints)
+        for c in range(ints):
+            s.wi[new + c] = s.wi[old + c]
+        new = float_cell(home, row, ring, to + offset, floats)
+        old = float_cell(home, row, ring, first + offset, floats)
+        for c in range(floats):
+            s.wf[new + c] = s.wf[old + c]
+
+
 @inner
 def extreme_enter(
-    s: State, home: Ints, row: int, ring: int, position: int, value: float, sign: float
+    s: State, home: Ints, row: int, ring: int, turn: int, value: float, sign: float
 ) -> None:
     """A value enters the window: what it outlives and beats leaves the deque; sign -1 for min."""
     if math.isnan(value):
@@ -85,16 +115,38 @@ def extreme_enter(
     tail = home[row, ring + RING_TAIL]
     while tail > head and sign * s.wf[float_cell(home, row, ring, tail - 1, 1)] <= sign * value:
         tail -= 1
-    s.wi[int_cell(home, row, ring, tail, 1)] = position
+    s.wi[int_cell(home, row, ring, tail, 1)] = turn
     s.wf[float_cell(home, row, ring, tail, 1)] = value
     home[row, ring + RING_TAIL] = tail + 1
 
 
 @inner
-def extreme_enter_int(
-    s: State, home: Ints, row: int, ring: int, position: int, value: int, sign: int
+def extreme_enter_late(
+    s: State, home: Ints, row: int, ring: int, turn: int, value: float, sign: float
 ) -> None:
-    """The same for int, long: cells (position, value)."""
+    """The same for a value that may leave before others that are there, which outlive it."""
+    if math.isnan(value):
+        return
+    reserve(s, home, row, ring, 1, 1)
+    head = home[row, ring + RING_HEAD]
+    tail = home[row, ring + RING_TAIL]
+    past = place_of_late(s.wi, home, row, ring, head, 1, turn)
+    if past < tail and sign * s.wf[float_cell(home, row, ring, past, 1)] >= sign * value:
+        return
+    place = past
+    while place > head and sign * s.wf[float_cell(home, row, ring, place - 1, 1)] <= sign * value:
+        place -= 1
+    move(s, home, row, ring, past, place + 1, 1, 1)
+    s.wi[int_cell(home, row, ring, place, 1)] = turn
+    s.wf[float_cell(home, row, ring, place, 1)] = value
+    home[row, ring + RING_TAIL] = place + 1 + tail - past
+
+
+@inner
+def extreme_enter_int(
+    s: State, home: Ints, row: int, ring: int, turn: int, value: int, sign: int
+) -> None:
+    """The same for int, long: cells (turn, value)."""
     if value == NULL:
         return
     reserve(s, home, row, ring, 2, 0)
@@ -103,40 +155,59 @@ def extreme_enter_int(
     while tail > head and sign * s.wi[int_cell(home, row, ring, tail - 1, 2) + 1] <= sign * value:
         tail -= 1
     cell = int_cell(home, row, ring, tail, 2)
-    s.wi[cell] = position
+    s.wi[cell] = turn
     s.wi[cell + 1] = value
     home[row, ring + RING_TAIL] = tail + 1
 
 
 @inner
+def extreme_enter_late_int(
+    s: State, home: Ints, row: int, ring: int, turn: int, value: int, sign: int
+) -> None:
+    if value == NULL:
+        return
+    reserve(s, home, row, ring, 2, 0)
+    head = home[row, ring + RING_HEAD]
+    tail = home[row, ring + RING_TAIL]
+    past = place_of_late(s.wi, home, row, ring, head, 2, turn)
+    if past < tail and sign * s.wi[int_cell(home, row, ring, past, 2) + 1] >= sign * value:
+        return
+    place = past
+    while place > head and sign * s.wi[int_cell(home, row, ring, place - 1, 2) + 1] <= sign * value:
+        place -= 1
+    move(s, home, row, ring, past, place + 1, 2, 0)
+    cell = int_cell(home, row, ring, place, 2)
+    s.wi[cell] = turn
+    s.wi[cell + 1] = value
+    home[row, ring + RING_TAIL] = place + 1 + tail - past
+
+
+@inner
 def extreme_keep(
-    s: State, home: Ints, row: int, ring: int, position: int, value: float, sign: float
+    s: State, home: Ints, row: int, ring: int, turn: int, value: float, sign: float
 ) -> None:
     """A value enters a sum of everything so far: only the extreme itself is kept."""
     if home[row, ring + RING_TAIL] == 0 or sign * value > sign * extreme(s, home, row, ring):
         home[row, ring + RING_TAIL] = 0
-        extreme_enter(s, home, row, ring, position, value, sign)
+        extreme_enter(s, home, row, ring, turn, value, sign)
 
 
 @inner
 def extreme_keep_int(
-    s: State, home: Ints, row: int, ring: int, position: int, value: int, sign: int
+    s: State, home: Ints, row: int, ring: int, turn: int, value: int, sign: int
 ) -> None:
     if home[row, ring + RING_TAIL] == 0 or (
         value != NULL and sign * value > sign * extreme_int(s, home, row, ring)
     ):
         home[row, ring + RING_TAIL] = 0
-        extreme_enter_int(s, home, row, ring, position, value, sign)
+        extreme_enter_int(s, home, row, ring, turn, value, sign)
 
 
 @inner
-def extreme_leave(s: State, home: Ints, row: int, ring: int, position: int, ints: int) -> None:
-    """The window row at `position` leaves; it is in the deque only as its front."""
+def extreme_leave(s: State, home: Ints, row: int, ring: int, turn: int, ints: int) -> None:
+    """The window's row of that turn leaves; it is in the deque only as its front."""
     head = home[row, ring + RING_HEAD]
-    if (
-        head < home[row, ring + RING_TAIL]
-        and s.wi[int_cell(home, row, ring, head, ints)] == position
-    ):
+    if head < home[row, ring + RING_TAIL] and s.wi[int_cell(home, row, ring, head, ints)] == turn:
         home[row, ring + RING_HEAD] = head + 1
 
 

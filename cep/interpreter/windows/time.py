@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+import heapq
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,10 +11,10 @@ from cep.interpreter.windows.base import Setting, WindowPart
 
 
 class TimedQueue(WindowPart):
-    """Rows that wait until their time plus t, each by itself: a late one is in front of newer ones.
+    """Rows that wait until their time plus t, each by itself: a late one leaves before newer ones.
 
-    In Siddhi it is behind them and leaves when they have, since a timer is set for each row that is
-    newer than all before it.
+    They are found in the order in which they came. In Siddhi a late row leaves when those that came
+    before it have, and a timer is set for each row that is newer than all before it.
     """
 
     kind = Kind.EXPIRED
@@ -22,7 +22,10 @@ class TimedQueue(WindowPart):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._time_ms: int = setting.constant(0)
-        self._rows: deque[Row] = deque()
+        self._rows: dict[int, Row] = {}
+        self._ends: list[tuple[int, int]] = []  # a heap; of rows that are gone, too
+        self._last_end_ms = 0
+        self._arrived = 0
         self._newest_ms: int | None = None
         self._timer = setting.context.timer("window", self._due)
 
@@ -31,49 +34,53 @@ class TimedQueue(WindowPart):
         for row in chunk:
             out += self._leaving()
             if row.kind is Kind.CURRENT:
-                self._enter(row)
-                out += self.passed(row)
+                out += self.enter(row)
         self.setting.emit(out)
 
-    def passed(self, row: Row) -> Chunk:
-        """What goes on of a row that enters."""
+    def enter(self, row: Row) -> Chunk:
+        """What goes on when a row enters."""
+        is_newest = self._newest_ms is None or row.time > self._newest_ms
+        if is_newest:
+            self._newest_ms = row.time
+        self._hold(row)
+        if is_newest or not self.setting.context.compat:
+            self._timer.at(self.end_ms(row))
         return [row]
 
     def end_ms(self, row: Row) -> int:
         """When the row leaves."""
         return row.time + self._time_ms
 
-    def _enter(self, row: Row) -> None:
-        is_newest = self._newest_ms is None or row.time > self._newest_ms
-        place = len(self._rows)
-        if not self.setting.context.compat:
-            while place and self._rows[place - 1].time > row.time:
-                place -= 1
-        self._rows.insert(place, row)
-        if is_newest:
-            self._newest_ms = row.time
-        if is_newest or place < len(self._rows) - 1:
-            self._timer.at(self.end_ms(row))
+    def _hold(self, row: Row) -> None:
+        end_ms = self.end_ms(row)
+        if self.setting.context.compat and self._rows:
+            end_ms = max(end_ms, self._last_end_ms)
+        self._last_end_ms = end_ms
+        self._rows[self._arrived] = row
+        heapq.heappush(self._ends, (end_ms, self._arrived))
+        self._arrived += 1
 
     def _leaving(self) -> Chunk:
         now = self.setting.now_ms
         out: Chunk = []
-        while self._rows and self.end_ms(self._rows[0]) <= now:
-            out.append(self._rows.popleft().copy(self.kind, now))
+        while self._ends and self._ends[0][0] <= now:
+            row = self._rows.pop(heapq.heappop(self._ends)[1], None)
+            out += [] if row is None else [row.copy(self.kind, now)]
         return out
 
     def _due(self, due_ms: int) -> None:
         self.setting.emit(self._leaving())
 
     def held(self) -> Iterable[Row]:
-        return self._rows
+        return self._rows.values()
 
     def state(self) -> Any:
-        return [self._newest_ms, list(self._rows)]
+        return [self._newest_ms, list(self._rows.values())]
 
     def restore(self, state: Any) -> None:
         self._newest_ms, rows = state
-        self._rows.extend(rows)
+        for row in rows:
+            self._hold(row)
 
 
 class TimeWindow(TimedQueue):
@@ -85,5 +92,6 @@ class DelayWindow(TimedQueue):
 
     kind = Kind.CURRENT
 
-    def passed(self, row: Row) -> Chunk:
+    def enter(self, row: Row) -> Chunk:
+        super().enter(row)
         return []
