@@ -323,10 +323,8 @@ class Run:
         self.clocks.pass_time(time_msc, is_complete=is_complete)
         if self.interpreted is None:
             return self._nothing
-        place = self._place(order)
-        parts = self.interpreted.advance(
-            time_msc, place, self.encoder.objects, is_complete=is_complete
-        )
+        place, objects = self._place(order), self.encoder.objects
+        parts = self.interpreted.advance(time_msc, place, objects, is_complete=is_complete)
         return self._made_by(parts)
 
     def end(self, time_msc: int, order: int | None = None) -> Rows:
@@ -336,9 +334,8 @@ class Run:
         """
         if self.interpreted is None:
             return self._nothing
-        place = self._place(order)
-        parts = self.interpreted.end(time_msc, place, self.encoder.objects)
-        return self._made_by(parts)
+        place, objects = self._place(order), self.encoder.objects
+        return self._made_by(self.interpreted.end(time_msc, place, objects))
 
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
         """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.
@@ -347,9 +344,8 @@ class Run:
         """
         if self.interpreted is None:
             return self._nothing
-        place = self._place(order)
-        parts = self.interpreted.wall(time_msc, place, self.encoder.objects)
-        return self._made_by(parts)
+        place, objects = self._place(order), self.encoder.objects
+        return self._made_by(self.interpreted.wall(time_msc, place, objects))
 
     def tell(self, told: Telling, order: int) -> Rows:
         """Take a watermark, which `order` is the place of.
