@@ -61,7 +61,7 @@ class Job(msgspec.Struct, frozen=True):
         return cls(rules.plan.text, outputs, rules.jit, tuple(keys), tuple(cuts), folder, functions)
 
     def compiled(self) -> Compiled:
-        """The rules, compiled once a process."""
+        """The rules in parts, compiled once a process."""
         return _compiled(self.text, self.outputs, self.jit, self.functions)
 
 
@@ -97,7 +97,7 @@ def _compiled(
     text: str, outputs: tuple[str, ...], jit: bool, functions: tuple[FunctionFile, ...]
 ) -> Compiled:
     load_texts(functions)
-    return Compiled(compile_rules(text), outputs=outputs, jit=jit)
+    return Compiled(compile_rules(text), outputs=outputs, jit=jit, apart=True)
 
 
 def slice_rows_for(rules: Compiled) -> int:
@@ -106,6 +106,7 @@ def slice_rows_for(rules: Compiled) -> int:
     Every record may put out a row of each query and of each `every` event; events on edges,
     complex events and signals are few.
     """
+    rules = rules.in_parts
     needed, ids = shipped(rules), rules.ids
     made = [stream.name for stream in rules.plan.streams if stream.origin is Origin.QUERY]
     often = sum(bool(needed[ids.of(name)]) for name in made)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cep.engine.chunks import Chunks
 from cep.engine.codegen.aggregates import native_of
 from cep.engine.codegen.queries import SIZES, streams_current
-from cep.engine.joinable import readers
 from cep.engine.joinable import why_not_native as join_reason
 from cep.engine.linear import matched_streams, may_follow
 from cep.engine.linear import why_not_native as match_reason
@@ -49,7 +49,7 @@ class Coverage:
         self.plan = plan
         self.by = by
         self._matched = matched_streams(plan)
-        self._readers = readers(plan.queries)
+        self.chunks = Chunks(plan)
 
     def why_not_native(self, query: Query) -> str | None:
         """Why a query is not compiled; None when it is. Whether what it reads is, is not asked."""
@@ -70,7 +70,7 @@ class Coverage:
             reason = match_reason(query, self.plan.compat)
             yield from [reason] if reason else []
         if isinstance(query.input, Join):
-            reason = join_reason(query, self.plan.compat, self._readers)
+            reason = join_reason(query, self.plan.compat)
             yield from [reason] if reason else []
         if isinstance(query.input, Matching):
             reason = matching_reason(query)
@@ -78,6 +78,9 @@ class Coverage:
         if isinstance(query.input, Correlation):
             yield "a correlation of three or more is not compiled"
         yield from _reasons(query)
+        if self.chunks.makes_many(query):
+            reason = self.chunks.why_together(query)
+            yield from [reason] if reason else []
 
     def _partition_reasons(self, query: Query) -> Iterator[str]:
         partition = next(one for one in self.plan.partitions if one.name == query.partition)

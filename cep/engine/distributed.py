@@ -2,7 +2,8 @@
 
 A keyed stage gives the same rows for a key whether it sees that key alone or among others; only
 `seq` counts over all keys of an engine. So the parts are merged in the one order of the records,
-`seq` is counted anew, and stage 2 runs on the merged rows: the sequential answer, byte for byte.
+`seq` is counted anew, and what crosses keys runs on the merged rows (`Compiled.in_parts`): the
+sequential answer, byte for byte.
 """
 
 from __future__ import annotations
@@ -57,17 +58,21 @@ def is_distributable(rules: Compiled) -> str | None:
         return f"{name} is not compiled ({why}), and the interpreter has one clock for all keys"
     if rules.stages.has_interpreter:
         return "some definitions are left to the interpreter, which has one clock for all keys"
-    if KEYED not in rules.compiled:
+    stages = rules.in_parts.stages
+    if KEYED not in stages.used():
         return "nothing in the rules works per key"
     for stream in rules.plan.sources:
-        readers = rules.stages.readers(stream.name, CROSSING)
+        readers = stages.readers(stream.name, CROSSING)
         if readers:
             return f"{readers[0].name} reads {stream.name} across all keys"
     return None
 
 
 def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
-    """Run stage 1 over the records of some keys; `run` was started with all keys there are."""
+    """Run stage 1 over the records of some keys; `run` was started with all keys there are.
+
+    It is one of rules in parts (`Compiled.in_parts`).
+    """
     kept: list[OutputRows] = []
     needed = shipped(run.rules)
     offset = 0
@@ -76,7 +81,7 @@ def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
         for rows in run.feed_keyed(batch):
             places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
             ints = rows.ints[places]
-            ints[run.is_complex(ints[:, OUT_STREAM]), OUT_ATTRIBUTES + 2] += offset
+            _move_lists(run, ints, offset)
             offset += len(rows.lists)
             kept.append(OutputRows(ints, rows.floats[places], rows.lists))
     merged = _concatenated(run, kept)
@@ -100,8 +105,8 @@ class Merge:
     """
 
     def __init__(self, rules: Compiled, keys: Sequence[str] = ()) -> None:
-        self.run = rules.start(keys)
-        self._entries = _entries(rules)
+        self.run = rules.in_parts.start(keys)
+        self._entries = _entries(self.run.rules)
         self._counts = dict.fromkeys(self._entries, 0)
         self._numbers: dict[tuple[str, int], Ints] = {}
         self._records = 0
@@ -133,8 +138,7 @@ class Merge:
         for origin, encoded in parts:
             part = msgspec.msgpack.decode(encoded, type=Part)
             rows = part.rows()
-            complexes = self.run.is_complex(rows.ints[:, OUT_STREAM])
-            rows.ints[complexes, OUT_ATTRIBUTES + 2] += offset
+            _move_lists(self.run, rows.ints, offset)
             offset += len(rows.lists)
             _translate(self.run, rows.ints, part.strings)
             self._dropped += Dropped.of(part.dropped)
@@ -160,15 +164,26 @@ class Merge:
         new = self._counts[engine] + np.arange(1, len(entered) + 1)
         self._counts[engine] += len(entered)
         rows.ints[entered, OUT_ATTRIBUTES + 1] = new
-        ids = [self.run.rules.ids.of(c.name) for c in self._complexes(engine)]
-        found = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], ids))
+        found = self._places(rows, [c.name for c in self._complexes(engine)])
+        events = [event.name for event in self.run.rules.plan.events if event.engine == engine]
+        copies = np.setdiff1d(self._places(rows, events), entered)
         for origin in np.unique(origins[np.concatenate([entered, found])]).tolist():
             # an origin counted its own events from 1 in this very order
             before = self._numbers.get((engine, origin), np.zeros(1, np.int64))
             numbers = np.concatenate([before, new[origins[entered] == origin]])
             self._numbers[engine, origin] = numbers
-            cells = _event_cells(rows.ints[found[origins[found] == origin]])
+            # a complex event and its copies for stage 2 have one list
+            cells = np.unique(_event_cells(rows.ints[found[origins[found] == origin]]))
             rows.lists[cells] = numbers[rows.lists[cells]]
+            own = copies[origins[copies] == origin]
+            rows.ints[own, OUT_ATTRIBUTES + 1] = numbers[rows.ints[own, OUT_ATTRIBUTES + 1]]
+
+    def _places(self, rows: OutputRows, streams: Iterable[str]) -> Ints:
+        """The places of rows of streams, and of their copies for stage 2."""
+        names, wanted = self.run.rules.ids.names(turns=True), set(streams)
+        numbers = [number for number, name in names.items() if name in wanted]
+        found: Ints = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], numbers))
+        return found
 
     def _complexes(self, engine: str) -> list[Complex]:
         return [c for c in self.run.rules.plan.complexes if c.engine == engine]
@@ -207,6 +222,13 @@ def _entries(rules: Compiled) -> dict[str, list[int]]:
     return found
 
 
+def _move_lists(run: Run, ints: Ints, offset: int) -> None:
+    """The lists of complex events begin so much later."""
+    complexes = run.is_complex(ints[:, OUT_STREAM])
+    if complexes.any():  # else there may be no such column
+        ints[complexes, OUT_ATTRIBUTES + 2] += offset
+
+
 def _concatenated(run: Run, parts: list[OutputRows]) -> OutputRows:
     if not parts:
         return run.no_rows()
@@ -222,10 +244,11 @@ def _translate(run: Run, ints: Ints, strings: list[str]) -> None:
     if not strings:
         return
     codes = np.array([run.strings.code(text) for text in strings], np.int64)
-    for stream in run.rules.plan.streams:
+    for number, name in run.rules.ids.names(turns=True).items():
+        stream = run.rules.plan.stream(name)
         if not has_cells(stream):
             continue
-        places = np.flatnonzero(ints[:, OUT_STREAM] == run.rules.ids.of(stream.name))
+        places = np.flatnonzero(ints[:, OUT_STREAM] == number)
         for attribute, cell in zip(stream.schema.attributes, row_cells(stream.schema), strict=True):
             if attribute.type is Type.STRING and len(places):
                 own = ints[places, cell.column]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cep.engine.codegen.join_keys import SIDES, band, equality
-from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, Stages
+from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages
 from cep.plan.expressions import Expression
 from cep.plan.nodes import Aggregation, NamedWindow, Plan, Table, Trigger
 from cep.plan.query import Join
@@ -25,13 +25,17 @@ def how_it_runs(plan: Plan) -> str:
     """A section of `explain`: operators by stage, and the reasons of interpreted queries."""
     stages = Stages.of(plan)
     titles = {
-        KEYED: f"compiled, per {stages.by.key}",
-        CROSSING: "compiled, on one clock",
-        BEHIND: "compiled, behind the interpreter",
+        (KEYED, True): f"compiled, per {stages.by.key}",
+        (KEYED, False): "compiled, on one clock",
+        (BEHIND, False): "compiled, behind the interpreter",
     }
     lines = ["how it runs"]
-    for stage, title in titles.items():
-        names = [op.name for op in plan.operators if stages.operator(op) == stage]
+    for place, title in titles.items():
+        names = [
+            op.name
+            for op in plan.operators
+            if (stages.operator(op), stages.by.is_keyed(op)) == place
+        ]
         if names:
             lines.append(f"  {title}: {', '.join(names)}")
     lines += _lookups(plan, stages)

@@ -21,12 +21,14 @@ from cep.engine.kernels.state import (
     Ints,
 )
 from cep.engine.layout import StreamIds, row_cells, row_widths
+from cep.engine.placement import read
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.stage_run import OutputRows
-from cep.engine.stages import INTERPRETED, Stages
+from cep.engine.stages import INTERPRETED, Stages, Tap
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
 from cep.interpreter.change import go_on
+from cep.interpreter.graph import Stop
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
 from cep.plan.change import Change
@@ -43,6 +45,25 @@ def rest(stages: Stages) -> Plan:
     plan = stages.plan
     operators = [op for op in plan.operators if stages.operator(op) == INTERPRETED]
     return replace(plan, operators=tuple(operators), engines=(), chained=())
+
+
+def stops(stages: Stages, tap: Callable[[Tap], Callable[[Chunk], None]]) -> tuple[Stop, ...]:
+    """Where what is compiled stands between what is interpreted: `tap` gives what reads there."""
+    found: list[Stop] = []
+    places = {op.name: place for place, op in enumerate(rest(stages).operators)}
+    at, later = 0, {aggregation.input.stream for aggregation in stages.plan.aggregations}
+    taps = {(one.stream, one.reader.name): one for one in stages.taps()}
+    for operator in stages.plan.operators:
+        stage, at = stages.operator(operator), places.get(operator.name, at - 1) + 1
+        for stream in dict.fromkeys(read(operator)):
+            if stage >= INTERPRETED:
+                later.add(stream)
+            if (stream, operator.name) in taps:
+                found.append(Stop(at, stream, tap(taps[stream, operator.name])))
+            elif stage < INTERPRETED and stream in later:
+                later.remove(stream)
+                found.append(Stop(at, stream))
+    return tuple(found)
 
 
 class InterpretedStage:
@@ -64,45 +85,56 @@ class InterpretedStage:
         self.plan = stages.plan
         self.ids = ids
         self.decoder = decoder
-        self.interpreter = Interpreter(rest(stages), mode=mode, whole=self.plan)
         self._has_keys = mode == "lived"
         self._widths = row_widths(self.plan)
-        self._names = ids.names()
-        self._order = 0
+        self._names = ids.names(turns=True)
+        self._order = self._place = 0
         self._clock: int | None = None
         self.n_of: Callable[[int], int] = int
         """The place among all records of a place in the order of this run."""
         self._in_order = {s.name for s in self.plan.streams if s.reorder is not None}
-        self._given = ""
-        self._taken: dict[str, list[tuple[int, int, int, list[Any]]]] = {}
-        self._sequence: list[str] = []
+        self._streams = {ids.of(stream.name): stream for stream in self.plan.streams}
+        self._taken: dict[int, list[tuple[int, int, int, list[Any]]]] = {}
+        self._sequence: list[int] = []
         self._is_timed: list[bool] = []
+        self.interpreter = Interpreter(
+            rest(stages), mode=mode, whole=self.plan, stops=stops(stages, self._tap)
+        )
         for name in sorted(made):
-            self._taken[name] = []
-            self.interpreter.on_stream(name, partial(self._take, name))
+            self.interpreter.on_output(name, partial(self._take, ids.of(name)))
 
-    def _take(self, stream: str, chunk: Chunk) -> None:
-        if stream == self._given:
-            return  # it was compiled, and has been put out
+    def _tap(self, tap: Tap) -> Callable[[Chunk], None]:
+        number = self.ids.tap(tap.stream, tap.reader.name)
+        self._streams[number] = self.plan.stream(tap.stream)
+        return partial(self._take, number)
+
+    def _take(self, number: int, chunk: Chunk) -> None:
+        """Note the rows of a stream, or what a compiled reader gets, by id."""
         is_timed = self._clock is None
         clock = self.interpreter.shared.cause.at_ms if self._clock is None else self._clock
+        place = self._order if is_timed else self._place
+        taken = self._taken.setdefault(number, [])
         for row in chunk:
-            self._taken[stream].append((self._order, row.time, clock, row.values))
-            self._sequence.append(stream)
+            taken.append((place, row.time, clock, row.values))
+            self._sequence.append(number)
             self._is_timed.append(is_timed)
 
-    def feed(self, rows: Rows, records: Ints, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
+    def feed(
+        self, rows: Rows, causes: Ints, records: Ints, objects: list[Any]
+    ) -> tuple[OutputRows, OutputRows]:
         """Take rows; `records` are the cells of all records so far unseen.
 
-        Gives what was due before each record, and what each caused.
+        Gives what was due before each record, and what each row caused, which has in place of its
+        order the row's number among `causes`.
 
         Values that are objects are appended to `objects`; their cells hold the place.
         """
         passed = 0
         values_of = self.decoder.values(rows)
         places = np.searchsorted(records[:, OUT_ORDER], rows.ints[:, OUT_ORDER])
-        for stream, time, order, clock_at, place, values in zip(
+        for stream, cause, time, order, clock_at, place, values in zip(
             rows.ints[:, OUT_STREAM].tolist(),
+            causes.tolist(),
             rows.ints[:, OUT_TIME].tolist(),
             rows.ints[:, OUT_ORDER].tolist(),
             rows.ints[:, OUT_CLOCK].tolist(),
@@ -113,21 +145,21 @@ class InterpretedStage:
             if place >= passed and place < len(records):
                 self._pass(records[passed : place + 1])
                 passed = place + 1
-            self._order, self._clock = order, clock_at
-            self._send(self._names[stream], time, values)
+            self._order, self._place, self._clock = order, cause, clock_at
+            self._send(stream, time, values)
             self._clock = None
         self._pass(records[passed:])
         return self._output(objects)
 
-    def _send(self, stream: str, time: int, values: Sequence[Any]) -> None:
+    def _send(self, stream: int, time: int, values: Sequence[Any]) -> None:
         """Hand over a row, whose record has been passed."""
-        if stream in self._in_order:
-            self.interpreter.send(stream, [(time, values)], self.n_of(self._order))
+        name = self._names[stream]
+        if name in self._in_order:
+            self.interpreter.send(name, [(time, values)], self.n_of(self._order))
             return
-        self._given = stream
         is_late = self._clock is not None and self._clock < 0
-        self.interpreter.hand_over(stream, time, values, is_late=is_late)
-        self._given = ""
+        part = self.ids.turn_of(stream)
+        self.interpreter.hand_over(name, time, values, is_late=is_late, part=part)
 
     def _pass(self, records: Ints) -> None:
         """Let the clocks follow records, one after the other where each key has its own."""
@@ -154,8 +186,8 @@ class InterpretedStage:
             due = self.interpreter.next_due_ms
             if due is not None and due > max(int(clock[at]), self.interpreter.now_ms or 0):
                 at = int(np.searchsorted(clock, due))
-            if due is None or at >= len(clock):
-                at = len(clock) - 1
+            if self.interpreter.now_ms is not None and (due is None or at >= len(clock)):
+                at = len(clock) - 1  # but it begins with the very first
             self._order = int(orders[at])
             self.interpreter.advance(int(clock[at]), self.n_of(self._order))
             at += 1
@@ -246,16 +278,16 @@ class InterpretedStage:
         n = len(self._sequence)
         ints = np.zeros((n, self._widths[0]), np.int64)
         floats = np.zeros((n, self._widths[1]))
-        sequence = np.array([self.ids.of(name) for name in self._sequence], np.int64)
-        for name, taken in self._taken.items():
+        sequence = np.array(self._sequence, np.int64)
+        for number, taken in self._taken.items():
             if not taken:
                 continue
-            places = np.flatnonzero(sequence == self.ids.of(name))
+            places = np.flatnonzero(sequence == number)
             ints[places, OUT_ORDER] = [order for order, _, _, _ in taken]
-            ints[places, OUT_STREAM] = self.ids.of(name)
+            ints[places, OUT_STREAM] = number
             ints[places, OUT_TIME] = [time for _, time, _, _ in taken]
             ints[places, OUT_CLOCK] = [clock for _, _, clock, _ in taken]
-            schema = self.plan.stream(name).schema
+            schema = self._streams[number].schema
             values = list(zip(*(row for _, _, _, row in taken), strict=True))
             _write(schema, values, places, ints, floats, self.decoder.strings, objects)
             taken.clear()

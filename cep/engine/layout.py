@@ -163,11 +163,18 @@ class Wide:
 class StreamIds:
     """Small integers for streams.
 
-    Beside the plan's streams, a raise of an event for a later stage, the entry of a complex event
-    into a chained engine, and wide rows are internal streams of their own.
+    Beside the plan's streams, these are internal ones: a raise of an event for a later stage, the
+    entry of a complex event into a chained engine, its hand-over to one of a later stage, the rows
+    that later stages get of a stream, and wide rows.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        turns: Iterable[tuple[str, int]] = (),
+        taps: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """`turns` are (stream, place), `taps` (stream, reader): see `cep.engine.stages`."""
         self._streams = {stream.name: index for index, stream in enumerate(plan.streams)}
         first = len(self._streams)
         self._raises = {event.name: first + index for index, event in enumerate(plan.events)}
@@ -175,10 +182,18 @@ class StreamIds:
         self._entries = {
             (one.complex, one.engine): first + index for index, one in enumerate(plan.chained)
         }
+        first += len(self._entries)
+        complexes = dict.fromkeys(one.complex for one in plan.chained)
+        self._handed = {name: first + index for index, name in enumerate(complexes)}
+        first += len(self._handed)
+        self._turns = {turn: first + index for index, turn in enumerate(turns)}
+        first += len(self._turns)
+        self._taps = {tap: first + index for index, tap in enumerate(taps)}
+        self._plain = first + len(self._taps)
         self.wide: dict[int, Wide] = {}
 
     def __len__(self) -> int:
-        return len(self._streams) + len(self._raises) + len(self._entries) + len(self.wide)
+        return self._plain + len(self.wide)
 
     def add_wide(self, wide: Wide) -> int:
         """The id of wide rows, which are made known one after the other."""
@@ -195,8 +210,27 @@ class StreamIds:
     def entry(self, chained: Chained) -> int:
         return self._entries[chained.complex, chained.engine]
 
-    def names(self) -> dict[int, str]:
-        return {index: name for name, index in self._streams.items()}
+    def handed(self, complex_: str) -> int:
+        """A complex event that engines of a later stage take."""
+        return self._handed[complex_]
+
+    def turn(self, stream: str, place: int) -> int:
+        return self._turns[stream, place]
+
+    def tap(self, stream: str, reader: str) -> int:
+        return self._taps[stream, reader]
+
+    def names(self, *, turns: bool = False) -> dict[int, str]:
+        """The plan's streams by id; with `turns` those of rows that later stages get, too."""
+        found = {index: name for name, index in self._streams.items()}
+        if turns:
+            found |= {index: stream for (stream, _), index in self._turns.items()}
+        return found
+
+    def turn_of(self, number: int) -> int | None:
+        """The place among the turns of its stream that an id stands for; None for other ids."""
+        found = (place for (_, place), index in self._turns.items() if index == number)
+        return next(found, None)
 
 
 def row_widths(plan: Plan) -> tuple[int, int]:

@@ -115,13 +115,14 @@ def matched_streams(plan: Plan) -> frozenset[str]:
     """The streams behind patterns and joins: one row can lead to any number of rows on them."""
     found: set[str] = set()
     for query in plan.queries:
-        many = _completes_many(query) or any(one.stream in found for one in query.inputs)
+        many = completes_many(query) or any(one.stream in found for one in query.inputs)
         if many and isinstance(query.output, Insert):
             found.add(query.output.target)
     return frozenset(found)
 
 
-def _completes_many(query: Query) -> bool:
+def completes_many(query: Query) -> bool:
+    """Whether one row can complete several matches, or meet several rows."""
     match = query.input
     if isinstance(match, Join | Matching):
         return True

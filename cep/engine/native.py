@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence as Many
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +19,14 @@ from cep.dropped import Dropped
 from cep.engine.clocks import Clocks
 from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.kernels.state import (
-    OUT_ATTRIBUTES,
     OUT_KEY,
     OUT_ORDER,
     OUT_STREAM,
-    Floats,
     Ints,
 )
-from cep.engine.layout import StreamIds, row_widths
+from cep.engine.layout import row_widths
 from cep.engine.rows import Decoder, Row, Rows
+from cep.engine.sequence import AWAITED, Made, Sequence, kinds
 from cep.engine.single import FULL, OUTPUT
 from cep.engine.stage_run import (
     CompiledStage,
@@ -32,6 +34,7 @@ from cep.engine.stage_run import (
     StageRun,
     compile_stage,
     passed_on,
+    stream_ids,
 )
 from cep.engine.stages import CROSSING, INTERPRETED, KEYED, TIMED, Stages
 from cep.engine.strings import Strings
@@ -43,9 +46,6 @@ from cep.plan.query import OnDemandQuery
 
 if TYPE_CHECKING:
     from cep.engine.interpreted import InterpretedStage, QueryCallback
-
-Made = tuple[OutputRows, int]
-"""Raw output and the stage it is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ class Compiled:
     `jit=False` the same generated source runs as plain Python. What cannot be compiled is left to
     the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run of
     other rules. With `wide`, rows that queries always put out together may come as one wide row
-    (`cep.engine.results`).
+    (`cep.engine.results`). With `apart`, what crosses keys has a stage of its own, so that the rest
+    can run elsewhere (`cep.engine.distributed`).
     """
 
     def __init__(
@@ -76,14 +77,16 @@ class Compiled:
         interpreted: Iterable[str] = (),
         seed: Seed = Seed(),
         wide: bool = False,
+        apart: bool = False,
     ) -> None:
         plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
         self.plan = plan
         self.seed = seed
         self.jit = jit
         self.wide = wide
-        self.stages = Stages.of(plan, interpreted)
-        self.ids = StreamIds(plan)
+        self._is_apart = apart
+        self.stages = Stages.of(plan, interpreted, apart=apart)
+        self.ids = stream_ids(self.stages)
         self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
         literals = Strings((*seed.strings, *plan.keys))
         self.compiled: dict[int, CompiledStage] = {
@@ -91,7 +94,7 @@ class Compiled:
                 self.stages,
                 stage,
                 self.ids,
-                self.outputs | self.passed_from(stage),
+                self.outputs,
                 lambda text: literals.code(text),
                 jit,
                 wide,
@@ -101,10 +104,19 @@ class Compiled:
         }
         self.literals = tuple(literals.values)
 
-    def passed_from(self, stage: int) -> frozenset[str]:
-        """The streams whose rows later stages take from outside."""
-        later = (other for other in self.stages.used() if other > stage)
-        return frozenset(name for other in later for name in self.stages.taken(other))
+    @cached_property
+    def in_parts(self) -> Compiled:
+        """The same rules with what crosses keys `apart`."""
+        if self._is_apart:
+            return self
+        return Compiled(
+            self.plan,
+            outputs=self.outputs,
+            jit=self.jit,
+            seed=self.seed,
+            wide=self.wide,
+            apart=True,
+        )
 
     @property
     def source(self) -> str:
@@ -118,7 +130,7 @@ class Compiled:
         text = self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def start(self, keys: Sequence[str] = (), mode: Mode = "lived") -> Run:
+    def start(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:
         """A run with empty state; `keys` get the key slots behind those the rules name.
 
         `mode` says what its records are.
@@ -129,7 +141,7 @@ class Compiled:
 class Run:
     """The run state of compiled rules: feed it rows in order, it returns what they cause."""
 
-    def __init__(self, rules: Compiled, keys: Sequence[str] = (), mode: Mode = "lived") -> None:
+    def __init__(self, rules: Compiled, keys: Many[str] = (), mode: Mode = "lived") -> None:
         self.rules = rules
         streams = [name for _, name in sorted(rules.ids.names().items())]
         together = followed_together(rules.plan)
@@ -138,11 +150,14 @@ class Run:
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
         by = rules.stages.by
         self.encoder = Encoder(rules.plan, rules.ids, self.strings, by.keys)
-        self.decoder = Decoder(rules.plan, rules.ids.names(), self.strings, rules.ids.wide)
+        self.decoder = Decoder(
+            rules.plan, rules.ids.names(turns=True), self.strings, rules.ids.wide
+        )
         self._rows_of_codes = np.zeros(256, np.int64)
         later = [stage for stage in rules.stages.used() if stage != KEYED]
         self._direct = {stage: self._direct_streams(stage) for stage in later}
         self._passed = {stage: passed_on(rules.stages, rules.ids, stage) for stage in later}
+        self._awaited = np.any([np.zeros(len(rules.ids)), *self._direct.values()], axis=0)
         self.interpreted = self._interpreted() if rules.stages.has_interpreter else None
         self._later = tuple(later)
         self._alone = self._only_stage()
@@ -152,8 +167,7 @@ class Run:
             event.key is not None and not rules.stages.by.holds_key(event.source, event.key)
             for event in rules.plan.events
         )
-        self._complex = np.zeros(len(rules.ids), np.bool_)
-        self._complex[[rules.ids.of(found.name) for found in rules.plan.complexes]] = True
+        self._kinds = kinds(rules.plan, rules.ids)
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         self.next_order = 0
@@ -161,13 +175,11 @@ class Run:
         self.open_keys([*rules.plan.keys, *keys])
 
     def _direct_streams(self, stage: int) -> NDArray[np.bool_]:
-        """By stream id: whether it is a source that a later stage reads itself."""
-        taken, ids = self.rules.stages.taken(stage), self.rules.ids
-        if stage > INTERPRETED:
-            put_in_order = {s.name for s in self.rules.plan.streams if s.reorder is not None}
-            taken -= put_in_order  # the interpreter hands them on
+        """By stream id: whether it is a source whose rows come to a later stage first."""
+        stages, ids = self.rules.stages, self.rules.ids
         direct = np.zeros(len(ids), np.bool_)
-        direct[[ids.of(s.name) for s in self.rules.plan.sources if s.name in taken]] = True
+        for source in self.rules.plan.sources:
+            direct[ids.of(source.name)] = stages.first(source.name) == stage
         return direct
 
     def _interpreted(self) -> InterpretedStage:
@@ -175,8 +187,9 @@ class Run:
         from cep.engine.interpreted import InterpretedStage
 
         rules = self.rules
-        made = rules.outputs | rules.passed_from(INTERPRETED)
-        return InterpretedStage(rules.stages, rules.ids, made, self.decoder, self.clocks.mode)
+        return InterpretedStage(
+            rules.stages, rules.ids, rules.outputs, self.decoder, self.clocks.mode
+        )
 
     def _wanted_streams(self) -> NDArray[np.bool_]:
         wanted = np.zeros(len(self.rules.ids), np.bool_)
@@ -291,7 +304,38 @@ class Run:
         )
 
     def feed(self, rows: InputRows) -> Rows:
-        """Feed encoded rows that stand in total order (`InputRows.merge` for several streams)."""
+        """Feed encoded rows that stand in total order (`InputRows.merge` for several streams).
+
+        Several may share a place in it: what a database has made of a record, and the record.
+        """
+        if self._later and (np.diff(rows.ints[:, OUT_ORDER]) == 0).any():
+            return self._feed_ranked(rows)
+        return self._feed(rows)
+
+    def _feed_ranked(self, rows: InputRows) -> Rows:
+        """Feed rows under places of their own, so that what follows from each stays behind it."""
+        orders = rows.ints[:, OUT_ORDER].copy()
+        rows.ints[:, OUT_ORDER] = np.arange(len(orders))
+        with self._placed(orders):
+            found = self._feed(rows)
+        found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER]]
+        self.next_order = int(orders[-1]) + 1
+        return found
+
+    @contextmanager
+    def _placed(self, orders: Ints) -> Iterator[None]:
+        """The interpreter is told the places of records, given their numbers among these."""
+        if self.interpreted is None:
+            yield
+            return
+        n_of = self.interpreted.n_of
+        self.interpreted.n_of = lambda rank: n_of(int(orders[rank]))
+        try:
+            yield
+        finally:
+            self.interpreted.n_of = n_of
+
+    def _feed(self, rows: InputRows) -> Rows:
         made: list[Made] = []
         for part in self._between_new_keys(rows):
             made += self._through(self.feed_keyed(part), part)
@@ -400,7 +444,7 @@ class Run:
         return self.interpreted.ask(query)
 
     def _between_new_keys(self, rows: InputRows) -> list[InputRows]:
-        """The rows, cut before each new key where stage 2 opens keys of its own in between.
+        """The rows, cut before each new key where rules open keys of their own in between.
 
         So slots follow the first appearance of keys row by row, whatever the batches.
         """
@@ -423,7 +467,11 @@ class Run:
     def _feed_assigned(self, rows: InputRows) -> list[OutputRows]:
         first: list[OutputRows] = []
         if KEYED in self.stages:
+            if self._opens_keys:
+                self._fit_strings()
             self.stages[KEYED].feed(rows, first)
+            if self._opens_keys:
+                self._adopt_keys(KEYED)
         return first
 
     def _only_stage(self) -> int | None:
@@ -471,54 +519,47 @@ class Run:
         return self._rows(self._through(first, rows))
 
     def _through(
-        self, first: list[OutputRows], rows: InputRows | None, made: Sequence[Made] = ()
+        self, first: list[OutputRows], rows: InputRows | None, made: Many[Made] = ()
     ) -> list[Made]:
         """The output of all stages, given that of stage 1 (or that of some stages: `made`)."""
         found = [*((part, KEYED) for part in first), *made]
-        done = max((stage for _, stage in made), default=KEYED)
+        if not self._later:
+            return found
+        if rows is not None:
+            awaited = self._awaited[rows.ints[:, OUT_STREAM]]
+            source = OutputRows(rows.ints[awaited], rows.floats[awaited], self._nothing.lists)
+            found.append((source, AWAITED))
+        if not found:
+            return []
+        sequence = Sequence.of(self._kinds, found)
         for stage in self._later:
             if stage == INTERPRETED and rows is not None:
-                timed, caused = self._interpret(rows, found)
-                found = [(timed, TIMED), *found, (caused, stage)]
-            elif stage > done or rows is not None:
-                found += [(part, stage) for part in self._compiled(stage, rows, found)]
-        return found
+                sequence = self._interpret(rows, sequence)
+            elif stage != INTERPRETED:
+                sequence = self._compiled(stage, sequence)
+        return [sequence.made()]
 
-    def _compiled(self, stage: int, rows: InputRows | None, made: list[Made]) -> list[OutputRows]:
-        """The output of a later compiled stage."""
+    def _compiled(self, stage: int, sequence: Sequence) -> Sequence:
+        """With the output of a later compiled stage."""
         output: list[OutputRows] = []
         self._fit_strings()
-        parts = [InputRows(part.ints, part.floats) for part in self._taken(stage, rows, made)]
-        if parts:
-            self.stages[stage].feed(InputRows.merge(parts), output)
-            self._adopt_keys(stage)
-        return output
+        places = sequence.taken(self._passed[stage], self._direct[stage])
+        if not len(places):
+            return sequence
+        taken = InputRows(sequence.ints[places], sequence.floats[places])
+        taken.ints[:, OUT_ORDER] = places
+        self.stages[stage].feed(taken, output)
+        self._adopt_keys(stage)
+        return sequence.spliced(output, stage)
 
-    def _interpret(self, rows: InputRows, made: list[Made]) -> tuple[OutputRows, OutputRows]:
-        """The output of the interpreter: what is due before each record, and what it causes."""
+    def _interpret(self, rows: InputRows, sequence: Sequence) -> Sequence:
+        """With the output of the interpreter: what is due before each record, and its effects."""
         assert self.interpreted is not None
-        taken = [(part, INTERPRETED) for part in self._taken(INTERPRETED, rows, made)]
-        if self.rules.stages.placement.derived_first:
-            taken.reverse()
-        return self.interpreted.feed(self._gathered(taken), rows.ints, self.encoder.objects)
-
-    def _taken(self, stage: int, rows: InputRows | None, made: list[Made]) -> list[OutputRows]:
-        """Input of a later stage: source rows it reads itself, then what was made of each."""
-        parts = []
-        if rows is not None:
-            direct = self._direct[stage][rows.ints[:, OUT_STREAM]]
-            if direct.all():
-                parts.append(OutputRows(rows.ints, rows.floats, self._nothing.lists))
-            elif direct.any():
-                parts.append(
-                    OutputRows(rows.ints[direct], rows.floats[direct], self._nothing.lists)
-                )
-        passed = self._passed[stage]
-        for part, _ in made:
-            wanted = passed[part.ints[:, OUT_STREAM]]
-            if wanted.any():
-                parts.append(OutputRows(part.ints[wanted], part.floats[wanted], part.lists))
-        return parts
+        places = sequence.taken(self._passed[INTERPRETED], self._direct[INTERPRETED])
+        taken = self._of(sequence.at(places))
+        timed, caused = self.interpreted.feed(taken, places, rows.ints, self.encoder.objects)
+        sequence = sequence.spliced([caused], INTERPRETED)
+        return sequence.preceded(timed, TIMED)
 
     def _assign_keys(self, ints: Ints) -> None:
         """Replace the key codes of encoded rows by key rows, opening rows for new keys in order."""
@@ -540,51 +581,16 @@ class Run:
         """Wanted output of all stages in order."""
         if not made:
             return self._nothing
-        rows = self._gathered(made, self._wanted)
+        found = Sequence.of(self._kinds, made)
+        wanted = self._wanted[found.ints[:, OUT_STREAM]] & (found.stages != AWAITED)
+        rows = self._of(found if wanted.all() else found.at(np.flatnonzero(wanted)))
         if self.encoder.objects:
             self.encoder.objects = []
         return rows
 
-    def _gathered(self, parts: list[Made], wanted: NDArray[np.bool_] | None = None) -> Rows:
-        """Rows of several stages together, in order of the records that caused them."""
-        if not parts:
-            return self._nothing
-        if len(parts) == 1 and (wanted is None or wanted[parts[0][0].ints[:, OUT_STREAM]].all()):
-            part, number = parts[0]
-            stages = np.full(len(part.ints), number)
-            objects = self.encoder.objects
-            return Rows(self.decoder, part.ints, part.floats, part.lists, stages, objects)
-        offset = 0
-        moved_parts = []
-        for part, _ in parts:
-            moved = part.ints
-            if offset:
-                moved = moved.copy()
-                complexes = self.is_complex(moved[:, OUT_STREAM])
-                if complexes.any():  # else there may be no such column
-                    moved[complexes, OUT_ATTRIBUTES + 2] += offset
-                wide = np.isin(moved[:, OUT_STREAM], list(self.rules.ids.wide))
-                moved[wide, OUT_ATTRIBUTES] += offset
-            moved_parts.append(moved)
-            offset += len(part.lists)
-        stage = np.concatenate([np.full(len(p.ints), number) for p, number in parts])
-        together = np.concatenate(moved_parts)
-        floats = np.concatenate([part.floats for part, _ in parts])
-        lists = np.concatenate([part.lists for part, _ in parts])
-        places = np.arange(len(together))
-        if wanted is not None:
-            places = np.flatnonzero(wanted[together[:, OUT_STREAM]])
-        if len(parts) > 1 or wanted is None:
-            places = places[np.argsort(together[places, OUT_ORDER], kind="stable")]
-            return self._chosen(together, floats, lists, stage, places)
-        if len(places) < len(together):
-            return self._chosen(together, floats, lists, stage, places)
-        return Rows(self.decoder, together, floats, lists, stage, self.encoder.objects)
-
-    def _chosen(self, ints: Ints, floats: Floats, lists: Ints, stages: Ints, places: Ints) -> Rows:
-        """The rows at these places."""
-        ints, floats, stages = ints[places], floats[places], stages[places]
-        return Rows(self.decoder, ints, floats, lists, stages, self.encoder.objects)
+    def _of(self, sequence: Sequence) -> Rows:
+        one = sequence
+        return Rows(self.decoder, one.ints, one.floats, one.lists, one.stages, self.encoder.objects)
 
     def no_rows(self) -> OutputRows:
         ints, floats = row_widths(self.rules.plan)
@@ -594,7 +600,8 @@ class Run:
 
     def is_complex(self, streams: Ints) -> NDArray[np.bool_]:
         """Which stream ids are those of complex events."""
-        return self._complex[streams]
+        found: NDArray[np.bool_] = self._kinds[0][streams]
+        return found
 
     @property
     def dropped(self) -> Dropped:

@@ -4,9 +4,9 @@ A query that cannot be compiled is interpreted; the rest of the rules stays comp
 stages in order, so what lies between two interpreted queries is interpreted, too. What only
 follows interpreted queries is compiled again, in a stage of its own.
 
-Order. Within one stage rows go depth first. An interpreted query that reads a source, and one that
-reads a stream compiled from the same source, would see rows in another order than the text says
-if compiled and interpreted readers of the source alternated: then the former are interpreted, too.
+Order. Rows go depth first, in the order of the file, whatever the stages: each stage hands a row to
+a later one where the later one's operator stands among the row's readers (`Turn`). Chunks go on row
+by row in what is compiled; where that could be told, the query that makes them is interpreted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from cep.engine.chunks import Chunks, makes_one
 from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, Signal
 from cep.plan.query import Holder, Insert, Query, StreamInput
 from cep.plan.separable import Separability
@@ -37,15 +38,13 @@ class PlacementError(ValueError):
 class Placement:
     """Stages by name of operator and of engine, and why interpreted queries are.
 
-    `by` is the plan's separability without what is not compiled per key. With `derived_first` an
-    interpreted stage sees what was compiled from a record before the record itself.
+    `by` is the plan's separability without what is not compiled per key.
     """
 
     by: Separability
     operators: Mapping[str, int]
     engines: Mapping[str, int]
     reasons: Mapping[str, str]
-    derived_first: bool
 
     @property
     def interpreted(self) -> frozenset[str]:
@@ -53,13 +52,18 @@ class Placement:
         return frozenset(self.reasons)
 
 
-def place(plan: Plan, by: Separability, why_not: WhyNot) -> Placement:
-    """Give every operator its stage. PlacementError when interpreted and compiled parts circle."""
+def place(
+    plan: Plan, by: Separability, why_not: WhyNot, chunks: Chunks, *, apart: bool = False
+) -> Placement:
+    """Give every operator its stage. PlacementError when interpreted and compiled parts circle.
+
+    With `apart` what crosses keys has a stage of its own behind what does not.
+    """
     network = _Network(plan)
     reasons = {q.name: why for q in plan.queries if (why := why_not(q)) is not None}
-    while found := _further(plan, network, reasons):
+    while found := _further(plan, network, reasons, chunks):
         reasons |= found
-    stages = _Stages(plan, by, network, reasons)
+    stages = _Stages(plan, by, network, reasons, apart)
     operators = {operator.name: stages.operator(operator) for operator in plan.operators}
     engines = {engine.name: stages.engine(engine.name) for engine in plan.engines}
     return Placement(
@@ -67,7 +71,6 @@ def place(plan: Plan, by: Separability, why_not: WhyNot) -> Placement:
         operators,
         engines,
         reasons,
-        any(_roots(plan, network, reasons, s.name).before for s in plan.sources),
     )
 
 
@@ -161,10 +164,13 @@ def _made_by_interpreter(plan: Plan) -> Iterable[str]:
     yield from (window.name for window in plan.windows)
 
 
-def _further(plan: Plan, network: _Network, reasons: Mapping[str, str]) -> dict[str, str]:
+def _further(
+    plan: Plan, network: _Network, reasons: Mapping[str, str], chunks: Chunks
+) -> dict[str, str]:
     """Queries that must be interpreted because these are."""
     found: dict[str, str] = {}
-    if not reasons:
+    chunked = _chunked(plan, network, reasons)
+    if not reasons and not chunked:
         return found
     after, before = network.behind(reasons), network.before(reasons)
     for name in sorted((after & before) - set(reasons)):
@@ -175,14 +181,45 @@ def _further(plan: Plan, network: _Network, reasons: Mapping[str, str]) -> dict[
     for query in plan.queries:
         if query.partition is not None and query.name in after and query.name not in reasons:
             found[query.name] = "its partition reads what is not compiled"
-    chunked = _chunked(plan, network, reasons)
     for query in plan.queries:
-        if query.aggregates and query.name not in reasons and chunked.intersection(read(query)):
-            found[query.name] = "rows reach it several at a time, and it selects once for all"
-    for stream in plan.sources:
-        for name in _roots(plan, network, reasons, stream.name).mixed:
-            found[name] = f"queries that are not compiled read {stream.name} around it"
+        if query.name not in reasons and _is_parted(query, plan, reasons):
+            found.setdefault(query.name, "queries of its partition that it meets are not compiled")
+    for query in plan.queries:
+        if query.name not in reasons and (why := _breaks(query, chunked, chunks)):
+            found.setdefault(query.name, why)
     return found
+
+
+def _is_parted(query: Query, plan: Plan, reasons: Mapping[str, str]) -> bool:
+    """Whether a query stands between interpreted ones of its partition, or shares an inner stream.
+
+    The interpreter runs a partition as one reader, and has its inner streams once for each key.
+    """
+    if query.partition is None:
+        return False
+    together = [one for one in plan.queries if one.partition == query.partition]
+    place = together.index(query)
+    others = {one.name: set(read(one)) for one in together if one.name in reasons}
+    inner = {s for s in (*read(query), *written(query)) if s.startswith(f"{query.partition}#")}
+    for one in together:
+        if one.name in others and inner.intersection((*read(one), *written(one))):
+            return True
+    before, behind = (
+        set().union(*(others.get(one.name, set()) for one in some))
+        for some in (together[:place], together[place:])
+    )
+    return bool(before & behind & set(read(query)))
+
+
+def _breaks(query: Query, chunked: set[str], chunks: Chunks) -> str | None:
+    """Why a query cannot take rows one by one that come several at once; None when it can."""
+    if not chunked.intersection(read(query)):
+        return None
+    if query.aggregates:
+        return "rows reach it several at a time, and it selects once for all"
+    if not isinstance(query.input, StreamInput):
+        return "rows reach it several at a time, and what it makes of them goes on together"
+    return chunks.why_together(query)
 
 
 def _circle(plan: Plan, network: _Network, reasons: Mapping[str, str], name: str) -> PlacementError:
@@ -210,54 +247,26 @@ def _chunked(plan: Plan, network: _Network, reasons: Mapping[str, str]) -> set[s
             for query in plan.queries
             if query.name in reasons
             for stream in written(query)
-            if stream not in found and (not _is_single(query) or found.intersection(read(query)))
+            if stream not in found and (not makes_one(query) or found.intersection(read(query)))
         }
         if not more:
             return found
         found |= more
 
 
-def _is_single(query: Query) -> bool:
-    """Whether a row that comes alone makes at most one row."""
-    if not isinstance(query.input, StreamInput) or query.rate is not None:
-        return False
-    window = query.input.window
-    passes = window is None or window.name in ("time", "length", "externalTime")
-    return passes and isinstance(query.output, Insert) and query.output.events == "current"
-
-
-@dataclass(frozen=True, slots=True)
-class _Roots:
-    """Compiled readers of a source that lead to interpreted queries, by place among those."""
-
-    before: tuple[str, ...] = ()
-    mixed: tuple[str, ...] = ()
-
-
-def _roots(plan: Plan, network: _Network, reasons: Mapping[str, str], source: str) -> _Roots:
-    places = {operator.name: place for place, operator in enumerate(plan.operators)}
-    direct = [places[q.name] for q in plan.queries if q.name in reasons and source in read(q)]
-    if not direct:
-        return _Roots()
-    needed = network.before(reasons)
-    readers = [
-        q.name
-        for q in plan.queries
-        if source in read(q) and q.name in needed and q.name not in reasons
-    ]
-    before = tuple(name for name in readers if places[name] < min(direct))
-    if before and len(before) == len(readers):
-        return _Roots(before=before)
-    return _Roots(mixed=tuple(name for name in readers if places[name] < max(direct)))
-
-
 class _Stages:
     """Stages of operators and engines, found once what is interpreted is known."""
 
     def __init__(
-        self, plan: Plan, by: Separability, network: _Network, reasons: Mapping[str, str]
+        self,
+        plan: Plan,
+        by: Separability,
+        network: _Network,
+        reasons: Mapping[str, str],
+        apart: bool,
     ) -> None:
         self.by = by
+        self.apart = apart
         self.reasons = reasons
         self.after = network.behind(reasons) if reasons or network.outside else set()
         late = [op for op in plan.operators if op.name in self.after]
@@ -271,12 +280,12 @@ class _Stages:
             return BEHIND
         if isinstance(operator, Complex) and operator.engine in self.engines:
             return BEHIND
-        return KEYED if self.by.is_keyed(operator) else CROSSING
+        return KEYED if not self.apart or self.by.is_keyed(operator) else CROSSING
 
     def engine(self, name: str) -> int:
         if name in self.engines:
             return BEHIND
-        return KEYED if self.by.is_engine_keyed(name) else CROSSING
+        return KEYED if not self.apart or self.by.is_engine_keyed(name) else CROSSING
 
 
 def _restricted(

@@ -1,6 +1,6 @@
 """Output rows of a run: raw arrays per stage, decoded per stream, in one order.
 
-The order: by input record, then by stage, then as produced. It depends on the records alone, so
+The order: by input record, then depth first, as the file says. It depends on the records alone, so
 runs that split the work by key and merge it again give the same bytes.
 """
 

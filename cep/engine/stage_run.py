@@ -31,7 +31,7 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import Layout, StreamIds, has_cells, row_cells, row_widths
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
 from cep.engine.single import FULL, Entry
-from cep.engine.stages import Stages
+from cep.engine.stages import BEHIND, INTERPRETED, Stages
 from cep.engine.tables import TableBuilder, Tables
 
 Run = Callable[[int, int, Ints, Floats, State], int]
@@ -204,12 +204,30 @@ class StageRun:
         return Dropped((*self._dropped[place], int(counts[place])) for place in found)
 
 
+def stream_ids(stages: Stages) -> StreamIds:
+    """The streams of a plan, and those by which its stages hand rows on."""
+    turns = [
+        (turn.stream, turn.place)
+        for stage in stages.used()
+        if stage < INTERPRETED
+        for turn in stages.turns(stage)
+    ]
+    taps = [(tap.stream, tap.reader.name) for tap in stages.taps()]
+    return StreamIds(stages.plan, dict.fromkeys(turns), taps)
+
+
 def passed_on(stages: Stages, ids: StreamIds, stage: int) -> NDArray[np.bool_]:
     """By stream id: whether rows that earlier stages make on it go to a stage."""
     wanted = np.zeros(len(ids), np.bool_)
-    put_in_order = {s.name for s in stages.plan.streams if s.reorder is not None}
-    for name in stages.taken(stage) & (stages.plan.made | put_in_order):
-        wanted[ids.of(name)] = True
+    for earlier in stages.used():
+        turns = stages.turns(earlier) if earlier < min(stage, INTERPRETED) else ()
+        for turn in turns:
+            wanted[ids.turn(turn.stream, turn.place)] |= turn.stage == stage
+    for tap in stages.taps() if stage == BEHIND else ():
+        wanted[ids.tap(tap.stream, tap.reader.name)] = True
     for event in stages.plan.events:
         wanted[ids.raised(event)] = stages.engine(event.engine) == stage
+    for found in stages.plan.complexes:
+        if stages.engine(found.engine) < stage and stages.chained_from(found, stage):
+            wanted[ids.handed(found.name)] = True
     return wanted

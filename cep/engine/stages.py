@@ -19,7 +19,7 @@ from cep.engine.placement import (
     place,
     read,
 )
-from cep.plan.nodes import Chained, Complex, Engine, Event, Operator, Plan, Signal
+from cep.plan.nodes import Aggregation, Chained, Complex, Engine, Event, Operator, Plan, Signal
 from cep.plan.query import Query
 from cep.plan.separable import Separability, separability
 
@@ -29,6 +29,28 @@ ASKED = "it was asked for"
 """Why a query is interpreted though it could be compiled."""
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Neighbours among the readers of a stream that belong to later stages than its rows.
+
+    `place` counts those of the stream. Where one is interpreted, the interpreter gets the rows and
+    hands them on to those behind it (`Tap`).
+    """
+
+    stream: str
+    place: int
+    stage: int
+    readers: tuple[Query | Event | Aggregation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """A compiled reader of a stream of the interpreter, which stands in its place among others."""
+
+    stream: str
+    reader: Query | Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +65,13 @@ class Stages:
     _readers: Mapping[tuple[str, int], tuple[Query | Event, ...]]
     _signals: Mapping[str, tuple[Signal, ...]]
     _chained: Mapping[str, tuple[Chained, ...]]
+    _all_readers: Mapping[str, tuple[Query | Event | Aggregation, ...]]
 
     @classmethod
-    def of(cls, plan: Plan, interpreted: Iterable[str] = ()) -> Stages:
-        """`interpreted` are queries that shall not be compiled though they could be."""
+    def of(cls, plan: Plan, interpreted: Iterable[str] = (), *, apart: bool = False) -> Stages:
+        """`interpreted` are queries that shall not be compiled though they could be; `apart` as in
+        `place`.
+        """
         chosen, by = frozenset(interpreted), separability(plan)
         coverage = Coverage(plan, by)
 
@@ -56,7 +81,7 @@ class Stages:
         def why_not(query: Query) -> str | None:
             return ASKED if query.name in chosen else coverage.why_not_native(query)
 
-        placement = place(plan, by, why_not)
+        placement = place(plan, by, why_not, coverage.chunks, apart=apart)
         reading = [
             (operator, stream)
             for operator in plan.operators
@@ -72,6 +97,7 @@ class Stages:
             {key: tuple(group) for key, group in readers.items()},
             _grouped(plan.signals, lambda signal: signal.complex),
             _grouped(plan.chained, lambda chained: chained.complex),
+            _all_readers(plan),
         )
 
     @property
@@ -109,12 +135,62 @@ class Stages:
         chained = self._chained.get(found.name, ())
         return tuple(c for c in chained if self.engine(c.engine) == stage)
 
+    def is_handed_on(self, found: Complex, stage: int) -> bool:
+        """Whether an engine of a stage behind this one takes a complex event."""
+        return any(self.engine(one.engine) > stage for one in self._chained.get(found.name, ()))
+
     def complexes(self, stage: int) -> tuple[Complex, ...]:
         return tuple(c for c in self.plan.complexes if self.engine(c.engine) == stage)
 
     def readers(self, stream: str, stage: int) -> tuple[Query | Event, ...]:
         """Queries and events of this stage that read a stream, in definition order."""
         return self._readers.get((stream, stage), ())
+
+    def followers(self, stream: str, stage: int) -> tuple[Query | Event | Turn, ...]:
+        """Where a row of a stream goes that arises in a compiled stage, in order."""
+        found: list[Query | Event | Turn] = []
+        later: list[Query | Event | Aggregation] = []
+        turns = 0
+        for reader in (*self._all_readers.get(stream, ()), None):
+            if reader is not None and self._stage_of(reader) > stage:
+                later.append(reader)
+                continue
+            if later:
+                found.append(Turn(stream, turns, min(map(self._stage_of, later)), tuple(later)))
+                later, turns = [], turns + 1
+            if isinstance(reader, Query | Event) and self._stage_of(reader) == stage:
+                found.append(reader)
+        return tuple(found)
+
+    def turns(self, stage: int) -> tuple[Turn, ...]:
+        """What later stages get of the rows that arise in a compiled stage."""
+        return tuple(
+            turn
+            for stream in self.plan.streams
+            for turn in self.followers(stream.name, stage)
+            if isinstance(turn, Turn)
+        )
+
+    def first(self, source: str) -> int | None:
+        """The stage that gets the rows of a source, and hands them on; None: nothing reads it."""
+        if self.plan.stream(source).reorder is not None:
+            return INTERPRETED
+        readers = self._all_readers.get(source, ())
+        return min(map(self._stage_of, readers), default=None)
+
+    def taps(self) -> tuple[Tap, ...]:
+        """What is compiled behind the interpreter gets of the rows of streams that this has."""
+        if INTERPRETED not in self.used():
+            return ()
+        return tuple(
+            Tap(stream, reader)
+            for stream, readers in self._all_readers.items()
+            for reader in readers
+            if isinstance(reader, Query | Event) and self._stage_of(reader) == BEHIND
+        )
+
+    def _stage_of(self, reader: Query | Event | Aggregation) -> int:
+        return INTERPRETED if isinstance(reader, Aggregation) else self.operator(reader)
 
     def is_read(self, stream: str) -> bool:
         """Whether anything reads a stream, in whatever stage."""
@@ -123,12 +199,6 @@ class Stages:
     def signals(self, found: Complex) -> tuple[Signal, ...]:
         return self._signals.get(found.name, ())
 
-    def leads_to(self, stream: str, stage: int) -> bool:
-        """Whether rows of a stream are needed in a stage."""
-        if self.readers(stream, stage):
-            return True
-        return any(self.engine(c.engine) == stage for c in self._chained.get(stream, ()))
-
     @property
     def has_interpreter(self) -> bool:
         """Whether anything is left to the interpreter: queries, or what only it can hold."""
@@ -136,14 +206,17 @@ class Stages:
         held = (plan.tables, plan.windows, plan.triggers, plan.aggregations)
         return bool(self.placement.reasons or any(held) or any(s.reorder for s in plan.streams))
 
-    def taken(self, stage: int) -> frozenset[str]:
-        """The streams whose rows a stage takes from outside: sources, or made in earlier stages."""
-        names = {stream for stream, reader in self._readers if reader == stage}
-        if stage == INTERPRETED:
-            names |= {aggregation.input.stream for aggregation in self.plan.aggregations}
-            names |= {stream.name for stream in self.plan.streams if stream.reorder is not None}
-        names |= {name for name in self._chained if self.leads_to(name, stage)}
-        return frozenset(names)
+
+def _all_readers(plan: Plan) -> dict[str, tuple[Query | Event | Aggregation, ...]]:
+    """What reads each stream, in the order in which it is told."""
+    found: defaultdict[str, list[Query | Event | Aggregation]] = defaultdict(list)
+    for aggregation in plan.aggregations:
+        found[aggregation.input.stream].append(aggregation)
+    for operator in plan.operators:
+        if isinstance(operator, Query | Event):
+            for stream in dict.fromkeys(read(operator)):
+                found[stream].append(operator)
+    return {stream: tuple(readers) for stream, readers in found.items()}
 
 
 def _need_compiled(event: Event, coverage: Coverage) -> None:

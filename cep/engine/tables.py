@@ -111,7 +111,7 @@ class TableBuilder:
                 if (found := self.ends.get(index))
             },
             lengths={name: len(shape.leaves) for name, shape in self.shapes.items()},
-            signals={rule.name: len(self.stages.signals(rule)) for rule in self.rules},
+            signals={rule.name: len(self._outgoing(rule)) for rule in self.rules},
         )
 
     def _home(self, engine: Engine) -> Home:
@@ -178,7 +178,7 @@ class TableBuilder:
     def _write_streams(self) -> None:
         rules = [-1] * len(self.ids)
         for name, index in self.rule_ids.items():
-            rules[self.ids.of(name)] = index
+            rules[self.ids.of(name) if name in self.shapes else self.ids.handed(name)] = index
         raises = [-1] * len(self.ids)
         for entry in self.entries:
             if isinstance(entry, Event):
@@ -233,13 +233,21 @@ class TableBuilder:
         chained = self.stages.chained_from(rule, self.stage)
         return [self.definitions[entry_name(entry)] for entry in chained]
 
+    def _outgoing(self, rule: Complex) -> list[int]:
+        """The streams on which the hand-over of a complex event puts a row: of its signals, and
+        that for engines of later stages.
+        """
+        found = [self.ids.of(signal.name) for signal in self.stages.signals(rule)]
+        is_handed = self.stages.is_handed_on(rule, self.stage)
+        return [*found, self.ids.handed(rule.name)] if is_handed else found
+
     def _rule_record(self, rule: Complex) -> list[int]:
         chain = self._chain(rule)
         head = [rule.number, self.ids.of(rule.name), rule.within_ms, int(rule.key is not None)]
         shape = self.shapes.get(rule.name)
         if shape is None:
             return [*head, *([0] * 8), self._append(chain), len(chain), 0, 0]
-        signals = [self.ids.of(signal.name) for signal in self.stages.signals(rule)]
+        signals = self._outgoing(rule)
         forbid = self._references(rule, rule.forbid)
         absents = [self._absent(rule, refs) for refs in shape.absents]
         leaves = [cell for index in range(len(shape.leaves)) for cell in self._leaf(rule, index)]

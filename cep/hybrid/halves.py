@@ -19,7 +19,7 @@ from cep.database.runner import Runner
 from cep.engine.encode import InputRows
 from cep.engine.native import Run
 from cep.engine.rows import Row, Rows
-from cep.engine.stages import TIMED, Stages
+from cep.engine.stages import TIMED
 from cep.hybrid.parts import Parts, feeding, read_by
 from cep.plan.nodes import Event, Plan
 from cep.plan.query import Query
@@ -28,7 +28,8 @@ Made: TypeAlias = tuple[str, int, int, tuple[Any, ...]]
 """A row that the database has made: stream, place of the event behind it, time in ms, values."""
 
 Line: TypeAlias = tuple[tuple[int, int, int], Row]
-"""A row of output and its place: the record behind it, the engine's stage, the stream's rank."""
+"""A row of output and its place: the record behind it, whether time made it in front of that
+(0) or the record did (1), the stream's rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,6 @@ class Halves:
         self._ranks = _ranks(plan)
         self._fed = feeding(parts, plan.operators)
         self._names = {stream.name: stream.schema.names for stream in plan.sources}
-        self._stages = _stages(plan)
 
     @property
     def taken(self) -> int:
@@ -113,7 +113,7 @@ class Halves:
         names = {name: self.parts.database.stream(name).schema.names for name, *_ in made}
         return [
             (
-                (order, self._stages[stream], self._ranks[stream]),
+                (order, 1, self._ranks[stream]),
                 {"stream": stream, "time_msc": time, "kind": "current"}
                 | dict(zip(names[stream], values, strict=True)),
             )
@@ -126,20 +126,17 @@ class Halves:
         return self.numbered(self.run.feed(self._encoded(parts, made)))
 
     def numbered(self, rows: Rows) -> list[Line]:
-        """Rows of our engine; those that no query makes follow what came before them.
-
-        Their stages are those of the whole plan.
-        """
+        """Rows of our engine; those that no query makes follow what came before them."""
         ranks: dict[tuple[int, int], int] = {}
         lines = []
-        for order, own, row in zip(
+        for order, stage, row in zip(
             rows.orders.tolist(), rows.stages.tolist(), rows.dicts(), strict=True
         ):
-            stage = own if own == TIMED else self._stages.get(row["stream"], own)
-            least = ranks.get((order, stage), 0)
+            phase = int(stage != TIMED)
+            least = ranks.get((order, phase), 0)
             rank = max(least, self._ranks.get(row["stream"], least))
-            ranks[order, stage] = rank
-            lines.append(((order, stage, rank), row))
+            ranks[order, phase] = rank
+            lines.append(((order, phase, rank), row))
         return lines
 
     def _columns(self, part: Part) -> tuple[Column, ...]:
@@ -190,40 +187,17 @@ def _dense(parts: Sequence[Part], before: int) -> Ints:
 
 
 def _ranks(plan: Plan) -> dict[str, int]:
-    """The place of each stream among those that come out of one stage for one record.
+    """The place among the rows of a record of each stream that leads back to a source by queries.
 
-    What a stage does with the record itself comes before what it does with rows of earlier stages.
+    What engines find, and what follows from that, comes right behind what they were told.
     """
-    stages, outs, ranks = Stages.of(plan), _stages(plan), arrivals(plan).streams
-    later: set[str | None] = set()
-
-    def is_later(operator: Query | Event) -> bool:
-        own = outs.get(made_by(operator) or "", 0)
-        if isinstance(operator, Event) and stages.operator(operator) < own:
-            return True
-        return any(one in later or outs.get(one, own) < own for one in read_by(operator))
-
-    operators: list[Query | Event] = [*plan.queries, *plan.events]
-    for _ in operators:
-        known = len(later)
-        later |= {made_by(one) for one in operators if is_later(one)}
-        if len(later) == known:
-            break
-    return {name: rank + len(ranks) * (name in later) for name, rank in ranks.items()}
-
-
-def _stages(plan: Plan) -> dict[str, int]:
-    """The stage in which each stream's rows come out."""
-    stages = Stages.of(plan)
-    found = {query.target: stages.operator(query) for query in plan.queries if query.target}
-    found |= {one.name: stages.engine(one.engine) for one in plan.events}
-    found |= {one.name: stages.engine(one.engine) for one in plan.complexes}
-    return found | {one.name: stages.operator(one) for one in plan.signals}
-
-
-def made_by(operator: Query | Event) -> str | None:
-    """The stream that an operator makes."""
-    return operator.name if isinstance(operator, Event) else operator.target
+    known = {source.name for source in plan.sources}
+    for operator in plan.operators:
+        if isinstance(operator, Event) and operator.source in known:
+            known.add(operator.name)
+        elif isinstance(operator, Query) and known.intersection(read_by(operator)):
+            known.add(operator.target or "")
+    return {name: rank for name, rank in arrivals(plan).streams.items() if name in known}
 
 
 def merged(*lines: Sequence[Line]) -> list[Line]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from cep.database.dialects import Dialect
 from cep.database.explain import program_text
 from cep.database.program import build, prepared
+from cep.engine.chunks import Chunks, makes_one
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, Operator, Origin, Plan
 from cep.plan.query import Query
@@ -44,7 +45,11 @@ def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
     while True:
         own = [one for one in plan.operators if one.name not in refused]
         rest = [one for one in plan.operators if one.name in refused]
-        more = {**_fed_by(own, rest), **_between(plan.operators, own, rest)}
+        more = {
+            **_fed_by(own, rest),
+            **_between(plan.operators, own, rest),
+            **_together(plan, own, rest),
+        }
         if not more:
             break
         refused |= more
@@ -112,6 +117,19 @@ def _between(
         and stream in readers
         and min(readers[stream]) < places[one.name] < max(readers[stream])
     }
+
+
+def _together(plan: Plan, own: Sequence[Operator], rest: Sequence[Operator]) -> dict[str, str]:
+    """Queries whose chunks come to our engine row by row, where that could be told."""
+    behind = Chunks(replace(plan, operators=tuple(rest)))
+    chunked: set[str | None] = set()
+    found: dict[str, str] = {}
+    for one in own:
+        if isinstance(one, Query) and not (makes_one(one) and chunked.isdisjoint(read_by(one))):
+            chunked.add(one.target)
+            if why := behind.why_together(one):
+                found[one.name] = why
+    return found
 
 
 def feeding(found: Parts, operators: Sequence[Operator]) -> dict[str, int]:

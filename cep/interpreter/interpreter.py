@@ -11,7 +11,7 @@ from cep.dropped import Dropped
 from cep.interpreter.codec import unpack
 from cep.interpreter.context import Shared, Trace
 from cep.interpreter.events import Queued
-from cep.interpreter.graph import Graph
+from cep.interpreter.graph import Graph, Stop
 from cep.interpreter.on_demand import answer
 from cep.interpreter.outputs import QueryCallback
 from cep.interpreter.playback import Heartbeat
@@ -58,9 +58,14 @@ class Interpreter:
         playback: bool = True,
         mode: Mode = "sorted",
         whole: Plan | None = None,
+        stops: Sequence[Stop] = (),
     ) -> None:
+        """`whole` is the plan of which this one is a part; `stops` are what stands between its
+        operators, where other parts run.
+        """
         self.plan = plan
         self._whole = whole
+        self._stops = stops
         self.playback = playback
         self.mode: Mode = mode
         self._key_positions = {stream.name: key_position(stream) for stream in plan.sources}
@@ -173,10 +178,21 @@ class Interpreter:
         if stream not in self._graph.reorder:
             self._follow(stream, [(key, time_ms)])
 
-    def hand_over(self, stream: str, time_ms: int, values: Sequence[Any], *, is_late: bool) -> None:
-        """Hand over a row of the record that was passed last, or one that others made of it."""
+    def hand_over(
+        self,
+        stream: str,
+        time_ms: int,
+        values: Sequence[Any],
+        *,
+        is_late: bool,
+        part: int | None = None,
+    ) -> None:
+        """Hand over a row of the record that was passed last, or one that others made of it.
+
+        `part` says which of the readers, as `stops` part them, get it.
+        """
         with self.shared.cause.at(time_ms, is_late=is_late):
-            self._graph.stream(stream).deliver([Row(time_ms, list(values))])
+            self._graph.stream(stream).deliver([Row(time_ms, list(values))], part)
 
     def let_go(self, time_ms: int, n: int | None = None) -> None:
         """A record of that time is next, by which rows that wait for order may go on."""
@@ -328,7 +344,8 @@ class Interpreter:
 
     def _made(self) -> Graph:
         callbacks = self._query_callbacks.__getitem__
-        graph = Graph(self.plan, self.playback, callbacks, Lateness(self.mode), self._whole)
+        lateness = Lateness(self.mode)
+        graph = Graph(self.plan, self.playback, callbacks, lateness, self._whole, self._stops)
         graph.shared.trace = self._trace
         return graph
 

@@ -3,7 +3,7 @@
 The key of a source is declared (`Stream.key`) and inherited by what passes it on unchanged; it does
 not depend on what queries group by, so that no query changes how another runs. Keyed operators have
 one clock, one window and one queue per key, so they run per key in parallel with exactly the
-sequential answer. Whatever is not keyed runs after them on one clock (stage 2).
+sequential answer. Whatever is not keyed has one clock.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Separability:
         if not self.reasons:
             return [f"separable by {self.key}"]
         rest = [f"  {name}: {why}" for name, why in self.reasons]
-        return [f"separable by {self.key}, except what runs on one clock afterwards:", *rest]
+        return [f"separable by {self.key}, except what has one clock:", *rest]
 
 
 def separability(plan: Plan) -> Separability:
@@ -234,7 +234,7 @@ class _Analysis:
         output = query.output
         if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
             return "tables and windows are shared by all keys"
-        if any(isinstance(node, InTable) for whole in _expressions(query) for node in walk(whole)):
+        if any(isinstance(node, InTable) for whole in expressions(query) for node in walk(whole)):
             return "it asks a table, which is shared by all keys"
         if query.rate is not None or query.order_by or query.limit or query.offset:
             return "it chooses among rows of several keys"
@@ -335,7 +335,7 @@ def _kind(source: Input) -> str:
             return type(source).__name__.lower()
 
 
-def _expressions(query: Query) -> list[Expression]:
+def expressions(query: Query) -> list[Expression]:
     """Every expression of a query that may ask a table."""
     found = [value for _, value in query.projection]
     found += [argument for one in query.aggregates for argument in one.arguments]

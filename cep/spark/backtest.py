@@ -67,7 +67,7 @@ def backtest(
 
 def warm(rules: Compiled) -> None:
     """Put the machine code into the cache, or every worker would compile it for itself."""
-    run = rules.start()
+    run = rules.in_parts.start()
     none = run.no_rows()
     run.feed(InputRows(none.ints, none.floats))
 

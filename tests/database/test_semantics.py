@@ -34,6 +34,7 @@ AS_NATIVE = NATIVE_DIFFERS.keys() | LIVED
 """Cases that our engine, behind the database, does not answer as they say yet, and those of records
 as they came: a replay is of records in the order of time."""
 
+BOTH = "notimpl: Both, which several queries write"
 SEVERAL = "notimpl: All, which several queries write"
 REFUSED = {
     "event-at-cause": {"query1": "notimpl: aggregates over #window.timeBatch"},
@@ -43,6 +44,23 @@ REFUSED = {
     "hopping-late": {"query1": "notimpl: aggregates over #window.hopping"},
     "window-time-length-late": {"query1": "notimpl: aggregates over #window.timeLength"},
     "window-time-late-expired": {"query1": "notimpl: `expired events`: rows that leave a window"},
+    "chunk-of-a-join": {
+        "query1": "One and Two read Met, to which it puts many rows at once, and both lead to Found"
+    },
+    "chunk-of-a-timer": {
+        "query1": "notimpl: #window.timeBatch in front of a filter",
+        **dict.fromkeys(("query2", "query3", "query4"), BOTH),
+    },
+    "chunk-two-readers": {
+        "query1": "notimpl: patterns (`->`), which wait for an event however long",
+        **dict.fromkeys(("query2", "query3"), BOTH),
+        "query4": "it reads Both, which the database does not make",
+    },
+    "interpreted-in-between": {
+        **dict.fromkeys(("query1", "query3"), "notimpl: `all events`: rows that leave a window"),
+        "query2": "it stands between others that read S, whose events come in turn",
+        "query4": "notimpl: Turned, which several queries write",
+    },
     "events-are-streams": {
         "query1": "it reads A, which the database does not make",
         "query2": "never: Found: list: it cannot be stored",

@@ -13,7 +13,8 @@ from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_widths
 from cep.engine.native import Compiled, Run
-from cep.engine.stages import CROSSING, KEYED
+from cep.engine.stage_run import OutputRows
+from cep.engine.stages import KEYED
 from cep.plan.expressions import Logical
 from cep.plan.nodes import Chained, Event, Origin, Plan
 from tests.reference.binder import Arrival
@@ -70,25 +71,11 @@ class BinderOnly:
         """The output rows that the events raised by one source row lead to."""
         self.run.open_keys(keys)
         self.order += 1
-        first: list[Any] = []
-        direct: list[InputRows] = []
-        following: list[InputRows] = []
+        made: list[Any] = []
         for event, key, time_msc, clock in raised:
-            row = self._row(event, key, time_msc, clock)
-            if self.rules.stages.operator(event) == CROSSING:
-                direct.append(row)
-                continue
-            if self.rules.stages.engine(event.engine) == CROSSING:
-                following.append(row)
-                continue
-            taken: list[Any] = []
-            self.run.stages[KEYED].feed(row, taken)
-            first += taken
-            following += [InputRows(part.ints, part.floats) for part in taken]
-        second: list[Any] = []
-        if (direct or following) and CROSSING in self.run.stages:
-            self.run.stages[CROSSING].feed(InputRows.merge(direct + following), second)
-        made = [(part, KEYED) for part in first] + [(part, CROSSING) for part in second]
+            taken: list[OutputRows] = []
+            self.run.stages[KEYED].feed(self._row(event, key, time_msc, clock), taken)
+            made += [(part, KEYED) for part in taken]
         rows = self.run._rows(made)
         return [row for row in rows.dicts() if row["stream"] in self.streams]
 

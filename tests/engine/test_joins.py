@@ -190,8 +190,8 @@ WHOLE = "define stream S (a int, b int);\n" + KEPT
         ),
         (
             "select l.b as b insert into Out;"
-            "from Out select b insert into O2; from Out select b insert into O3;",
-            "several queries read Out, to which it puts many rows at once",
+            "from Out select b insert into O2; from Out select b insert into O2;",
+            "query2 and query3 read Out, to which it puts many rows at once, and both lead to O2",
         ),
     ],
 )

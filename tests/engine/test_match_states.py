@@ -207,7 +207,7 @@ def test_memory_stays_when_partial_matches_come_and_go() -> None:
         mids = [float(start + place) for place in range(500)]
         run.push("S", {"symbol": ["A"] * 500, "mid": mids, "volume": [1] * 500},
                  1000 * (start + np.arange(500)))  # fmt: skip
-        sizes.add(sum(array.nbytes for array in run.stages[2].state))
+        sizes.add(sum(array.nbytes for array in run.stages[1].state))
     assert len(sizes) == 1
 
 

@@ -78,28 +78,65 @@ def test_what_stands_between_two_interpreted_queries_is_interpreted() -> None:
     assert "between" in stages(rules).placement.reasons["middle"]
 
 
-def test_a_reader_between_interpreted_readers_of_its_source_is_interpreted() -> None:
-    """Else the rows of `X` would come before or after both, not between."""
+def test_what_stands_around_the_interpreted_stays_compiled() -> None:
+    """Rows are handed on in their place, whatever stands in front and behind."""
     rules = """
     @info(name='one') from S select symbol, mid RATED One;
     @info(name='x') from S[mid > 1.0] select symbol, mid insert into X;
     @info(name='two') from S select symbol, mid RATED Two;
     @info(name='three') from X select symbol RATED Three;
     """
-    assert set(placed(rules).values()) == {INTERPRETED}
+    found = placed(rules)
+    assert found == {"one": INTERPRETED, "x": KEYED, "two": INTERPRETED, "three": INTERPRETED}
+    turns = stages(rules).turns(KEYED)
+    assert [(turn.stream, turn.place) for turn in turns] == [("S", 0), ("S", 1), ("X", 0)]
 
 
-@pytest.mark.parametrize(("first", "derived_first"), [("x", True), ("one", False)])
-def test_readers_of_a_source_keep_their_order(first: str, derived_first: bool) -> None:
-    texts = {
-        "one": "@info(name='one') from S select symbol, mid RATED One;\n",
-        "x": "@info(name='x') from S[mid > 1.0] select symbol, mid insert into X;\n",
+def test_what_crosses_keys_has_a_stage_of_its_own_only_when_it_is_run_apart() -> None:
+    rules = """
+    @info(name='sums') from S select symbol, sum(mid) as m group by symbol insert into Sums;
+    @info(name='all') from Sums select sum(m) as m insert into Total;
+    """
+    plan = compile_rules(TICKS + rules)
+    assert Stages.of(plan).used() == (KEYED,)
+    assert Stages.of(plan, apart=True).used() == (KEYED, CROSSING)
+
+
+TOGETHER = """
+@info(name='pairs')
+from every a=S[mid > 1.0] -> b=S[mid > 2.0] select a.symbol, b.mid insert into P;
+@info(name='one') from P[mid > 3.0] select symbol, mid insert into One;
+@info(name='two') from P[mid > 4.0] select symbol, mid insert into TARGET;
+"""
+
+
+def test_rows_that_go_on_together_are_interpreted_where_that_can_be_told() -> None:
+    assert set(placed(TOGETHER.replace("TARGET", "Two")).values()) == {KEYED}
+    found = stages(TOGETHER.replace("TARGET", "One"))
+    assert found.placement.reasons == {
+        "pairs": "one and two read P, to which it puts many rows at once, and both lead to One"
     }
-    last = "@info(name='last') from X select symbol RATED Last;"
-    second = next(name for name in texts if name != first)
-    found = stages(texts[first] + texts[second] + last)
-    assert found.placement.operators["x"] == CROSSING
-    assert found.placement.derived_first is derived_first
+    assert placed(TOGETHER.replace("TARGET", "One"))["two"] == BEHIND
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "define event E as every P[mid > 5.0];"
+        "from E select key as symbol, 1.0 as mid insert into One;",
+        "from P join T on P.symbol == T.symbol select T.symbol, T.mid insert into Found;"
+        "from Two select symbol, mid update or insert into T on T.symbol == symbol;",
+        "from P[(T.mid > 3.0) in T] select symbol, mid insert into Two;"
+        "from P select symbol, mid insert into T;",
+        "from P select symbol, mid output every 2 events insert into Rated;",
+        "from P select count() as n insert into Counted;",
+    ],
+)
+def test_where_it_can_be_told(rest: str) -> None:
+    """By an engine, a table that one fills and the other asks, or one that sees them as a whole."""
+    table = "define table T (symbol string, mid double);\n"
+    rules = table + TOGETHER.replace("TARGET", "Two") + rest
+    assert "pairs" in stages(rules).placement.reasons
 
 
 def test_a_query_may_be_interpreted_on_demand() -> None:

@@ -29,13 +29,13 @@ class Row:
 class Habits:
     """Where an engine still differs from the meaning of the rules.
 
-    `stages`: what crosses keys runs after what does not.
+    `keyed`: a query that works by the key has a window and a clock for each.
     """
 
-    stages: bool = False
+    keyed: bool = False
 
 
-MEANING, NATIVE = Habits(), Habits(stages=True)
+MEANING, NATIVE = Habits(), Habits(keyed=True)
 
 
 class Reference:
@@ -64,9 +64,7 @@ class Reference:
             query.name: RunningQuery(query, self._key_position(query)) for query in plan.queries
         }
         self.was_true: dict[tuple[str, str | None], bool] = {}
-        self.stage = 1
         self.output: list[Row] = []
-        self.handed_over: list[Callable[[], None]] = []
         self.worklist: list[Row] = []
         self.is_draining = False
 
@@ -78,12 +76,7 @@ class Reference:
         self._see_time(source)
         self._see_keys(source)
         self.output = []
-        self.handed_over = [lambda: self._handle(source)]
-        self.stage = 1
         self._handle(source)
-        self.stage = 2
-        for continue_ in self.handed_over if self.like.stages else ():
-            continue_()
         return [self._as_dict(row) for row in self.output]
 
     def _key_position(self, query: Query) -> int | None:
@@ -93,7 +86,7 @@ class Reference:
             is_by_time = window is not None and window.name == "time"
             of = self.clocks["query", query.name]
             return min(of.key_positions, default=None) if is_by_time else None
-        if not self.like.stages or not self.keyed.is_keyed(query):
+        if not self.like.keyed or not self.keyed.is_keyed(query):
             return None
         return min(self.keyed.key_columns[query.source], default=None)
 
@@ -149,38 +142,30 @@ class Reference:
 
     def _put_out(self, row: Row) -> None:
         self.output.append(row)
-        if self.stage == 1:
-            self.handed_over.append(lambda: self._handle(row))
 
     def _handle(self, row: Row) -> None:
-        """Offer a row to everything that reads it in this stage."""
-        for is_keyed, take in self._readers(row.stream):
-            if self._is_due(is_keyed):
-                take(row)
+        """Offer a row to everything that reads it."""
+        for take in self._readers(row.stream):
+            take(row)
 
-    def _readers(self, stream: str) -> list[tuple[bool, Callable[[Row], None]]]:
-        """What reads a stream, in order, and whether it is keyed."""
-        keyed, plan = self.keyed, self.plan
+    def _readers(self, stream: str) -> list[Callable[[Row], None]]:
+        """What reads a stream, in order."""
+        plan = self.plan
         operators = [
-            (keyed.is_keyed(operator), partial(self._run, operator))
+            partial(self._run, operator)
             for operator in plan.operators
             if isinstance(operator, Query | Event) and operator.source == stream
         ]
         signals = [
-            (keyed.is_keyed(signal), partial(self._signal, signal))
-            for signal in plan.signals
-            if signal.complex == stream
+            partial(self._signal, signal) for signal in plan.signals if signal.complex == stream
         ]
         chained = [
-            (keyed.is_engine_keyed(engine.name), partial(self._chain, one))
+            partial(self._chain, one)
             for engine in plan.engines
             for one in plan.chained
             if (one.complex, one.engine) == (stream, engine.name)
         ]
         return [*operators, *signals, *chained]
-
-    def _is_due(self, is_keyed: bool) -> bool:
-        return not self.like.stages or self.stage == (1 if is_keyed else 2)
 
     def _run(self, operator: Query | Event, row: Row) -> None:
         if isinstance(operator, Event):
@@ -212,10 +197,7 @@ class Reference:
         number = self._number(event, key)
         clock_msc = self._clock_msc("event", event.name, key)
         arrival = Arrival(event.name, key, number, time_msc, event.repeat, clock_msc, self.is_late)
-        if self._is_due(self.keyed.is_engine_keyed(event.engine)):
-            self._enter(event, arrival)
-        else:
-            self.handed_over.append(lambda: self._enter(event, arrival))
+        self._enter(event, arrival)
 
     def _chain(self, chained: Chained, row: Row) -> None:
         """Rule 14: a complex event becomes a simple event of the next engine."""

@@ -18,7 +18,7 @@ from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels import predicates, ways
 from cep.engine.layout import Layout, Wide, row_cells
-from cep.engine.stages import Stages
+from cep.engine.stages import Stages, Turn
 from cep.plan.families import Family, family_of, shape_of
 from cep.plan.nodes import Operator
 from cep.plan.query import Filter, Join, Matching, Query, StreamInput
@@ -62,7 +62,7 @@ class Families:
         self.wide_id = wide_id
         plan = stages.plan
         self.schemas = {stream.name: stream.schema for stream in plan.streams}
-        self.read = {s.name for s in plan.streams if stages.readers(s.name, stage)}
+        self.read = {s.name for s in plan.streams if stages.followers(s.name, stage)}
         writers = Counter(query.target for query in plan.queries)
         self.lasts = wide_id is not None
         self.free = {
@@ -229,7 +229,7 @@ class Families:
 
     def _filter_runs(self, stream: str) -> Iterator[list[Query]]:
         """Neighbours among the readers of a stream that filter it in one of several shapes."""
-        readers = self.stages.readers(stream, self.stage)
+        readers = self.stages.followers(stream, self.stage)
         shapes = {
             q.name: self._leaf_shape(q) for q in readers if isinstance(q, Query) and _filters(q)
         }
@@ -239,7 +239,7 @@ class Families:
 
     def _window_runs(self, stream: str) -> Iterator[list[Query]]:
         """Neighbours among the readers of a stream that aggregate it over windows of one shape."""
-        readers = self.stages.readers(stream, self.stage)
+        readers = self.stages.followers(stream, self.stage)
         shapes = self._shapes(readers, _aggregates_a_window)
         if self.lasts:
             yield from _together(readers, shapes)
@@ -250,8 +250,9 @@ class Families:
 
     def _join_runs(self) -> Iterator[list[Query]]:
         """Neighbours among the joins of the stage that are of one shape."""
-        operators = [o for o in self.stages.plan.operators if self.stages.operator(o) == self.stage]
-        shapes = self._shapes(operators, lambda query: isinstance(query.input, Join))
+        operators = self.stages.plan.operators
+        own = [one for one in operators if self.stages.operator(one) == self.stage]
+        shapes = self._shapes(own, lambda query: isinstance(query.input, Join))
         yield from _neighbours(operators, lambda q: shapes.get(q.name, NO_RUN))
 
     def _matching_runs(self) -> Iterator[list[Query]]:
@@ -260,16 +261,16 @@ class Families:
         A row may put out matches of one member between those of another, so each has a stream.
         """
         for stream in self.stages.plan.streams:
-            readers = self.stages.readers(stream.name, self.stage)
+            readers = self.stages.followers(stream.name, self.stage)
             shapes = self._shapes(readers, lambda query: isinstance(query.input, Matching))
             for query in readers:
-                if query.name in shapes and isinstance(query, Query):
+                if isinstance(query, Query) and query.name in shapes:
                     alone = "" if query.target in self.free else query.name
                     shapes[query.name] = (alone, shapes[query.name])
             yield from _together(readers, shapes)
 
     def _shapes(
-        self, readers: Sequence[Operator], is_meant: Callable[[Query], bool]
+        self, readers: Sequence[Operator | Turn], is_meant: Callable[[Query], bool]
     ) -> dict[str, Hashable]:
         return {q.name: self._shape(q) for q in readers if isinstance(q, Query) and is_meant(q)}
 
@@ -277,14 +278,16 @@ class Families:
 NO_RUN = object()
 
 
-def _together(readers: Sequence[Operator], shapes: Mapping[str, Hashable]) -> list[list[Query]]:
+def _together(
+    readers: Sequence[Operator | Turn], shapes: Mapping[str, Hashable]
+) -> list[list[Query]]:
     """The readers of each shape."""
     known = [one for one in readers if isinstance(one, Query) and one.name in shapes]
     return grouped(known, lambda query: shapes[query.name])
 
 
 def _neighbours(
-    readers: Sequence[Operator], key: Callable[[Query], Hashable]
+    readers: Sequence[Operator | Turn], key: Callable[[Query], Hashable]
 ) -> Iterator[list[Query]]:
     """Longest runs of queries of equal key; NO_RUN is none."""
     for found, run in groupby(readers, lambda q: key(q) if isinstance(q, Query) else NO_RUN):

@@ -70,9 +70,8 @@ class Matches:
         """Neighbours of one shape, one partition or none, and one place among the readers."""
         run: list[Query] = []
         for operator in self.stages.plan.operators:
-            if self.stages.operator(operator) != self.stage:
-                continue
-            if isinstance(operator, Query) and isinstance(operator.input, Match):
+            is_here = self.stages.operator(operator) == self.stage
+            if is_here and isinstance(operator, Query) and isinstance(operator.input, Match):
                 run.append(operator)
             else:
                 yield from grouped(run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from cep.engine.bounds import Flow
@@ -14,9 +14,9 @@ from cep.engine.codegen.queries import QuerySource
 from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels.state import OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
-from cep.engine.stages import INTERPRETED, KEYED, Stages
+from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages, Turn
 from cep.engine.tables import Tables
-from cep.plan.nodes import Event, Origin, Plan, Stream
+from cep.plan.nodes import Aggregation, Event, Origin, Plan, Stream
 from cep.plan.query import Match, Query
 
 HEADER = '''\
@@ -83,7 +83,6 @@ class ModuleSource:
         self.written = written
         self.code_of = code_of
         self.streams = {stream.name: stream for stream in self.plan.streams}
-        self.interpreted = self._interpreted()
         self.drained = self._drained()
         self.families = Families(
             stages, stage, layout, flow, code_of, self._id_of, self._wide_id if wide else None
@@ -134,15 +133,15 @@ class ModuleSource:
         with self.layout.owned(("event", event.name), form="edge"):
             return self.layout.int_columns("global" if event.key is None else "key", 1)
 
-    def _readers(self, stream: str) -> tuple[Query | Event, ...]:
-        return self.stages.readers(stream, self.stage)
+    def _followers(self, stream: str) -> tuple[Query | Event | Turn, ...]:
+        return self.stages.followers(stream, self.stage)
 
     def _is_shared(self, stream: Stream) -> bool:
         """Whether several queries write a stream that has readers: then they share a function."""
         writers = [q for q in self.queries.values() if q.query.target == stream.name]
         together = self.matches.targets + self.families.targets
         count = len(writers) + together.count(stream.name)
-        return count > 1 and bool(self._readers(stream.name))
+        return count > 1 and bool(self._followers(stream.name))
 
     def text(self) -> str:
         w = Writer()
@@ -159,13 +158,13 @@ class ModuleSource:
         return w.text()
 
     def _drained(self) -> list[Stream]:
-        """Event, complex event and signal streams that something in the stage reads."""
+        """Event, complex event and signal streams of the stage that something reads."""
         made = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
         return [
             stream
             for stream in self.plan.streams
             if stream.origin in made
-            and self._readers(stream.name)
+            and self._followers(stream.name)
             and self._stage_of(stream) == self.stage
         ]
 
@@ -224,32 +223,25 @@ class ModuleSource:
             w("return stop")
 
     def _write_inputs(self, w: Writer) -> None:
-        for stream in self.inputs():
-            with w.block(f"if stream == {self.ids.of(stream.name)}:  # {label(stream.name)}"):
+        for number, stream, readers in self.inputs():
+            with w.block(f"if stream == {number}:  # {label(stream.name)}"):
                 columns = self._columns(w, stream, "ri", "rf", "i")
-                self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
+                self._write_each(w, readers, Scope(columns, "t", self.code_of), "k", stream)
 
-    def inputs(self) -> list[Stream]:
-        """Streams whose rows come from outside the stage and that something in it reads."""
-        made_here = {query.query.target for query in self.queries.values()}
-        made_here.update(self.matches.targets, self.families.targets)
-        drained = {stream.name for stream in self.drained}
-        return [
-            stream
-            for stream in self.plan.streams
-            if self._readers(stream.name)
-            and stream.name not in drained
-            and not (stream.name in made_here and not self._made_before(stream.name))
-        ]
-
-    def _made_before(self, stream: str) -> bool:
-        """Whether the stream is fed from outside, or an earlier stage writes rows of it, too."""
-        if self.streams[stream].origin is Origin.SOURCE:
-            return True
-        return any(
-            query.target == stream and self.stages.operator(query) < self.stage
-            for query in self.plan.queries
-        )
+    def inputs(self) -> Iterator[tuple[int, Stream, Sequence[Query | Event | Turn]]]:
+        """What comes from outside the stage: id, stream, and where its rows go."""
+        for stream in self.plan.sources:
+            followers = self._followers(stream.name)
+            if followers and self.stages.first(stream.name) == self.stage:
+                yield self.ids.of(stream.name), stream, followers
+        for stage in self.stages.used():
+            for turn in self.stages.turns(stage) if stage < min(self.stage, INTERPRETED) else ():
+                if turn.stage == self.stage:
+                    number = self.ids.turn(turn.stream, turn.place)
+                    own = [one for one in turn.readers if not isinstance(one, Aggregation)]
+                    yield number, self.streams[turn.stream], own
+        for tap in self.stages.taps() if self.stage == BEHIND else ():
+            yield self.ids.tap(tap.stream, tap.reader.name), self.streams[tap.stream], [tap.reader]
 
     def _columns(
         self, w: Writer, stream: Stream, ints: str, floats: str, row: str
@@ -286,15 +278,35 @@ class ModuleSource:
         )
 
     def _write_readers(self, w: Writer, stream: str, scope: Scope, key: str) -> None:
-        for reader in self._readers(stream):
-            if isinstance(reader, Query):
-                if self.matches.is_written_with_another(reader):
-                    continue
+        self._write_each(w, self._followers(stream), scope, key, self.streams[stream])
+
+    def _write_each(
+        self,
+        w: Writer,
+        followers: Sequence[Query | Event | Turn],
+        scope: Scope,
+        key: str,
+        stream: Stream,
+    ) -> None:
+        """What a row of a stream leads to, in order."""
+        for reader in followers:
+            if isinstance(reader, Turn):
+                self._write_turn(w, reader, stream, scope, key)
+            elif isinstance(reader, Event):
+                self._write_event(w, reader, scope, key)
+            elif not self.matches.is_written_with_another(reader):
                 alone = reader.partition is not None
                 with guarded(w, [f"{key} > 0" if alone else ""]):
-                    self._write_query(w, reader, stream, scope, key)
-            else:
-                self._write_event(w, reader, scope, key)
+                    self._write_query(w, reader, stream.name, scope, key)
+
+    def _write_turn(self, w: Writer, turn: Turn, stream: Stream, scope: Scope, key: str) -> None:
+        """The row goes to a later stage, in its place among what this stage puts out."""
+        number = str(self.ids.turn(turn.stream, turn.place))
+        if has_cells(stream):
+            self._write_row(w, stream.name, number, scope.columns, key)
+            return
+        row = w.let("row", f"write_row(gi, oi, order, {number}, t, {key})")
+        w(f"oi[{row}, {OUT_ATTRIBUTES}:] = oi[r, {OUT_ATTRIBUTES}:]")
 
     def _write_query(self, w: Writer, query: Query, stream: str, scope: Scope, key: str) -> None:
         if isinstance(query.input, Match):
@@ -378,7 +390,7 @@ class ModuleSource:
             yield row
 
     def _write_raise(self, w: Writer, event: Event, row: str) -> None:
-        if event.source in self.interpreted:  # its rows have times of their own
+        if self.stage == BEHIND:  # rows have times of their own
             time = w.let("at", "gi[0, CLOCK] if gi[0, CLOCK] >= 0 else t")
         else:
             time = "t"
@@ -388,12 +400,6 @@ class ModuleSource:
         definition = self.tables.definitions[event.name]
         start = w.let("r", "gi[0, ROWS]")
         w(f"arrive(s, order, {definition}, {row}, {time})", self._drain(start))
-
-    def _interpreted(self) -> frozenset[str | None]:
-        """The streams whose rows come from the interpreter."""
-        made = {q.target for q in self.plan.queries if self.stages.operator(q) == INTERPRETED}
-        held = (Origin.TRIGGER, Origin.FAULT)
-        return frozenset(made | {one.name for one in self.plan.streams if one.origin in held})
 
     def _drain(self, start: str) -> str:
         return f"drain_rows(s, {start})" if self.drained else f"drain(s, {start})"

@@ -1,0 +1,155 @@
+"""Where rows that go on together, as one chunk, may go on one by one.
+
+A reader finishes a chunk before the next reader starts (meaning.md 4). What is compiled hands each
+row to all readers before the next row comes. Nobody can tell as long as every reader looks at rows
+one by one, and no two readers lead to the same place: a stream, an engine, a table.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from cep.engine.linear import completes_many, may_follow
+from cep.plan.expressions import InTable, walk
+from cep.plan.nodes import Aggregation, Event, Plan
+from cep.plan.query import Delete, Holder, Insert, Join, Match, Query, StreamInput, Update
+from cep.plan.separable import expressions
+
+Reader = Query | Event | Aggregation
+
+
+class Chunks:
+    """What becomes of chunks in a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._readers: defaultdict[str, list[Reader]] = defaultdict(list)
+        for aggregation in plan.aggregations:
+            self._readers[aggregation.input.stream].append(aggregation)
+        for operator in plan.operators:
+            if isinstance(operator, Query | Event):
+                streams = [operator.source] if isinstance(operator, Event) else _read(operator)
+                for stream in dict.fromkeys(streams):
+                    self._readers[stream].append(operator)
+        self._known: dict[str, frozenset[str]] = {}
+
+    def why_together(self, query: Query) -> str | None:
+        """Why the rows that a query makes at once must go on together; None when they need not.
+
+        Asked of queries that can make several at once.
+        """
+        target = query.output.target if isinstance(query.output, Insert) else None
+        return None if target is None else next(self._reasons(target), None)
+
+    def makes_many(self, query: Query) -> bool:
+        """Whether one row that comes alone can make several rows that go on together."""
+        if isinstance(query.input, Join):
+            return not query.input.singly
+        return isinstance(query.input, Match) and completes_many(query)
+
+    def _reasons(self, target: str) -> Iterator[str]:
+        for stream in self._passed_on(target):
+            readers = self._readers[stream]
+            for reader in readers:
+                if isinstance(reader, Query) and not _looks_at_each(reader):
+                    yield f"{reader.name} looks at what it puts out as a whole"
+            led: dict[str, str] = {}
+            for reader in readers:
+                effects = self._effects(reader)
+                for place in sorted(effects & led.keys()):
+                    yield (
+                        f"{led[place]} and {reader.name} read {stream}, to which it puts many "
+                        f"rows at once, and both lead to {place}"
+                    )
+                led |= dict.fromkeys(effects, reader.name)
+
+    def _passed_on(self, stream: str) -> list[str]:
+        """The stream, and those to which queries pass on what comes on it."""
+        found = [stream]
+        for one in found:
+            for reader in self._readers[one]:
+                for target in _targets(reader) if isinstance(reader, Query) else ():
+                    if target not in found:
+                        found.append(target)
+        return found
+
+    def _effects(self, reader: Reader) -> frozenset[str]:
+        """Where what a reader gets leads to: streams, engines, tables, also those it asks."""
+        if reader.name not in self._known:
+            found, pending = set[str](), [reader]
+            while pending:
+                one = pending.pop()
+                for place, stream in self._next(one):
+                    if place not in found:
+                        found.add(place)
+                        pending += self._readers[stream]
+            self._known[reader.name] = frozenset(found)
+        return self._known[reader.name]
+
+    def _next(self, reader: Reader) -> Iterator[tuple[str, str]]:
+        """Places to which a reader leads at once, each with the stream that is read behind it."""
+        match reader:
+            case Event():
+                yield from self._of_engine(reader.engine)
+            case Aggregation():
+                yield reader.name, ""
+            case Query():
+                yield reader.name, ""
+                yield from ((table, table) for table in _tables(reader))
+                yield from ((target, target) for target in _targets(reader))
+
+    def _of_engine(self, engine: str) -> Iterator[tuple[str, str]]:
+        plan, engines = self.plan, [engine]
+        for one in engines:
+            yield f"engine {one}", ""
+            complexes = {found.name for found in plan.complexes if found.engine == one}
+            made = [event.name for event in plan.events if event.engine == one]
+            made += [signal.name for signal in plan.signals if signal.complex in complexes]
+            yield from ((stream, stream) for stream in (*made, *complexes))
+            engines += [
+                chained.engine
+                for chained in plan.chained
+                if chained.complex in complexes and chained.engine not in engines
+            ]
+
+
+def makes_one(query: Query) -> bool:
+    """Whether a row that comes alone makes chunks of one row."""
+    if isinstance(query.input, Join) and query.input.singly:
+        return True
+    if not isinstance(query.input, StreamInput) or query.rate is not None:
+        return False
+    window = query.input.window
+    passes = window is None or window.name in ("time", "length", "externalTime")
+    return passes and isinstance(query.output, Insert) and query.output.events == "current"
+
+
+def _looks_at_each(query: Query) -> bool:
+    """Whether rows of a chunk are to a query what they would be one by one."""
+    cut = query.rate is not None or query.limit is not None or query.offset or query.order_by
+    kinds = getattr(query.output, "events", "current")
+    return may_follow(query) and not cut and kinds == "current"
+
+
+def _read(query: Query) -> list[str]:
+    return [one.stream for one in query.inputs]
+
+
+def _targets(query: Query) -> list[str]:
+    found = [query.output.target] if isinstance(query.output, Insert) else []
+    if isinstance(query.input, Match) and query.input.expired is not None:
+        found.append(query.input.expired.stream)
+    return found
+
+
+def _tables(query: Query) -> Iterator[str]:
+    """The tables and windows that a query asks, or writes."""
+    output = query.output
+    if isinstance(output, Delete | Update):
+        yield output.target
+    for one in query.inputs:
+        if one.holder is not Holder.STREAM:
+            yield one.stream
+    for whole in expressions(query):
+        yield from (node.table for node in walk(whole) if isinstance(node, InTable))
