@@ -87,7 +87,7 @@ class InterpretedStage:
         self.decoder = decoder
         self._has_keys = mode == "lived"
         self._widths = row_widths(self.plan)
-        self._names = ids.names(turns=True)
+        self._names, self._turns = ids.names(turns=True), ids.turns()
         self._order = self._place = 0
         self._clock: int | None = None
         self.n_of: Callable[[int], int] = int
@@ -158,7 +158,7 @@ class InterpretedStage:
             self.interpreter.send(name, [(time, values)], self.n_of(self._order))
             return
         is_late = self._clock is not None and self._clock < 0
-        part = self.ids.turn_of(stream)
+        part = self._turns.get(stream)
         self.interpreter.hand_over(name, time, values, is_late=is_late, part=part)
 
     def _pass(self, records: Ints) -> None:

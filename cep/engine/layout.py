@@ -227,10 +227,9 @@ class StreamIds:
             found |= {index: stream for (stream, _), index in self._turns.items()}
         return found
 
-    def turn_of(self, number: int) -> int | None:
-        """The place among the turns of its stream that an id stands for; None for other ids."""
-        found = (place for (_, place), index in self._turns.items() if index == number)
-        return next(found, None)
+    def turns(self) -> dict[int, int]:
+        """The place among the turns of its stream by id."""
+        return {index: place for (_, place), index in self._turns.items()}
 
 
 def row_widths(plan: Plan) -> tuple[int, int]:

@@ -33,6 +33,7 @@ define engine Two (queue = 1 min) from One;
 """
 TABLE = "@primaryKey('symbol') define table T (symbol string, n long);\n"
 WINDOW = "define window W (symbol string, n long) lengthBatch(2);\n"
+TRIGGER = "define trigger Tr at every 1 sec;\n"
 PER_KEY = (
     "from {a}[n > {k}] select symbol, n insert into {t};",
     "from {a} select symbol, sum(n) as n group by symbol insert into {t};",
@@ -61,10 +62,15 @@ INTERPRETED = (
     "from {a} join T on {a}.symbol == T.symbol select {a}.symbol as symbol, T.n as n"
     " insert into {t};",
     "from W select symbol, n insert into {t};",
+    "partition with (symbol of {a}) begin"
+    " from {a}#window.lengthBatch(2) select symbol, n insert into {t};"
+    " from {a}[n > 0] select symbol, n insert into {t};"
+    " from {a} select symbol, n output every 2 events insert into {t}; end;",
 )
 HELD = (
     "from {a} select symbol, n update or insert into T set T.n = n on T.symbol == symbol;",
     "from R select symbol, n insert into W;",
+    "from Tr select 'A' as symbol, triggered_time as n insert into Told;",
 )
 KEYS = ("", " for each symbol", " for each symbol")
 
@@ -94,7 +100,7 @@ class Rules:
         target = pick.choice([f"Q{number}", *self.streams[last + 1 :]])
         kind = pick.choice(kinds)
         self.text.append(kind.format(a=a, b=b, t=target, k=pick.randint(0, 2)))
-        if kind not in HELD and target not in self.streams:
+        if "{t}" in kind and target not in self.streams:
             self.streams.append(target)
 
     def add_event(self, number: int) -> None:
@@ -135,7 +141,7 @@ def made_up(random: Random, style: Style) -> str:
         (rules.add_event if random.random() < 0.3 else rules.add_query)(number)
     for number in range(random.randint(1, 2) if len(rules.events) > 1 else 0):
         rules.add_complex(number)
-    held = TABLE + WINDOW if style == "mixed" else ""
+    held = TABLE + WINDOW + TRIGGER if style == "mixed" else ""
     return HEAD + held + "\n".join(rules.text)
 
 

@@ -102,6 +102,36 @@ def test_what_crosses_keys_has_a_stage_of_its_own_only_when_it_is_run_apart() ->
     assert Stages.of(plan, apart=True).used() == (KEYED, CROSSING)
 
 
+@pytest.mark.parametrize(
+    ("middle", "stage"),
+    [
+        ("from S[mid > 1.0] select symbol, mid insert into X;", INTERPRETED),
+        ("from Q[mid > 1.0] select symbol, mid insert into X;", KEYED),
+    ],
+)
+def test_a_partition_is_one_reader(middle: str, stage: int) -> None:
+    """What stands between two interpreted queries of it that read the same is interpreted."""
+    rules = """
+    from S[mid > 2.0] select symbol, mid insert into Q;
+    partition with (symbol of S, symbol of Q) begin
+    from S select symbol, mid RATED One;
+    @info(name='middle') MIDDLE
+    from S select symbol, mid RATED Two;
+    end;
+    """
+    assert placed(rules.replace("MIDDLE", middle))["middle"] == stage
+
+
+def test_inner_streams_are_compiled_or_interpreted_as_a_whole() -> None:
+    rules = """
+    partition with (symbol of S) begin
+    @info(name='first') from S[mid > 1.0] select symbol, mid insert into #In;
+    from #In select symbol, mid RATED One;
+    end;
+    """
+    assert placed(rules)["first"] == INTERPRETED
+
+
 TOGETHER = """
 @info(name='pairs')
 from every a=S[mid > 1.0] -> b=S[mid > 2.0] select a.symbol, b.mid insert into P;
