@@ -8,7 +8,7 @@ one by one, and no two readers lead to the same place: a stream, an engine, a ta
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from cep.engine.linear import completes_many, may_follow
 from cep.plan.expressions import InTable, walk
@@ -17,6 +17,8 @@ from cep.plan.query import Delete, Holder, Insert, Join, Match, Query, StreamInp
 from cep.plan.separable import expressions
 
 Reader = Query | Event | Aggregation
+ASKED = " is asked"
+"""Behind the name of a table, which two may ask; only who fills it can be told from that."""
 
 
 class Chunks:
@@ -27,6 +29,9 @@ class Chunks:
         self._readers: defaultdict[str, list[Reader]] = defaultdict(list)
         for aggregation in plan.aggregations:
             self._readers[aggregation.input.stream].append(aggregation)
+        self._engines: defaultdict[str, list[str]] = defaultdict(list)
+        for chained in plan.chained:
+            self._engines[chained.complex].append(chained.engine)
         for operator in plan.operators:
             if isinstance(operator, Query | Event):
                 streams = [operator.source] if isinstance(operator, Event) else _read(operator)
@@ -57,10 +62,11 @@ class Chunks:
             led: dict[str, str] = {}
             for reader in readers:
                 effects = self._effects(reader)
-                for place in sorted(effects & led.keys()):
+                for place in _met(led.keys(), effects):
+                    first = led.get(place) or led[place + ASKED]
                     yield (
-                        f"{led[place]} and {reader.name} read {stream}, to which it puts many "
-                        f"rows at once, and both lead to {place}"
+                        f"{first} and {reader.name} read {stream}, to which it puts many rows at "
+                        f"once, and both lead to {place}"
                     )
                 led |= dict.fromkeys(effects, reader.name)
 
@@ -74,18 +80,38 @@ class Chunks:
                         found.append(target)
         return found
 
+    def meeting(self, engine: str, other: str) -> str | None:
+        """Where what an engine finds and what another finds of that meet; None: nowhere.
+
+        Engines hand over first in, first out, whichever they are; so what the other finds waits
+        until the first one has handed over the rest.
+        """
+        beyond = self._reached(self._of_engine(other))
+        direct = self._reached(self._of_engine(engine), without=f"engine {other}")
+        is_led_to = f"engine {other}" in self._reached(self._of_engine(engine))
+        return min(_met(beyond, direct), default=None) if is_led_to else None
+
     def _effects(self, reader: Reader) -> frozenset[str]:
         """Where what a reader gets leads to: streams, engines, tables, also those it asks."""
         if reader.name not in self._known:
-            found, pending = set[str](), [reader]
-            while pending:
-                one = pending.pop()
-                for place, stream in self._next(one):
-                    if place not in found:
-                        found.add(place)
-                        pending += self._readers[stream]
-            self._known[reader.name] = frozenset(found)
+            self._known[reader.name] = self._reached(self._next(reader))
         return self._known[reader.name]
+
+    def _reached(
+        self, steps: Iterable[tuple[str, str]], without: str | None = None
+    ) -> frozenset[str]:
+        """The places that these steps lead to; not those to which only one place leads."""
+        found: set[str] = set()
+        pending = [iter(steps)]
+        while pending:
+            for place, stream in pending.pop():
+                if place == without:
+                    break
+                if place not in found:
+                    found.add(place)
+                    pending += map(self._next, self._readers[stream])
+                    pending += map(self._of_engine, self._engines[stream])
+        return frozenset(found)
 
     def _next(self, reader: Reader) -> Iterator[tuple[str, str]]:
         """Places to which a reader leads at once, each with the stream that is read behind it."""
@@ -96,22 +122,17 @@ class Chunks:
                 yield reader.name, ""
             case Query():
                 yield reader.name, ""
-                yield from ((table, table) for table in _tables(reader))
+                yield from ((table, "") for table in _tables(reader))
                 yield from ((target, target) for target in _targets(reader))
 
     def _of_engine(self, engine: str) -> Iterator[tuple[str, str]]:
-        plan, engines = self.plan, [engine]
-        for one in engines:
-            yield f"engine {one}", ""
-            complexes = {found.name for found in plan.complexes if found.engine == one}
-            made = [event.name for event in plan.events if event.engine == one]
-            made += [signal.name for signal in plan.signals if signal.complex in complexes]
-            yield from ((stream, stream) for stream in (*made, *complexes))
-            engines += [
-                chained.engine
-                for chained in plan.chained
-                if chained.complex in complexes and chained.engine not in engines
-            ]
+        """An engine and what it makes; what is chained to it takes that as a reader does."""
+        plan = self.plan
+        yield f"engine {engine}", ""
+        complexes = {found.name for found in plan.complexes if found.engine == engine}
+        made = [event.name for event in plan.events if event.engine == engine]
+        made += [signal.name for signal in plan.signals if signal.complex in complexes]
+        yield from ((stream, stream) for stream in (*made, *complexes))
 
 
 def makes_one(query: Query) -> bool:
@@ -144,12 +165,23 @@ def _targets(query: Query) -> list[str]:
 
 
 def _tables(query: Query) -> Iterator[str]:
-    """The tables and windows that a query asks, or writes."""
+    """The tables that a query writes, and those that it asks."""
     output = query.output
     if isinstance(output, Delete | Update):
         yield output.target
     for one in query.inputs:
         if one.holder is not Holder.STREAM:
-            yield one.stream
+            yield one.stream + ASKED
     for whole in expressions(query):
-        yield from (node.table for node in walk(whole) if isinstance(node, InTable))
+        yield from (node.table + ASKED for node in walk(whole) if isinstance(node, InTable))
+
+
+def _met(some: Set[str], others: Set[str]) -> list[str]:
+    """Places that both lead to, unless both only ask there."""
+    places = {place for place in some | others if not place.endswith(ASKED)}
+    return sorted(
+        place
+        for place in places
+        if (place in some and (place in others or place + ASKED in others))
+        or (place in others and place + ASKED in some)
+    )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.dropped import Dropped, State
+from cep.engine.chunks import Chunks
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import (
     OUT_ATTRIBUTES,
@@ -24,6 +25,7 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import has_cells, row_cells
 from cep.engine.native import Compiled, Run
+from cep.engine.placement import torn
 from cep.engine.rows import Rows
 from cep.engine.stage_run import OutputRows, passed_on
 from cep.engine.stages import CROSSING, KEYED
@@ -65,6 +67,8 @@ def is_distributable(rules: Compiled) -> str | None:
         readers = stages.readers(stream.name, CROSSING)
         if readers:
             return f"{readers[0].name} reads {stream.name} across all keys"
+    for one, other, met in torn(rules.plan, stages.placement.engines, Chunks(rules.plan)):
+        return f"engines {one} and {other}, which crosses keys, both lead to {met}"
     return None
 
 

@@ -63,7 +63,11 @@ def place(
     reasons = {q.name: why for q in plan.queries if (why := why_not(q)) is not None}
     while found := _further(plan, network, reasons, chunks):
         reasons |= found
+    moved: set[str] = set()
     stages = _Stages(plan, by, network, reasons, apart)
+    while (engine := _torn(plan, network, stages, reasons, chunks)) is not None:
+        moved.add(engine)
+        stages = _Stages(plan, by, network, reasons, apart, moved)
     operators = {operator.name: stages.operator(operator) for operator in plan.operators}
     engines = {engine.name: stages.engine(engine.name) for engine in plan.engines}
     return Placement(
@@ -254,6 +258,40 @@ def _chunked(plan: Plan, network: _Network, reasons: Mapping[str, str]) -> set[s
         found |= more
 
 
+def torn(plan: Plan, engines: Mapping[str, int], chunks: Chunks) -> Iterable[tuple[str, str, str]]:
+    """Engines of different stages whose finds meet, and where: in one stage both hand over in turn.
+
+    Only the first of them, which is in an earlier stage and leads to the other, can be moved.
+    """
+    for one in plan.engines:
+        for other in plan.engines:
+            if engines[one.name] < engines[other.name]:
+                met = chunks.meeting(one.name, other.name)
+                if met is not None:
+                    yield one.name, other.name, met
+
+
+def _torn(
+    plan: Plan, network: _Network, stages: _Stages, reasons: Mapping[str, str], chunks: Chunks
+) -> str | None:
+    """An engine that has to be behind the interpreter, as one that it leads to is."""
+    engines = {engine.name: stages.engine(engine.name) for engine in plan.engines}
+    for one, other, met in torn(plan, engines, chunks):
+        if engines[other] < BEHIND:
+            continue
+        events = {event.name for event in plan.events if event.engine == one}
+        last = next((name for name in sorted(reasons) if events & network.before([name])), None)
+        if last is not None:
+            raise PlacementError(
+                f"{plan.name}: engine {one} leads to {other} and both to {met}, but {last} stands "
+                f"between them, which is not compiled ({reasons[last]})",
+                f"write {last} as a query that compiles, or let only one of the engines lead to "
+                f"{met}; `replay --backend reference` runs the rules as they are",
+            )
+        return one
+    return None
+
+
 class _Stages:
     """Stages of operators and engines, found once what is interpreted is known."""
 
@@ -264,13 +302,18 @@ class _Stages:
         network: _Network,
         reasons: Mapping[str, str],
         apart: bool,
+        moved: Iterable[str] = (),
     ) -> None:
+        """`moved` are engines behind the interpreter that could be in front of it."""
         self.by = by
         self.apart = apart
         self.reasons = reasons
         self.after = network.behind(reasons) if reasons or network.outside else set()
+        for engine in moved:
+            events = {event.name for event in plan.events if event.engine == engine}
+            self.after |= network.behind(events) - events
         late = [op for op in plan.operators if op.name in self.after]
-        self.engines = {op.engine for op in late if isinstance(op, Event | Complex)}
+        self.engines = set(moved) | {op.engine for op in late if isinstance(op, Event | Complex)}
         self.engines |= {c.engine for c in plan.chained if c.complex in self.after}
 
     def operator(self, operator: Operator) -> int:

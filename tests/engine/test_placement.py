@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from cep.engine.native import Compiled
 from cep.engine.placement import BEHIND, CROSSING, INTERPRETED, KEYED, PlacementError
 from cep.engine.stages import Stages
+from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
+from tests.engine.test_against_interpreter import by_stream
 
 TICKS = "define stream S (symbol string, mid double);\n"
 RATED = "output every 3 events insert into"
@@ -183,3 +186,44 @@ def test_a_circle_of_interpreted_and_compiled_is_refused() -> None:
     """
     with pytest.raises(PlacementError, match="Up depends on a query that is not compiled"):
         stages(rules)
+
+
+CASCADE = """
+@info(name='some') from S select symbol, mid RATED Some;
+define engine One (queue = 1 min);
+define engine Two (queue = 1 min) from One;
+define event E in One for each symbol as every S[mid > 0.0] repeat allow;
+define event F in Two for each symbol as every Some[mid > 5.0] repeat allow;
+define complex C in One for each symbol as E within 1 min;
+define complex B in One for each symbol as E within 1 min;
+define complex D in Two for each symbol as C within 1 min;
+from D select key insert into Found;
+@info(name='copy') from B select key insert into TARGET;
+"""
+ENGINES = {"Apart": [KEYED, BEHIND], "Found": [BEHIND, BEHIND]}
+
+
+@pytest.mark.parametrize("target", ENGINES)
+def test_engines_whose_finds_meet_hand_over_in_one_stage(target: str) -> None:
+    found = stages(CASCADE.replace("TARGET", target))
+    assert [found.engine(name) for name in ("One", "Two")] == ENGINES[target]
+    assert placed(CASCADE.replace("TARGET", target))["E"] == KEYED
+    rules = Compiled(found.plan, jit=False)
+    run, meant = rules.start(mode="sorted"), InterpretedRun(found.plan)
+    for place in range(4):
+        row = {"symbol": "AB"[place % 2], "mid": float(place)}
+        rows = run.push_row("S", place, row).dicts(), meant.push_row("S", place, row)
+        assert by_stream(rows[0]) == by_stream(rows[1])
+
+
+def test_engines_whose_finds_meet_are_refused_around_the_interpreter() -> None:
+    rules = CASCADE.replace("TARGET", "Found") + "from B select key RATED Last;"
+    with pytest.raises(PlacementError, match="engine One leads to Two and both to Found"):
+        stages(rules)
+
+
+def test_tables_that_are_only_asked_are_no_place_to_meet() -> None:
+    ask = "from P[(T.mid > 3.0) in T] select symbol, mid insert into"
+    rules = f"define table T (symbol string, mid double); {ask} Some; {ask} More;"
+    rules = TOGETHER.replace("TARGET", "Two") + rules
+    assert "pairs" not in stages(rules).placement.reasons
