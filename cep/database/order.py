@@ -13,7 +13,7 @@ from itertools import groupby
 
 from cep.database.descent import Descent
 from cep.plan.nodes import Event, Plan
-from cep.plan.query import Query
+from cep.plan.query import Holder, Insert, Query
 
 VISITS_MAX = 100_000
 """Plans in which one event takes more ways than this are not followed to the end."""
@@ -68,7 +68,7 @@ class _Way:
         self._visits += 1
         self._found.streams.setdefault(stream, len(self._found.streams))
         for reader in self._readers.get(stream, ()):
-            made = reader.name if isinstance(reader, Event) else reader.target
+            made = reader.name if isinstance(reader, Event) else _filled(reader)
             for slot, name in enumerate(_read(reader)):
                 if name == stream and self._visits < VISITS_MAX:
                     self._reached[reader.name].append(slot)
@@ -85,6 +85,12 @@ class _Way:
                 known = self._found.slots.setdefault((name, slot), place)
                 if known != place and len(runs) > 1:
                     self._found.slots[name, slot] = place
+
+
+def _filled(query: Query) -> str | None:
+    """The stream or window that a query fills; a table hands nothing on."""
+    output = query.output
+    return output.target if isinstance(output, Insert) and output.holder != Holder.TABLE else None
 
 
 def _read(operator: Query | Event) -> list[str]:

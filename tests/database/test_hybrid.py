@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from cep.cli.application import main
 from cep.database.dialects import SQLITE
+from cep.database.order import arrivals
 from cep.hybrid import parts
 from cep.plan import compile_rules
 
@@ -153,3 +154,14 @@ def test_wrong_options_are_explained(files: Path, options: tuple[str, ...], text
     found = _replayed(files, *options)
     assert found.exit_code == 2
     assert text in found.stderr
+
+
+def test_a_table_that_is_asked_for_what_fills_it() -> None:
+    """A table hands nothing on, so rows do not go round."""
+    rules = """
+    define stream S (symbol string, n long);
+    define table T (symbol string, n long);
+    from S join T on S.symbol == T.symbol select S.symbol as symbol, T.n + S.n as n insert into Q;
+    from Q select symbol, n update or insert into T set T.n = n on T.symbol == symbol;
+    """
+    assert arrivals(compile_rules(rules)).streams == {"S": 0, "Q": 1}
