@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -150,6 +151,16 @@ class InterpretedStage:
             self._clock = None
         self._pass(records[passed:])
         return self._output(objects)
+
+    @contextmanager
+    def placed(self, orders: Ints) -> Iterator[None]:
+        """Meanwhile records have numbers instead of places, which are those in `orders`."""
+        n_of = self.n_of
+        self.n_of = lambda number: n_of(int(orders[number]))
+        try:
+            yield
+        finally:
+            self.n_of = n_of
 
     def _send(self, stream: int, time: int, values: Sequence[Any]) -> None:
         """Hand over a row, whose record has been passed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Many
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -316,24 +316,11 @@ class Run:
         """Feed rows under places of their own, so that what follows from each stays behind it."""
         orders = rows.ints[:, OUT_ORDER].copy()
         rows.ints[:, OUT_ORDER] = np.arange(len(orders))
-        with self._placed(orders):
+        with nullcontext() if self.interpreted is None else self.interpreted.placed(orders):
             found = self._feed(rows)
         found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER]]
         self.next_order = int(orders[-1]) + 1
         return found
-
-    @contextmanager
-    def _placed(self, orders: Ints) -> Iterator[None]:
-        """The interpreter is told the places of records, given their numbers among these."""
-        if self.interpreted is None:
-            yield
-            return
-        n_of = self.interpreted.n_of
-        self.interpreted.n_of = lambda rank: n_of(int(orders[rank]))
-        try:
-            yield
-        finally:
-            self.interpreted.n_of = n_of
 
     def _feed(self, rows: InputRows) -> Rows:
         made: list[Made] = []
@@ -600,8 +587,7 @@ class Run:
 
     def is_complex(self, streams: Ints) -> NDArray[np.bool_]:
         """Which stream ids are those of complex events."""
-        found: NDArray[np.bool_] = self._kinds[0][streams]
-        return found
+        return np.isin(streams, np.flatnonzero(self._kinds[0]))
 
     @property
     def dropped(self) -> Dropped:
