@@ -397,7 +397,7 @@ class Run:
     def _has_wall(self) -> bool:
         return self.rules.plan.playback is not None
 
-    def _tell_keys(self, told: Telling, keys: Sequence[str], order: int) -> Rows:
+    def _tell_keys(self, told: Telling, keys: Many[str], order: int) -> Rows:
         rows = [self.key_row(key) for key in keys] if self.rules.stages.by.keys else []
         self.clocks.pass_time_of(rows, told.time_msc, is_complete=told.is_complete)
         if self.interpreted is None:
