@@ -1,14 +1,13 @@
 """One clock: it is told the time, and fires what is due in order of time.
 
-Two ways to move it, as in Siddhi: with `jump`, the way of event time, the clock stands at its new
-time while earlier timers fire, each told its own due time; with `glide`, the way of a clock that
-runs by itself, it stands at each due time in turn.
+While a timer fires, the clock stands at its due time, so that what is read of it then does not
+depend on how far the next record is. (Siddhi's stands at its new time already in event time.)
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -111,29 +110,24 @@ class Clock:
         """When the next timer is due."""
         return self._due[0].due_ms if self._due else None
 
+    def is_due(self, time_ms: int) -> bool:
+        """Whether something is, at a time."""
+        return bool(self._due) and self._due[0].due_ms <= time_ms
+
     def order(self) -> tuple[int, Rank, int]:
         """By which of several clocks that have something due the first is found."""
         return self._due[0][:3]
-
-    @property
-    def is_due(self) -> bool:
-        """Whether something is, at the time it shows."""
-        now_ms = self.now_ms
-        return bool(self._due) and now_ms is not None and self._due[0].due_ms <= now_ms
 
     def move(self, to_ms: int) -> None:
         """Move to a time at once. It never goes back."""
         self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
 
     def jump(self, to_ms: int) -> None:
-        """Move to a time at once, then fire what has become due."""
-        if self.now_ms is None or to_ms > self.now_ms:
-            self.now_ms = to_ms
-        while self._due and self._due[0].due_ms <= self.now_ms:
-            self.fire_next()
+        """A record of that time is next: fire what is due by then, also what is overdue."""
+        self.glide(to_ms if self.now_ms is None else max(to_ms, self.now_ms))
 
     def glide(self, to_ms: int) -> None:
-        """Move to a time step by step, standing at each due time while it fires."""
+        """Let time pass, standing at each due time while it fires."""
         while self._due and self._due[0].due_ms <= to_ms:
             self.move(self._due[0].due_ms)
             self.fire_next()
@@ -160,10 +154,15 @@ class Clock:
             self.put(entry)
 
 
-def fire_due(clocks: Sequence[Clock]) -> None:
-    """Fire what is due by several clocks, in one order, what is set meanwhile included."""
+def move_together(times_ms: Mapping[Clock, int]) -> None:
+    """Let clocks move, each to a time, firing what is due in one order, what is set included."""
+    targets = {clock: max(to_ms, clock.now_ms or to_ms) for clock, to_ms in times_ms.items()}
     while True:
-        heads = [clock for clock in clocks if clock.is_due]
+        heads = [clock for clock, to_ms in targets.items() if clock.is_due(to_ms)]
         if not heads:
-            return
-        min(heads, key=Clock.order).fire_next()
+            break
+        first = min(heads, key=Clock.order)
+        first.move(first.order()[0])
+        first.fire_next()
+    for clock, to_ms in targets.items():
+        clock.move(to_ms)

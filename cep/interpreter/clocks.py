@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from cep.clocks import Lateness
-from cep.interpreter.clock import Clock, Due, fire_due
+from cep.interpreter.clock import Clock, Due, move_together
 from cep.plan.clocks import ClockOf, Sources
 
 Key = str | None
@@ -81,15 +81,13 @@ class Clocks:
         if self.one is not None:
             self.one.jump(records[-1][1])
             return
-        moved: list[Clock] = []
+        moved: dict[Clock, int] = {}
         for key, time_ms in records:
             self._newest(time_ms)
             for known in (self._common, self._of_keys.get(key, {})):
-                found = [clock for sources, clock in known.items() if stream in sources]
-                for clock in found:
-                    clock.move(time_ms)
-                moved += [clock for clock in found if clock not in moved]
-        fire_due(moved)
+                found = (clock for sources, clock in known.items() if stream in sources)
+                moved |= {clock: max(time_ms, moved.get(clock, time_ms)) for clock in found}
+        move_together(moved)
 
     def pass_time(self, time_ms: int, *, is_complete: bool = False) -> None:
         """Time has passed without a record, for all keys.
@@ -108,29 +106,22 @@ class Clocks:
             self.lateness.complete(None, time_ms)
             self._all_passed_ms = max(time_ms, self._all_passed_ms or time_ms)
             moved += (clock for clocks in self._of_keys.values() for clock in clocks.values())
-        for clock in moved:
-            clock.move(time_ms)
-        fire_due(moved)
+        move_together(dict.fromkeys(moved, time_ms))
 
     def pass_time_of(self, keys: Iterable[str], time_ms: int, common_ms: int | None) -> None:
         """Time has passed for some keys, and for every key up to `common_ms`, if that is known."""
         if self.one is not None:
             self.pass_time(time_ms if common_ms is None else common_ms)
             return
-        moved: list[Clock] = []
+        moved: dict[Clock, int] = {}
         if common_ms is not None:
             self._common_passed_ms = max(common_ms, self._common_passed_ms or common_ms)
-            moved += self._common.values()
-            for clock in moved:
-                clock.move(common_ms)
+            moved |= dict.fromkeys(self._common.values(), common_ms)
         for key in keys:
             self._passed_ms[key] = max(time_ms, self._passed_ms.get(key, time_ms))
-            of_key = list(self._of_keys.get(key, {}).values())
-            for clock in of_key:
-                clock.move(time_ms)
-            moved += of_key
+            moved |= dict.fromkeys(self._of_keys.get(key, {}).values(), time_ms)
         self._newest(time_ms)
-        fire_due(moved)
+        move_together(moved)
 
     def glide(self, to_ms: int) -> None:
         """Time passes by itself; there is one clock then."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cep.interpreter.clock import Clock, Fire, Rank, Site, fire_due
+import pytest
+
+from cep.interpreter.clock import Clock, Fire, Rank, Site, move_together
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.siddhi_clock import SiddhiClock
 from cep.interpreter.snapshot import due_of, timers_of
@@ -21,12 +23,18 @@ def seen(move: str) -> list[tuple[str, int, int | None]]:
     return found
 
 
-def test_a_jump_stands_at_its_end_while_timers_fire() -> None:
-    assert seen("jump") == [("early", 30, 100), ("late", 30, 100), ("late", 80, 100)]
+@pytest.mark.parametrize("move", ["jump", "glide"])
+def test_the_clock_stands_at_each_due_time_while_timers_fire(move: str) -> None:
+    assert seen(move) == [("early", 30, 30), ("late", 30, 30), ("late", 80, 80)]
 
 
-def test_a_glide_stands_at_each_due_time() -> None:
-    assert seen("glide") == [("early", 30, 30), ("late", 30, 30), ("late", 80, 80)]
+def test_what_is_overdue_fires_at_the_next_record_though_that_is_late() -> None:
+    clock = Clock()
+    fired: list[int] = []
+    clock.jump(100)
+    clock.timer("overdue", fired.append).at(80)
+    clock.jump(50)
+    assert fired == [80] and clock.now_ms == 100
 
 
 def test_a_timer_may_set_itself_again() -> None:
@@ -85,9 +93,7 @@ def test_what_is_due_together_fires_by_its_place_in_the_file_then_by_its_key() -
     for name, (of, rank) in ranks.items():
         clocks[of].timer(name, noting(fired, name), Site(name, rank=rank)).at(10)
     clocks[0].timer("earlier", noting(fired, "earlier"), Site("", rank=Rank(9, 9))).at(9)
-    for clock in clocks:
-        clock.move(10)
-    fire_due(clocks)
+    move_together(dict.fromkeys(clocks, 10))
     assert fired == ["earlier", "first, B", "second, A", "second, B"]
 
 
