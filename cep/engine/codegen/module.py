@@ -318,6 +318,7 @@ class ModuleSource:
             return
         source = self.queries[query.name]
         w(f"# {label(query.name)}: from {label(query.source)} into {label(query.into)}")
+        source.write_time(w)
         with ExitStack() as blocks:
             _guard(w, blocks, source.filters(scope))
             counted = source.counted(scope)

@@ -109,6 +109,12 @@ class QuerySource:
     def _is(self, name: str) -> bool:
         return self.window is not None and self.window.name == name
 
+    def write_time(self, w: Writer) -> None:
+        """Let the clock of a window that crosses keys follow a row, whether it passes or not."""
+        if self.windowed and self.by_time and self.window_home == "global":
+            cell = f"gi[0, {self.ring + RING_CLOCK}]"
+            w(f"{cell} = max({cell}, abs(gi[0, CLOCK]))")
+
     def filters(self, scope: Scope) -> str:
         """Source of the condition in front of the window; empty when there is none."""
         return " and ".join(scope.condition(f) for f in self.source.filters)

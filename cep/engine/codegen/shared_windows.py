@@ -97,6 +97,7 @@ class SharedWindow(QuerySource):
 
     def write_run(self, w: Writer, scope: Scope, key: str, emit: Emission) -> None:
         """What a row does to all members, in their order."""
+        self.write_time(w)
         with guarded(w, [self.filters(scope)]):
 
             def select(member: str, results: tuple[str, ...]) -> None:
@@ -106,6 +107,7 @@ class SharedWindow(QuerySource):
 
     def write_wide(self, w: Writer, scope: Scope, key: str) -> None:
         """The same where all members put out a row: the values of all of them one by one."""
+        self.write_time(w)
         with guarded(w, [self.filters(scope)]):
             self._write_wide(w, scope, key)
 
