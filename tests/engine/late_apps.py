@@ -46,16 +46,13 @@ class Case:
 
 @st.composite
 def late_cases(draw: st.DrawFn) -> Case:
-    """Of what was lived a compiled window goes by the records of its key on all streams, and
-    behind another query by those that get there. So what is lived is of one stream there, or looks
-    at both, and stands at their front.
+    """Compiled, and lived, a window of all keys behind another query goes by the rows that get
+    there, where the interpreter's goes by all records: such a chain is drawn of sorted rows alone.
     """
     mode: Mode = draw(st.sampled_from(("sorted", "lived")))
-    shape = draw(st.sampled_from((windows, sizes, partitions, joins, lookups, interpreted)))
-    names, key = "AB", "symbol"
-    if mode == "lived":
-        shape = draw(st.sampled_from((sizes, partitions, lookups)))
-        names, key = ("AB", "name") if shape is lookups else ("A", "symbol")
+    shapes = (sizes, partitions, joins, lookups, interpreted)
+    shape = draw(st.sampled_from(shapes if mode == "lived" else (windows, *shapes)))
+    names, key = "AB", draw(st.sampled_from(("symbol", "name")))
     text = draw(shape(key))
     streams = "\n".join(f"define stream {name} ({key} string, {COLUMNS});" for name in "AB")
     rows = draw(late_rows(key, names))
