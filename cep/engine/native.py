@@ -43,6 +43,7 @@ from cep.engine.watermarks import Telling, Watermarks
 from cep.plan.clocks import followed_together
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
+from cep.plan.separable import declared_keys
 
 if TYPE_CHECKING:
     from cep.engine.interpreted import InterpretedStage, QueryCallback
@@ -149,7 +150,9 @@ class Run:
         self.strings = Strings(rules.literals)
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
         by = rules.stages.by
-        self.encoder = Encoder(rules.plan, rules.ids, self.strings, by.keys)
+        # of what was lived each key is late by itself, also where nothing else works by keys
+        self._keys = by.keys if mode == "sorted" else declared_keys(rules.plan)
+        self.encoder = Encoder(rules.plan, rules.ids, self.strings, self._keys)
         self.decoder = Decoder(
             rules.plan, rules.ids.names(turns=True), self.strings, rules.ids.wide
         )
@@ -398,7 +401,7 @@ class Run:
         return self.rules.plan.playback is not None
 
     def _tell_keys(self, told: Telling, keys: Many[str], order: int) -> Rows:
-        rows = [self.key_row(key) for key in keys] if self.rules.stages.by.keys else []
+        rows = [self.key_row(key) for key in keys] if self._keys else []
         self.clocks.pass_time_of(rows, told.time_msc, is_complete=told.is_complete)
         if self.interpreted is None:
             return self._nothing
@@ -551,7 +554,7 @@ class Run:
     def _assign_keys(self, ints: Ints) -> None:
         """Replace the key codes of encoded rows by key rows, opening rows for new keys in order."""
         codes = ints[:, OUT_KEY]
-        if not self.rules.stages.by.keys:
+        if not self._keys:
             codes[:] = 0
             return
         self._fit_strings()

@@ -87,10 +87,15 @@ class Separability:
 
 def separability(plan: Plan) -> Separability:
     """Find everything in a plan that is keyed by the keys of its sources."""
-    keys = {stream.name: stream.key for stream in plan.sources if stream.key is not None}
+    keys = declared_keys(plan)
     if not keys or not _works_by_key(plan):
         return Separability({}, frozenset(), frozenset())
     return _Analysis(plan, keys).run()
+
+
+def declared_keys(plan: Plan) -> dict[str, str]:
+    """By source: the attribute that is its key."""
+    return {stream.name: stream.key for stream in plan.sources if stream.key is not None}
 
 
 def fed_from_outside(plan: Plan, names: Collection[str]) -> tuple[Stream, ...]:
