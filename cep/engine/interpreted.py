@@ -87,6 +87,7 @@ class InterpretedStage:
         self.ids = ids
         self.decoder = decoder
         self._has_keys = mode == "lived"
+        self._seen: set[int] = set()
         self._widths = row_widths(self.plan)
         self._names, self._turns = ids.names(turns=True), ids.turns()
         self._order = self._place = 0
@@ -177,15 +178,28 @@ class InterpretedStage:
         if self._has_keys or self._in_order:
             self._pass_each(records)
         elif len(records):
+            self._see(records[:, OUT_KEY])
             clock = np.maximum.accumulate(records[:, OUT_TIME])
             self._pass_time(records[:, OUT_ORDER], clock)
+
+    def _see(self, key_rows: Ints) -> None:
+        """Let the interpreter know which keys have come first: what is due at once fires so."""
+        found, places = np.unique(key_rows, return_index=True)
+        for key_row in found[np.argsort(places)].tolist():
+            if key_row not in self._seen:
+                self._seen.add(key_row)
+                self.interpreter.shared.clocks.first(self._key(key_row))
+
+    def _key(self, key_row: int) -> str | None:
+        return self.decoder.strings.text(self.decoder.key_codes[key_row]) if key_row else None
 
     def _pass_each(self, records: Ints) -> None:
         columns = (records[:, cell].tolist() for cell in (OUT_ORDER, OUT_STREAM, OUT_KEY, OUT_TIME))
         for order, stream, key_row, time_ms in zip(*columns, strict=True):
-            key = self.decoder.strings.text(self.decoder.key_codes[key_row]) if key_row else None
             self._order = order
-            self.interpreter.pass_record(self._names[stream], key, time_ms, self.n_of(order))
+            self.interpreter.pass_record(
+                self._names[stream], self._key(key_row), time_ms, self.n_of(order)
+            )
 
     def _pass_time(self, orders: Ints, clock: Ints) -> None:
         """Let time pass over records, stopping at those that make something due.

@@ -11,7 +11,7 @@ by row in what is compiled; where that could be told, the query that makes them 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from cep.engine.chunks import Chunks, makes_one
@@ -182,37 +182,11 @@ def _further(
         if not isinstance(operator, Query):
             raise _circle(plan, network, reasons, name)
         found[name] = "it stands between queries that are not compiled"
-    for query in plan.queries:
-        if query.partition is not None and query.name in after and query.name not in reasons:
-            found[query.name] = "its partition reads what is not compiled"
-    for query in plan.queries:
-        if query.name not in reasons and _is_parted(query, plan, reasons):
-            found.setdefault(query.name, "queries of its partition that it meets are not compiled")
+    found |= _half_compiled(plan, after, reasons)
     for query in plan.queries:
         if query.name not in reasons and (why := _breaks(query, chunked, chunks)):
             found.setdefault(query.name, why)
     return found
-
-
-def _is_parted(query: Query, plan: Plan, reasons: Mapping[str, str]) -> bool:
-    """Whether a query stands between interpreted ones of its partition, or shares an inner stream.
-
-    The interpreter runs a partition as one reader, and has its inner streams once for each key.
-    """
-    if query.partition is None:
-        return False
-    together = [one for one in plan.queries if one.partition == query.partition]
-    place = together.index(query)
-    others = {one.name: set(read(one)) for one in together if one.name in reasons}
-    inner = {s for s in (*read(query), *written(query)) if s.startswith(f"{query.partition}#")}
-    for one in together:
-        if one.name in others and inner.intersection((*read(one), *written(one))):
-            return True
-    before, behind = (
-        set().union(*(others.get(one.name, set()) for one in some))
-        for some in (together[:place], together[place:])
-    )
-    return bool(before & behind & set(read(query)))
 
 
 def _breaks(query: Query, chunked: set[str], chunks: Chunks) -> str | None:
@@ -224,6 +198,19 @@ def _breaks(query: Query, chunked: set[str], chunks: Chunks) -> str | None:
     if not isinstance(query.input, StreamInput):
         return "rows reach it several at a time, and what it makes of them goes on together"
     return chunks.why_together(query)
+
+
+def _half_compiled(plan: Plan, after: Set[str], reasons: Mapping[str, str]) -> dict[str, str]:
+    """Queries of a partition of which others are interpreted, or behind that.
+
+    The halves would not know each other's keys, which rows without one of their own reach.
+    """
+    halves = {q.partition for q in plan.queries if q.partition and q.name in {*after, *reasons}}
+    return {
+        query.name: "its partition is not compiled as a whole"
+        for query in plan.queries
+        if query.partition in halves and query.name not in reasons
+    }
 
 
 def _circle(plan: Plan, network: _Network, reasons: Mapping[str, str], name: str) -> PlacementError:

@@ -134,8 +134,9 @@ class Clocks:
         return min((time_ms for time_ms in due if time_ms is not None), default=None)
 
     def pending(self) -> list[Due]:
-        """What is due, in order."""
-        return sorted(entry for clock in self._all() for entry in clock.pending())
+        """What is due, in order; of several clocks two entries may have the same place in it."""
+        entries = (entry for clock in self._all() for entry in clock.pending())
+        return sorted(entries, key=lambda entry: (*entry[:3], entry.timer.name))
 
     def take_over(self, now_ms: int | None, due: Collection[Due]) -> None:
         """Take over what is due, when everything else has been restored."""

@@ -35,6 +35,9 @@ StreamCallback = Callable[[Chunk], None]
 TimedValues = tuple[int, Sequence[Any]]
 """A row as it is sent: its time in ms UTC, and its values."""
 
+OF_RUN = "/run/"
+"""Parts that are restored first: what others make for a key stands in the order of the keys."""
+
 RELATIVE_BELOW_MS = 86_400_000
 """Rows of the first day of 1970 have times that count from the start of their recording.
 
@@ -330,12 +333,15 @@ class Interpreter:
             other.on_trace(self._trace)
 
     def _take(self, saved: Saved) -> None:
-        graph = self._graph
+        graph, shared = self._graph, self._graph.shared
+        first = {path for path in saved.parts if path.startswith(OF_RUN)}
+        for path in first:
+            shared.parts[path].restore(unpack(saved.parts[path]))
         for name, keys in saved.partitions.items():
             graph.partitions[name].make_keys(keys)
         for path, state in saved.parts.items():
-            graph.shared.parts[path].restore(unpack(state))
-        shared = graph.shared
+            if path not in first:
+                shared.parts[path].restore(unpack(state))
         shared.clocks.take_over(saved.now_ms, due_of(saved.timers, shared.timers))
         shared.wall_ms = saved.wall.now_ms
         graph.wall.restore(saved.wall.now_ms, due_of(saved.wall.timers, graph.wall.by_name()))

@@ -61,7 +61,10 @@ class Selector:
         self._context = context
         self._emit = emit
         self._wanted = WANTED[query.output.events]
-        self._project = [evaluator(expression, context) for _, expression in query.projection]
+        self._project = [
+            evaluator(expression, context.owned_by(f"{context.owner}.{name}"))
+            for name, expression in query.projection
+        ]
         self._keys = [evaluator(column, context) for column in query.group_by]
         self._having = None if query.having is None else evaluator(query.having, context)
         self._order = [_order_key(order, context) for order in query.order_by]

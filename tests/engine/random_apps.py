@@ -6,6 +6,7 @@ The same number gives the same app in every process. Times are ms UTC.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -290,6 +291,8 @@ COMPAT = "@app:compat('siddhi')\n"
 REORDER = "@reorder(max.delay='30 milliseconds', late.stream='Late') "
 FAST_SHARE, EVENTS_SHARE, PLAYBACK_SHARE = 0.35, 0.2, 0.1
 COMPAT_SHARE, REORDER_SHARE = 0.15, 0.1
+GAPS_MS = (0, 1, 1, 7, 20, 60, 150, 150, 400, 1300)
+DELAYS_MS = (0, 0, 0, 0, 5, 40)
 
 
 @dataclass(frozen=True)
@@ -306,31 +309,30 @@ def random_app(number: int) -> App:
     """An app of one to four queries and about thirty steps."""
     random = Random(number)
     kind = "fast" if random.random() < FAST_SHARE else "query"
-    written = [_written(random, kind) for _ in range(random.randint(1, 4))]
+    texts = [written(random, kind) for _ in range(random.randint(1, 4))]
     if random.random() < EVENTS_SHARE:
-        written.append(_written(random, "events"))
-    queries = _numbered(REFUSED.sub(r"\1 insert", "\n".join(written)))
+        texts.append(written(random, "events"))
+    queries = numbered("\n".join(texts))
     has_idle, compat = random.random() < PLAYBACK_SHARE, random.random() < COMPAT_SHARE
     mode = (PLAYBACK if has_idle else "") + (COMPAT if compat else "")
     text = mode + _definitions(random, queries) + queries
-    steps = _steps(random, START_OF_SIDDHI_MS if compat else START_MS, has_idle)
+    steps = random_steps(random, START_OF_SIDDHI_MS if compat else START_MS, has_idle)
     questions = [QUESTIONS[name] for name in QUESTIONS if f"{name} " in text]
     return App(text, steps, random.randint(0, len(steps)), questions)
 
 
-def _written(random: Random, name: str) -> str:
-    """A text that `CHOICES` allows for a name."""
-    chosen = random.choice(CHOICES[name])
-    return re.sub(r"\{(\w+)\}", lambda found: _filled(random, found[1]), chosen)
+def written(random: Random, name: str, choices: Mapping[str, Sequence[str]] = CHOICES) -> str:
+    """A text that the choices allow for a name; targets are still called `{out}`."""
+
+    def filled(found: re.Match[str]) -> str:
+        return "{out}" if found[1] == "out" else written(random, found[1], choices)
+
+    return re.sub(r"\{(\w+)\}", filled, random.choice(choices[name]))
 
 
-def _filled(random: Random, name: str) -> str:
-    return "{out}" if name == "out" else _written(random, name)
-
-
-def _numbered(text: str) -> str:
-    """A target of its own for each query."""
-    parts = text.split("{out}")
+def numbered(text: str) -> str:
+    """A target of its own for each query, which a snapshot fills with no expired rows."""
+    parts = REFUSED.sub(r"\1 insert", text).split("{out}")
     return "".join(f"{part}Out{n}" for n, part in enumerate(parts[:-1])) + parts[-1]
 
 
@@ -338,26 +340,34 @@ def _definitions(random: Random, queries: str) -> str:
     """Streams, and the holders that queries name."""
     late, a, b = (f"@key('k') define stream {name} {SCHEMA};\n" for name in ("Late", "A", "B"))
     streams = f"{late}{REORDER}{a}{b}" if random.random() < REORDER_SHARE else a + b
-    return streams + "".join(
-        f"{definition}\n"
-        for name, definition in HOLDERS.items()
-        if re.search(rf"\b{name}\b", queries)
-    )
+    return streams + "".join(f"{definition}\n" for definition in holders(queries))
 
 
-def _steps(random: Random, now_ms: int, has_idle: bool) -> list[Step]:
+def holders(queries: str, known: Mapping[str, str] = HOLDERS) -> list[str]:
+    """The definitions of the holders that queries name."""
+    return [text for name, text in known.items() if re.search(rf"\b{name}\b", queries)]
+
+
+def random_steps(
+    random: Random,
+    now_ms: int,
+    has_idle: bool = False,
+    streams: Sequence[str] = "AAB",
+    gaps_ms: Sequence[int] = GAPS_MS,
+    delays_ms: Sequence[int] = DELAYS_MS,
+) -> list[Step]:
     """Rows, some of them late, and time that passes; in the end five seconds of it."""
     steps: list[Step] = []
     for _ in range(random.randint(12, 45)):
-        now_ms += random.choice((0, 1, 1, 7, 20, 60, 150, 150, 400, 1300))
+        now_ms += random.choice(gaps_ms)
         kind = random.random()
         if has_idle and kind < 0.4:
             steps.append((WALL, now_ms, None))
         elif kind < 0.1:
             steps.append(("", now_ms, None))
         else:
-            late_ms = random.choice((0, 0, 0, 0, 5, 40))
-            steps.append((random.choice("AAB"), now_ms - late_ms, _row(random, now_ms)))
+            late_ms = random.choice(delays_ms)
+            steps.append((random.choice(streams), now_ms - late_ms, _row(random, now_ms)))
     return [*steps, ("", now_ms + 5000, None)]
 
 

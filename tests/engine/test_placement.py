@@ -105,24 +105,18 @@ def test_what_crosses_keys_has_a_stage_of_its_own_only_when_it_is_run_apart() ->
     assert Stages.of(plan, apart=True).used() == (KEYED, CROSSING)
 
 
-@pytest.mark.parametrize(
-    ("middle", "stage"),
-    [
-        ("from S[mid > 1.0] select symbol, mid insert into X;", INTERPRETED),
-        ("from Q[mid > 1.0] select symbol, mid insert into X;", KEYED),
-    ],
-)
-def test_a_partition_is_one_reader(middle: str, stage: int) -> None:
-    """What stands between two interpreted queries of it that read the same is interpreted."""
+@pytest.mark.parametrize("source", ["S", "Q"])
+def test_a_partition_is_one_reader(source: str) -> None:
+    """What stands between two interpreted queries of it is interpreted, whatever it reads."""
     rules = """
     from S[mid > 2.0] select symbol, mid insert into Q;
     partition with (symbol of S, symbol of Q) begin
     from S select symbol, mid RATED One;
-    @info(name='middle') MIDDLE
+    @info(name='middle') from SOURCE[mid > 1.0] select symbol, mid insert into X;
     from S select symbol, mid RATED Two;
     end;
     """
-    assert placed(rules.replace("MIDDLE", middle))["middle"] == stage
+    assert placed(rules.replace("SOURCE", source))["middle"] == INTERPRETED
 
 
 def test_inner_streams_are_compiled_or_interpreted_as_a_whole() -> None:
@@ -170,6 +164,19 @@ def test_where_it_can_be_told(rest: str) -> None:
     table = "define table T (symbol string, mid double);\n"
     rules = table + TOGETHER.replace("TARGET", "Two") + rest
     assert "pairs" in stages(rules).placement.reasons
+
+
+def test_a_partition_is_compiled_as_a_whole_or_not_at_all() -> None:
+    """Else its halves would not know each other's keys."""
+    rules = """
+    partition with (symbol of S) begin
+        @info(name='a') from S[mid > 1.0] select symbol, mid insert into A;
+        @info(name='some') from S select symbol, mid RATED Some;
+    end;
+    @info(name='b') from S select symbol insert into B;
+    """
+    assert placed(rules) == {"a": INTERPRETED, "some": INTERPRETED, "b": KEYED}
+    assert "as a whole" in stages(rules).placement.reasons["a"]
 
 
 def test_a_query_may_be_interpreted_on_demand() -> None:

@@ -66,6 +66,17 @@ def test_other_rules_change_no_name() -> None:
         assert of(more, stream) == of(alone, stream) != []
 
 
+def test_a_further_column_changes_no_name() -> None:
+    """Of the several rows that one record makes."""
+    text = "from S#window.lengthBatch(2) select k, UUID() as id insert into Named;"
+    plain, wider = (
+        interpreted(compile_rules(STREAMS + one))
+        for one in (text, text.replace(" insert", ", UUID() as other insert"))
+    )
+    assert [row["id"] for row in wider] == [row["id"] for row in plain]
+    assert len({name for row in wider for name in (row["id"], row["other"])}) == 2 * len(plain) > 6
+
+
 def test_the_current_time_is_that_of_what_is_under_way() -> None:
     found = of(interpreted(compile_rules(STREAMS + TIMED)), "Timed")
     assert {row["now"] - 1_700_000_000_000 for row in found} == {1000}

@@ -1,0 +1,81 @@
+"""What is known to change a row though it should not: by name, why, and how narrowly.
+
+A difference is made as small as it may be; if one of these then describes the triple that is left,
+it is counted and not reported. Each has a triple that still shows it; when that no longer differs,
+the entry is to be struck off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.metamorphic.minimal import smallest
+from tests.metamorphic.triples import Difference, Triple, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """`covers` says of which triples; `seed` is one that shows it, of that way if one is given."""
+
+    name: str
+    why: str
+    covers: Callable[[Triple], bool]
+    seed: int
+    way: str | None = None
+
+
+KNOWN: tuple[Known, ...] = (
+    Known(
+        "reorder",
+        "natively a row that waits for its order makes others late, and moves clocks, before it"
+        " goes on",
+        lambda one: one.is_compiled and "@reorder" in one.before.text,
+        seed=975,
+    ),
+    Known(
+        "clocks of keys",
+        "natively a key has one clock in what was lived, which its records on all streams move;"
+        " those of a window follow the streams that its rows come from",
+        lambda one: one.is_compiled and one.mode == "lived" and ".time(" in one.before.text,
+        seed=1021,
+    ),
+    Known(
+        "names by UUID()",
+        "they follow from what a query reads and fills; behind an identity query it reads another",
+        lambda one: one.change == "identity" and "UUID()" in one.added,
+        seed=301,
+    ),
+    Known(
+        "snapshots by value",
+        "as in Siddhi, a snapshot lets go of the row that is equal to the one that leaves, which no"
+        " row is when a column holds the time or a name of its own",
+        lambda one: one.change == "column" and "output snapshot" in one.added,
+        seed=9480,
+    ),
+    Known(
+        "full queues",
+        "`max` counts the events of each key until a complex event crosses keys in the engine",
+        lambda one: one.change in ("event", "crossing") and "max =" in one.before.text,
+        seed=467,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A triple that differs, as small as it may be, and what is known of it."""
+
+    triple: Triple
+    difference: Difference
+    known: Known | None
+
+
+def finding(one: Triple) -> Finding | None:
+    """What a triple finds, if it differs."""
+    if verdict(one).difference is None:
+        return None
+    small = smallest(one, lambda other: verdict(other).difference is not None)
+    found = verdict(small).difference
+    assert found is not None
+    return Finding(small, found, next((entry for entry in KNOWN if entry.covers(small)), None))

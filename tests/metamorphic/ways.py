@@ -1,0 +1,257 @@
+"""The ways to run a rule file over the same records: none of them may change a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cep.clocks import Mode
+from cep.engine.distributed import Merge, is_distributable, run_part
+from cep.engine.encode import InputRows
+from cep.engine.native import Compiled, Run
+from cep.engine.rows import Rows
+from cep.engine.snapshot import restore, take
+from cep.hybrid.replay import Hybrid
+from cep.inputs.types import ARROW
+from cep.interpreter.run import InterpretedRun
+from cep.plan.nodes import Plan
+from cep.replay import Source
+
+END = "end"
+"""The stream of the last step: the input ends."""
+Step = tuple[str, int, dict[str, Any] | None]
+"""A record; without a row time passes (stream "") or the input ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row that came out, and the step that it came of; -1 where a way does not tell."""
+
+    n: int
+    stream: str
+    row: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A plan, what is sent to it, and the chance by which a way decides what it may decide."""
+
+    plan: Plan
+    steps: Sequence[Step]
+    mode: Mode
+    seed: int
+
+    @property
+    def random(self) -> Random:
+        return Random(self.seed)
+
+
+class RefusedError(Exception):
+    """A way that does not run such rules, and says so before it begins."""
+
+
+Way = Callable[[Case], list[Line]]
+
+
+def interpreter(case: Case) -> list[Line]:
+    """The meaning: record by record."""
+    run = InterpretedRun(case.plan, mode=case.mode)
+    return [line for n, step in enumerate(case.steps) for line in _interpreted(run, n, step)]
+
+
+def traced(case: Case) -> list[Line]:
+    """With a trace and callbacks that look at everything."""
+    run = InterpretedRun(case.plan, mode=case.mode)
+    run.interpreter.on_trace(lambda place, what, row: None)
+    for stream in case.plan.streams:
+        run.interpreter.on_stream(stream.name, lambda chunk: None)
+    for query in case.plan.queries:
+        run.interpreter.on_query(query.name, lambda at, current, expired: None)
+    return [line for n, step in enumerate(case.steps) for line in _interpreted(run, n, step)]
+
+
+def interpreter_restored(case: Case) -> list[Line]:
+    """Saved and restored between some records."""
+    random, lines = case.random, []
+    run = InterpretedRun(case.plan, mode=case.mode)
+    share = random.choice((0.1, 0.5, 1.0))
+    for n, step in enumerate(case.steps):
+        lines += _interpreted(run, n, step)
+        if random.random() < share:
+            saved = run.interpreter.snapshot()
+            run = InterpretedRun(case.plan, mode=case.mode)
+            run.interpreter.restore(saved)
+    return lines
+
+
+def native(case: Case) -> list[Line]:
+    """Natively as plain Python, record by record."""
+    run = Compiled(case.plan, jit=False).start(mode=case.mode)
+    return [line for n, step in enumerate(case.steps) for line in _native(run, n, step)]
+
+
+def partly(case: Case) -> list[Line]:
+    """Natively, some queries being left to the interpreter."""
+    random = case.random
+    some = [query.name for query in case.plan.queries if random.random() < 0.5]
+    run = Compiled(case.plan, jit=False, interpreted=some).start(mode=case.mode)
+    return [line for n, step in enumerate(case.steps) for line in _native(run, n, step)]
+
+
+def native_restored(case: Case) -> list[Line]:
+    """Natively, saved and restored between some records."""
+    return _restored(case, jit=False)
+
+
+def taken_over(case: Case) -> list[Line]:
+    """Machine code takes over from plain Python midway."""
+    return _restored(case, jit=True)
+
+
+def machine(case: Case) -> list[Line]:
+    """Machine code, record by record."""
+    run = Compiled(case.plan).start(mode=case.mode)
+    return [line for n, step in enumerate(case.steps) for line in _native(run, n, step)]
+
+
+def batched(case: Case) -> list[Line]:
+    """Natively, in batches that end anywhere."""
+    random, lines = case.random, []
+    run = Compiled(case.plan, jit=False).start(mode=case.mode)
+    most = random.choice((2, 5, 1_000))
+    batch: list[tuple[int, Step]] = []
+    for n, step in enumerate(case.steps):
+        if step[2] is not None:
+            batch.append((n, step))
+        if batch and (step[2] is None or len(batch) == most or random.random() < 0.1):
+            lines += _lines(run.feed(_encoded(run, batch)))
+            batch = []
+        if step[2] is None:
+            lines += _native(run, n, step)
+    return lines
+
+
+def by_key(case: Case) -> list[Line]:
+    """Each key in a run of its own, in any number of parts, and the parts put together.
+
+    This is what tasks of Spark do.
+    """
+    rules = Compiled(case.plan, jit=False)
+    if (why := is_distributable(rules)) is not None:
+        raise RefusedError(why)
+    times = [at for _, at, _ in case.steps]
+    if case.mode == "sorted" and times != sorted(times):
+        raise RefusedError("a key's tasks see no other key's records, which make late in history")
+    places = rules.stages.by.keys
+    parts: dict[Any, list[tuple[int, Step]]] = {}
+    for n, step in enumerate(case.steps):
+        if step[2] is not None and step[0] in places:
+            parts.setdefault(step[2][places[step[0]]], []).append((n, step))
+    known = [key for key in parts if key is not None]
+    merge = Merge(rules, known)
+    made = []
+    for place, own in enumerate(parts.values()):
+        run = rules.in_parts.start(known)
+        made.append((place, run_part(run, [_encoded(run, own)])))
+    return _lines(merge.push(made))
+
+
+def database(case: Case) -> list[Line]:
+    """The queries in SQLite, in batches of some size, the rest on our engine behind it."""
+    if case.mode != "sorted":
+        raise RefusedError("a replay is of records in the order of time")
+    if not (records := sources(case.plan, case.steps)):
+        return []
+    with closing(
+        Hybrid(case.plan, "sqlite://", jit=False, batch_events=case.random.choice((1, 3, 1_000)))
+    ) as run:
+        made = list(run.replay(records, until_msc=case.steps[-1][1]))
+    rows = [json.loads(line) for lines in made for line in lines]
+    return [Line(-1, row["stream"], row) for row in rows]
+
+
+INTERPRETED: dict[str, Way] = {"traced": traced, "interpreter restored": interpreter_restored}
+COMPILED: dict[str, Way] = {
+    "native": native,
+    "batched": batched,
+    "partly interpreted": partly,
+    "native restored": native_restored,
+    "by key": by_key,
+    "database": database,
+}
+SLOW: dict[str, Way] = {"machine code": machine, "taken over": taken_over}
+WAYS = {"interpreter": interpreter, **INTERPRETED, **COMPILED, **SLOW}
+RECORDS_ONLY = frozenset({"by key", "database"})
+"""They take records and the end of the input, no time that passes between them."""
+
+
+def sources(plan: Plan, steps: Sequence[Step]) -> list[Source]:
+    """The records as replay reads them from files."""
+    found = []
+    for stream in plan.sources:
+        own = [(n, at, row) for n, (name, at, row) in enumerate(steps)
+               if name == stream.name and row is not None]  # fmt: skip
+        columns = {"time_msc": pa.array([at for _, at, _ in own], pa.int64())}
+        for one in stream.schema.attributes:
+            values = [row[one.name] for _, _, row in own]
+            columns[one.name] = pa.array(values, ARROW[one.type])
+        if own:
+            found.append(Source(stream, pa.table(columns), np.array([n for n, _, _ in own])))
+    return found
+
+
+def _interpreted(run: InterpretedRun, n: int, step: Step) -> list[Line]:
+    stream, at, row = step
+    if row is not None:
+        made = run.push_row(stream, at, row)
+    else:
+        made = run.end(at) if stream == END else run.advance(at)
+    return [Line(n, one["stream"], one) for one in made]
+
+
+def _native(run: Run, n: int, step: Step) -> list[Line]:
+    stream, at, row = step
+    if row is not None:
+        return _lines(run.feed(_encoded(run, [(n, step)])))
+    return _lines(run.end(at, n) if stream == END else run.advance(at, n, is_complete=True))
+
+
+def _lines(rows: Rows) -> list[Line]:
+    made = zip(rows.orders.tolist(), rows.dicts(), strict=True)
+    return [Line(n, row["stream"], row) for n, row in made]
+
+
+def _encoded(run: Run, records: Iterable[tuple[int, Step]]) -> InputRows:
+    """Records of several streams as one batch, at their places in the order."""
+    own: dict[str, list[tuple[int, int, dict[str, Any]]]] = {}
+    for n, (stream, at, row) in records:
+        assert row is not None
+        own.setdefault(stream, []).append((n, at, row))
+    parts = []
+    for stream, some in own.items():
+        names = run.encoder.source(stream).schema.names
+        columns = {name: [row[name] for _, _, row in some] for name in names}
+        times = np.array([at for _, at, _ in some], np.int64)
+        order = np.array([n for n, _, _ in some], np.int64)
+        parts.append(run.encoder.encode(stream, columns, times, order))
+    return InputRows.merge(parts)
+
+
+def _restored(case: Case, *, jit: bool) -> list[Line]:
+    random, lines = case.random, []
+    plain = Compiled(case.plan, jit=False)
+    run, following = plain.start(mode=case.mode), Compiled(case.plan, jit=True) if jit else plain
+    cut = random.randrange(len(case.steps))
+    share = 0.0 if jit else random.choice((0.1, 0.5, 1.0))
+    for n, step in enumerate(case.steps):
+        lines += _native(run, n, step)
+        if n == cut or random.random() < share:
+            run = restore(following, take(run))
+    return lines
