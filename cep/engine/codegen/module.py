@@ -306,7 +306,9 @@ class ModuleSource:
             self._write_row(w, stream.name, number, scope.columns, key)
             return
         row = w.let("row", f"write_row(gi, oi, order, {number}, t, {key})")
-        w(f"oi[{row}, {OUT_ATTRIBUTES}:] = oi[r, {OUT_ATTRIBUTES}:]")
+        cell = w.name("cell")
+        with w.block(f"for {cell} in range({OUT_ATTRIBUTES}, oi.shape[1]):"):
+            w(f"oi[{row}, {cell}] = oi[r, {cell}]")  # a slice would need memory of Numba's
 
     def _write_query(self, w: Writer, query: Query, stream: str, scope: Scope, key: str) -> None:
         if isinstance(query.input, Match):
