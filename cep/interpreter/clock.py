@@ -1,7 +1,8 @@
 """One clock: it is told the time, and fires what is due in order of time.
 
-While a timer fires, the clock stands at its due time, so that what is read of it then does not
-depend on how far the next record is. (Siddhi's stands at its new time already in event time.)
+Two ways to move it, as in Siddhi: with `jump`, the way of event time, the clock stands at its new
+time while earlier timers fire, each told its own due time; with `glide`, the way of a clock that
+runs by itself, it stands at each due time in turn.
 """
 
 from __future__ import annotations
@@ -124,7 +125,9 @@ class Clock:
 
     def jump(self, to_ms: int) -> None:
         """A record of that time is next: fire what is due by then, also what is overdue."""
-        self.glide(to_ms if self.now_ms is None else max(to_ms, self.now_ms))
+        self.move(to_ms)
+        while self.is_due(self.now_ms or 0):
+            self.fire_next()
 
     def glide(self, to_ms: int) -> None:
         """Let time pass, standing at each due time while it fires."""
@@ -156,13 +159,7 @@ class Clock:
 
 def move_together(times_ms: Mapping[Clock, int]) -> None:
     """Let clocks move, each to a time, firing what is due in one order, what is set included."""
-    targets = {clock: max(to_ms, clock.now_ms or to_ms) for clock, to_ms in times_ms.items()}
-    while True:
-        heads = [clock for clock, to_ms in targets.items() if clock.is_due(to_ms)]
-        if not heads:
-            break
-        first = min(heads, key=Clock.order)
-        first.move(first.order()[0])
-        first.fire_next()
-    for clock, to_ms in targets.items():
+    for clock, to_ms in times_ms.items():
         clock.move(to_ms)
+    while heads := [clock for clock in times_ms if clock.is_due(clock.now_ms or 0)]:
+        min(heads, key=Clock.order).fire_next()

@@ -69,10 +69,6 @@ REFUSED = {
         **dict.fromkeys(("query1", "query2", "query3"), SEVERAL),
         "query4": "it reads All, which the database does not make",
     },
-    "window-fed-by-time": {
-        "query1": "notimpl: Each, a trigger, which fires as time passes",
-        "query2": "it reads Q, which the database does not make",
-    },
     "signals-are-streams": {"query1": "it reads Buy, which the database does not make"},
 }
 """Queries that our engine runs behind the database, by case, and why."""
