@@ -239,9 +239,8 @@ class InterpretedStage:
         self._order = order
         if self.interpreter.now_ms is None:
             self.interpreter.start(told.time_msc)
-        if told.is_complete:
-            self.interpreter.complete(keys, told.time_msc)
-        self.interpreter.advance_keys(keys, told.time_msc, common_ms, self.n_of(order))
+        n, is_complete = self.n_of(order), told.is_complete
+        self.interpreter.advance_keys(keys, told.time_msc, common_ms, n, is_complete=is_complete)
         return self._output(objects)
 
     def end(self, time_ms: int, order: int, objects: list[Any]) -> tuple[OutputRows, OutputRows]:

@@ -203,8 +203,7 @@ class Interpreter:
             self.advance(time_ms, n)
             return
         self.shared.cause.begin(n)
-        for stream, stage in self._graph.reorder.items():
-            self._feed_each(stream, stage.advance(time_ms))
+        self._release(time_ms)
 
     def advance(self, time_ms: int, n: int | None = None, *, is_complete: bool = False) -> None:
         """Let time pass: fire what is due up to `time_ms`. Rows that wait for order come first.
@@ -213,8 +212,7 @@ class Interpreter:
         records have come, as is implied where they are sorted.
         """
         self.shared.cause.begin(n)
-        for stream, stage in self._graph.reorder.items():
-            self._feed_each(stream, stage.advance(time_ms))
+        self._release(time_ms)
         if self.playback:
             self._pass(time_ms - self._graph.lag_ms, is_complete=is_complete)
         else:
@@ -222,9 +220,20 @@ class Interpreter:
             self.shared.clocks.glide(time_ms)
 
     def advance_keys(
-        self, keys: Collection[str], time_ms: int, common_ms: int | None, n: int | None = None
+        self,
+        keys: Collection[str],
+        time_ms: int,
+        common_ms: int | None,
+        n: int | None = None,
+        *,
+        is_complete: bool,
     ) -> None:
-        """Let time pass for some keys alone; for every key it has passed up to `common_ms`."""
+        """Take a watermark: time has passed for these keys, and for every key up to `common_ms`.
+
+        `is_complete`: all their earlier records have come, so that those that still come are late.
+        """
+        if is_complete:
+            self.shared.lateness.complete(keys, time_ms)
         self._begin(time_ms)
         if common_ms is not None:
             self.let_go(common_ms, n)
@@ -232,10 +241,6 @@ class Interpreter:
         self.shared.clocks.pass_time_of(
             keys, time_ms - lag_ms, None if common_ms is None else common_ms - lag_ms
         )
-
-    def complete(self, keys: Collection[str], time_ms: int) -> None:
-        """Take a watermark of some keys: records before it that still come are late."""
-        self.shared.lateness.complete(keys, time_ms)
 
     def end(self, time_ms: int, n: int | None = None) -> None:
         """The input ends here: as `advance`, but that no row waits any more for earlier ones."""
@@ -360,6 +365,11 @@ class Interpreter:
             self.start()
             relative = self.playback and time_ms < RELATIVE_BELOW_MS
             self.start(0 if relative else time_ms)
+
+    def _release(self, time_ms: int) -> None:
+        """Let rows go on that have waited for earlier ones up to that time."""
+        for stream, stage in self._graph.reorder.items():
+            self._feed_each(stream, stage.advance(time_ms))
 
     def _feed_each(self, stream: str, rows: Chunk) -> None:
         for row in rows:

@@ -70,13 +70,8 @@ class InterpretedRun:
     def tell(
         self, keys: Collection[str], time_ms: int, common_ms: int | None, *, is_complete: bool
     ) -> list[OutputRow]:
-        """Take a watermark: time has passed for these keys, and for every key up to `common_ms`.
-
-        `is_complete`: all their earlier records have come, so that those that still come are late.
-        """
-        if is_complete:
-            self.interpreter.complete(keys, time_ms)
-        self.interpreter.advance_keys(keys, time_ms, common_ms)
+        """Take a watermark of some keys; see `Interpreter.advance_keys`."""
+        self.interpreter.advance_keys(keys, time_ms, common_ms, is_complete=is_complete)
         return self._taken()
 
     def end(self, time_ms: int) -> list[OutputRow]:
