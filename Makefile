@@ -21,7 +21,7 @@ test: $(STAMP)  ## run the tests, with a sample of the generated examples
 	$(BIN)/pytest -n $(JOBS) --dist loadfile
 
 test-all: $(STAMP)  ## run all tests with all their examples: the long campaigns
-	$(BIN)/pytest -n $(JOBS) --dist loadfile --campaign
+	$(BIN)/pytest -n $(JOBS) --dist loadfile --campaign --timeout 7200
 
 explore: $(STAMP)  ## run the property tests on new random examples until one fails: ROUNDS=1
 	@for round in $$(seq $(ROUNDS)); do echo "== round $$round of $(ROUNDS)"; \

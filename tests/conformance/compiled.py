@@ -87,7 +87,8 @@ class CompiledDriver:
     @property
     def _run(self) -> Run:
         if self._started is None:
-            self._started = self._heard(self._rules().start())
+            run = self._rules().start(mode="sorted")  # the recorded engine has one clock
+            self._started = self._heard(run)
         return self._started
 
     def _rules(self) -> Compiled:
