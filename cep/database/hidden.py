@@ -9,18 +9,8 @@ from hashlib import sha1
 from cep.database.silence import without_silence
 from cep.plan.expressions import Column
 from cep.plan.nodes import Operator, Origin, Plan, Stream
-from cep.plan.query import (
-    Correlation,
-    Filter,
-    Input,
-    Insert,
-    Join,
-    Match,
-    Matching,
-    Query,
-    StreamInput,
-    Window,
-)
+from cep.plan.query import Correlation, Input, Join, Match, Matching, Query, StreamInput
+from cep.plan.steps import Filter, Insert, Window, selecting
 
 HIDDEN = "#"
 """What the names of such streams begin with."""
@@ -75,7 +65,7 @@ def _passing(name: str, source: StreamInput) -> Query:
         (one.name, Column(place, one.name, one.type))
         for place, one in enumerate(source.schema.attributes)
     )
-    return Query(name, source, columns, Insert(name, "current"), schema=source.schema)
+    return Query(name, source, selecting(columns), Insert(name, "current"))
 
 
 def _changed(query: Query, hidden: _Hidden) -> Query:

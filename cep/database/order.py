@@ -13,7 +13,8 @@ from itertools import groupby
 
 from cep.database.descent import Descent
 from cep.plan.nodes import Event, Plan
-from cep.plan.query import Holder, Insert, Query
+from cep.plan.query import Query
+from cep.plan.steps import Holder, Insert
 
 VISITS_MAX = 100_000
 """Plans in which one event takes more ways than this are not followed to the end."""

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from cep.database.errors import Refusal
 from cep.database.order import Arrivals
 from cep.plan.nodes import Operator, Origin, Plan
-from cep.plan.query import Holder, Insert, Join, Query, Return, StreamFunction, StreamInput
+from cep.plan.query import Join, Query, StreamInput
+from cep.plan.steps import Holder, Insert, Return, StreamFunction
 
 BINDING = "events are bound in a queue that repetition and opposites change one by one"
 
@@ -33,7 +34,7 @@ def _reasons(query: Query, plan: Plan, reached: Arrivals) -> Iterator[str]:
         yield "partitions"
     if query.rate is not None:
         yield "`output .. every`: rates"
-    if query.order_by or query.limit is not None or query.offset is not None:
+    if query.cuts_chunks:
         yield "`order by`, `limit` and `offset`, which cut the rows that come together"
     for one in query.inputs:
         yield from _of_input(one, plan)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from cep.plan.expressions import Column, Constant, Expression, Logical, children
-from cep.plan.query import Filter, Matching
+from cep.plan.query import Matching
+from cep.plan.steps import Filter
 from cep.plan.types import Type
 
 VARIABLES = 1

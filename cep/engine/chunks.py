@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Set
 from cep.engine.linear import completes_many, may_follow
 from cep.plan.expressions import InTable, walk
 from cep.plan.nodes import Aggregation, Event, Plan
-from cep.plan.query import Delete, Holder, Insert, Join, Match, Query, StreamInput, Update
+from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.separable import expressions
+from cep.plan.steps import Delete, Holder, Insert, Update
 
 Reader = Query | Event | Aggregation
 ASKED = " is asked"
@@ -148,7 +149,7 @@ def makes_one(query: Query) -> bool:
 
 def _looks_at_each(query: Query) -> bool:
     """Whether rows of a chunk are to a query what they would be one by one."""
-    cut = query.rate is not None or query.limit is not None or query.offset or query.order_by
+    cut = query.rate is not None or query.cuts_chunks
     kinds = getattr(query.output, "events", "current")
     return may_follow(query) and not cut and kinds == "current"
 

@@ -25,20 +25,10 @@ from cep.plan.expressions import (
 )
 from cep.plan.functions import scalar_of
 from cep.plan.nodes import Event, Plan
-from cep.plan.query import (
-    Correlation,
-    Filter,
-    Holder,
-    Insert,
-    Join,
-    Match,
-    Matching,
-    Query,
-    StreamInput,
-    Window,
-)
+from cep.plan.query import Correlation, Join, Match, Matching, Query, StreamInput
 from cep.plan.rewrite import is_condition
 from cep.plan.separable import Separability
+from cep.plan.steps import Filter, Holder, Insert, Window
 from cep.plan.types import Type
 
 
@@ -99,7 +89,7 @@ def _reasons(query: Query) -> Iterator[str]:
         yield f"it puts out {query.output.events} events"
     if query.rate is not None:
         yield "its output is rate limited"
-    if query.order_by or query.limit is not None or query.offset is not None:
+    if query.cuts_chunks:
         yield "it orders or limits its output"
     yield from _aggregate_reasons(query.aggregates)
     for expression in _expressions(query):

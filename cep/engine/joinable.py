@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cep.plan.expressions import EventTime, walk
-from cep.plan.query import Filter, Holder, Join, Query, StreamInput
+from cep.plan.query import Join, Query, StreamInput
+from cep.plan.steps import Filter, Holder
 
 WINDOWS = ("time", "length")
 

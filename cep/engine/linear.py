@@ -15,10 +15,7 @@ from cep.plan.query import (
     AbsentState,
     CountState,
     EveryState,
-    Filter,
     GroupState,
-    Holder,
-    Insert,
     Join,
     LogicalState,
     Match,
@@ -30,6 +27,7 @@ from cep.plan.query import (
     StreamState,
 )
 from cep.plan.rewrite.conjunctions import conjuncts
+from cep.plan.steps import Filter, Holder, Insert
 
 STATES_MAX = 60
 """States of a sequence have a bit each in a whole number."""

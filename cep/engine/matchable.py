@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 
 from cep.plan.expressions import Expression
-from cep.plan.query import Filter, Holder, Matching, Query
+from cep.plan.query import Matching, Query
 from cep.plan.regex import Regex, Steps, automaton, steps
+from cep.plan.steps import Filter, Holder
 from cep.plan.types import Type
 
 STATES_MAX = 40

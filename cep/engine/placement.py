@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 
 from cep.engine.chunks import Chunks, makes_one
 from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, Signal
-from cep.plan.query import Holder, Insert, Query, StreamInput
+from cep.plan.query import Query, StreamInput
 from cep.plan.separable import Separability
+from cep.plan.steps import Holder, Insert
 
 TIMED, KEYED, CROSSING, INTERPRETED, BEHIND = range(5)
 """TIMED is no stage of its own: what the interpreter's timers make before a record comes first."""

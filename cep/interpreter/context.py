@@ -19,7 +19,7 @@ from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
 from cep.plan.change import Part
 from cep.plan.clocks import ClockOf
-from cep.plan.query import Kinds
+from cep.plan.steps import Kinds
 
 if TYPE_CHECKING:
     from cep.interpreter.events.keys import KeySlots

@@ -12,7 +12,7 @@ from cep.interpreter.tables.index import Index
 from cep.interpreter.tables.search import Find
 from cep.interpreter.windows import WindowPart
 from cep.plan.expressions import Expression
-from cep.plan.query import Window
+from cep.plan.steps import Window
 
 INDEXED = frozenset({"length", "time", "timeLength", "externalTime"})
 """Windows whose rows leave one by one, each told by an expired row: in the order in which they

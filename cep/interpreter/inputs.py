@@ -10,7 +10,8 @@ from cep.interpreter.rows import Chunk, Emit
 from cep.interpreter.stream_functions import make_stream_function
 from cep.interpreter.windows import WindowPart, make_window
 from cep.plan.expressions import Expression
-from cep.plan.query import Filter, Handler, StreamInput
+from cep.plan.query import StreamInput
+from cep.plan.steps import Filter, Handler
 from cep.plan.types import Schema
 
 

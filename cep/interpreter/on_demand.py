@@ -7,12 +7,13 @@ from typing import Any
 
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.rows import Chunk, Row
-from cep.interpreter.selector import Selector
+from cep.interpreter.selection import Selection
 from cep.interpreter.tables import make_writer
 from cep.interpreter.tables.search import Find, Holder, Search
 from cep.plan.expressions import TABLE_SLOT, Expression
-from cep.plan.query import Holder as Source
-from cep.plan.query import Insert, OnDemandQuery, Query, Return, StreamInput
+from cep.plan.query import OnDemandQuery
+from cep.plan.steps import Holder as Source
+from cep.plan.steps import Insert, Return
 
 PLACE = "on-demand"
 
@@ -51,10 +52,10 @@ def answer(query: OnDemandQuery, shared: Shared) -> list[list[Any]] | None:
 def _selected(query: OnDemandQuery, context: Context) -> Chunk:
     """The found rows, selected as one chunk."""
     selected: Chunk = []
-    selector = Selector(_as_query(query), context, False, selected.extend)
+    selection = Selection(query, "current", context, selected.extend)
     found = list(_found(query, context))
     if found:
-        selector.process(found)
+        selection.process(found)
     return selected
 
 
@@ -92,20 +93,3 @@ def _write(query: OnDemandQuery, rows: Chunk, context: Context) -> None:
         (shared.tables if target in shared.tables else shared.windows)[target].add(rows)
     elif not isinstance(query.output, Return):
         make_writer(query.output, context)(rows)
-
-
-def _as_query(query: OnDemandQuery) -> Query:
-    """The query as the selector knows queries."""
-    return Query(
-        name=PLACE,
-        input=StreamInput(query.source or "", query.schema),
-        projection=query.projection,
-        output=Return("current"),
-        aggregates=query.aggregates,
-        group_by=query.group_by,
-        having=query.having,
-        order_by=query.order_by,
-        limit=query.limit,
-        offset=query.offset,
-        schema=query.schema,
-    )

@@ -8,7 +8,7 @@ from cep.interpreter.context import Context
 from cep.interpreter.rows import Chunk, Emit, Kind
 from cep.interpreter.streams import Junction
 from cep.interpreter.tables import make_writer
-from cep.plan.query import Holder, Insert, Output, Return
+from cep.plan.steps import Holder, Insert, Output, Return
 
 QueryCallback = Callable[[int, Chunk | None, Chunk | None], None]
 """Told (time of the last row, current rows, expired rows); None where there are none of a kind."""

@@ -9,7 +9,7 @@ from typing import Any
 from cep.interpreter.fed import Fed
 from cep.interpreter.indicators import Constants, Indicator
 from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
-from cep.plan.query import StreamFunction
+from cep.plan.steps import StreamFunction
 
 
 def own_indicator(function: StreamFunction) -> Callable[[list[Evaluator], Constants], Indicator]:

@@ -1,4 +1,4 @@
-"""A query while it runs: input, selector, rate, output, in that order."""
+"""A query while it runs: input, selection, rate, output, in that order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cep.interpreter.matching import MatchingPart
 from cep.interpreter.outputs import Publisher, QueryCallback, make_write
 from cep.interpreter.rates import make_limiter
 from cep.interpreter.rows import Emit
-from cep.interpreter.selector import Selector
+from cep.interpreter.selection import Selection
 from cep.interpreter.streams import Junction
 from cep.plan.query import Correlation, Join, Match, Matching, Query, StreamInput
 
@@ -37,11 +37,10 @@ class RunningQuery:
         self._shared = context.shared
         publisher = Publisher(callbacks, make_write(query.output, stream, context))
         self._limiter = make_limiter(query, context, publisher.send)
-        every_row = query.rate is not None and query.rate.kind == "snapshot"
-        selector = Selector(query, context, every_row, self._limiter.process)
+        selection = Selection(query, query.output.events, context, self._limiter.process)
         self.receivers: list[Receiver]
         self._start: Start | None = None
-        self.receivers, self._start = _make_source(query, context, selector)
+        self.receivers, self._start = _make_source(query, context, selection)
 
     def start(self, time_ms: int) -> None:
         """Begin: rates count their periods from here, leading absent states wait from here.
@@ -63,22 +62,22 @@ def _owner(query: Query) -> str:
 
 
 def _make_source(
-    query: Query, context: Context, selector: Selector
+    query: Query, context: Context, selection: Selection
 ) -> tuple[list[Receiver], Start | None]:
     """What the query subscribes, and what has to be told of its start."""
     match query.input:
         case StreamInput():
-            part = make_input(query.input, context, selector.process)
+            part = make_input(query.input, context, selection.process)
             return [(query.input.stream, part.receive)], None
         case Join():
-            join = make_join(query.input, context, selector.process_all)
+            join = make_join(query.input, context, selection.process_all)
             return join.receivers(), None
         case Correlation():
-            correlation = CorrelationPart(query.input, context, selector.process_all)
+            correlation = CorrelationPart(query.input, context, selection.process_all)
             return correlation.receivers(), None
         case Matching():
-            matching = MatchingPart(query.input, context, selector.process_all)
+            matching = MatchingPart(query.input, context, selection.process_all)
             return [(query.input.input.stream, matching.receive)], None
         case Match():
-            match_ = make_match(query.input, context, selector.process_all)
+            match_ = make_match(query.input, context, selection.process_all)
             return match_.receivers(), match_.start

@@ -21,7 +21,7 @@ class Row:
 
     `time` is in ms UTC. `values` are the attributes of a query over one stream. Rows of joins,
     patterns and sequences have `slots` instead: per slot a row, None, or the list of rows that a
-    counted state has collected. The selector fills `aggregates` and `output`.
+    counted state has collected. The selection fills `aggregates` and `output`.
     """
 
     __slots__ = ("aggregates", "group", "kind", "output", "slots", "time", "values")

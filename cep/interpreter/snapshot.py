@@ -13,7 +13,7 @@ from cep.interpreter.codec import pack
 from cep.interpreter.context import Stateful
 from cep.plan.nodes import Plan
 
-FORMAT = 3
+FORMAT = 4
 SIDDHI_FORMAT = 2
 """The form of what parts keep in Siddhi's mode alone; a snapshot of another one is refused."""
 

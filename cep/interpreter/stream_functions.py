@@ -17,7 +17,7 @@ from cep.interpreter.own import own_indicator
 from cep.interpreter.rows import Chunk, Emit, Evaluator, Row
 from cep.plan.expressions import Constant
 from cep.plan.groups import Group, group_of
-from cep.plan.query import StreamFunction
+from cep.plan.steps import StreamFunction
 
 Apply = Callable[[Chunk], Chunk]
 INDICATORS: dict[str, Callable[[list[Evaluator], Constants], Indicator]] = {

@@ -31,6 +31,8 @@ from cep.plan.expressions import Aggregate, Column, EventTime, Expression, Logic
 from cep.plan.regex import automaton
 from cep.plan.rewrite.expressions import map_children
 from cep.plan.scope import Place
+from cep.plan.steps import Filter as PlanFilter
+from cep.plan.steps import Insert, Step, schema_of, selecting
 from cep.plan.types import Attribute, Schema, Type
 
 
@@ -122,7 +124,7 @@ class _Lowering:
             on = condition if inner.on is None else Logical("and", inner.on, condition)
             combined = Combined(inner.reads, on)
             return combined if node.span is None else self._results(node, combined)
-        source, handler = inner.source, plan.Filter(condition)
+        source, handler = inner.source, PlanFilter(condition)
         if node.span is not None and may_leave_out(source.window):
             behind = replace(source, after=(*source.after, handler))
             return self._results(node, Read(inner.name, behind))
@@ -206,12 +208,10 @@ class _Lowering:
         columns = tuple(value for _, value in groups if isinstance(value, Column))
         if len(columns) < len(groups):
             raise QueryError(f"{self._name}: group_by takes attributes, not {node.group_by}")
-        made = self._put(target, _source(relation), tuple(groups + values))
-        having = None if node.having is None else check.having(node.having, made.schema)
-        self.queries[-1] = replace(
-            made, aggregates=tuple(aggregates), group_by=columns, having=having
-        )
-        return self.queries[-1]
+        made = tuple(groups + values)
+        having = None if node.having is None else check.having(node.having, schema_of(made))
+        steps = selecting(made, aggregates=tuple(aggregates), group_by=columns, having=having)
+        return self._put_steps(target, _source(relation), steps)
 
     def _matcher(self, node: PatternMatcher, target: str) -> plan.Query:
         read = self._read(node.input)
@@ -251,14 +251,10 @@ class _Lowering:
     def _put(
         self, target: str, source: plan.Input, values: Sequence[tuple[str, Expression]]
     ) -> plan.Query:
-        schema = Schema(tuple(Attribute(name, value.type) for name, value in values))
-        made = plan.Query(
-            name=target,
-            input=source,
-            projection=tuple(values),
-            output=plan.Insert(target, "current"),
-            schema=schema,
-        )
+        return self._put_steps(target, source, selecting(tuple(values)))
+
+    def _put_steps(self, target: str, source: plan.Input, steps: tuple[Step, ...]) -> plan.Query:
+        made = plan.Query(target, source, steps, Insert(target, "current"))
         self.queries.append(made)
         return made
 

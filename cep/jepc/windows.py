@@ -15,7 +15,7 @@ from cep.jepc.queries import (
     TimeWindow,
     Window,
 )
-from cep.plan import query as plan
+from cep.plan import steps as plan
 from cep.plan.expressions import Column, Constant, Expression
 from cep.plan.types import Schema, Type
 

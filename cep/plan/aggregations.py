@@ -12,7 +12,8 @@ from cep.plan.joins import UNITS, unit_named
 from cep.plan.nodes import Aggregation, Stream
 from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.scope import Place, Scope
-from cep.plan.selection import SelectionBuilder, schema_of
+from cep.plan.selection import SelectionBuilder
+from cep.plan.steps import GroupBy, Project, schema_of
 from cep.plan.streams import Streams, holder_of
 from cep.plan.types import Attribute, Schema, Type
 
@@ -69,9 +70,7 @@ class AggregationBuilder:
         return Aggregation(
             name=node.name.text,
             input=source,
-            projection=projection,
-            aggregates=tuple(selection.aggregates),
-            group_by=group_by,
+            steps=(GroupBy(group_by, tuple(selection.aggregates)), Project(projection)),
             by=self._by(node, scope),
             durations=node.durations,
             schema=Schema((START, *schema_of(projection).attributes)),

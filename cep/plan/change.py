@@ -15,7 +15,8 @@ from typing import Any
 from cep.plan.expressions import InTable
 from cep.plan.nodes import Chained, Complex, Event, Operator, Plan, Ref, Signal, leaves, nodes_below
 from cep.plan.nodes import Sequence as Followed
-from cep.plan.query import Holder, Insert, Match, Query, Return
+from cep.plan.query import Match, Query
+from cep.plan.steps import Holder, Insert, Return
 
 Part = tuple[str, str]
 """What it is (`query`, `event`, `engine`, `table`, ..) and its name."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from cep.plan.change import Part, written_by
 from cep.plan.expressions import Column
 from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, ValueKey
-from cep.plan.query import Holder, Query, StreamInput
+from cep.plan.query import Query, StreamInput
+from cep.plan.steps import Holder
 
 Held = dict[str, frozenset[int]]
 """By stream: which of its attributes hold the key of the source row that a row follows from."""
@@ -190,8 +191,7 @@ def _keys_of_query(plan: Plan, query: Query, held: Held) -> frozenset[int] | Non
     if window is not None and window.name == "session":
         key = window.arguments[1]
         return keys if isinstance(key, Column) and key.position in keys else None
-    crosses = query.order_by or query.limit is not None or query.offset is not None
-    if crosses or (window is not None and window.name in _TOGETHER):
+    if query.cuts_chunks or (window is not None and window.name in _TOGETHER):
         return None
     return keys if any(_holds(query, column, held) for column in query.group_by) else None
 

@@ -11,29 +11,38 @@ from cep.plan.query import (
     AbsentState,
     Correlation,
     CountState,
-    Delete,
     EveryState,
-    Filter,
     GroupState,
-    Handler,
     Input,
-    Insert,
     Join,
     LogicalState,
     Match,
     Matching,
     NextState,
-    Output,
     Query,
-    Rate,
-    Return,
     State,
     StreamInput,
     StreamState,
+)
+from cep.plan.regex import regex_text
+from cep.plan.steps import (
+    Delete,
+    Filter,
+    GroupBy,
+    Handler,
+    Insert,
+    Last,
+    Order,
+    Output,
+    Project,
+    Rate,
+    Return,
+    Slice,
+    Sort,
+    Step,
     Update,
     Window,
 )
-from cep.plan.regex import regex_text
 from cep.plan.text import Speech, duration_text, expression_text
 
 TIMES = {
@@ -61,17 +70,42 @@ def query_clauses(query: Query) -> list[str]:
     """The clauses of a query, in the order in which they work."""
     speech = speech_of(query)
     lines = _input(query.input, speech)
-    if query.aggregates:
-        lines.append("aggregate " + ", ".join(map(speech.aggregate, query.aggregates)))
-    if query.group_by:
-        lines.append("group by " + speech.listed(query.group_by))
-    lines.append("select " + ", ".join(_selected(query.projection, speech)))
-    if query.having is not None:
-        lines.append(f"having {speech.text(query.having)}")
-    lines += _cut(query, speech)
-    if query.rate is not None:
-        lines.append(_rate(query.rate))
+    for step in query.steps:
+        lines += _step(step, query, speech)
     return lines + _output(query.output, query)
+
+
+def _step(step: Step, query: Query, speech: Speech) -> Iterator[str]:
+    match step:
+        case GroupBy():
+            if step.aggregates:
+                yield "aggregate " + ", ".join(map(speech.aggregate, step.aggregates))
+            if step.columns:
+                yield "group by " + speech.listed(step.columns)
+        case Project():
+            yield "select " + ", ".join(_selected(step.columns, speech))
+        case Filter():
+            yield f"having {speech.text(step.condition)}"
+        case Last():
+            yield "of each chunk the last row" + (" of each group" if step.by_group else "")
+        case Sort():
+            keys = (_sort_key(key, query, speech) for key in step.keys)
+            yield "order by " + ", ".join(keys)
+        case Slice():
+            if step.limit is not None:
+                yield f"limit {step.limit}"
+            if step.offset:
+                yield f"offset {step.offset}"
+        case Rate():
+            yield _rate(step)
+
+
+def _sort_key(key: Order, query: Query, speech: Speech) -> str:
+    if key.value is None:
+        name, _ = query.projection[key.position]
+    else:
+        name = speech.text(key.value)
+    return name + (" desc" if key.descending else "")
 
 
 def speech_of(query: Query) -> Speech:
@@ -212,26 +246,6 @@ def state_text(state: State, arrow: str) -> str:
 def _named(state: StreamState) -> str:
     stream = state.input.stream
     return stream if state.reference == stream else f"{state.reference}={stream}"
-
-
-def _cut(query: Query, speech: Speech) -> list[str]:
-    lines: list[str] = []
-    if query.order_by:
-        keys = (
-            (
-                query.projection[order.position][0]
-                if order.value is None
-                else speech.text(order.value)
-            )
-            + (" desc" if order.descending else "")
-            for order in query.order_by
-        )
-        lines.append("order by " + ", ".join(keys))
-    if query.limit is not None:
-        lines.append(f"limit {query.limit}")
-    if query.offset is not None:
-        lines.append(f"offset {query.offset}")
-    return lines
 
 
 def _rate(rate: Rate) -> str:

@@ -10,7 +10,8 @@ from cep.lang import ast
 from cep.lang.errors import Span
 from cep.plan.nodes import Complex, Engine, Event, Operator, Signal
 from cep.plan.problems import Problems
-from cep.plan.query import Delete, Query, Update
+from cep.plan.query import Query
+from cep.plan.steps import Delete, Update
 
 ENGINE = "engine "
 

@@ -14,9 +14,10 @@ from cep.plan.expressions import Column
 from cep.plan.functions import STREAM_FUNCTIONS
 from cep.plan.kinds import unknown
 from cep.plan.problems import Problems, Skip, with_article
-from cep.plan.query import Filter, Handler, Holder, StreamFunction, StreamInput
+from cep.plan.query import StreamInput
 from cep.plan.scope import Place, Scope
 from cep.plan.signatures import Signature, null
+from cep.plan.steps import Filter, Handler, Holder, StreamFunction
 from cep.plan.streams import Known, Streams, holder_of
 from cep.plan.types import Attribute, Schema, Type
 from cep.plan.window_builder import as_call, build_window, handler_name

@@ -11,8 +11,9 @@ from cep.plan.expressions import Constant, Expression
 from cep.plan.inputs import InputBuilder, need_whole
 from cep.plan.nodes import Aggregation
 from cep.plan.problems import Problems, with_article
-from cep.plan.query import Holder, Join, StreamInput
+from cep.plan.query import Join, StreamInput
 from cep.plan.scope import Place, Scope
+from cep.plan.steps import Holder
 from cep.plan.streams import Known, Streams
 from cep.plan.types import Type
 

@@ -16,7 +16,6 @@ from cep.plan.query import (
     EveryState,
     ExpiredPartials,
     GroupState,
-    Holder,
     LogicalState,
     Match,
     NextState,
@@ -24,6 +23,7 @@ from cep.plan.query import (
     StreamState,
 )
 from cep.plan.scope import Place, Scope
+from cep.plan.steps import Holder
 from cep.plan.streams import Streams
 from cep.plan.types import Schema
 

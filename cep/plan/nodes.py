@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
-from cep.plan.expressions import Aggregate, Column, Expression
-from cep.plan.query import Kinds, Query, StreamInput, Window
+from cep.plan.expressions import Column, Expression
+from cep.plan.query import HasSteps, Query, StreamInput
+from cep.plan.steps import Kinds, Step, Window
 from cep.plan.types import Schema, Type
 
 
@@ -114,7 +115,7 @@ class Trigger:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregation:
+class Aggregation(HasSteps):
     """`define aggregation`: running values per calendar unit, group and bucket.
 
     `durations` are calendar units, finest first. `by` is the timestamp (long ms or string); None
@@ -124,9 +125,7 @@ class Aggregation:
 
     name: str
     input: StreamInput
-    projection: tuple[tuple[str, Expression], ...]
-    aggregates: tuple[Aggregate, ...]
-    group_by: tuple[Column, ...]
+    steps: tuple[Step, ...]
     by: Expression | None
     durations: tuple[str, ...]
     schema: Schema

@@ -10,9 +10,10 @@ from cep.plan.joins import check_range
 from cep.plan.nodes import Aggregation, NamedWindow, Plan, Table
 from cep.plan.outputs import OutputBuilder
 from cep.plan.problems import Problems, with_article
-from cep.plan.query import Holder, Insert, OnDemandQuery
+from cep.plan.query import OnDemandQuery
 from cep.plan.scope import Place, Scope
 from cep.plan.selection import Selected, SelectionBuilder
+from cep.plan.steps import Holder, Insert
 from cep.plan.streams import Known, Streams, holder_of
 
 Held = Table | NamedWindow | Aggregation
@@ -59,15 +60,8 @@ class _Builder:
             on=on,
             within=within,
             per=per,
-            projection=selected.projection,
+            steps=selected.steps(),
             output=output,
-            schema=selected.schema,
-            aggregates=selected.aggregates,
-            group_by=selected.group_by,
-            having=selected.having,
-            order_by=selected.order_by,
-            limit=selected.limit,
-            offset=selected.offset,
         )
 
     def _held(self, name: ast.Name) -> Held:
@@ -113,7 +107,6 @@ class _Builder:
             on=None,
             within=(),
             per=None,
-            projection=selected.projection,
+            steps=selected.steps(),
             output=output,
-            schema=selected.schema,
         )

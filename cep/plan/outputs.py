@@ -10,9 +10,9 @@ from cep.plan.check import Checker
 from cep.plan.expressions import TABLE_SLOT, Column, Expression, Output
 from cep.plan.nodes import NamedWindow, Table
 from cep.plan.problems import Problems, with_article
-from cep.plan.query import Assignment, Delete, Holder, Insert, Kinds, Rate, Return, Update
-from cep.plan.query import Output as QueryOutput
 from cep.plan.scope import Place, Scope
+from cep.plan.steps import Assignment, Delete, Holder, Insert, Kinds, Rate, Return, Update
+from cep.plan.steps import Output as QueryOutput
 from cep.plan.streams import Streams, shown
 from cep.plan.types import Schema
 

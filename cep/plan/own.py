@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cep.plan.expressions import Aggregate, Call
 from cep.plan.functions import has_user_functions, place_of
 from cep.plan.nodes import Plan, nodes_below
-from cep.plan.query import StreamFunction, Window
+from cep.plan.steps import StreamFunction, Window
 
 
 def own_digests(plan: Plan) -> tuple[str, ...]:

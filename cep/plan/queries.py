@@ -16,9 +16,7 @@ from cep.plan.problems import Problems, with_article
 from cep.plan.query import (
     Correlation,
     ExpiredPartials,
-    Holder,
     Input,
-    Insert,
     Join,
     Match,
     Matching,
@@ -26,7 +24,8 @@ from cep.plan.query import (
     StreamInput,
 )
 from cep.plan.scope import Place, Scope
-from cep.plan.selection import Selected, SelectionBuilder, schema_of
+from cep.plan.selection import Selected, SelectionBuilder
+from cep.plan.steps import Holder, Insert, schema_of
 from cep.plan.streams import Known, Streams, holder_of, made_by
 
 Built = list[tuple[ast.Query, Query]]
@@ -57,17 +56,9 @@ class QueryBuilder:
         query = Query(
             name=name,
             input=_with_keys(source, selected.group_by),
-            projection=selected.projection,
+            steps=selected.steps(rate),
             output=output,
-            aggregates=selected.aggregates,
-            group_by=selected.group_by,
-            having=selected.having,
-            order_by=selected.order_by,
-            limit=selected.limit,
-            offset=selected.offset,
-            rate=rate,
             partition=self.streams.partition,
-            schema=selected.schema,
         )
         return [*before, (node, query)]
 

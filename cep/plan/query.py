@@ -1,4 +1,4 @@
-"""Queries of the plan: where rows come from, what is selected, where the result goes.
+"""Queries of the plan: where rows come from, the steps they pass, where the result goes.
 
 Rows carry slots. A query over one stream has slot 0 only; a join has 0 (left) and 1 (right); a
 pattern or sequence has a slot per stream state, in order of the text; a correlation one per input;
@@ -9,71 +9,28 @@ Conditions on rows of a table see the table's row in `expressions.TABLE_SLOT`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeVar
 
-from cep.plan.expressions import Aggregate, Column, Constant, Expression
+from cep.plan.expressions import Aggregate, Column, Expression
 from cep.plan.regex import Regex
-from cep.plan.types import NO_ATTRIBUTES, Schema
-
-Kinds = Literal["current", "expired", "all"]
-"""Which rows of a query go out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Rows on which the condition is not true go no further."""
-
-    condition: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class StreamFunction:
-    """`#name(arguments)`: appends the attributes `added` to each row (none for `log`).
-
-    `name` is spelled as in `cep.plan.functions`, with its namespace (`bars:time`). What a function
-    remembers (`bollinger`, `macd`, bars) is kept per value of `keys`: the query's `group by`.
-    `digest` says which indicator it is, where it is the user's.
-    """
-
-    name: str
-    arguments: tuple[Expression, ...]
-    added: Schema
-    keys: tuple[Column, ...] = ()
-    digest: str = ""
-
-
-Handler = Filter | StreamFunction
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """`#window.name(arguments)`; the table `cep.plan.windows` says what the arguments mean.
-
-    Omitted optional arguments are filled with their defaults by the builder. Durations are
-    constants in ms. `digests` are those of the user's functions in the condition of an expression
-    window, which is a text.
-    """
-
-    name: str
-    arguments: tuple[Expression, ...] = ()
-    digests: tuple[str, ...] = ()
-
-    def constant(self, position: int) -> int:
-        """The whole number that argument is; TypeError when it is no constant whole number."""
-        argument = self.arguments[position]
-        if isinstance(argument, Constant) and isinstance(argument.value, int):
-            return argument.value
-        raise TypeError(f"{self.name}: argument {position + 1} is no whole constant")
-
-
-class Holder(StrEnum):
-    """What a query reads from."""
-
-    STREAM = "stream"
-    TABLE = "table"
-    WINDOW = "window"
-    AGGREGATION = "aggregation"
+from cep.plan.steps import (
+    Filter,
+    GroupBy,
+    Handler,
+    Holder,
+    Insert,
+    Output,
+    Project,
+    Projection,
+    Rate,
+    Return,
+    Slice,
+    Sort,
+    Step,
+    Window,
+    schema_of,
+)
+from cep.plan.types import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,98 +235,77 @@ class Matching:
 Input = StreamInput | Join | Correlation | Match | Matching
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """One key of `order by`: an output attribute, or (`position` -1) one of the input, `value`."""
-
-    position: int
-    descending: bool
-    value: Expression | None = None
+S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """`output kind every ..`: by `events` (rows) or by time (`every_ms`).
+class HasSteps:
+    """What has steps, looked through for those of one kind."""
 
-    A snapshot repeats what a query holds: it takes rows of all kinds.
-    """
+    __slots__ = ()
+    steps: tuple[Step, ...]
 
-    kind: Literal["all", "first", "last", "snapshot"]
-    events: int | None
-    every_ms: int | None
+    def step(self, kind: type[S]) -> S | None:
+        """The step of that kind, if there is one."""
+        return next((one for one in self.steps if isinstance(one, kind)), None)
 
+    @property
+    def projection(self) -> Projection:
+        """What is selected: names and values."""
+        found = self.step(Project)
+        return () if found is None else found.columns
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """`set T.a = value`: position of the table's attribute; the value sees the output row."""
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """The running values; expressions name them by their places."""
+        found = self.step(GroupBy)
+        return () if found is None else found.aggregates
 
-    position: int
-    value: Expression
+    @property
+    def group_by(self) -> tuple[Column, ...]:
+        """What makes the groups."""
+        found = self.step(GroupBy)
+        return () if found is None else found.columns
 
-
-@dataclass(frozen=True, slots=True)
-class Insert:
-    """Rows of `events` kinds go into a stream, table or named window; expired become current."""
-
-    target: str
-    events: Kinds
-    holder: Holder = Holder.STREAM
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """For each row: table rows on which `on` is true go. `on` sees the output row as `Output`."""
-
-    target: str
-    events: Kinds
-    on: Expression
+    @property
+    def having(self) -> Expression | None:
+        """The condition on what is selected."""
+        found = self.step(Filter)
+        return None if found is None else found.condition
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
-    """For each row: table rows on which `on` is true are changed, else (`or_insert`) one is added.
+class Selecting(HasSteps):
+    """What puts out exactly what it selects."""
 
-    Without `set` the assignments are those of the attributes that share a name.
-    """
+    __slots__ = ()
 
-    target: str
-    events: Kinds
-    on: Expression
-    assignments: tuple[Assignment, ...]
-    or_insert: bool
+    @property
+    def schema(self) -> Schema:
+        """The names and types of what is selected."""
+        return schema_of(self.projection)
 
 
 @dataclass(frozen=True, slots=True)
-class Return:
-    """Rows go to query callbacks only."""
+class Query(Selecting):
+    """What binds its inputs, the steps that the rows then pass, and where they go.
 
-    events: Kinds
-
-
-Output = Insert | Delete | Update | Return
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """`from input select projection group by .. having .. order by .. limit .. output`.
-
-    `limit` and `offset` cut each chunk. `partition` names the partition the query stands in.
-    `schema` are the projection's names and types.
+    `partition` names the partition the query stands in.
     """
 
     name: str
     input: Input
-    projection: tuple[tuple[str, Expression], ...]
+    steps: tuple[Step, ...]
     output: Output
-    aggregates: tuple[Aggregate, ...] = ()
-    group_by: tuple[Column, ...] = ()
-    having: Expression | None = None
-    order_by: tuple[Order, ...] = ()
-    limit: int | None = None
-    offset: int | None = None
-    rate: Rate | None = None
     partition: str | None = None
-    schema: Schema = NO_ATTRIBUTES
+
+    @property
+    def cuts_chunks(self) -> bool:
+        """Whether rows that come together are sorted, or some of them left out."""
+        return any(isinstance(step, Sort | Slice) for step in self.steps)
+
+    @property
+    def rate(self) -> Rate | None:
+        """How often rows go out; None is at once."""
+        return self.step(Rate)
 
     @property
     def inputs(self) -> tuple[StreamInput, ...]:
@@ -412,7 +348,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class OnDemandQuery:
+class OnDemandQuery(Selecting):
     """A query asked of what a table, named window or aggregation holds now.
 
     `source` None: one row is made of constants. `on` sees the held row in `TABLE_SLOT`, the rest
@@ -424,12 +360,5 @@ class OnDemandQuery:
     on: Expression | None
     within: tuple[Expression, ...]
     per: Expression | None
-    projection: tuple[tuple[str, Expression], ...]
+    steps: tuple[Step, ...]
     output: Output
-    schema: Schema
-    aggregates: tuple[Aggregate, ...] = ()
-    group_by: tuple[Column, ...] = ()
-    having: Expression | None = None
-    order_by: tuple[Order, ...] = ()
-    limit: int | None = None
-    offset: int | None = None

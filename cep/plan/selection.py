@@ -10,25 +10,40 @@ from cep.plan.check import Checker
 from cep.plan.expressions import Aggregate, Collected, Column, Expression, Output
 from cep.plan.nodes import Table
 from cep.plan.problems import Problems, Skip, with_article
-from cep.plan.query import Order
 from cep.plan.scope import Place, Scope
-from cep.plan.types import Attribute, Schema, Type
-
-Projection = tuple[tuple[str, Expression], ...]
+from cep.plan.steps import Order, Projection, Rate, Step, schema_of, selecting
+from cep.plan.types import Schema, Type
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The selection of a query, as in `cep.plan.query.Query`."""
+    """The clauses of a selection, as `cep.plan.steps.selecting` takes them."""
 
     projection: Projection
-    schema: Schema
     aggregates: tuple[Aggregate, ...]
     group_by: tuple[Column, ...]
     having: Expression | None
     order_by: tuple[Order, ...]
     limit: int | None
     offset: int | None
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes that are selected."""
+        return schema_of(self.projection)
+
+    def steps(self, rate: Rate | None = None) -> tuple[Step, ...]:
+        """What the clauses mean."""
+        return selecting(
+            self.projection,
+            aggregates=self.aggregates,
+            group_by=self.group_by,
+            having=self.having,
+            order_by=self.order_by,
+            limit=self.limit,
+            offset=self.offset,
+            rate=rate,
+        )
 
 
 class SelectionBuilder:
@@ -55,7 +70,7 @@ class SelectionBuilder:
         if self.broken:
             raise Skip
         aggregates = tuple(self.aggregates)
-        return Selected(projection, schema, aggregates, group_by, having, order_by, limit, offset)
+        return Selected(projection, aggregates, group_by, having, order_by, limit, offset)
 
     def project(self, items: tuple[ast.SelectItem, ...] | None, place: ast.Node) -> Projection:
         """The names and values selected; all attributes for `*`."""
@@ -171,8 +186,3 @@ def _whole(place: Place, name: str) -> Expression:
     if place.counted:
         return Collected(column.position, name, place.slot)
     return column
-
-
-def schema_of(projection: Projection) -> Schema:
-    """The attributes that are selected."""
-    return Schema(tuple(Attribute(name, value.type) for name, value in projection))

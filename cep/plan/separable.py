@@ -26,10 +26,7 @@ from cep.plan.nodes import (
 )
 from cep.plan.query import (
     AbsentState,
-    Filter,
-    Holder,
     Input,
-    Insert,
     LogicalState,
     Match,
     NextState,
@@ -38,6 +35,7 @@ from cep.plan.query import (
     StreamInput,
     StreamState,
 )
+from cep.plan.steps import Filter, Holder, Insert
 
 ROW_WINDOWS = ("length", "lengthBatch", "timeLength", "batch")
 """Windows that count rows: outside a partition rows of other keys push rows out of them."""
@@ -241,7 +239,7 @@ class _Analysis:
             return "tables and windows are shared by all keys"
         if any(isinstance(node, InTable) for whole in expressions(query) for node in walk(whole)):
             return "it asks a table, which is shared by all keys"
-        if query.rate is not None or query.order_by or query.limit or query.offset:
+        if query.rate is not None or query.cuts_chunks:
             return "it chooses among rows of several keys"
         if query.partition is not None:
             return self._partition_crosses(query, columns)

@@ -9,7 +9,7 @@ from cep.lang.errors import listing, suggestion
 from cep.plan.kinds import noun_of, unknown
 from cep.plan.nodes import Aggregation, NamedWindow, Origin, Stream, Table
 from cep.plan.problems import Problems, Skip, with_article
-from cep.plan.query import Holder
+from cep.plan.steps import Holder
 from cep.plan.types import Schema
 
 Known = Stream | Table | NamedWindow | Aggregation

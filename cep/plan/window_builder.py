@@ -11,8 +11,8 @@ from cep.plan.cron import Cron
 from cep.plan.expressions import Column, Constant, Expression
 from cep.plan.kinds import unknown
 from cep.plan.problems import Problems
-from cep.plan.query import Window
 from cep.plan.signatures import Misfit, Signature, fit
+from cep.plan.steps import Window
 from cep.plan.types import Schema, Type
 from cep.plan.window_conditions import window_condition
 from cep.plan.windows import WINDOWS, window_signature

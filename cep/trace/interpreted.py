@@ -15,9 +15,7 @@ from cep.plan.expressions import Expression
 from cep.plan.query import (
     AbsentState,
     EveryState,
-    Filter,
     GroupState,
-    Handler,
     LogicalState,
     Match,
     NextState,
@@ -26,6 +24,7 @@ from cep.plan.query import (
     StreamInput,
     StreamState,
 )
+from cep.plan.steps import Filter, Handler
 from cep.plan.text import Speech, duration_text
 from cep.trace.conditions import Condition
 from cep.trace.notes import Notes

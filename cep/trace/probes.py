@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from cep.plan.expressions import Aggregated, Column, Constant, EventTime, Expression, Output
 from cep.plan.nodes import Operator, Origin, Plan, Stream
-from cep.plan.query import Filter, Insert, Query, StreamInput
+from cep.plan.query import Query, StreamInput
 from cep.plan.rewrite.expressions import map_children
-from cep.plan.types import Attribute, Schema, Type
+from cep.plan.steps import Filter, Insert, Project, schema_of, selecting
+from cep.plan.types import Attribute, Type
 from cep.trace.conditions import read
 
 
@@ -97,11 +98,9 @@ def _copy(query: Query, stream: Stream, name: str, streams: list[Stream]) -> Que
         (attribute.name, _value(position, attribute))
         for position, attribute in enumerate(stream.schema.attributes)
     )
-    schema = Schema(tuple(Attribute(column, value.type) for column, value in projection))
-    streams.append(Stream(name, schema, _origin(query)))
+    streams.append(Stream(name, schema_of(projection), _origin(query)))
     source = StreamInput(stream.name, stream.schema)
-    output, partition = Insert(name, "current"), query.partition
-    return Query(name, source, projection, output, partition=partition, schema=schema)
+    return Query(name, source, selecting(projection), Insert(name, "current"), query.partition)
 
 
 def _value(position: int, attribute: Attribute) -> Expression:
@@ -116,27 +115,26 @@ def _split(query: Query, streams: list[Stream], made: Probed) -> list[Operator]:
     held = [one for one in needed if isinstance(one, Aggregated | Column | EventTime)]
     selected = len(query.projection)
     projection = (*query.projection, *((f"read {i}", one) for i, one in enumerate(held)))
-    schema = Schema(tuple(Attribute(name, value.type) for name, value in projection))
+    schema = schema_of(projection)
     streams.append(Stream(name, schema, _origin(query)))
     places: dict[Expression, Column] = {
         one: Column(selected + i, f"read {i}", one.type) for i, one in enumerate(held)
     }
     split = made.splits[query.name] = Split(name, places)
     filters = () if query.having is None else (Filter(split.moved(query.having)),)
-    front = replace(
-        query,
-        name=name,
-        projection=projection,
-        output=Insert(name, "current"),
-        having=None,
-        schema=schema,
+    steps = tuple(
+        Project(projection) if isinstance(step, Project) else step
+        for step in query.steps
+        if not isinstance(step, Filter)
     )
+    front = replace(query, name=name, steps=steps, output=Insert(name, "current"))
     back = Query(
         query.name,
         StreamInput(name, schema, filters),
-        tuple((n, Column(i, n, value.type)) for i, (n, value) in enumerate(query.projection)),
+        selecting(
+            tuple((n, Column(i, n, value.type)) for i, (n, value) in enumerate(query.projection))
+        ),
         query.output,
-        partition=query.partition,
-        schema=query.schema,
+        query.partition,
     )
     return [front, back]

@@ -24,7 +24,7 @@ from cep.jepc import (
 )
 from cep.jepc.catalog import Catalog
 from cep.jepc.queries import Query
-from cep.plan.query import Insert
+from cep.plan.steps import Insert
 from tests.campaign import examples
 from tests.database.answers import (
     Asked,

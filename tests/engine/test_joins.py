@@ -15,7 +15,7 @@ from cep.engine.native import Compiled
 from cep.engine.row_feed import RowFeed
 from cep.engine.snapshot import restore, take
 from cep.plan import Plan, compile_rules
-from cep.plan.query import Insert
+from cep.plan.steps import Insert
 from tests.campaign import NUMBA, examples
 from tests.engine.chains import Row
 from tests.engine.join_apps import join_apps

@@ -18,6 +18,7 @@ from cep.interpreter.rows import Row
 from cep.plan.expressions import Aggregate, Aggregated, Arithmetic, Column, Constant
 from cep.plan.nodes import Aggregation
 from cep.plan.query import StreamInput
+from cep.plan.steps import GroupBy, Project
 from cep.plan.types import Schema, Type
 from tests.campaign import examples
 
@@ -37,18 +38,24 @@ PLAN = Aggregation(
     "A",
     StreamInput("S", SCHEMA),
     (
-        ("symbol", SYMBOL),
-        ("total", Aggregated(0, Type.DOUBLE)),
-        ("rows", Aggregated(1, Type.LONG)),
-        ("highest", Aggregated(2, Type.DOUBLE)),
-        ("twice", Arithmetic("*", PRICE, Constant(2.0, Type.DOUBLE), Type.DOUBLE)),
+        GroupBy(
+            (SYMBOL,),
+            (
+                Aggregate("sum", (PRICE,), Type.DOUBLE),
+                Aggregate("count", (), Type.LONG),
+                Aggregate("max", (PRICE,), Type.DOUBLE),
+            ),
+        ),
+        Project(
+            (
+                ("symbol", SYMBOL),
+                ("total", Aggregated(0, Type.DOUBLE)),
+                ("rows", Aggregated(1, Type.LONG)),
+                ("highest", Aggregated(2, Type.DOUBLE)),
+                ("twice", Arithmetic("*", PRICE, Constant(2.0, Type.DOUBLE), Type.DOUBLE)),
+            )
+        ),
     ),
-    (
-        Aggregate("sum", (PRICE,), Type.DOUBLE),
-        Aggregate("count", (), Type.LONG),
-        Aggregate("max", (PRICE,), Type.DOUBLE),
-    ),
-    (SYMBOL,),
     AT,
     ("sec", "min", "day", "month"),
     OUT,

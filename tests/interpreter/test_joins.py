@@ -14,7 +14,8 @@ from cep.interpreter.rows import Chunk, Kind, Row
 from cep.interpreter.tables import make_table
 from cep.plan.expressions import Arithmetic, Comparison, Constant
 from cep.plan.nodes import NamedWindow, Table
-from cep.plan.query import Holder, Join, StreamInput, Window
+from cep.plan.query import Join, StreamInput
+from cep.plan.steps import Holder, Window
 from cep.plan.types import Type
 from tests.campaign import examples
 from tests.interpreter.timers import take_over_clock

@@ -9,7 +9,8 @@ from cep.interpreter.context import Context, Shared
 from cep.interpreter.rates import Limiter, make_limiter
 from cep.interpreter.rows import Chunk, Kind, Row
 from cep.plan.expressions import Aggregated, Column
-from cep.plan.query import Query, Rate, Return, StreamInput, Window
+from cep.plan.query import Query, StreamInput
+from cep.plan.steps import Rate, Return, Window, selecting
 from cep.plan.types import Schema, Type
 from tests.interpreter.timers import take_over_clock
 
@@ -25,8 +26,8 @@ class Bench:
         self.out: list[list[tuple[str, int, str]]] = []
         self.shared = Shared(compat)
         source = StreamInput("S", SCHEMA, window=Window(window) if window else None)
-        query = Query("q", source, PROJECTION, Return("all"), rate=rate, schema=SCHEMA,
-                      group_by=(NAME,) if grouped else ())  # fmt: skip
+        steps = selecting(PROJECTION, rate=rate, group_by=(NAME,) if grouped else ())
+        query = Query("q", source, steps, Return("all"))
         self.limiter: Limiter = make_limiter(query, Context(self.shared, "/q"), self._emit)
         self.shared.clock.jump(0)
         self.limiter.start(0)

@@ -17,7 +17,7 @@ from cep.interpreter.context import Context, Shared
 from cep.interpreter.rows import Chunk, Kind, Row
 from cep.interpreter.stream_functions import Apply, make_stream_function
 from cep.plan.build import compile_rules
-from cep.plan.query import StreamFunction
+from cep.plan.steps import StreamFunction
 
 CLOSE = 1e-9
 STREAM = "define stream S (k string, p double, v double); "

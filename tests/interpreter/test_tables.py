@@ -15,7 +15,7 @@ from cep.interpreter.tables import Table, make_table, make_writer
 from cep.interpreter.tables.hash_order import in_hash_order, java_text, joined_key, slots_for
 from cep.plan import expressions as ex
 from cep.plan.nodes import Table as TablePlan
-from cep.plan.query import Assignment, Delete, Update
+from cep.plan.steps import Assignment, Delete, Update
 from cep.plan.types import Schema, Type
 from tests.campaign import examples
 

@@ -16,7 +16,7 @@ from cep.interpreter.context import Context, Shared
 from cep.interpreter.rows import Chunk, Kind, Row
 from cep.interpreter.windows import WindowPart, make_window
 from cep.plan.build import compile_rules
-from cep.plan.query import Window
+from cep.plan.steps import Window
 from cep.plan.types import Schema, Type
 from tests.campaign import examples
 from tests.interpreter.timers import take_over_clock

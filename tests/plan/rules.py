@@ -6,7 +6,8 @@ import pytest
 
 from cep.lang import RuleError
 from cep.plan import Plan, compile_rules
-from cep.plan.query import Join, Match, Query, StreamInput, Window
+from cep.plan.query import Join, Match, Query, StreamInput
+from cep.plan.steps import Window
 
 ATTRIBUTES = "symbol string, price double, volume long, n int, ok bool, t long"
 STREAMS = "".join(f"define stream {name} ({ATTRIBUTES});\n" for name in ("S", "R"))

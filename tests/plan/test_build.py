@@ -25,7 +25,7 @@ from cep.plan.nodes import (
     Sequence,
     leaves,
 )
-from cep.plan.query import Window
+from cep.plan.steps import Window
 from cep.plan.text import pattern_text
 from cep.plan.types import Type
 from tests.plan.patterns import patterns

@@ -8,7 +8,7 @@ from cep.lang import RuleError
 from cep.plan import compile_rules
 from cep.plan.expressions import Column, Comparison
 from cep.plan.nodes import Origin, Partition, Playback, RangeKeys, Reorder, Trigger, ValueKey
-from cep.plan.query import Holder, Insert
+from cep.plan.steps import Holder, Insert
 from cep.plan.types import Type
 from tests.plan.rules import STREAMS, plan, refused
 

@@ -17,7 +17,7 @@ from cep.plan.functions import (
     unregister,
     user_function,
 )
-from cep.plan.query import StreamFunction
+from cep.plan.steps import StreamFunction
 from cep.plan.types import Type
 from tests.plan.rules import query, refused, source
 

@@ -7,7 +7,8 @@ import pytest
 from cep.lang import RuleError
 from cep.plan import build_on_demand
 from cep.plan.expressions import TABLE_SLOT, Column, Comparison
-from cep.plan.query import Delete, Holder, Insert, OnDemandQuery, Update
+from cep.plan.query import OnDemandQuery
+from cep.plan.steps import Delete, Holder, Insert, Order, Slice, Sort, Update
 from cep.plan.types import Type
 from tests.plan.rules import plan
 
@@ -28,7 +29,8 @@ def test_find() -> None:
     assert found.on.left == Column(1, "price", Type.DOUBLE, TABLE_SLOT)
     assert found.projection[0][1] == Column(0, "symbol", Type.STRING)
     assert found.schema.names == ("symbol", "total")
-    assert (found.limit, found.order_by[0].descending) == (5, True)
+    assert found.step(Slice) == Slice(5, None, passes_expired=True)
+    assert found.step(Sort) == Sort((Order(1, True),))
 
 
 def test_everything_of_a_window_and_an_aggregation() -> None:

@@ -11,7 +11,18 @@ from cep.plan.expressions import (
     InTable,
     Output,
 )
-from cep.plan.query import Assignment, Delete, Holder, Insert, Order, Rate, Return, Update
+from cep.plan.steps import (
+    Assignment,
+    Delete,
+    Holder,
+    Insert,
+    Order,
+    Rate,
+    Return,
+    Slice,
+    Sort,
+    Update,
+)
 from cep.plan.types import Type
 from tests.plan.rules import join, plan, query, refused
 
@@ -25,13 +36,32 @@ def test_everything_is_selected_when_nothing_is_said() -> None:
 def test_order_limit_and_offset() -> None:
     found = query("""from S#window.length(5) select symbol as name, price
     order by name desc, price, symbol, n limit 3 offset 1 insert into Out;""")
-    assert found.order_by == (
-        Order(0, True),
-        Order(1, False),
-        Order(0, False),
-        Order(-1, False, Column(3, "n", Type.INT)),
+    assert found.step(Sort) == Sort(
+        (
+            Order(0, True),
+            Order(1, False),
+            Order(0, False),
+            Order(-1, False, Column(3, "n", Type.INT)),
+        )
     )
-    assert (found.limit, found.offset) == (3, 1)
+    assert found.step(Slice) == Slice(3, 1, passes_expired=True)
+
+
+@pytest.mark.parametrize(
+    ("selected", "rate", "steps"),
+    [
+        ("n", "", "Project Sort Slice"),
+        ("n group by symbol having n > 1", "", "GroupBy Project Filter Last Sort Slice"),
+        ("count() as n", "", "GroupBy Project Last Slice"),
+        ("count() as n", "output snapshot every 1 sec", "GroupBy Project Sort Slice Rate"),
+        ("n group by symbol", "output snapshot every 1 sec", "GroupBy Project Slice Rate"),
+        ("n", "output last every 2 events", "Project Sort Slice Rate"),
+    ],
+)
+def test_steps(selected: str, rate: str, steps: str) -> None:
+    """Where one row of a chunk is selected there is nothing to sort."""
+    text = f"from S select {selected} order by n limit 3 offset 1 {rate} insert into Out;"
+    assert " ".join(type(step).__name__ for step in query(text).steps) == steps
 
 
 @pytest.mark.parametrize("clause", ["limit -1", "offset -1", "limit n", "limit 1.5"])

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from cep.plan.expressions import Arithmetic, Column, Comparison, Constant, Expression, Logical
 from cep.plan.nodes import Origin, Plan, Stream
-from cep.plan.query import Insert, Join, Kinds, Query, StreamInput, Window
+from cep.plan.query import Join, Query, StreamInput
+from cep.plan.steps import Insert, Kinds, Window, selecting
 from cep.plan.types import Schema, Type
 
 SCHEMA = Schema.of(key=Type.STRING, x=Type.INT, y=Type.DOUBLE)
@@ -96,5 +97,5 @@ def _plan(join: Join, output: Insert) -> Plan:
     columns = (LEFT_X, LEFT_Y, RIGHT_X, RIGHT_Y)
     projection = tuple(zip(OUT.names, columns, strict=True))
     streams = tuple(Stream(name, SCHEMA, Origin.SOURCE) for name in ("L", "R"))
-    query = Query("joined", join, projection, output, schema=OUT)
+    query = Query("joined", join, selecting(projection), output)
     return Plan("joins", (*streams, Stream("Out", OUT, Origin.QUERY)), (query,))

@@ -28,8 +28,9 @@ from cep.plan.nodes import (
     Signal,
     Stream,
 )
-from cep.plan.query import Filter, Insert, Query, StreamInput, Window
-from cep.plan.types import Attribute, Schema, Type
+from cep.plan.query import Query, StreamInput
+from cep.plan.steps import Filter, Insert, Window, selecting
+from cep.plan.types import Schema, Type
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
 
@@ -129,13 +130,12 @@ def query(
 ) -> Query:
     """`from source[filters]window[window_filters] select projection insert into target`.
 
-    `clauses` are further fields of the query. The input's schema is left empty: nobody who runs a
+    `clauses` are those of `selecting`. The input's schema is left empty: nobody who runs a
     plan looks at it.
     """
     before, after = (tuple(map(Filter, conditions)) for conditions in (filters, window_filters))
     rows = StreamInput(source, Schema(()), before, window, after)
-    schema = Schema(tuple(Attribute(key, value.type) for key, value in projection))
-    return Query(name, rows, projection, Insert(target, "current"), schema=schema, **clauses)
+    return Query(name, rows, selecting(projection, **clauses), Insert(target, "current"))
 
 
 def length(rows: int) -> Window:

@@ -9,7 +9,8 @@ from cep.clocks import Mode
 from cep.engine.native import Compiled
 from cep.interpreter.run import InterpretedRun
 from cep.plan.nodes import Plan
-from cep.plan.query import StreamFunction, StreamInput
+from cep.plan.query import StreamInput
+from cep.plan.steps import StreamFunction
 from tests.reference.engine import Reference
 from tests.semantics.loader import BackEnd, InputRow, OutputRow
 

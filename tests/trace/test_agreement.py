@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cep.plan import compile_rules
 from cep.plan.nodes import Origin, Plan
-from cep.plan.query import Insert
+from cep.plan.steps import Insert
 from cep.trace.scope import NO_KEY, Scope
 from cep.trace.texts import pairs_text
 from tests import campaign

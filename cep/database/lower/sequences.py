@@ -12,7 +12,8 @@ from cep.database.steps import Rows
 from cep.database.tables import Tables
 from cep.plan.expressions import Collected, Column, EventTime, Expression, Missing, walk
 from cep.plan.families import Family
-from cep.plan.query import EveryState, Filter, Match, NextState, Query, State, StreamState
+from cep.plan.query import EveryState, Match, NextState, Query, State, StreamState
+from cep.plan.steps import Filter
 
 
 def lower_match(family: Family, tables: Tables) -> Rows:

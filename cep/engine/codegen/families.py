@@ -21,7 +21,8 @@ from cep.engine.layout import Layout, Wide, row_cells
 from cep.engine.stages import Stages, Turn
 from cep.plan.families import Family, family_of, shape_of
 from cep.plan.nodes import Operator
-from cep.plan.query import Filter, Join, Matching, Query, StreamInput
+from cep.plan.query import Join, Matching, Query, StreamInput
+from cep.plan.steps import Filter
 
 FEW = 4
 """Fewer queries of one shape are written one by one."""

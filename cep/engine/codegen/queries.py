@@ -10,7 +10,8 @@ from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.state import RING_CLOCK, RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, is_float
 from cep.plan.expressions import Constant
-from cep.plan.query import Query, Window
+from cep.plan.query import Query
+from cep.plan.steps import Window
 
 ARRAYS: dict[Home, tuple[str, str]] = {
     "key": ("ki", "kf"),

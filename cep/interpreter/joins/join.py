@@ -11,8 +11,8 @@ from cep.interpreter.inputs import make_input
 from cep.interpreter.rows import Chunk, Emit, Kind, Row
 from cep.interpreter.tables.search import PAIRS, Filtered, Find, Holder, Search
 from cep.plan.expressions import Expression
-from cep.plan.query import Holder as Source
 from cep.plan.query import Join, StreamInput
+from cep.plan.steps import Holder as Source
 
 EmitAll = Callable[[list[Chunk]], None]
 """Takes chunks that are selected one by one and go on as one batch."""

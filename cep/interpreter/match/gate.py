@@ -9,7 +9,8 @@ from cep.interpreter.expressions import evaluator
 from cep.interpreter.match.partial import Partial
 from cep.interpreter.rows import Row
 from cep.interpreter.stream_functions import make_stream_function
-from cep.plan.query import Filter, Handler, StreamFunction, StreamState
+from cep.plan.query import StreamState
+from cep.plan.steps import Filter, Handler, StreamFunction
 
 Check = Callable[[Partial], bool]
 

@@ -12,7 +12,8 @@ from cep.interpreter.rates.limiter import Limiter, Passing
 from cep.interpreter.rates.snapshots import make_snapshot
 from cep.interpreter.rates.timed import AllTimed, FirstTimed, LastTimed
 from cep.interpreter.rows import Emit
-from cep.plan.query import Query, Rate
+from cep.plan.query import Query
+from cep.plan.steps import Rate
 
 __all__ = ["Limiter", "make_limiter"]
 

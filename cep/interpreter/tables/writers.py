@@ -8,7 +8,7 @@ from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.rows import Chunk, Emit, Evaluator, Row
 from cep.interpreter.tables.table import Table
-from cep.plan.query import Delete, Update
+from cep.plan.steps import Delete, Update
 
 
 def make_writer(output: Delete | Update, context: Context) -> Emit:

@@ -25,7 +25,7 @@ from cep.interpreter.windows.sort import SortWindow
 from cep.interpreter.windows.time import DelayWindow, TimeWindow
 from cep.interpreter.windows.time_batch import TimeBatchWindow
 from cep.interpreter.windows.time_length import TimeLengthWindow
-from cep.plan.query import Window
+from cep.plan.steps import Window
 from cep.plan.types import Schema
 
 __all__ = ["WindowPart", "make_window"]

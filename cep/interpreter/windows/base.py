@@ -10,7 +10,7 @@ from typing import Any
 from cep.interpreter.context import Context
 from cep.interpreter.rows import Chunk, Emit, Kind, Row
 from cep.plan.expressions import Column, Constant
-from cep.plan.query import Window
+from cep.plan.steps import Window
 from cep.plan.types import Schema
 
 

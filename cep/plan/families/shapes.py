@@ -14,18 +14,9 @@ from dataclasses import dataclass, replace
 
 from cep.plan.expressions import Call, Column, Constant, Expression
 from cep.plan.families.parameters import PARAMETER, Value, parametrised
-from cep.plan.query import (
-    Definition,
-    Filter,
-    Input,
-    Insert,
-    Join,
-    Matching,
-    Query,
-    StreamInput,
-    Window,
-)
-from cep.plan.rewrite.expressions import map_children
+from cep.plan.query import Definition, Input, Join, Matching, Query, StreamInput
+from cep.plan.rewrite.expressions import map_children, map_step
+from cep.plan.steps import Filter, Insert, Project, Step, Window
 from cep.plan.types import Type
 
 ANY_TARGET = ""
@@ -105,8 +96,14 @@ def _bare(query: Query, leaves: Collection[str]) -> Query:
             bare = replace(matching, symbols=symbols, within_ms=0)
         case _:
             raise TypeError(f"{query.name} is a match")
-    names = tuple(("", value) for _, value in query.projection)
-    return replace(query, name="", input=bare, output=output, projection=names)
+    steps = tuple(_nameless(step) for step in query.steps)
+    return replace(query, name="", input=bare, output=output, steps=steps)
+
+
+def _nameless(step: Step) -> Step:
+    if isinstance(step, Project):
+        return Project(tuple(("", value) for _, value in step.columns))
+    return step
 
 
 def _without_size(source: StreamInput) -> StreamInput:
@@ -150,9 +147,11 @@ def _rewritten(query: Query, change: Callable[[Constant], Expression]) -> Query:
             for one in source.before
         )
         source = replace(source, before=before)
-    projection = tuple((name, rewrite(value)) for name, value in query.projection)
-    having = None if query.having is None else rewrite(query.having)
-    return replace(query, input=source, projection=projection, having=having)
+    steps = tuple(
+        map_step(step, rewrite) if isinstance(step, Project | Filter) else step
+        for step in query.steps
+    )
+    return replace(query, input=source, steps=steps)
 
 
 def _definition(symbol: Definition, rewrite: Callable[[Expression], Expression]) -> Definition:

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from cep.plan.expressions import Call, Column, Comparison, Constant, Expression, walk
 from cep.plan.nodes import Event, Operator, Origin, Plan, Stream
-from cep.plan.query import Insert, Query, StreamInput
-from cep.plan.types import Attribute, Schema, Type
+from cep.plan.query import Query, StreamInput
+from cep.plan.steps import Insert, selecting
+from cep.plan.types import Type
 
 HOLDS = "#holds"
 """An attribute that no text can name."""
@@ -67,13 +68,11 @@ def _split(plan: Plan, event: Event) -> tuple[Query, Event]:
     name = event.name + SUFFIX
     key = () if event.key is None else ((event.key.name, event.key),)
     projection = (*key, (HOLDS, event.condition))
-    schema = Schema(tuple(Attribute(own, value.type) for own, value in projection))
     query = Query(
         name=name,
         input=StreamInput(source.name, source.schema),
-        projection=projection,
+        steps=selecting(projection),
         output=Insert(name, "current"),
-        schema=schema,
     )
     holds = Column(len(key), HOLDS, Type.BOOL)
     return query, replace(

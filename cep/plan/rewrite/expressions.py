@@ -19,27 +19,32 @@ from cep.plan.expressions import (
 from cep.plan.nodes import Aggregation, Event, Operator, Partition, Plan, RangeKeys, ValueKey
 from cep.plan.query import (
     AbsentState,
-    Assignment,
     Correlation,
     CountState,
     Definition,
-    Delete,
     EveryState,
-    Filter,
     GroupState,
-    Handler,
     Input,
     Join,
     LogicalState,
     Match,
     Matching,
     NextState,
-    Output,
     Query,
     State,
-    StreamFunction,
     StreamInput,
     StreamState,
+)
+from cep.plan.steps import (
+    Assignment,
+    Delete,
+    Filter,
+    GroupBy,
+    Handler,
+    Output,
+    Project,
+    Step,
+    StreamFunction,
     Update,
 )
 
@@ -86,19 +91,29 @@ def _query(query: Query, rewrite: Rewrite) -> Query:
     return replace(
         query,
         input=_input(query.input, rewrite),
-        projection=_projection(query.projection, rewrite),
+        steps=tuple(map_step(step, rewrite) for step in query.steps),
         output=_output(query.output, rewrite),
-        aggregates=_aggregates(query.aggregates, rewrite),
-        having=_optional(query.having, rewrite),
     )
+
+
+def map_step(step: Step, rewrite: Rewrite) -> Step:
+    """The step with its whole expressions rewritten; what rows are sorted by stays as it is."""
+    match step:
+        case GroupBy():
+            return replace(step, aggregates=_aggregates(step.aggregates, rewrite))
+        case Project():
+            return Project(_projection(step.columns, rewrite))
+        case Filter():
+            return Filter(rewrite(step.condition))
+        case _:
+            return step
 
 
 def _aggregation(aggregation: Aggregation, rewrite: Rewrite) -> Aggregation:
     return replace(
         aggregation,
         input=_stream_input(aggregation.input, rewrite),
-        projection=_projection(aggregation.projection, rewrite),
-        aggregates=_aggregates(aggregation.aggregates, rewrite),
+        steps=tuple(map_step(step, rewrite) for step in aggregation.steps),
     )
 
 

@@ -12,9 +12,7 @@ from cep.plan.query import (
     AbsentState,
     CountState,
     EveryState,
-    Filter,
     GroupState,
-    Handler,
     LogicalState,
     Match,
     NextState,
@@ -22,9 +20,9 @@ from cep.plan.query import (
     State,
     StreamInput,
     StreamState,
-    Window,
 )
 from cep.plan.rewrite.conjunctions import conjuncts
+from cep.plan.steps import Filter, Handler, Window
 
 T = TypeVar("T")
 Test = tuple[Column, str, str | int | float | bool]
