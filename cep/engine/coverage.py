@@ -23,7 +23,7 @@ from cep.plan.expressions import (
     Missing,
     walk,
 )
-from cep.plan.functions import scalar_of
+from cep.plan.functions import aggregator_of, scalar_of
 from cep.plan.nodes import Event, Plan
 from cep.plan.query import Correlation, Join, Match, Matching, Query, StreamInput
 from cep.plan.rewrite import is_condition
@@ -52,15 +52,17 @@ class Coverage:
     def _reasons(self, query: Query) -> Iterator[str]:
         if is_condition(query):
             yield "an event of the engine calls a function of yours"
+        if self.plan.compat and _has_defects(query):
+            yield "the reference's defects are the interpreter's (`@app:compat`)"
         if query.partition is not None:
             yield from self._partition_reasons(query)
         if not may_follow(query) and any(one.stream in self._matched for one in query.inputs):
             yield "a match or join, which can put out any number of rows, writes what it reads"
         if isinstance(query.input, Match):
-            reason = match_reason(query, self.plan.compat)
+            reason = match_reason(query)
             yield from [reason] if reason else []
         if isinstance(query.input, Join):
-            reason = join_reason(query, self.plan.compat)
+            reason = join_reason(query)
             yield from [reason] if reason else []
         if isinstance(query.input, Matching):
             reason = matching_reason(query)
@@ -79,6 +81,13 @@ class Coverage:
         if not self.by.is_keyed(query):
             reasons = dict(self.by.reasons)
             yield reasons.get(query.name, "its partition is not by the plan's key")
+
+
+def _has_defects(query: Query) -> bool:
+    """Whether the reference answers some rows in a way of its own."""
+    return isinstance(query.input, Join | Match) or any(
+        aggregator_of(one.function).plain_siddhi is not None for one in query.aggregates
+    )
 
 
 def _reasons(query: Query) -> Iterator[str]:

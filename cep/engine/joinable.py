@@ -15,15 +15,13 @@ from cep.plan.steps import Filter, Holder
 WINDOWS = ("time", "length")
 
 
-def why_not_native(query: Query, compat: str) -> str | None:
+def why_not_native(query: Query) -> str | None:
     """Why a join is not compiled; None when it is."""
     assert isinstance(query.input, Join)
-    return next(_reasons(query, query.input, compat), None)
+    return next(_reasons(query, query.input), None)
 
 
-def _reasons(query: Query, join: Join, compat: str) -> Iterator[str]:
-    if compat:
-        yield "the reference's defects are the interpreter's (`@app:compat`)"
+def _reasons(query: Query, join: Join) -> Iterator[str]:
     for side in (join.left, join.right):
         yield from _side_reasons(side)
     if query.aggregates or query.group_by:

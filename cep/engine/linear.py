@@ -85,13 +85,12 @@ def conditions(state: StreamState) -> tuple[Expression, ...]:
     return tuple(part for whole in state.input.filters for part in conjuncts(whole))
 
 
-def why_not_native(query: Query, compat: str = "") -> str | None:
+def why_not_native(query: Query) -> str | None:
     """Why a pattern or sequence is not compiled; None when it is. `explain` prints it."""
     assert isinstance(query.input, Match)
     match = query.input
     return (
-        ("the reference's defects are the interpreter's (`@app:compat`)" if compat else None)
-        or _state_reason(match)
+        _state_reason(match)
         or _input_reason(match)
         or _selection_reason(query)
         or _expression_reason(query)

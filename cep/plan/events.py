@@ -10,7 +10,16 @@ from cep.plan.catalog import Catalog
 from cep.plan.check import Checker, need_string_attribute
 from cep.plan.expressions import Constant, Expression
 from cep.plan.kinds import unknown
-from cep.plan.nodes import Complex, Either, Event, Leaf, Pattern, Ref, Repeat, Signal, Stream
+from cep.plan.nodes import (
+    Complex,
+    Event,
+    Pattern,
+    Ref,
+    Repeat,
+    Signal,
+    Stream,
+    tells_key,
+)
 from cep.plan.patterns import PatternBuilder
 from cep.plan.possible import Possibility
 from cep.plan.problems import Problems, Skip
@@ -129,18 +138,13 @@ class EventBuilder:
 
     def _need_own_key(self, node: ast.ComplexDefinition, pattern: Pattern) -> None:
         key = node.header.key
-        if key is not None and not self._has_own_key(pattern):
+        if key is not None and not tells_key(pattern, self._is_keyed):
             message = f"`{node.header.name.text}` can happen without an event of its own {key.text}"
             hint = f"each arrangement needs an event `for each {key.text}`, named without a key"
             raise self.problems.error(key.span, message, hint)
 
-    def _has_own_key(self, pattern: Pattern) -> bool:
-        """Whether every arrangement has an event that tells the complex event's key."""
-        if isinstance(pattern, Leaf):
-            keyed = self.catalog.key_attribute(pattern.ref.event) is not None
-            return keyed and pattern.ref.key is None
-        left, right = self._has_own_key(pattern.left), self._has_own_key(pattern.right)
-        return left and right if isinstance(pattern, Either) else left or right
+    def _is_keyed(self, event: str) -> bool:
+        return self.catalog.key_attribute(event) is not None
 
     def signal(self, node: ast.SignalDefinition) -> Signal:
         """A signal on a complex event."""

@@ -9,7 +9,7 @@ simple CEP engine").
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Literal
@@ -369,6 +369,14 @@ def leaves(pattern: Pattern) -> tuple[Ref, ...]:
     if isinstance(pattern, Leaf):
         return (pattern.ref,)
     return leaves(pattern.left) + leaves(pattern.right)
+
+
+def tells_key(pattern: Pattern, is_keyed: Callable[[str], bool]) -> bool:
+    """Whether every arrangement has an event whose key is the complex event's own."""
+    if isinstance(pattern, Leaf):
+        return pattern.ref.key is None and is_keyed(pattern.ref.event)
+    left, right = tells_key(pattern.left, is_keyed), tells_key(pattern.right, is_keyed)
+    return left and right if isinstance(pattern, Either) else left or right
 
 
 def nodes_below(node: Any) -> Iterator[Any]:

@@ -34,6 +34,7 @@ from cep.plan.nodes import (
     Signal,
     Stream,
     leaves,
+    tells_key,
 )
 from cep.plan.query import Query
 from cep.plan.types import Schema, Type
@@ -137,12 +138,15 @@ def _complexes(
     draw: st.DrawFn, engine: Engine, parts: Collection[Event | Complex], style: str
 ) -> list[Complex]:
     found = []
+    keyed = {part.name for part in parts if part.key is not None}
     for index in range(draw(st.integers(1, 3)) if parts else 0):
-        is_keyed = style == "keyed" or (style == "mixed" and draw(st.booleans()))
+        is_keyed = style == "keyed" or (style == "mixed" and bool(keyed) and draw(st.booleans()))
         refs = st.sampled_from([ref for part in parts for ref in _refs(part, is_keyed, style)])
         is_unique = draw(st.sampled_from([True, True, False]))
         named = draw(st.lists(refs, min_size=1, max_size=LEAVES_MAX, unique=is_unique))
         pattern = draw(_patterns(named, refs))
+        if is_keyed and not tells_key(pattern, keyed.__contains__):
+            pattern = Sequence(Leaf(Ref(draw(st.sampled_from(sorted(keyed))))), pattern)
         forbid = draw(st.lists(refs, max_size=1)) if draw(st.integers(0, 2)) == 2 else []
         found.append(
             Complex(
