@@ -18,6 +18,8 @@ from tests import campaign
 TESTS = Path(__file__).parent
 WAITING = ("mql5", "live", "emulator", "docs")
 """Folders whose tests are long and mostly wait for processes."""
+LONG = ("metamorphic/test_triples.py", "interpreter/test_whole_language.py")
+"""Files of many long tests, each for itself."""
 LEFT_OUT = pytest.StashKey[list[str]]()
 """What this session leaves to the campaign; with xdist, each worker tells it at its end."""
 
@@ -73,11 +75,14 @@ def _needs_spark(path: Path) -> bool:
 class ByFile(LoadFileScheduling):
     """Whole files go to a worker, so that what a file's tests have in common is made once.
 
-    All that need Spark go to the same one, which starts it once.
+    All that need Spark go to the same one, which starts it once. Long files whose tests have
+    nothing in common are shared by all workers.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
+        if file.endswith(LONG):
+            return nodeid
         return "spark" if _needs_spark(TESTS.parent / file) else file
 
 
