@@ -14,9 +14,10 @@ from cep.database.batches import Arrivals, Found, Ints, checked
 from cep.database.changes import changed, remove, unchanged
 from cep.database.dialects import Dialect
 from cep.database.drivers import Driver, values_of
-from cep.database.errors import DatabaseError, EventError, ForgottenError
+from cep.database.errors import DatabaseError, ForgottenError
 from cep.database.explain import program_text
 from cep.database.late_program import LateProgram
+from cep.database.lateness import newest_in
 from cep.database.program import Born, build, prepared
 from cep.database.progress import Progress, born, identity
 from cep.database.purging import Horizon
@@ -321,7 +322,7 @@ class Runner:
                 f": an earlier run has stored its progress in {self._place()}, {self._stored} "
                 "events; push what came after them (`taken` counts them), or use another `prefix`"
             )
-        _need_order(arrivals, self._progress.now_msc, stored)
+        newest_in(arrivals, self._progress.now_msc, stored)
         return whole
 
     def _begun(self) -> Progress:
@@ -377,19 +378,6 @@ def _times(arrivals: Sequence[Arrivals], newest_msc: int) -> Ints:
         times[one.places] = one.times
     filled: Ints = np.maximum.accumulate(times)
     return filled
-
-
-def _need_order(arrivals: Sequence[Arrivals], newest_msc: int, stored: str = "") -> None:
-    """EventError for an event that comes after a younger one."""
-    times = arrivals[0].times if arrivals else np.zeros(0, np.int64)
-    if len(arrivals) > 1:
-        places = np.concatenate([one.places for one in arrivals])
-        times = np.concatenate([one.times for one in arrivals])[np.argsort(places, kind="stable")]
-    late = np.flatnonzero(times[1:] < times[:-1])
-    place = 0 if len(times) and times[0] < newest_msc else int(late[0]) + 1 if len(late) else -1
-    if place >= 0:
-        newest = newest_msc if place == 0 else times[place - 1]
-        raise EventError.late(place, times[place], newest, stored if place == 0 else "")
 
 
 def _by_slot(begun: Mapping[str, int]) -> Born:

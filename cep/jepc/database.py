@@ -14,6 +14,7 @@ from cep.database.batches import Arrivals, Column, Found, in_order
 from cep.database.drivers import connect
 from cep.database.program import build, prepared
 from cep.database.runner import Options, Runner
+from cep.dropped import Dropped
 from cep.jepc.provider import Event, Result
 from cep.plan.nodes import Plan
 
@@ -53,6 +54,11 @@ class DatabaseProvider:
     def taken(self) -> int:
         """How many events have been taken for good, over all restarts."""
         return self._runner.progress.seq
+
+    @property
+    def dropped(self) -> Dropped:
+        """Nothing: a database holds whatever its queries may still need."""
+        return Dropped()
 
     def refusals(self, plan: Plan) -> dict[str, str]:
         """What of a plan the database does not run: the reason by operator."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from cep.dropped import Dropped
 from cep.jepc.errors import QueryError, is_a
-from cep.jepc.provider import Event, Provider, Result
+from cep.jepc.provider import Event, Provider, Result, newest_after
 from cep.plan.nodes import Plan
 from cep.plan.query import Query
 from cep.plan.separable import fed_from_outside
@@ -43,6 +44,12 @@ class Federation:
         self._parts: dict[str, _Part] = {}
         self._outputs: frozenset[str] = frozenset()
         self._feed_each_other = False
+        self._newest_msc = 0
+
+    @property
+    def dropped(self) -> Dropped:
+        """What all providers have dropped so far."""
+        return sum((one.dropped for one in self._providers.values()), Dropped())
 
     def refusals(self, plan: Plan) -> dict[str, str]:
         """What the provider of a query, or with no route every provider, refuses."""
@@ -60,7 +67,11 @@ class Federation:
             self._providers[name].change(part.plan, wanted)
 
     def push(self, events: Sequence[Event]) -> list[Result]:
-        """Push the events one by one where providers feed each other, else together."""
+        """Push the events one by one where providers feed each other, else together.
+
+        EventError, and no provider has taken anything, when one is late.
+        """
+        self._newest_msc = newest_after(events, self._newest_msc)
         if not self._feed_each_other:
             return self._together(events)
         return [result for event in events for result in self._through(event)]
@@ -70,6 +81,7 @@ class Federation:
         return iter([self.push(events)])
 
     def close(self) -> None:
+        self._newest_msc = 0
         for provider in self._providers.values():
             provider.close()
 

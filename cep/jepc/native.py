@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cep.database.lateness import newest_in
+from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
 from cep.engine.results import Results
 from cep.jepc.errors import QueryError
-from cep.jepc.provider import Event, Result
+from cep.jepc.provider import Event, Result, newest_after
 from cep.plan.nodes import Plan
 
 if TYPE_CHECKING:
@@ -32,6 +34,13 @@ class NativeProvider:
     def __init__(self, *, jit: bool = True) -> None:
         self._jit = jit
         self._run: Run | None = None
+        self._newest_msc = 0
+        self._dropped = Dropped()
+
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far, by operator and reason; closed, too."""
+        return self._dropped if self._run is None else self._run.dropped
 
     def refusals(self, plan: Plan) -> dict[str, str]:
         """Nothing."""
@@ -46,11 +55,17 @@ class NativeProvider:
             self._run, _ = changed(self._run, compiled_for(self._run, plan, outputs=outputs))
 
     def push(self, events: Sequence[Event]) -> list[Result]:
-        """Feed the events as one batch; InputError, and nothing fed, when a value does not fit."""
+        """Feed the events as one batch.
+
+        InputError, and nothing fed, when a value does not fit; EventError when an event is late.
+        """
         run = self._opened()
+        newest_msc = newest_after(events, self._newest_msc)
         if not events:
             return []
-        found = Results(run.feed(self._encoded(run, events)))
+        rows = self._encoded(run, events)
+        self._newest_msc = newest_msc
+        found = Results(run.feed(rows))
         return [
             Result(stream, time_msc, dict(zip(names, values, strict=True)))
             for stream, time_msc, names, values in found.in_order()
@@ -63,11 +78,13 @@ class NativeProvider:
     def push_columns(self, arrivals: Sequence[Arrivals]) -> Iterator[list[Results]]:
         """Push events column by column; results come as columns, a fair amount at a time.
 
-        InputError, and nothing fed, when a value does not fit.
+        InputError, and nothing fed, when a value does not fit; EventError when an event is late.
         """
         run = self._opened()
         given = [one for one in arrivals if len(one.places)]
-        return self._fed(run, given, [_encoded(run, one) for one in given])
+        rows = [_encoded(run, one) for one in given]
+        self._newest_msc = newest_in(given, self._newest_msc)
+        return self._fed(run, given, rows)
 
     def _fed(
         self, run: Run, arrivals: Sequence[Arrivals], rows: Sequence[InputRows]
@@ -88,7 +105,7 @@ class NativeProvider:
                 yield [Results(part)]
 
     def close(self) -> None:
-        self._run = None
+        self._dropped, self._run, self._newest_msc = self.dropped, None, 0
 
     def _opened(self) -> Run:
         if self._run is None:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from cep.database.errors import EventError, ForgottenError
+from cep.database.errors import ForgottenError
+from cep.dropped import Dropped
 from cep.engine.times import LAST_MSC, Time, msc
 from cep.jepc.catalog import Catalog
 from cep.jepc.errors import QueryError, is_a
-from cep.jepc.provider import Event, Provider, Result
+from cep.jepc.provider import Event, Provider, Result, newest_after
 from cep.jepc.queries import Query
 
 OutputProcessor = Callable[[Result], None]
@@ -31,7 +32,7 @@ class EventProcessor:
     def __init__(self, provider: Provider) -> None:
         """QueryError for what is no provider."""
         can_all = all(callable(getattr(provider, name, None)) for name in _NEEDED)
-        if isinstance(provider, type) or not can_all:
+        if isinstance(provider, type) or not can_all or not hasattr(provider, "dropped"):
             kind = provider if isinstance(provider, type) else type(provider)
             raise QueryError(
                 f"provider: {kind.__name__} is none; give for example NativeProvider()"
@@ -130,7 +131,7 @@ class EventProcessor:
         """
         self._need_open()
         checked = [self._event(*_triple(event)) for event in _listed(events)]
-        newest_msc = self._newest_after(checked)
+        newest_msc = newest_after(checked, self._newest_msc)
         self._renew()
         self._newest_msc = newest_msc
         try:
@@ -141,6 +142,17 @@ class EventProcessor:
         except ForgottenError:
             self._is_stale = True
             raise
+
+    @property
+    def dropped(self) -> Dropped:
+        """What was dropped so far, by query and reason: `dropped.by_name()`; closed, too.
+
+        What inner parts of a query drop is counted as the query's. Refused events are not dropped.
+        """
+        return Dropped(
+            ((kind, name.partition(".")[0]), reason, count)
+            for (kind, name), reason, count in self._provider.dropped
+        )
 
     def close(self) -> None:
         """Let go of everything; the processor cannot be used any more, but closed again."""
@@ -158,15 +170,6 @@ class EventProcessor:
             wanted = [name for name, held in self._processors.items() if held]
             self._provider.change(self._catalog.plan(), wanted)
             self._is_stale = False
-
-    def _newest_after(self, events: Sequence[Event]) -> int:
-        """The newest time when they have come; EventError for one that comes after a newer one."""
-        newest_msc = self._newest_msc
-        for place, event in enumerate(events):
-            if event.time_msc < newest_msc:
-                raise EventError.late(place, event.time_msc, newest_msc)
-            newest_msc = event.time_msc
-        return newest_msc
 
     def _event(
         self, stream: str, values: Mapping[str, Any] | tuple[Any, ...], time_msc: Time

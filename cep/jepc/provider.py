@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cep.database.errors import EventError
+from cep.dropped import Dropped
 from cep.plan.nodes import Plan
 
 if TYPE_CHECKING:
@@ -33,6 +35,15 @@ class Event:
 class Provider(Protocol):
     """An engine that runs plans. An event processor calls it from one thread."""
 
+    @property
+    def dropped(self) -> Dropped:
+        """What it has dropped so far, by operator of the plan and reason; closed, too.
+
+        Operators that go on under another plan keep their counts, others take theirs along. Events
+        that are refused are not dropped.
+        """
+        ...
+
     def refusals(self, plan: Plan) -> dict[str, str]:
         """What of a plan it cannot run: the reason by name of operator."""
         ...
@@ -47,7 +58,8 @@ class Provider(Protocol):
     def push(self, events: Sequence[Event]) -> list[Result]:
         """Take events, in order, and return all they cause, in order.
 
-        The results are those of pushing the events one by one.
+        The results are those of pushing the events one by one. EventError, and nothing taken, when
+        one is older than one before it.
         """
         ...
 
@@ -69,3 +81,12 @@ class ColumnProvider(Provider, Protocol):
     def push_columns(self, arrivals: Sequence[Arrivals]) -> Iterator[Sequence[Sized]]:
         """Take events, ordered by their places; the results of each batch follow one another."""
         ...
+
+
+def newest_after(events: Sequence[Event], newest_msc: int) -> int:
+    """The newest time when they have come; EventError for one that comes after a newer one."""
+    for place, event in enumerate(events):
+        if event.time_msc < newest_msc:
+            raise EventError.late(place, event.time_msc, newest_msc)
+        newest_msc = event.time_msc
+    return newest_msc

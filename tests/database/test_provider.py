@@ -20,6 +20,7 @@ from cep.jepc import (
 from cep.jepc.database import DatabaseProvider
 from cep.jepc.provider import Provider, Result
 from tests.database.runs import catalog, events, refuse_odd
+from tests.jepc.test_dropped import expect_refused, provided, rises, started, too_many
 
 
 @pytest.fixture(autouse=True)
@@ -85,3 +86,17 @@ def test_how_each_query_runs_is_told() -> None:
     assert "kept of high: 10 ms" in provider.explain()
     assert provider.taken == 0
     provider.close()
+
+
+def test_late_events_are_refused_and_nothing_is_dropped(url: str) -> None:
+    expect_refused(provided(DatabaseProvider(url)))
+
+
+def test_what_a_federation_with_a_database_drops_is_our_engine_s(url: str) -> None:
+    native = NativeProvider(jit=False)
+    providers: dict[str, Provider] = {"native": native, "database": DatabaseProvider(url)}
+    federation = Federation(providers, {"all": "database"})
+    with started(federation, rise=rises(), all=Filter(Stream("s"), "a > 2")) as processor:
+        processor.push_events(too_many(1, 10))
+        assert processor.dropped.by_name() == {"query rise": {"bound": 1}}
+        assert processor.dropped == native.dropped

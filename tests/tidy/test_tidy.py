@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.engine": {"cep.plan", "cep.clocks", "cep.dropped", "cep.inputs", "cep.interpreter"},
     "cep.functions": {"cep.plan"},
     "cep.app": {"cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.functions"},
-    "cep.jepc": {"cep.lang", "cep.plan", "cep.engine", "cep.database"},
+    "cep.jepc": {"cep.lang", "cep.plan", "cep.dropped", "cep.engine", "cep.database"},
     "cep.database": {"cep.plan", "cep.interpreter"},
     "cep.archive": {"mt5bridge"},
     "cep.report": set(),
