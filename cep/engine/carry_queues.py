@@ -233,7 +233,7 @@ class _Moved:
             ki[key, chain + col.CHAIN_UNSORTED] = is_unsorted
 
     def _engines(self, engines: list[str]) -> None:
-        """How many events entered the engines, and the newest entry of each definition."""
+        """How many events entered the engines, and which entries each definition has."""
         before, after = self.old.compiled.tables, self.new.compiled.tables
         for engine in engines:
             entered = self.old.state.gi[0, before.entered[engine]]
@@ -245,9 +245,9 @@ class _Moved:
         for entry in entries:
             name = entry_name(entry)
             if entry.engine in engines and _part_of(name) in self.change.kept:
-                self.new.state.ki[:rows, after.lasts[name]] = self.old.state.ki[
-                    :rows, before.lasts[name]
-                ]
+                first, was = after.numbers[name], before.numbers[name]
+                number = self.old.state.ki[:rows, was : was + col.NUMBER_COLUMNS]
+                self.new.state.ki[:rows, first : first + col.NUMBER_COLUMNS] = number
 
 
 def _numbered(found: Complex, plan: Plan, keys: Ints) -> Ints:

@@ -35,7 +35,7 @@ class Tables:
     entered: dict[str, int]
     queues: dict[str, int]
     chains: dict[str, int]
-    lasts: dict[str, int]
+    numbers: dict[str, int]
     words: int
     bits: dict[tuple[str, int], tuple[int, int]]
     depth: int
@@ -89,8 +89,9 @@ class TableBuilder:
             for engine in self.engines
             if self._home(engine) == "global"
         }
-        first_last = self.layout.int_columns("key", len(self.entries))
-        self.lasts = {name: first_last + index for name, index in self.definitions.items()}
+        self.numbers = {
+            name: self.layout.int_columns("key", col.NUMBER_COLUMNS) for name in self.definitions
+        }
         self._write(entered, queues)
         shapes = list(self.shapes.values())
         return Tables(
@@ -99,7 +100,7 @@ class TableBuilder:
             entered=entered,
             queues=queues,
             chains=self.chains,
-            lasts=self.lasts,
+            numbers=self.numbers,
             words=max(self.words_used.values(), default=0) // BITS_A_WORD + 1,
             bits=self.bits,
             depth=max((len(shape.leaves) for shape in shapes), default=0) + 3,
@@ -209,7 +210,7 @@ class TableBuilder:
             self.ids.of(entry.name) if isinstance(entry, Event) else self.ids.entry(entry),
             REPEATS[entry.repeat],
             engine_at[entry.engine],
-            self.lasts[entry_name(entry)],
+            self.numbers[entry_name(entry)],
             self._append(others),
             len(others),
             self._append([cell for end in ends for cell in end]),

@@ -162,7 +162,7 @@ def _engine(engine: Engine) -> str:
     upstream = f", fed by {', '.join(engine.upstream)}" if engine.upstream else ""
     return (
         f"{engine.name}: queue {duration_text(engine.span_ms)}, at most {engine.events_max:,}"
-        f" events, opposites {engine.opposites}, late {engine.late}{upstream}"
+        f" of each event and key, opposites {engine.opposites}, late {engine.late}{upstream}"
     )
 
 

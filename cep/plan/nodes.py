@@ -174,7 +174,10 @@ class Repeat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One event queue with its binder; `upstream` engines hand it their complex events."""
+    """One event queue with its binder; `upstream` engines hand it their complex events.
+
+    Of each number (definition and key) the queue holds `events_max` at most.
+    """
 
     name: str
     span_ms: int

@@ -77,11 +77,12 @@ class EngineWatch:
         age_ms, span_ms = self._clocks_msc[arrival.key] - gone.time_msc, self.engine.span_ms
         if gone.key == arrival.key and age_ms > span_ms:
             return f"{duration_text(age_ms)} old, the queue spans {duration_text(span_ms)}"
-        if identity_of(gone) == (arrival.name, arrival.key):
+        is_same = identity_of(gone) == (arrival.name, arrival.key)
+        if is_same and arrival.entry.repeat is Repeat.REFRESH:
             return "it came again (`repeat refresh`)"
         if gone.event in self._opposites.get(arrival.name, ()) and gone.key == arrival.key:
             return f"its opposite {arrival.name} came"
-        return f"the queue is full ({self.engine.events_max:,} events)"
+        return f"it came again, and the queue holds {self.engine.events_max:,} at most (`max`)"
 
     def _refusal(self, arrival: Arrival) -> str:
         same = [one for one in arrival.queue if identity_of(one) == (arrival.name, arrival.key)]

@@ -21,7 +21,7 @@ from tests.reference.generate_rows import SourceRow, cases, timed
 
 EVENTS = """
 define stream S (symbol string, n int);
-define engine Main (queue = 1 min, max = 4);
+define engine Main (queue = 1 min, max = 2);
 define engine Far (queue = 1 min) from Main;
 define event One in Main for each symbol as every S[n == 1] opposite Two;
 define event Two in Main for each symbol as every S[n == 2] repeat allow;
@@ -107,7 +107,7 @@ def test_a_stream_of_their_own_takes_rows_too_late_to_be_put_in_order() -> None:
 
 
 def test_an_accepted_late_event_is_not_dropped() -> None:
-    plan = compile_rules(EVENTS.replace("max = 4", "max = 4, late = 'accept'"))
+    plan = compile_rules(EVENTS.replace("max = 2", "max = 2, late = 'accept'"))
     assert "late" not in str(interpreted(plan, ROWS).dropped)
     assert interpreted(plan, ROWS).dropped == native(plan, ROWS, jit=False).dropped
 

@@ -53,12 +53,6 @@ KNOWN: tuple[Known, ...] = (
         lambda one: one.change == "column" and "output snapshot" in one.added,
         seed=9480,
     ),
-    Known(
-        "full queues",
-        "`max` counts the events of each key until a complex event crosses keys in the engine",
-        lambda one: one.change in ("event", "crossing") and "max =" in one.before.text,
-        seed=467,
-    ),
 )
 
 

@@ -112,8 +112,9 @@ class Binder:
         if self.engine.opposites == "evict":  # 4
             opposites = self._occurrences(queue, self._opposites(event))
             self._remove(queue, "evicted", opposites)
-        if len(queue.events) >= self.engine.events_max:
-            self._remove(queue, "overflowed", queue.events[:1])
+        same = self._occurrences(queue, [event.identity])
+        if len(same) >= self.engine.events_max:  # 17
+            self._remove(queue, "overflowed", same[:1])
 
     def _remove(self, queue: Queue, reason: str, leaving: Sequence[Queued]) -> None:
         for queued in leaving:

@@ -81,7 +81,7 @@ def _engines(draw: st.DrawFn, name: str, upstream: tuple[str, ...]) -> Engine:
         span_ms=draw(st.sampled_from([60, 30, 8, 2])),
         opposites=draw(st.sampled_from(["evict", "validate"])),
         late=draw(st.sampled_from(["drop", "accept"])),
-        events_max=draw(st.sampled_from([EVENTS_MAX, EVENTS_MAX, EVENTS_MAX, 4, 1])),
+        events_max=draw(st.sampled_from([EVENTS_MAX, EVENTS_MAX, EVENTS_MAX, 2, 1])),
         repeat=draw(st.sampled_from([Repeat.ALLOW, Repeat.REJECT, Repeat.REFRESH])),
         upstream=upstream,
     )

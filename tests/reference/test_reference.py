@@ -258,9 +258,11 @@ class TestQueue:
         """17. Memory is bounded by span and rate, and by a configured maximum with a counted,
         logged policy when it is hit.
         """
-        engine = Reference(plan(simple(1), simple(2), simple(3), engines=main(events_max=2)))
-        feed(engine, (1, 1), (2, 2), (3, 3))
-        assert [n for n, _, _ in engine.binders["Main"].rows()] == [3, 2]
+        again = [simple(n, repeat=Repeat.ALLOW) for n in (1, 2)]
+        engine = Reference(plan(*again, engines=main(events_max=2)))
+        feed(engine, (1, 1), (2, 1), (3, 2), (4, 1), (5, 2))
+        held = [(number, time) for number, time, _ in engine.binders["Main"].rows()]
+        assert held == [(2, 5), (1, 4), (2, 3), (1, 2)]
         assert engine.binders["Main"].counts["overflowed"] == 1
 
 

@@ -13,7 +13,7 @@ What was needed once and found in vain with a bound is not searched again with a
 from __future__ import annotations
 
 from cep.engine.jit import inline, inner
-from cep.engine.kernels.queue import alive_from, definition, is_listed, latest, place
+from cep.engine.kernels.queue import definition, is_listed, latest, place, previous
 from cep.engine.kernels.state import EPOCH, Ints, State
 from cep.engine.kernels.tables import (
     ABSENT_N,
@@ -26,7 +26,6 @@ from cep.engine.kernels.tables import (
     ENTRY_BITS,
     ENTRY_DEF,
     ENTRY_KEY,
-    ENTRY_PREVIOUS,
     ENTRY_TIME,
     LEAF_AFTER,
     LEAF_BIT,
@@ -74,10 +73,10 @@ def latest_forbidden(
     """Position of the newest entry, under `below`, of any event in a list; -1 when none."""
     found = -1
     for ref in range(refs, refs + n * REF_SIZE, REF_SIZE):
-        position = latest(s, home, row, q, s.bt[ref], leaf_key(s, ref + 1, own))
+        position = latest(s, s.bt[ref], leaf_key(s, ref + 1, own))
         while position >= below:
             at = place(home, row, q, position)
-            position = alive_from(s, home, row, q, s.qe[at, ENTRY_PREVIOUS] - 1)
+            position = previous(s, at)
         found = max(found, position)
     return found
 
@@ -88,7 +87,7 @@ def is_valid(s: State, home: Ints, row: int, q: int, position: int, at: int) -> 
     record = definition(s, s.qe[at, ENTRY_DEF])
     start = s.bt[record + DEF_OPPOSITES]
     for other in range(start, start + s.bt[record + DEF_OPPOSITES_N]):
-        if latest(s, home, row, q, s.bt[other], s.qe[at, ENTRY_KEY]) > position:
+        if latest(s, s.bt[other], s.qe[at, ENTRY_KEY]) > position:
             return False
     return True
 
@@ -116,11 +115,11 @@ def candidate(
     k = leaf_key(s, leaf + LEAF_KEY, own)
     word = ENTRY_BITS + s.bt[leaf + LEAF_WORD]
     bit = s.bt[leaf + LEAF_BIT]
-    position = latest(s, home, row, q, d, k)
+    position = latest(s, d, k)
     if position >= bound:
         at = place(home, row, q, bound)
         if s.qe[at, ENTRY_DEF] == d and s.qe[at, ENTRY_KEY] == k:
-            position = alive_from(s, home, row, q, s.qe[at, ENTRY_PREVIOUS] - 1)
+            position = previous(s, at)
     while position >= lowest:
         at = place(home, row, q, position)
         t = s.qe[at, ENTRY_TIME]
@@ -130,7 +129,7 @@ def candidate(
             taken = s.qe[at, word] & bit if bit else is_listed(s, at, number)
             if not taken and (not validate or is_valid(s, home, row, q, position, at)):
                 return position
-        position = alive_from(s, home, row, q, s.qe[at, ENTRY_PREVIOUS] - 1)
+        position = previous(s, at)
     return -1
 
 

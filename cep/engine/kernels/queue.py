@@ -1,7 +1,7 @@
 """The event queue of one engine: expiry, repetition, opposites, entry.
 
-Entries have absolute positions in order of arrival; entries of the same number are chained from
-the newest to the oldest, so that everything the binder asks costs the candidates, not the queue.
+Entries have absolute positions in order of arrival; alive entries of the same number are chained,
+so that everything the binder asks costs the candidates, not the queue.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from cep.engine.kernels.tables import (
     CHAIN_NEWEST,
     CHAIN_OLDEST,
     CHAIN_UNSORTED,
+    DEF_CHAIN,
     DEF_DROPPED,
     DEF_ENGINE,
-    DEF_LAST,
     DEF_OPPOSITES,
     DEF_OPPOSITES_N,
     DEF_REPEAT,
@@ -53,6 +53,9 @@ from cep.engine.kernels.tables import (
     ENTRY_PREVIOUS,
     ENTRY_SEQ,
     ENTRY_TIME,
+    NUMBER_HELD,
+    NUMBER_NEWEST,
+    NUMBER_OLDEST,
     QUEUE_ALIVE,
     QUEUE_BASE,
     QUEUE_CLOCK,
@@ -86,9 +89,12 @@ def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
     """An alive entry leaves the queue; its bind list is given back."""
     s.qe[at, ENTRY_ALIVE] = 0
     home[row, q + QUEUE_ALIVE] -= 1
-    engine = s.bt[definition(s, s.qe[at, ENTRY_DEF]) + DEF_ENGINE]
+    record = definition(s, s.qe[at, ENTRY_DEF])
+    s.ki[s.qe[at, ENTRY_KEY], s.bt[record + DEF_CHAIN] + NUMBER_HELD] -= 1
+    relink(s, home, row, q, at, s.bt[record + DEF_CHAIN] + NUMBER_OLDEST, ENTRY_PREVIOUS, 0)
+    engine = s.bt[record + DEF_ENGINE]
     if not s.bt[engine + ENGINE_KEYED]:
-        unchain(s, engine, home, row, q, at)
+        relink(s, home, row, q, at, s.bt[engine + ENGINE_CHAIN] + CHAIN_OLDEST, ENTRY_OLDER, 0)
     node = s.qe[at, ENTRY_BINDS]
     while node != 0:
         following = s.qb[node - 1, 1]
@@ -99,18 +105,30 @@ def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
 
 
 @inner
-def unchain(s: State, engine: int, home: Ints, row: int, q: int, at: int) -> None:
-    """An entry leaves the chain of its key."""
-    k, chain = s.qe[at, ENTRY_KEY], s.bt[engine + ENGINE_CHAIN]
-    older, newer = s.qe[at, ENTRY_OLDER], s.qe[at, ENTRY_NEWER]
+def relink(
+    s: State, home: Ints, row: int, q: int, at: int, ends: int, links: int, link: int
+) -> None:
+    """The neighbours of an entry in a chain link to it as `link`; 0: to each other, it leaves.
+
+    `ends` are the columns in ki of the oldest and the newest, `links` those of the entry.
+    """
+    k, older, newer = s.qe[at, ENTRY_KEY], s.qe[at, links], s.qe[at, links + 1]
     if older:
-        s.qe[place(home, row, q, older - 1), ENTRY_NEWER] = newer
+        s.qe[place(home, row, q, older - 1), links + 1] = link if link else newer
     else:
-        s.ki[k, chain + CHAIN_OLDEST] = newer
+        s.ki[k, ends] = link if link else newer
     if newer:
-        s.qe[place(home, row, q, newer - 1), ENTRY_OLDER] = older
+        s.qe[place(home, row, q, newer - 1), links] = link if link else older
     else:
-        s.ki[k, chain + CHAIN_NEWEST] = older
+        s.ki[k, ends + 1] = link if link else older
+
+
+@inline
+def append(s: State, home: Ints, row: int, q: int, position: int, ends: int, links: int) -> None:
+    """The entry at a position becomes the newest of a chain."""
+    at = place(home, row, q, position)
+    s.qe[at, links], s.qe[at, links + 1] = s.ki[s.qe[at, ENTRY_KEY], ends + 1], 0
+    relink(s, home, row, q, at, ends, links, position + 1)
 
 
 @inner
@@ -118,16 +136,11 @@ def enchain(s: State, engine: int, home: Ints, row: int, q: int, k: int, positio
     """The entry at a position becomes the newest of its key."""
     chain, at = s.bt[engine + ENGINE_CHAIN], place(home, row, q, position)
     before = s.ki[k, chain + CHAIN_NEWEST]
-    s.qe[at, ENTRY_OLDER], s.qe[at, ENTRY_NEWER] = before, 0
-    s.ki[k, chain + CHAIN_NEWEST] = position + 1
     if before == 0:
-        s.ki[k, chain + CHAIN_OLDEST] = position + 1
         s.ki[k, chain + CHAIN_UNSORTED] = 0
-        return
-    newest = place(home, row, q, before - 1)
-    s.qe[newest, ENTRY_NEWER] = position + 1
-    if s.qe[newest, ENTRY_TIME] > s.qe[at, ENTRY_TIME]:
+    elif s.qe[place(home, row, q, before - 1), ENTRY_TIME] > s.qe[at, ENTRY_TIME]:
         s.ki[k, chain + CHAIN_UNSORTED] = 1
+    append(s, home, row, q, position, chain + CHAIN_OLDEST, ENTRY_OLDER)
 
 
 @inner
@@ -188,34 +201,27 @@ def newest_time(s: State, home: Ints, row: int, q: int) -> int:
 
 
 @inline
-def latest(s: State, home: Ints, row: int, q: int, d: int, k: int) -> int:
-    """Position of the newest alive entry of (definition, key); -1 when there is none."""
-    position = s.ki[k, s.bt[definition(s, d) + DEF_LAST]] - 1
-    return alive_from(s, home, row, q, position)
+def latest(s: State, d: int, k: int) -> int:
+    """Position of the newest entry of (definition, key); -1 when there is none."""
+    return s.ki[k, s.bt[definition(s, d) + DEF_CHAIN] + NUMBER_NEWEST] - 1
 
 
 @inline
-def alive_from(s: State, home: Ints, row: int, q: int, position: int) -> int:
-    """The first alive entry from here along the chain of its number."""
-    while position >= home[row, q + QUEUE_HEAD]:
-        at = place(home, row, q, position)
-        if s.qe[at, ENTRY_ALIVE]:
-            return position
-        position = s.qe[at, ENTRY_PREVIOUS] - 1
-    return -1
+def previous(s: State, at: int) -> int:
+    """Position of the entry of the same number before this one; -1 when there is none."""
+    return s.qe[at, ENTRY_PREVIOUS] - 1
 
 
 @inner
 def remove_number(s: State, home: Ints, row: int, q: int, d: int, k: int) -> int:
     """All entries of (definition, key) leave; how many they were."""
     removed = 0
-    position = latest(s, home, row, q, d, k)
+    position = latest(s, d, k)
     while position >= 0:
         at = place(home, row, q, position)
         take_out(s, home, row, q, at)
         removed += 1
-        position = alive_from(s, home, row, q, s.qe[at, ENTRY_PREVIOUS] - 1)
-    s.ki[k, s.bt[definition(s, d) + DEF_LAST]] = 0
+        position = latest(s, d, k)
     return removed
 
 
@@ -237,7 +243,7 @@ def admit(s: State, d: int, k: int) -> bool:
     else:
         expire_key(s, engine, home, row, q, k, abs(clock))
     repeat = s.bt[record + DEF_REPEAT]
-    if repeat == REJECT and latest(s, home, row, q, d, k) >= 0:
+    if repeat == REJECT and latest(s, d, k) >= 0:
         s.gi[0, dropped + DROPPED_REPEAT] += 1
         return False
     if clock < 0 and not s.bt[engine + ENGINE_ACCEPT]:
@@ -263,8 +269,9 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     home = s.ki if s.bt[engine + ENGINE_KEYED] else s.gi
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
-    if home[row, q + QUEUE_ALIVE] >= s.bt[engine + ENGINE_MAX]:
-        drop_oldest(s, home, row, q)
+    chain = s.bt[record + DEF_CHAIN]
+    if s.ki[k, chain + NUMBER_HELD] >= s.bt[engine + ENGINE_MAX]:
+        drop_oldest(s, home, row, q, record, k)
     widen(s, home, row, q)
     position = home[row, q + QUEUE_TAIL]
     if home[row, q + QUEUE_ALIVE] == 0:
@@ -272,7 +279,6 @@ def enter(s: State, d: int, k: int, t: int) -> int:
         home[row, q + QUEUE_UNSORTED] = 0
     elif t < newest_time(s, home, row, q):
         home[row, q + QUEUE_UNSORTED] = 1
-    last = s.bt[record + DEF_LAST]
     entered = s.bt[engine + ENGINE_ENTERED]
     s.gi[0, entered] += 1
     at = place(home, row, q, position)
@@ -280,39 +286,37 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     s.qe[at, ENTRY_DEF] = d
     s.qe[at, ENTRY_KEY] = k
     s.qe[at, ENTRY_SEQ] = s.gi[0, entered]
-    s.qe[at, ENTRY_PREVIOUS] = s.ki[k, last]
     s.qe[at, ENTRY_ALIVE] = 1
     s.qe[at, ENTRY_BINDS] = 0
     for word in range(ENTRY_BITS, s.qe.shape[1]):
         s.qe[at, word] = 0
-    s.ki[k, last] = position + 1
     home[row, q + QUEUE_TAIL] = position + 1
     home[row, q + QUEUE_ALIVE] += 1
+    s.ki[k, chain + NUMBER_HELD] += 1
+    append(s, home, row, q, position, chain + NUMBER_OLDEST, ENTRY_PREVIOUS)
     if not s.bt[engine + ENGINE_KEYED]:
         enchain(s, engine, home, row, q, k, position)
     return position
 
 
 @inner
-def drop_oldest(s: State, home: Ints, row: int, q: int) -> None:
-    """The oldest queued event leaves an over-full queue, and is counted."""
-    head = home[row, q + QUEUE_HEAD]
-    while not s.qe[place(home, row, q, head), ENTRY_ALIVE]:
-        head += 1
-    at = place(home, row, q, head)
-    dropped = s.bt[definition(s, s.qe[at, ENTRY_DEF]) + DEF_DROPPED]
-    s.gi[0, dropped + DROPPED_BOUND] += 1
-    take_out(s, home, row, q, at)
-    home[row, q + QUEUE_HEAD] = head + 1
+def drop_oldest(s: State, home: Ints, row: int, q: int, record: int, k: int) -> None:
+    """Of a number of which the queue holds as many as it may, the oldest leaves, and is counted."""
+    oldest = s.ki[k, s.bt[record + DEF_CHAIN] + NUMBER_OLDEST] - 1
+    s.gi[0, s.bt[record + DEF_DROPPED] + DROPPED_BOUND] += 1
+    take_out(s, home, row, q, place(home, row, q, oldest))
 
 
 @inner
 def widen(s: State, home: Ints, row: int, q: int) -> None:
-    """Room for one more entry: a full queue moves to a block twice as large."""
+    """Room for one more entry: a full queue closes its gaps or moves to a block twice as large."""
     room = home[row, q + QUEUE_ROOM]
     head = home[row, q + QUEUE_HEAD]
     tail = home[row, q + QUEUE_TAIL]
     if tail - head < room:
+        return
+    if 0 < 2 * home[row, q + QUEUE_ALIVE] <= room:
+        close_gaps(s, home, row, q)
         return
     wider = 16 if room == 0 else 2 * room
     base = home[row, q + QUEUE_BASE]
@@ -324,6 +328,27 @@ def widen(s: State, home: Ints, row: int, q: int) -> None:
     home[row, q + QUEUE_ROOM] = wider
     s.gi[0, ENTRY_TOP] = top + wider
     s.gi[0, ENTRY_LARGEST] = max(s.gi[0, ENTRY_LARGEST], wider)
+
+
+@inner
+def close_gaps(s: State, home: Ints, row: int, q: int) -> None:
+    """Alive entries move up to where others have left; at least half of the block is free then."""
+    fill = home[row, q + QUEUE_HEAD]
+    for position in range(fill, home[row, q + QUEUE_TAIL]):
+        old = place(home, row, q, position)
+        if not s.qe[old, ENTRY_ALIVE]:
+            continue
+        at = place(home, row, q, fill)
+        for c in range(s.qe.shape[1]):
+            s.qe[at, c] = s.qe[old, c]
+        record = definition(s, s.qe[at, ENTRY_DEF])
+        engine, chain = s.bt[record + DEF_ENGINE], s.bt[record + DEF_CHAIN]
+        fill += 1
+        relink(s, home, row, q, at, chain + NUMBER_OLDEST, ENTRY_PREVIOUS, fill)
+        if not s.bt[engine + ENGINE_KEYED]:
+            chain = s.bt[engine + ENGINE_CHAIN]
+            relink(s, home, row, q, at, chain + CHAIN_OLDEST, ENTRY_OLDER, fill)
+    home[row, q + QUEUE_TAIL] = fill
 
 
 @inline

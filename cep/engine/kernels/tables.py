@@ -33,13 +33,19 @@ DEF_NUMBER = 0
 DEF_STREAM = 1
 DEF_REPEAT = 2
 DEF_ENGINE = 3
-DEF_LAST = 4
+DEF_CHAIN = 4
 DEF_OPPOSITES = 5
 DEF_OPPOSITES_N = 6
 DEF_ENDS = 7
 DEF_ENDS_N = 8
 DEF_DROPPED = 9
 DEF_SIZE = 10
+
+# The entries of one number in a queue, in ki from DEF_CHAIN: links to two, and how many they are.
+NUMBER_OLDEST = 0
+NUMBER_NEWEST = 1
+NUMBER_HELD = 2
+NUMBER_COLUMNS = 3
 
 # What was dropped of a definition, in gi from DEF_DROPPED.
 DROPPED_LATE = 0
@@ -110,15 +116,17 @@ CHAIN_NEWEST = 2
 CHAIN_UNSORTED = 3
 CHAIN_COLUMNS = 4
 
-# An entry of a queue.
+# An entry of a queue. Links are positions + 1 of the alive entries before (PREVIOUS, OLDER) and
+# behind it (next column), of its number and, in a queue of all keys, of its key.
 ENTRY_TIME = 0
 ENTRY_DEF = 1
 ENTRY_KEY = 2
 ENTRY_SEQ = 3
-ENTRY_PREVIOUS = 4
-ENTRY_ALIVE = 5
-ENTRY_BINDS = 6
-ENTRY_BINDS_LAST = 7
-ENTRY_OLDER = 8
-ENTRY_NEWER = 9
-ENTRY_BITS = 10
+ENTRY_ALIVE = 4
+ENTRY_BINDS = 5
+ENTRY_BINDS_LAST = 6
+ENTRY_PREVIOUS = 7
+ENTRY_NEXT = 8
+ENTRY_OLDER = 9
+ENTRY_NEWER = 10
+ENTRY_BITS = 11

@@ -13,7 +13,6 @@ from cep.interpreter.events.queue import Arrival, Key, Queue, Queued
 from cep.interpreter.rows import Row
 from cep.plan.change import chained_part, operator_part
 from cep.plan.nodes import Chained, Complex, Engine, Event, Plan
-from cep.plan.separable import separability
 
 
 class RunningEngine:
@@ -23,12 +22,11 @@ class RunningEngine:
         self, engine: Engine, plan: Plan, context: Context, keys: KeySlots, hand_over: HandOver
     ) -> None:
         opposites = {event.name: event.opposites for event in plan.events}
-        by_key = separability(plan).is_engine_keyed(engine.name)
         self.name = engine.name
         parts = {event.name: operator_part(event) for event in plan.events}
         parts |= {c.complex: chained_part(c) for c in plan.chained if c.engine == engine.name}
         self._shared = context.shared
-        self.queue = Queue(engine, opposites, parts, self._shared.dropped, by_key=by_key)
+        self.queue = Queue(engine, opposites, parts, self._shared.dropped)
         self._keys = keys
         self._hand_over = hand_over
         self._complexes = [found for found in plan.complexes if found.engine == engine.name]

@@ -51,10 +51,7 @@ class Queued:
 
 
 class Queue:
-    """What an engine holds. `by_key`: each key has `events_max` of its own.
-
-    `parts` are its events by name, under which `dropped` counts them.
-    """
+    """What an engine holds; `parts` are its events by name, under which `dropped` counts them."""
 
     def __init__(
         self,
@@ -62,8 +59,6 @@ class Queue:
         opposites: Mapping[str, tuple[str, ...]],
         parts: Mapping[str, Part],
         dropped: Dropped,
-        *,
-        by_key: bool,
     ) -> None:
         self.engine = engine
         self.events: list[Queued] = []
@@ -71,7 +66,6 @@ class Queue:
         self._opposites = opposites
         self._parts = parts
         self._dropped = dropped
-        self._by_key = by_key
 
     def admit(self, event: Arrival) -> Queued | None:
         """The event as it stands in the queue; None when it was dropped, which evicts nothing."""
@@ -114,11 +108,11 @@ class Queue:
         return other.key == event.key and other.name in self._opposites.get(event.name, ())
 
     def _make_room(self, event: Arrival) -> None:
-        """17: in a full queue the oldest event leaves."""
-        together = [one for one in self.events if not self._by_key or one.key == event.key]
-        if len(together) >= self.engine.events_max:
-            self._count(together[0].name, Reason.BOUND)
-            self._remove(together[:1])
+        """17: of as many events of its number as the queue may hold, the oldest leaves."""
+        same = [one for one in self.events if one.is_of(event.name, event.key)]
+        if len(same) >= self.engine.events_max:
+            self._count(event.name, Reason.BOUND)
+            self._remove(same[:1])
 
     def _enter(self, event: Arrival) -> Queued:
         """5: at the end, whatever its time; 18: with the next number of this engine."""
