@@ -230,13 +230,16 @@ class Interpreter:
     ) -> None:
         """Take a watermark: time has passed for these keys, and for every key up to `common_ms`.
 
-        `is_complete`: all their earlier records have come, so that those that still come are late.
+        That is a record, too: `n` is as in `send`, and its keys appear. `is_complete`: all their
+        earlier records have come, so that those that still come are late.
         """
+        self.shared.cause.begin(n)
+        self.shared.keys.open(keys)
         if is_complete:
             self.shared.lateness.complete(keys, time_ms)
         self._begin(time_ms)
         if common_ms is not None:
-            self.let_go(common_ms, n)
+            self.let_go(common_ms, self.shared.cause.n)
         lag_ms = self._graph.lag_ms
         self.shared.clocks.pass_time_of(
             keys, time_ms - lag_ms, None if common_ms is None else common_ms - lag_ms

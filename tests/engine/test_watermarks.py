@@ -8,7 +8,8 @@ import pytest
 from cep.engine.change import changed
 from cep.engine.native import Compiled, Run
 from cep.engine.snapshot import restore, take
-from cep.engine.watermarks import State, Watermarks
+from cep.engine.watermarks import State, Telling, Watermarks
+from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
 
 TICKS = "define stream Tick (symbol string, bid double);"
@@ -128,3 +129,22 @@ def test_other_rules_wait_for_the_same_terminals(run: Run) -> None:
     after, _ = changed(run, compile_rules(BEATS + "from Tick select bid insert into Bids;"))
     assert beats(after, "left", 20_000) == 0
     assert beats(after, "right", 13_000) == 3
+
+
+def test_a_watermark_of_keys_is_a_record_whose_keys_appear() -> None:
+    """So that the numbers of events and the names that follow from records are alike everywhere."""
+    plan = compile_rules(
+        "define stream Tick (symbol string, bid double);"
+        "define event High for each symbol as every Tick[bid > 1.0] repeat allow;"
+        "from Tick select UUID() as id, symbol insert into Named;"
+    )
+    alone, run = InterpretedRun(plan, mode="lived"), Compiled(plan, jit=False).start(mode="lived")
+    told = [alone.tell(["B"], 1_000, 900, is_complete=True)]
+    run.watermarks.clock_msc = 900
+    told.append(run.tell(Telling(1_000, ("B",), is_complete=True), 0).dicts())
+    assert told == [[], []]
+    row = {"symbol": "A", "bid": 2.0}
+    made = alone.push_row("Tick", 2_000, row)
+    assert made == run.push_row("Tick", 2_000, row).dicts()
+    numbers = [one["number"] for one in made if one["stream"] == "High"]
+    assert numbers == [101], "the second key"

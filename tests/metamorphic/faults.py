@@ -168,6 +168,23 @@ def begun_with_the_last_of_a_batch() -> AbstractContextManager[Any]:
     return patch.object(InterpretedStage, "_pass_time", passed)
 
 
+def watermarks_without_a_place() -> AbstractContextManager[Any]:
+    """A watermark of keys is no record: it has no place, and its keys do not appear."""
+    advance = Interpreter.advance_keys
+
+    def advanced(
+        self: Interpreter, keys: Any, time_ms: int, common_ms: Any, n: Any = None, **more: Any
+    ) -> None:
+        cause, slots = self.shared.cause, self.shared.keys
+        before = cause.n, slots.state()
+        advance(self, keys, time_ms, common_ms, n, **more)
+        if n is None:
+            cause.n = before[0]
+            slots.restore(before[1])
+
+    return patch.object(Interpreter, "advance_keys", advanced)
+
+
 def half_compiled() -> AbstractContextManager[Any]:
     """A partition, or what fills a stream, is compiled in part."""
     return patch.object(placement, "_half_compiled", lambda plan, after, reasons: {})
@@ -183,8 +200,9 @@ FAULTS = (
     Fault("timers after the record", timers_after_the_record, 5),
     Fault("one clock for all keys", one_clock_for_all_keys, 13),
     Fault("bound once for all", bound_once_for_all, 85),
-    Fault("snapshots without lateness", snapshots_without_lateness, 456),
+    Fault("snapshots without lateness", snapshots_without_lateness, 97),
     Fault("clocks by the batch", clocks_by_the_batch, 5),
     Fault("begun with the last of a batch", begun_with_the_last_of_a_batch, 409),
     Fault("half compiled", half_compiled, 66),
+    Fault("watermarks without a place", watermarks_without_a_place, 121),
 )

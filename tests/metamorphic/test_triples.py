@@ -18,7 +18,7 @@ from tests.metamorphic.__main__ import main, shown
 from tests.metamorphic.changes import CHANGES
 from tests.metamorphic.known import KNOWN, Known, finding
 from tests.metamorphic.triples import NUMBERS_BELOW, Triple, triple, verdict
-from tests.metamorphic.ways import COMPILED, INTERPRETED, SLOW
+from tests.metamorphic.ways import COMPILED, INTERPRETED, RELOADED, SLOW, TOLD
 
 FIXED = 60
 CAMPAIGN = 6_000
@@ -78,11 +78,14 @@ def test_what_is_known_still_differs(entry: Known) -> None:
 def test_every_change_and_way_is_drawn_and_most_are_run() -> None:
     drawn = [triple(number) for number in range(campaign.either(150, 600))]
     kinds = Counter(one.change for one in drawn)
-    assert kinds.keys() == CHANGES.keys() | INTERPRETED.keys() | COMPILED.keys()
+    ways = INTERPRETED | COMPILED | dict(RELOADED.values())
+    assert kinds.keys() == CHANGES.keys() | ways.keys()
     some = drawn[:: campaign.either(4, 1)]
     ran = [one for one in some if not verdict(one).refused]
     assert len(ran) > 0.8 * len(some)
     assert sum(bool(one.answers()[0]) for one in ran) > 0.8 * len(ran), "most put out rows"
+    told = [one for one in drawn if any(stream == TOLD for stream, _, _ in one.steps)]
+    assert len(told) > 0.15 * len(drawn), "with watermarks of keys"
     modes = Counter(one.mode for one in drawn)
     assert min(modes["lived"], modes["sorted"]) > 0.25 * len(drawn)
 

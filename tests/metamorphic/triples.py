@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -12,21 +12,28 @@ from typing import Any
 
 from cep.clocks import Mode
 from cep.engine.placement import PlacementError
+from cep.engine.watermarks import Watermarks
 from cep.plan import Plan, compile_rules
 from tests.engine.random_apps import START_MS, random_steps
 from tests.metamorphic.changes import CHANGES, WEIGHTS, own_functions
 from tests.metamorphic.rules import BY_KEY_CHOICES, Rules, random_rules
 from tests.metamorphic.ways import (
+    BY_INTERPRETER,
+    BY_KEY,
     COMPILED,
+    DATABASES,
     END,
     INTERPRETED,
     RECORDS_ONLY,
+    RELOADED,
+    TOLD,
     WAYS,
     Case,
     Line,
     RefusedError,
     Step,
     interpreter,
+    is_record,
 )
 
 NUMBERS = frozenset({"number", "seq", "arrangement", "events"})
@@ -35,6 +42,9 @@ LIVED_SHARE, NATIVE_SHARE, WAY_SHARE = 0.5, 0.5, 0.5
 NUMBERS_BELOW = 2**32
 GAPS_MS = (0, 0, 1, 1, 7, 20, 20, 60, 60, 150, 300, 2200)
 DELAYS_MS = ((0,), (0, 0, 0, 5), (0, 0, 0, 5, 40, 150, 400), (0, 0, 40, 150, 400, 900))
+TOLD_SHARE = 0.2
+TERMINALS = {"x": ("one",), "y": ("one", "two"), "z": ("two",)}
+"""Who publishes each key."""
 STREAMS = ("A", "A", "A", "A", "B", "B", "C", "Deal")
 
 
@@ -68,7 +78,7 @@ class Triple:
     @property
     def is_compiled(self) -> bool:
         """Whether something else than the interpreter alone runs it."""
-        return self.way != "interpreter" and self.way not in INTERPRETED
+        return self.way not in BY_INTERPRETER
 
     @property
     def has_late(self) -> bool:
@@ -110,17 +120,21 @@ def triple(seed: int, asked: str | None = None) -> Triple:
     mode: Mode = "lived" if random.random() < LIVED_SHARE else "sorted"
     before = random_rules(random)
     steps = stream_of(random, before)
+    if mode == "lived":
+        steps = told_among(Random(f"told {seed}"), steps)
     if asked is None and random.random() >= WAY_SHARE:
         engine = "native" if random.random() < NATIVE_SHARE else "interpreter"
         with own_functions():
             change, before, after = _changed(random, before)
         return Triple(seed, None, change, engine, mode, before, after, steps)
     way = asked or random.choice((*INTERPRETED, *COMPILED, *COMPILED))
-    if way == "by key":
+    if asked is None and way in RELOADED and Random(f"anew {seed}").random() < 0.5:
+        way = RELOADED[way][0]
+    if way in BY_KEY:
         before = random_rules(random, BY_KEY_CHOICES, reorder=False)
     if way in RECORDS_ONLY:
-        steps = tuple(step for step in steps if step[0])
-        mode = "sorted" if way == "database" or not is_late(steps) else "lived"
+        steps = tuple(step for step in steps if is_record(step) or step[0] == END)
+        mode = "sorted" if way in DATABASES or not is_late(steps) else "lived"
     return Triple(seed, asked, way, way, mode, before, before, steps)
 
 
@@ -133,6 +147,40 @@ def stream_of(random: Random, rules: Rules) -> tuple[Step, ...]:
     delays_ms = DELAYS_MS[-1] if accepts else random.choice(DELAYS_MS)
     steps = random_steps(random, START_MS, streams=STREAMS, gaps_ms=GAPS_MS, delays_ms=delays_ms)
     return (*steps[:-1], (END, steps[-1][1], None))
+
+
+def told_among(random: Random, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Perhaps with watermarks of keys, as a program gives them for some or terminals for theirs."""
+    kind = random.choice(("", "keys", "terminals"))
+    if not kind:
+        return tuple(steps)
+    marks, found = Watermarks(), list[Step]()
+    for step in steps:
+        if random.random() < TOLD_SHARE:
+            at = max(step[1] - random.choice((0, 0, 20, 150)), START_MS)
+            found += _of_keys(random, at) if kind == "keys" else _of_terminals(random, marks, at)
+        found.append(step)
+        if is_record(step) and (key := step[2]["k"]) is not None:
+            marks.published(random.choice(TERMINALS[key]), key)
+    return tuple(found)
+
+
+def _of_keys(random: Random, at: int) -> Iterator[Step]:
+    keys = tuple(random.sample(("x", "y", "z", "new"), random.choice((1, 1, 2))))
+    yield TOLD, at, {"keys": keys, "is_complete": True, "common_msc": None}
+
+
+def _of_terminals(random: Random, marks: Watermarks, at: int) -> Iterator[Step]:
+    """What a terminal says that stays, goes away or comes back, or the clock where one is away."""
+    source = random.choice(("one", "one", "two", "two", None)) if marks.holding else "one"
+    for told in marks.tell(source, random.random() < 0.1, at):
+        if told.keys is not None:
+            row = {
+                "keys": told.keys,
+                "is_complete": told.is_complete,
+                "common_msc": marks.clock_msc,
+            }
+            yield TOLD, told.time_msc, row
 
 
 def _changed(random: Random, before: Rules) -> tuple[str, Rules, Rules]:
@@ -195,7 +243,7 @@ def difference(one: Triple) -> Difference | None:
     ]
     if found := _by_stream(*kept):
         return found
-    has_order = (one.way == "interpreter" or one.way in INTERPRETED) and one.change != "order"
+    has_order = not one.is_compiled and one.change != "order"
     return _first("in the order of all rows", *kept) if has_order else None
 
 

@@ -6,28 +6,46 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cep.clocks import Mode
+from cep.engine.change import changed, compiled_for
 from cep.engine.distributed import Merge, is_distributable, run_part
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.engine.snapshot import restore, take
+from cep.engine.watermarks import Telling
 from cep.hybrid.replay import Hybrid
 from cep.inputs.types import ARROW
+from cep.interpreter.change import changed as take_over
 from cep.interpreter.run import InterpretedRun
 from cep.plan.nodes import Plan
 from cep.replay import Source
+from cep.spark.replay import are_in_order, replay_on_spark
+from tests.metamorphic import servers
 
 END = "end"
 """The stream of the last step: the input ends."""
+TOLD = "told"
+"""The stream of a watermark of some keys: `keys`, `is_complete`, and `common_msc`, up to when all
+that is told of has come (None: nobody says so)."""
 Step = tuple[str, int, dict[str, Any] | None]
-"""A record; without a row time passes (stream "") or the input ends."""
+"""A record or a watermark of keys; without a row time passes (stream "") or the input ends."""
+
+
+def is_record(step: Step) -> bool:
+    """Whether it is a record, not time that passes."""
+    return step[0] not in ("", END, TOLD)
+
+
+RELOADED_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +109,19 @@ def interpreter_restored(case: Case) -> list[Line]:
     return lines
 
 
+def interpreter_reloaded(case: Case) -> list[Line]:
+    """The same rules are loaded anew between some records."""
+    random, lines = case.random, []
+    run = InterpretedRun(case.plan, mode=case.mode)
+    for n, step in enumerate(case.steps):
+        lines += _interpreted(run, n, step)
+        if random.random() < RELOADED_SHARE:
+            following = InterpretedRun(case.plan, mode=case.mode)
+            following.interpreter.restore(take_over(run.interpreter, case.plan)[0].snapshot())
+            run = following
+    return lines
+
+
 def native(case: Case) -> list[Line]:
     """Natively as plain Python, record by record."""
     run = Compiled(case.plan, jit=False).start(mode=case.mode)
@@ -108,6 +139,17 @@ def partly(case: Case) -> list[Line]:
 def native_restored(case: Case) -> list[Line]:
     """Natively, saved and restored between some records."""
     return _restored(case, jit=False)
+
+
+def reloaded(case: Case) -> list[Line]:
+    """Natively, the same rules loaded anew between some records."""
+    random, lines = case.random, []
+    run = Compiled(case.plan, jit=False).start(mode=case.mode)
+    for n, step in enumerate(case.steps):
+        lines += _native(run, n, step)
+        if random.random() < RELOADED_SHARE:
+            run, _ = changed(run, compiled_for(run, case.plan))
+    return lines
 
 
 def taken_over(case: Case) -> list[Line]:
@@ -128,12 +170,12 @@ def batched(case: Case) -> list[Line]:
     most = random.choice((2, 5, 1_000))
     batch: list[tuple[int, Step]] = []
     for n, step in enumerate(case.steps):
-        if step[2] is not None:
+        if is_record(step):
             batch.append((n, step))
-        if batch and (step[2] is None or len(batch) == most or random.random() < 0.1):
+        if batch and (not is_record(step) or len(batch) == most or random.random() < 0.1):
             lines += _lines(run.feed(_encoded(run, batch)))
             batch = []
-        if step[2] is None:
+        if not is_record(step):
             lines += _native(run, n, step)
     return lines
 
@@ -163,18 +205,42 @@ def by_key(case: Case) -> list[Line]:
     return _lines(merge.push(made))
 
 
-def database(case: Case) -> list[Line]:
-    """The queries in SQLite, in batches of some size, the rest on our engine behind it."""
+def database(case: Case, url: str = "sqlite://") -> list[Line]:
+    """The queries in a database, in batches of some size, the rest on our engine behind it."""
     if case.mode != "sorted":
         raise RefusedError("a replay is of records in the order of time")
     if not (records := sources(case.plan, case.steps)):
         return []
     with closing(
-        Hybrid(case.plan, "sqlite://", jit=False, batch_events=case.random.choice((1, 3, 1_000)))
+        Hybrid(case.plan, url, jit=False, batch_events=case.random.choice((1, 3, 1_000)))
     ) as run:
         made = list(run.replay(records, until_msc=case.steps[-1][1]))
     rows = [json.loads(line) for lines in made for line in lines]
     return [Line(-1, row["stream"], row) for row in rows]
+
+
+def duckdb(case: Case) -> list[Line]:
+    """The same in DuckDB."""
+    return database(case, "duckdb://")
+
+
+def postgresql(case: Case) -> list[Line]:
+    """The same in a server, which is started when it is first asked for."""
+    return database(case, servers.postgresql())
+
+
+def spark(case: Case) -> list[Line]:
+    """Each key in tasks of Spark, in processes of their own."""
+    rules = Compiled(case.plan, jit=False)
+    if (why := is_distributable(rules)) is not None:
+        raise RefusedError(why)
+    records = sources(case.plan, case.steps)
+    if not are_in_order(records):
+        raise RefusedError("records that may be late run in sequence")
+    with TemporaryDirectory() as folder:
+        until_msc = case.steps[-1][1]
+        made = list(replay_on_spark(servers.spark(), rules, records, Path(folder), until_msc))
+    return [line for rows in made for line in _lines(rows)]
 
 
 INTERPRETED: dict[str, Way] = {"traced": traced, "interpreter restored": interpreter_restored}
@@ -187,8 +253,19 @@ COMPILED: dict[str, Way] = {
     "database": database,
 }
 SLOW: dict[str, Way] = {"machine code": machine, "taken over": taken_over}
-WAYS = {"interpreter": interpreter, **INTERPRETED, **COMPILED, **SLOW}
-RECORDS_ONLY = frozenset({"by key", "database"})
+RELOADED: dict[str, tuple[str, Way]] = {
+    "interpreter restored": ("interpreter reloaded", interpreter_reloaded),
+    "native restored": ("reloaded", reloaded),
+}
+"""What is drawn in place of half of these."""
+REAL: dict[str, Way] = {"duckdb": duckdb, "postgresql": postgresql, "spark": spark}
+WAYS = {
+    "interpreter": interpreter, **INTERPRETED, **COMPILED, **dict(RELOADED.values()), **SLOW, **REAL
+}  # fmt: skip
+BY_INTERPRETER = frozenset({"interpreter", *INTERPRETED, "interpreter reloaded"})
+DATABASES = frozenset({"database", "duckdb", "postgresql"})
+BY_KEY = frozenset({"by key", "spark"})
+RECORDS_ONLY = DATABASES | BY_KEY
 """They take records and the end of the input, no time that passes between them."""
 
 
@@ -209,18 +286,23 @@ def sources(plan: Plan, steps: Sequence[Step]) -> list[Source]:
 
 def _interpreted(run: InterpretedRun, n: int, step: Step) -> list[Line]:
     stream, at, row = step
-    if row is not None:
-        made = run.push_row(stream, at, row)
-    else:
+    if row is None:
         made = run.end(at) if stream == END else run.advance(at)
+    elif stream == TOLD:
+        made = run.tell(row["keys"], at, row["common_msc"], is_complete=row["is_complete"])
+    else:
+        made = run.push_row(stream, at, row)
     return [Line(n, one["stream"], one) for one in made]
 
 
 def _native(run: Run, n: int, step: Step) -> list[Line]:
     stream, at, row = step
-    if row is not None:
-        return _lines(run.feed(_encoded(run, [(n, step)])))
-    return _lines(run.end(at, n) if stream == END else run.advance(at, n, is_complete=True))
+    if row is None:
+        return _lines(run.end(at, n) if stream == END else run.advance(at, n, is_complete=True))
+    if stream == TOLD:
+        run.watermarks.clock_msc = row["common_msc"]
+        return _lines(run.tell(Telling(at, row["keys"], row["is_complete"]), n))
+    return _lines(run.feed(_encoded(run, [(n, step)])))
 
 
 def _lines(rows: Rows) -> list[Line]:
