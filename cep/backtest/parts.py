@@ -23,7 +23,6 @@ from cep.dropped import Ended, nobody
 from cep.engine.distributed import Merge, is_distributable, run_part, shipped
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER
-from cep.engine.layout import row_widths
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.functions import FunctionFile, load_texts, loaded_files
@@ -113,7 +112,7 @@ def slice_rows_for(rules: Compiled) -> int:
     often += sum(event.every for event in rules.plan.events)
     if not often:
         return SLICE_ROWS
-    return max(SLICE_ROWS_MIN, SLICE_BYTES // (often * 8 * sum(row_widths(rules.plan))))
+    return max(SLICE_ROWS_MIN, SLICE_BYTES // (often * 8 * sum(rules.stages.row_widths)))
 
 
 def packed(part: bytes) -> bytes:
@@ -128,8 +127,10 @@ def unpacked(data: bytes) -> bytes:
     return part
 
 
-def why_sequential(rules: Compiled) -> str | None:
-    """None when symbols can be run apart; otherwise the reason why not."""
+def why_sequential(rules: Compiled, *, lived: bool = False) -> str | None:
+    """None when symbols can be run apart; otherwise the reason why not. `lived`: records are as
+    they came.
+    """
     stages = rules.stages
     if stages.has_interpreter:
         return is_distributable(rules)
@@ -139,7 +140,7 @@ def why_sequential(rules: Compiled) -> str | None:
     for event in rules.plan.events:
         if event.key is not None and not stages.by.is_keyed(event):
             return f"{event.name} is made for each {event.key.name} across symbols"
-    return is_distributable(rules)
+    return is_distributable(rules, lived=lived)
 
 
 def tasks(selection: Selection, tasks_max: int) -> list[Task]:

@@ -75,6 +75,11 @@ class Selection(msgspec.Struct, frozen=True):
         rest = [part for one in by_mode[Mode.SORTED] for part in _without(one, lived)]
         return _joined([*lived, *rest])
 
+    @property
+    def is_lived(self) -> bool:
+        """Whether any of it came as it was lived."""
+        return any(one.mode is Mode.LIVED for one in self.stretches)
+
     def stream(self, name: str) -> Selection:
         """The part that feeds the source stream of that name."""
         return self._with(file for file in self.files if file.stream == STORED[name])

@@ -27,8 +27,7 @@ def sequential(
     Sorted history ends with its newest record; what was lived ends as it did, with its watermarks.
     `ended` is told what was dropped.
     """
-    is_sorted = all(one.mode is Mode.SORTED for one in selection.stretches)
-    run = rules.start(mode="sorted" if is_sorted else "lived")
+    run = rules.start(mode="lived" if selection.is_lived else "sorted")
     # counted on, so that records of two symbols that share a number stay two records
     done = last = newest_msc = 0
     for record in lived(selection, run):

@@ -176,7 +176,8 @@ def running(
     from cep.backtest.parts import why_sequential
     from cep.backtest.sequential import sequential
 
-    reason = why_sequential(rules) if wishes.master != NO_SPARK else ""
+    lived = selection.is_lived
+    reason = why_sequential(rules, lived=lived) if wishes.master != NO_SPARK else ""
     if reason is None:
         backtest, session = spark_parts()
         with session(wishes.master) as spark, progress("backtest", unit="tasks") as bar:

@@ -214,14 +214,12 @@ class _Moved:
         columns[col.QUEUE_ALIVE] = np.count_nonzero(self.alive[queue.places()])
 
     def _chain(self, queue: _Queue) -> None:
-        """The chains of keys in a queue of all keys, of what is still in it; their clocks go on."""
+        """The chains of keys in a queue of all keys, of what is still in it."""
         first, past = queue.columns[col.QUEUE_HEAD], queue.columns[col.QUEUE_TAIL]
         places, positions = queue.places(), np.arange(first, past)
         places, positions = places[self.alive[places]], positions[self.alive[places]]
         chain = self.new.compiled.tables.chains[queue.engine]
-        before = self.old.compiled.tables.chains[queue.engine] + col.CHAIN_CLOCK
-        ki, rows = self.new.state.ki, int(self.old.state.gi[0, KEYS]) + 1
-        ki[:rows, chain + col.CHAIN_CLOCK] = self.old.state.ki[:rows, before]
+        ki = self.new.state.ki
         for key in np.unique(self.after[places, col.ENTRY_KEY]):
             mine = self.after[places, col.ENTRY_KEY] == key
             at, position = places[mine], positions[mine] + 1

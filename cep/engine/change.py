@@ -45,11 +45,11 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
     """
     if isinstance(rules, Plan):
         rules = compiled_for(run, rules)
-    rules = _fitting(run, rules)
+    rules = _fitting(run, rules).in_mode(run.clocks.mode)
     change = compared(run.rules.plan, rules.plan)
     after = rules.start(mode=run.clocks.mode)
     after.clocks.restore(run.clocks.state())
-    after.adopt(run.strings.values, run.decoder.key_codes, run.next_order)
+    after.adopt(run.strings.values, run.decoder.key_codes, run.next_order, run.handed_on)
     _drop_moved(change, run.rules.stages, rules.stages)
     for number, stage in after.stages.items():
         if number in run.stages:

@@ -1,4 +1,4 @@
-"""When each source record is, for what works by time: its clock, and whether it is late.
+"""When each source record is, for what works by time: its clocks, and whether it is late.
 
 Both are decided once, when the record comes, and go with everything that follows from it; so
 neither the size of a batch nor what else the rules hold can change them. A clock never goes back.
@@ -6,10 +6,11 @@ neither the size of a batch nor what else the rules hold can change them. A cloc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cep.clocks import NEVER_LATE, Mode
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME, Ints
@@ -23,28 +24,45 @@ _KEYS = 64
 class Clocks:
     """The clocks of one run, which it asks about each record once, in their order.
 
-    A record is late behind those of its own stream and key, and behind its key's watermark. Sources
-    that are followed together have a clock together for each key, which their records move.
-    `streams` are the names by id, `together` the number of each stream's clock (default: its own).
+    A record is late behind those of its own stream and key, and behind its key's watermark. Its own
+    clock follows these; `others` are the clocks that something goes by beside it, each given by the
+    ids of the streams that move it and whether it is one per key. `streams` are the names by id.
+    With `has_one` all clocks are one also where each key is late by itself.
     """
 
     def __init__(
-        self, mode: Mode, streams: Sequence[str], together: Sequence[int] | None = None
+        self,
+        mode: Mode,
+        streams: Sequence[str],
+        others: Sequence[tuple[Collection[int], bool]] = (),
+        *,
+        has_one: bool = False,
     ) -> None:
         self.mode = mode
+        self._has_one = has_one or mode == "sorted"
         self._names = (*streams, _COMPLETE, _PASSED)
-        self._together = np.array(range(len(streams)) if together is None else together, np.int64)
         self._may_be_late = np.array([name not in NEVER_LATE for name in streams], np.bool_)
-        rows = len(self._names) + 1 + int(self._together.max(initial=-1))
-        self._hold(np.full((rows, _KEYS), _NEVER, np.int64))
+        self._others = [(sorted(sources), is_by_key) for sources, is_by_key in others]
+        self._moved_by = [  # by stream: the clocks of all keys that its records move
+            [place for place, (sources, is_by_key) in enumerate(self._others)
+             if stream in sources and not is_by_key]
+            for stream in range(len(streams))
+        ]  # fmt: skip
+        self._common = [_NEVER] * len(self._others)
+        self._hold(np.full((len(self._names), _KEYS), _NEVER, np.int64))
         self._top = _NEVER  # no clock is ahead of it
         self._passed = _NEVER  # the watermark of all keys
+        self._common_passed = _NEVER  # up to when time has passed for what has one clock
 
     def mark(self, ints: Ints) -> None:
-        """Write the clocks of the next records, whose key rows are in place: OUT_CLOCK."""
+        """Write the clocks of the next records, whose key rows are in place: OUT_CLOCK, and the
+        others in the last columns.
+        """
         if len(ints) == 1:
             stream, time, key = ints[0, [OUT_STREAM, OUT_TIME, OUT_KEY]].tolist()
             ints[0, OUT_CLOCK] = self.of_one(stream, key, time)
+            if self._others:
+                ints[0, -len(self._others) :] = self.others(key)
         elif len(ints):
             self._mark_all(ints)
 
@@ -53,18 +71,34 @@ class Clocks:
         if key >= self._width:
             self._fit(key)
         place = stream * self._width + key
-        clock_at = self._clock_at[stream] + key
         if self.mode == "sorted":
             newest = before = clock = self._top
         else:
-            newest, clock = self._cells[place], max(self._cells[clock_at], self._passed)
-            before = max(newest, self._cells[self._complete + key], self._passed)
+            newest = self._cells[place]
+            clock = max(newest, self._cells[self._passed_at + key], self._passed)
+            before = max(newest, self._cells[self._complete_at + key], self._passed)
+            if self._has_one:
+                clock = self._top
+            for other in self._moved_by[stream]:
+                self._common[other] = max(self._common[other], time_msc)
         if time_msc >= newest:
             self._cells[place] = time_msc
         if time_msc > clock:
-            clock = self._cells[clock_at] = time_msc
+            clock = time_msc
             self._top = max(self._top, clock)
         return -clock if time_msc < before and self._may_be_late[stream] else clock
+
+    def others(self, key: int) -> list[int]:
+        """The other clocks at the record that came last, whose key row is given."""
+        if self._has_one:
+            return [self._top] * len(self._others)
+        passed = max(self._cells[self._passed_at + key], self._passed)
+        return [
+            max(passed, _NEVER, *(self._cells[stream * self._width + key] for stream in sources))
+            if is_by_key
+            else self._common[place]
+            for place, (sources, is_by_key) in enumerate(self._others)
+        ]
 
     def pass_time(self, time_msc: int, *, is_complete: bool = False) -> None:
         """Time has passed for all keys without a record: in sorted history all before has come.
@@ -74,81 +108,113 @@ class Clocks:
         """
         if self.mode == "sorted" or is_complete:
             self._passed = max(self._passed, time_msc)
-            self._top = max(self._top, time_msc)
+        self._pass_common(time_msc)
 
-    def pass_time_of(self, keys: Sequence[int], time_msc: int, *, is_complete: bool) -> None:
-        """Time has passed for some key rows; `is_complete`: all their earlier records have come."""
-        if self.mode == "sorted" or not keys:
+    def pass_time_of(
+        self, keys: Sequence[int], time_msc: int, common_msc: int | None, *, is_complete: bool
+    ) -> None:
+        """Time has passed for some key rows, and for every key up to `common_msc`, if that is
+        known. `is_complete`: all earlier records of these have come.
+        """
+        if self.mode == "sorted":
             return
-        self._fit(max(keys))
-        rows = list(keys)
-        first = len(self._names) - (2 if is_complete else 1)
-        part = self._newest[first:, rows]
-        self._newest[first:, rows] = np.maximum(part, time_msc)
+        if common_msc is not None or self._has_one:
+            self._pass_common(time_msc if common_msc is None else common_msc)
+        if keys:
+            self._fit(max(keys))
+            rows = list(keys)
+            first = len(self._names) - (2 if is_complete else 1)
+            part = self._newest[first:, rows]
+            self._newest[first:, rows] = np.maximum(part, time_msc)
+            self._top = self._top if self._has_one else max(self._top, time_msc)
+
+    def _pass_common(self, time_msc: int) -> None:
+        self._common_passed = max(self._common_passed, time_msc)
+        self._common = [max(clock, time_msc) for clock in self._common]
         self._top = max(self._top, time_msc)
 
     def state(self) -> dict[str, list[int]]:
         """The newest times by stream and key row, for a snapshot or for other rules.
 
-        What has passed for keys stands behind the newest of all, and behind that of all keys.
+        What has passed for keys stands behind the newest of all, and behind what has for all keys
+        and for what has one clock.
         """
         known = {name: self._newest[place].tolist() for place, name in enumerate(self._names)}
-        return {**known, _PASSED: [self._top, self._passed, *known[_PASSED]]}
+        of_all = [self._top, self._passed, self._common_passed]
+        return {**known, _PASSED: [*of_all, *known[_PASSED]]}
 
     def restore(self, state: Mapping[str, Sequence[int]]) -> None:
         """Go on from what `state` gave, of the streams there are."""
-        self._top, self._passed, *passed = state[_PASSED]
+        self._top, self._passed, self._common_passed, *passed = state[_PASSED]
         for place, name in enumerate(self._names):
             known = passed if name == _PASSED else state.get(name, ())
             self._fit(len(known) - 1)
             self._newest[place, : len(known)] = known
-        clocks = self._newest[len(self._names) :]
-        clocks[:] = self._newest[len(self._names) - 1]
-        np.maximum.at(clocks, self._together, self._newest[: len(self._together)])
+        self._common = [
+            max(self._common_passed, int(self._newest[sources].max(initial=_NEVER)))
+            for sources, _ in self._others
+        ]
 
     def _mark_all(self, ints: Ints) -> None:
         times = ints[:, OUT_TIME]
-        if int(times[0]) >= self._top and not (times[1:] < times[:-1]).any():
+        tells_all = self.mode == "sorted" or not self._has_one  # else keys may be ahead of it
+        if tells_all and int(times[0]) >= self._top and not (times[1:] < times[:-1]).any():
             self._in_order(ints, times)
             return
         if self.mode == "sorted":
             clocks = _running(times, self._top)
             late = times < clocks
         else:
-            streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
-            self._fit(int(keys.max()))
-            complete = np.maximum(self._newest[len(self._names) - 2][keys], self._passed)
-            found = self._newest_at(self._clocks_at[streams] + keys, times)
-            clocks = np.maximum(found, self._passed)
-            late = times < self._newest_at(streams * self._width + keys, times)
-            late |= times < complete
+            clocks, late = self._lived(ints, times)
+        if self._has_one:
+            clocks = _running(times, self._top)
+            self._others_of(ints)[:] = clocks[:, None]
         self._top = max(self._top, int(clocks.max()))
         late &= self._may_be_late[ints[:, OUT_STREAM]]
         ints[:, OUT_CLOCK] = np.where(late, -clocks, clocks)
 
+    def _lived(self, ints: Ints, times: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+        """The clock of each record and whether it is late; writes its other clocks."""
+        streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
+        self._fit(int(keys.max()))
+        complete, passed = np.maximum(self._newest[-2:, keys], self._passed)
+        others = self._others_of(ints)
+        for place, (sources, is_by_key) in enumerate(self._others):
+            moving = np.where(np.isin(streams, sources), times, _NEVER)
+            if is_by_key:
+                before = self._newest[sources].max(axis=0, initial=_NEVER)
+                others[:, place] = np.maximum(_running_by(keys, moving, before), passed)
+            else:
+                others[:, place] = _running(moving, self._common[place])
+                self._common[place] = int(others[-1, place])
+        newest = _running_by(streams * self._width + keys, times, self._newest.ravel())
+        np.maximum.at(self._newest, (streams, keys), times)
+        return np.maximum(newest, passed), times < np.maximum(newest, complete)
+
     def _in_order(self, ints: Ints, times: Ints) -> None:
         """Records that no clock is ahead of: the usual case."""
         ints[:, OUT_CLOCK] = times
+        if self._others:
+            self._others_of(ints)[:] = times[:, None]
         self._top = int(times[-1])
         if self.mode == "lived":
             streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
             self._fit(int(keys.max()))
-            first, clocks = int(streams[0]), self._newest[len(self._names) :]
+            first = int(streams[0])
             if (streams == first).all():  # of equal places the last is kept
                 self._newest[first][keys] = times
-                clocks[self._together[first]][keys] = times
-            else:
-                self._newest[streams, keys] = times
-                clocks[self._together[streams], keys] = times
+                for place in self._moved_by[first]:
+                    self._common[place] = self._top
+                return
+            self._newest[streams, keys] = times
+            for place, (sources, is_by_key) in enumerate(self._others):
+                moving = times[np.isin(streams, sources)]
+                if len(moving) and not is_by_key:
+                    self._common[place] = int(moving[-1])
 
-    def _newest_at(self, places: Ints, times: Ints) -> Ints:
-        """The newest time so far at the place of each record, which it moves on."""
-        found = np.empty_like(times)
-        for place in np.unique(places).tolist():
-            mine = places == place
-            found[mine] = _running(times[mine], self._cells[place])
-            self._cells[place] = int(found[mine][-1])
-        return found
+    def _others_of(self, ints: Ints) -> Ints:
+        """The cells of the other clocks."""
+        return ints[:, ints.shape[1] - len(self._others) :]
 
     def _fit(self, key: int) -> None:
         """Room for one more key row."""
@@ -158,15 +224,14 @@ class Clocks:
             self._hold(np.concatenate([self._newest, added], axis=1))
 
     def _hold(self, newest: Ints) -> None:
-        """Newest times by stream and key row, the watermarks of keys, what has passed for them, and
-        their clocks, as one array.
+        """Newest times by stream and key row, then the watermarks of keys, and what has passed for
+        them, as one array.
 
         Single cells are read far faster through a memoryview than through an array.
         """
         self._newest, self._width = newest, newest.shape[1]
-        self._complete = (len(self._names) - 2) * self._width
-        self._clocks_at = (len(self._names) + self._together) * self._width
-        self._clock_at: list[int] = self._clocks_at.tolist()
+        self._complete_at = (len(self._names) - 2) * self._width
+        self._passed_at = (len(self._names) - 1) * self._width
         self._cells: memoryview[int] = newest.data.cast("B").cast("q")
 
 
@@ -174,3 +239,12 @@ def _running(times: Ints, before: int) -> Ints:
     """The newest time so far, at each of them."""
     clocks: Ints = np.maximum(np.maximum.accumulate(times), before)
     return clocks
+
+
+def _running_by(places: Ints, times: Ints, before: Ints) -> Ints:
+    """The newest time so far at the place of each; `before` are those at all places."""
+    found = np.empty_like(times)
+    for place in np.unique(places).tolist():
+        mine = places == place
+        found[mine] = _running(times[mine], int(before[place]))
+    return found

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cep.dropped import Dropped, State
 from cep.engine.chunks import Chunks
+from cep.engine.clock_cells import tell_clocks
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import (
     OUT_ATTRIBUTES,
@@ -54,8 +55,11 @@ class Part(msgspec.Struct, frozen=True):
         )
 
 
-def is_distributable(rules: Compiled) -> str | None:
-    """None when stage 1 can run elsewhere; otherwise the reason why it cannot."""
+def is_distributable(rules: Compiled, *, lived: bool = False) -> str | None:
+    """None when stage 1 can run elsewhere; otherwise the reason why it cannot.
+
+    `lived`: records are as they came, so that a clock of all keys shows what no single key tells.
+    """
     for name, why in rules.stages.placement.reasons.items():
         return f"{name} is not compiled ({why}), and the interpreter has one clock for all keys"
     if rules.stages.has_interpreter:
@@ -67,6 +71,11 @@ def is_distributable(rules: Compiled) -> str | None:
         readers = stages.readers(stream.name, CROSSING)
         if readers:
             return f"{readers[0].name} reads {stream.name} across all keys"
+    if lived and any(rules.stages.mixed()):
+        return "each key has a clock of its own in a window of all keys"
+    for (_, name), cell in stages.clocks.of_part.items():
+        if lived and not stages.clocks.clocks[cell].is_by_key:
+            return f"{name} goes by the lived records of all keys"
     for one, other, met in torn(rules.plan, stages.placement.engines, Chunks(rules.plan)):
         return f"engines {one} and {other}, which crosses keys, both lead to {met}"
     return None
@@ -85,6 +94,8 @@ def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
         for rows in run.feed_keyed(batch):
             places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
             ints = rows.ints[places]
+            all_rows = np.ones(len(ints), np.bool_)
+            tell_clocks(ints, all_rows, run.rules.stages.clocks, batch.ints, is_behind=False)
             _move_lists(run, ints, offset)
             offset += len(rows.lists)
             kept.append(OutputRows(ints, rows.floats[places], rows.lists))

@@ -19,7 +19,7 @@ from cep.engine.kernels.state import (
     Floats,
     Ints,
 )
-from cep.engine.layout import StreamIds, row_cells, row_widths
+from cep.engine.layout import StreamIds, row_cells
 from cep.engine.strings import Strings
 from cep.interpreter.arrow import BEYOND, inferred
 from cep.plan.nodes import Plan, Stream
@@ -63,14 +63,21 @@ class Encoder:
     """Encodes columns by the schemas of a plan's source streams."""
 
     def __init__(
-        self, plan: Plan, ids: StreamIds, strings: Strings, keys: Mapping[str, str]
+        self,
+        plan: Plan,
+        ids: StreamIds,
+        strings: Strings,
+        keys: Mapping[str, str],
+        widths: tuple[int, int],
     ) -> None:
-        """`keys` are the key attributes by source; rows of other sources have no key."""
+        """`keys` are the key attributes by source; rows of other sources have no key. `widths` are
+        the columns of int and float rows.
+        """
         self.plan = plan
         self.ids = ids
         self.strings = strings
         self.keys = keys
-        self.widths = row_widths(plan)
+        self.widths = widths
         self.sources = {stream.name: stream for stream in plan.sources}
         self.objects: list[Any] = []
         """Values that are objects, until their rows are done; their cells hold places here."""

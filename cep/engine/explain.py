@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cep.engine.codegen.join_keys import SIDES, band, equality
+from cep.engine.placement import PlacementError
 from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages
 from cep.plan.expressions import Expression
 from cep.plan.nodes import Aggregation, NamedWindow, Plan, Table, Trigger
@@ -19,6 +20,7 @@ KINDS = {
     Aggregation: "an aggregation",
 }
 """Definitions that only the interpreter holds."""
+IN_ORDER = "its rows wait for their order, so that all records come here first"
 
 
 def how_it_runs(plan: Plan) -> str:
@@ -43,7 +45,20 @@ def how_it_runs(plan: Plan) -> str:
         lines.append("  interpreted:")
         lines += [f"    {name}: {why}" for name, why in stages.placement.reasons.items()]
         lines += [f"    {one.name}: {KINDS[type(one)]}" for one in _held(plan)]
-    return "\n".join(lines)
+        lines += [f"    {one.name}: {IN_ORDER}" for one in plan.sources if one.reorder is not None]
+    return "\n".join([*lines, *_of_lived(plan, stages)])
+
+
+def _of_lived(plan: Plan, stages: Stages) -> Iterator[str]:
+    """What else is interpreted of records as they were lived, where each key has a clock."""
+    try:
+        lived = Stages.of(plan, lived=True).placement.reasons
+    except PlacementError as problem:
+        yield f"  refused where records were lived: {problem}"
+        return
+    if more := {name: why for name, why in lived.items() if name not in stages.placement.reasons}:
+        yield "  interpreted, too, where records were lived:"
+        yield from (f"    {name}: {why}" for name, why in more.items())
 
 
 def _lookups(plan: Plan, stages: Stages) -> Iterator[str]:

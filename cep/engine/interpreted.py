@@ -21,7 +21,7 @@ from cep.engine.kernels.state import (
     OUT_TIME,
     Ints,
 )
-from cep.engine.layout import StreamIds, row_cells, row_widths
+from cep.engine.layout import StreamIds, row_cells
 from cep.engine.placement import read
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.stage_run import OutputRows
@@ -33,6 +33,7 @@ from cep.interpreter.graph import Stop
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
 from cep.plan.change import Change
+from cep.plan.clocks import key_attributes
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 from cep.plan.types import Schema, Type
@@ -88,15 +89,19 @@ class InterpretedStage:
         self.decoder = decoder
         self._has_keys = mode == "lived"
         self._seen: set[int] = set()
-        self._widths = row_widths(self.plan)
+        self._widths = stages.row_widths
         self._names, self._turns = ids.names(turns=True), ids.turns()
         self._order = self._place = 0
-        self._clock: int | None = None
+        self._is_timed_now = True
         self.n_of: Callable[[int], int] = int
         """The place among all records of a place in the order of this run."""
         self._in_order = {s.name for s in self.plan.streams if s.reorder is not None}
         self._streams = {ids.of(stream.name): stream for stream in self.plan.streams}
-        self._taken: dict[int, list[tuple[int, int, int, list[Any]]]] = {}
+        self._taken: dict[int, list[tuple[int, int, int, list[int], list[Any]]]] = {}
+        self._cells = stages.clocks
+        held = key_attributes(self.plan)
+        self._key_at = {name: min(positions) for name, positions in held.items()}
+        self._is_late = False
         self._sequence: list[int] = []
         self._is_timed: list[bool] = []
         self.interpreter = Interpreter(
@@ -108,18 +113,25 @@ class InterpretedStage:
     def _tap(self, tap: Tap) -> Callable[[Chunk], None]:
         number = self.ids.tap(tap.stream, tap.reader.name)
         self._streams[number] = self.plan.stream(tap.stream)
-        return partial(self._take, number)
+        return partial(self._take, number, key_at=self._key_at.get(tap.stream))
 
-    def _take(self, number: int, chunk: Chunk) -> None:
+    def _take(self, number: int, chunk: Chunk, key_at: int | None = None) -> None:
         """Note the rows of a stream, or what a compiled reader gets, by id."""
-        is_timed = self._clock is None
-        clock = self.interpreter.shared.cause.at_ms if self._clock is None else self._clock
-        place = self._order if is_timed else self._place
+        cause = self.interpreter.shared.cause
+        at_ms = -cause.at_ms if cause.is_late else cause.at_ms
+        place = self._order if self._is_timed_now else self._place
         taken = self._taken.setdefault(number, [])
         for row in chunk:
-            taken.append((place, row.time, clock, row.values))
+            clocks = self._clocks(None if key_at is None else row.values[key_at])
+            taken.append((place, row.time, at_ms, clocks, row.values))
             self._sequence.append(number)
-            self._is_timed.append(is_timed)
+            self._is_timed.append(self._is_timed_now)
+
+    def _clocks(self, key: Any) -> list[int]:
+        """What the clocks that anything compiled goes by show for a key."""
+        clocks = self.interpreter.shared.clocks
+        shown = (clocks.shown(one, key) for one in self._cells.clocks)
+        return [now_ms or 0 for now_ms in shown]
 
     def feed(
         self, rows: Rows, causes: Ints, records: Ints, objects: list[Any]
@@ -147,29 +159,31 @@ class InterpretedStage:
             if place >= passed and place < len(records):
                 self._pass(records[passed : place + 1])
                 passed = place + 1
-            self._order, self._place, self._clock = order, cause, clock_at
-            self._send(stream, time, values)
-            self._clock = None
+            self._order, self._place, self._is_timed_now = order, cause, False
+            self._send(stream, time, values, clock_at < 0)
+            self._is_timed_now = True
         self._pass(records[passed:])
         return self._output(objects)
 
     @contextmanager
-    def placed(self, orders: Ints) -> Iterator[None]:
-        """Meanwhile records have numbers instead of places, which are those in `orders`."""
+    def placed(self, orders: Ints, first: int) -> Iterator[None]:
+        """Meanwhile records have numbers from `first` on, and in `orders` their places."""
         n_of = self.n_of
-        self.n_of = lambda number: n_of(int(orders[number]))
+        self.n_of = lambda number: n_of(int(orders[number - first]))
         try:
             yield
         finally:
             self.n_of = n_of
 
-    def _send(self, stream: int, time: int, values: Sequence[Any]) -> None:
-        """Hand over a row, whose record has been passed."""
+    def _send(self, stream: int, time: int, values: Sequence[Any], is_late: bool) -> None:
+        """Hand over a row, whose record has been passed. Where rows wait for order, it was the
+        interpreter that has found the record late.
+        """
         name = self._names[stream]
         if name in self._in_order:
             self.interpreter.send(name, [(time, values)], self.n_of(self._order))
             return
-        is_late = self._clock is not None and self._clock < 0
+        is_late = self._is_late if self._in_order else is_late
         part = self._turns.get(stream)
         self.interpreter.hand_over(name, time, values, is_late=is_late, part=part)
 
@@ -197,7 +211,7 @@ class InterpretedStage:
         columns = (records[:, cell].tolist() for cell in (OUT_ORDER, OUT_STREAM, OUT_KEY, OUT_TIME))
         for order, stream, key_row, time_ms in zip(*columns, strict=True):
             self._order = order
-            self.interpreter.pass_record(
+            self._is_late = self.interpreter.pass_record(
                 self._names[stream], self._key(key_row), time_ms, self.n_of(order)
             )
 
@@ -307,12 +321,15 @@ class InterpretedStage:
             if not taken:
                 continue
             places = np.flatnonzero(sequence == number)
-            ints[places, OUT_ORDER] = [order for order, _, _, _ in taken]
+            orders, times, at_ms, clocks, rows = zip(*taken, strict=True)
+            ints[places, OUT_ORDER] = orders
             ints[places, OUT_STREAM] = number
-            ints[places, OUT_TIME] = [time for _, time, _, _ in taken]
-            ints[places, OUT_CLOCK] = [clock for _, _, clock, _ in taken]
+            ints[places, OUT_TIME] = times
+            ints[places, OUT_CLOCK] = at_ms
+            if self._cells.clocks:
+                ints[places, -len(self._cells) :] = clocks
             schema = self._streams[number].schema
-            values = list(zip(*(row for _, _, _, row in taken), strict=True))
+            values = list(zip(*rows, strict=True))
             _write(schema, values, places, ints, floats, self.decoder.strings, objects)
             taken.clear()
         is_timed = np.array(self._is_timed, np.bool_)

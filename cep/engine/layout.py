@@ -233,7 +233,7 @@ class StreamIds:
 
 
 def row_widths(plan: Plan) -> tuple[int, int]:
-    """Columns an int row and a float row need to hold any stream's row."""
+    """Columns an int row and a float row need to hold any stream's row, without its clocks."""
     has_lists = not all(map(has_cells, plan.streams))
     # a wide row has one, too: where its values begin
     ints, floats = OUT_ATTRIBUTES + (5 if has_lists else 1), 1

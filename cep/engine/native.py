@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +13,9 @@ from numpy.typing import NDArray
 
 from cep.clocks import Mode
 from cep.dropped import Dropped
+from cep.engine.clock_cells import stream_numbers, tell_clocks
 from cep.engine.clocks import Clocks
+from cep.engine.compiled import Compiled, Seed
 from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.kernels.state import (
     OUT_KEY,
@@ -24,119 +23,25 @@ from cep.engine.kernels.state import (
     OUT_STREAM,
     Ints,
 )
-from cep.engine.layout import row_widths
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.sequence import AWAITED, Made, Sequence, kinds
 from cep.engine.single import FULL, OUTPUT
 from cep.engine.stage_run import (
-    CompiledStage,
     OutputRows,
     StageRun,
-    compile_stage,
     passed_on,
-    stream_ids,
 )
-from cep.engine.stages import CROSSING, INTERPRETED, KEYED, TIMED, Stages
+from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, TIMED
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Telling, Watermarks
-from cep.plan.clocks import followed_together
-from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 from cep.plan.separable import declared_keys
 
 if TYPE_CHECKING:
     from cep.engine.interpreted import InterpretedStage, QueryCallback
 
-
-@dataclass(frozen=True, slots=True)
-class Seed:
-    """What rules take over from a run of other rules: its strings and keys, in order of their
-    numbers."""
-
-    strings: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-
-
-class Compiled:
-    """Compiled rules: immutable, shareable between runs.
-
-    `outputs` names the streams whose rows are returned (default: every derived stream). With
-    `jit=False` the same generated source runs as plain Python. What cannot be compiled is left to
-    the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run of
-    other rules. With `wide`, rows that queries always put out together may come as one wide row
-    (`cep.engine.results`). With `apart`, what crosses keys has a stage of its own, so that the rest
-    can run elsewhere (`cep.engine.distributed`).
-    """
-
-    def __init__(
-        self,
-        plan: Plan,
-        *,
-        outputs: Iterable[str] | None = None,
-        jit: bool = True,
-        interpreted: Iterable[str] = (),
-        seed: Seed = Seed(),
-        wide: bool = False,
-        apart: bool = False,
-    ) -> None:
-        plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
-        self.plan = plan
-        self.seed = seed
-        self.jit = jit
-        self.wide = wide
-        self._is_apart = apart
-        self.stages = Stages.of(plan, interpreted, apart=apart)
-        self.ids = stream_ids(self.stages)
-        self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
-        literals = Strings((*seed.strings, *plan.keys))
-        self.compiled: dict[int, CompiledStage] = {
-            stage: compile_stage(
-                self.stages,
-                stage,
-                self.ids,
-                self.outputs,
-                lambda text: literals.code(text),
-                jit,
-                wide,
-            )
-            for stage in self.stages.used()
-            if stage != INTERPRETED
-        }
-        self.literals = tuple(literals.values)
-
-    @cached_property
-    def in_parts(self) -> Compiled:
-        """The same rules with what crosses keys `apart`."""
-        if self._is_apart:
-            return self
-        return Compiled(
-            self.plan,
-            outputs=self.outputs,
-            jit=self.jit,
-            seed=self.seed,
-            wide=self.wide,
-            apart=True,
-        )
-
-    @property
-    def source(self) -> str:
-        """The generated Python of all compiled stages."""
-        return "\n\n".join(stage.source for stage in self.compiled.values())
-
-    @property
-    def fingerprint(self) -> str:
-        """Identifies what a snapshot's arrays mean."""
-        interpreted = sorted(self.stages.placement.interpreted)
-        text = self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def start(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:
-        """A run with empty state; `keys` get the key slots behind those the rules name.
-
-        `mode` says what its records are.
-        """
-        return Run(self, keys, mode)
+__all__ = ["Compiled", "Run", "Seed"]
 
 
 class Run:
@@ -145,14 +50,18 @@ class Run:
     def __init__(self, rules: Compiled, keys: Many[str] = (), mode: Mode = "lived") -> None:
         self.rules = rules
         streams = [name for _, name in sorted(rules.ids.names().items())]
-        together = followed_together(rules.plan)
-        self.clocks = Clocks(mode, streams, [together.get(name, 0) for name in streams])
+        self._cells = rules.stages.clocks
+        numbers = {name: rules.ids.of(name) for name in streams}
+        others = stream_numbers(self._cells, numbers)
+        self.clocks = Clocks(mode, streams, others, has_one=bool(rules.plan.compat))
         self.strings = Strings(rules.literals)
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
         by = rules.stages.by
         # of what was lived each key is late by itself, also where nothing else works by keys
         self._keys = by.keys if mode == "sorted" else declared_keys(rules.plan)
-        self.encoder = Encoder(rules.plan, rules.ids, self.strings, self._keys)
+        self.encoder = Encoder(
+            rules.plan, rules.ids, self.strings, self._keys, rules.stages.row_widths
+        )
         self.decoder = Decoder(
             rules.plan, rules.ids.names(turns=True), self.strings, rules.ids.wide
         )
@@ -174,6 +83,8 @@ class Run:
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         self.next_order = 0
+        self.handed_on = 0
+        """How many rows later stages could take so far."""
         self.watermarks = Watermarks()
         self.open_keys([*rules.plan.keys, *keys])
 
@@ -206,12 +117,14 @@ class Run:
         """The keys that have a slot, in order of their slots."""
         return [self.strings.values[code] for code in self.decoder.key_codes[1:]]
 
-    def adopt(self, strings: list[str], key_codes: list[int], next_order: int) -> None:
+    def adopt(
+        self, strings: list[str], key_codes: list[int], next_order: int, handed_on: int
+    ) -> None:
         """Take over the dictionary and the keys of a snapshot, into a run just started."""
         for text in strings:
             self.strings.code(text)
         self._open([code for code in key_codes[1:] if not self._row_of(code)])
-        self.next_order = next_order
+        self.next_order, self.handed_on = next_order, handed_on
 
     def open_keys(self, keys: Iterable[str]) -> None:
         """Give keys the next slots; those that have one keep it."""
@@ -318,10 +231,12 @@ class Run:
     def _feed_ranked(self, rows: InputRows) -> Rows:
         """Feed rows under places of their own, so that what follows from each stays behind it."""
         orders = rows.ints[:, OUT_ORDER].copy()
-        rows.ints[:, OUT_ORDER] = np.arange(len(orders))
-        with nullcontext() if self.interpreted is None else self.interpreted.placed(orders):
+        first = self.handed_on
+        self.handed_on += len(orders)
+        rows.ints[:, OUT_ORDER] = first + np.arange(len(orders))
+        with nullcontext() if self.interpreted is None else self.interpreted.placed(orders, first):
             found = self._feed(rows)
-        found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER]]
+        found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER] - first]
         self.next_order = int(orders[-1]) + 1
         return found
 
@@ -402,11 +317,11 @@ class Run:
 
     def _tell_keys(self, told: Telling, keys: Many[str], order: int) -> Rows:
         rows = [self.key_row(key) for key in keys] if self._keys else []
-        self.clocks.pass_time_of(rows, told.time_msc, is_complete=told.is_complete)
+        common_msc = self.watermarks.clock_msc
+        self.clocks.pass_time_of(rows, told.time_msc, common_msc, is_complete=told.is_complete)
         if self.interpreted is None:
             return self._nothing
         self.next_order = order + 1
-        common_msc = self.watermarks.clock_msc
         parts = self.interpreted.tell(told, keys, common_msc, order, self.encoder.objects)
         return self._made_by(parts)
 
@@ -526,19 +441,27 @@ class Run:
             if stage == INTERPRETED and rows is not None:
                 sequence = self._interpret(rows, sequence)
             elif stage != INTERPRETED:
-                sequence = self._compiled(stage, sequence)
+                sequence = self._compiled(stage, sequence, rows)
         return [sequence.made()]
 
-    def _compiled(self, stage: int, sequence: Sequence) -> Sequence:
-        """With the output of a later compiled stage."""
+    def _compiled(self, stage: int, sequence: Sequence, rows: InputRows | None) -> Sequence:
+        """With the output of a later compiled stage; `rows` are the records, if any are known."""
         output: list[OutputRows] = []
         self._fit_strings()
         places = sequence.taken(self._passed[stage], self._direct[stage])
         if not len(places):
             return sequence
         taken = InputRows(sequence.ints[places], sequence.floats[places])
-        taken.ints[:, OUT_ORDER] = places
+        made_by = sequence.stages[places]
+        own = (made_by != INTERPRETED) & (made_by != TIMED)  # the interpreter tells its own
+        records = None if rows is None else rows.ints
+        tell_clocks(taken.ints, own, self._cells, records, is_behind=stage == BEHIND)
+        # each row is a record to the stage: no two may have the same order, whenever they come
+        taken.ints[:, OUT_ORDER] = places + self.handed_on
         self.stages[stage].feed(taken, output)
+        for part in output:
+            part.ints[:, OUT_ORDER] -= self.handed_on
+        self.handed_on += len(sequence.ints)
         self._adopt_keys(stage)
         return sequence.spliced(output, stage)
 
@@ -583,7 +506,7 @@ class Run:
         return Rows(self.decoder, one.ints, one.floats, one.lists, one.stages, self.encoder.objects)
 
     def no_rows(self) -> OutputRows:
-        ints, floats = row_widths(self.rules.plan)
+        ints, floats = self.rules.stages.row_widths
         return OutputRows(
             np.empty((0, ints), np.int64), np.empty((0, floats)), np.empty(0, np.int64)
         )

@@ -159,13 +159,13 @@ def read(operator: Operator) -> tuple[str, ...]:
 
 
 def _made_by_interpreter(plan: Plan) -> Iterable[str]:
-    """Streams that only the interpreter has: triggers, faults, what was put in order, windows."""
+    """Streams that only the interpreter has: triggers, faults, windows, sources put in order."""
     yield from (s.name for s in plan.streams if s.origin in (Origin.TRIGGER, Origin.FAULT))
-    for stream in plan.streams:
-        if stream.reorder is not None:
-            yield stream.name
-            if stream.reorder.late_stream is not None:
-                yield stream.reorder.late_stream
+    if any(stream.reorder is not None for stream in plan.streams):
+        # rows that wait make others late, and move clocks, when they go on: the interpreter knows
+        yield from (stream.name for stream in plan.sources)
+        late = (s.reorder.late_stream for s in plan.streams if s.reorder is not None)
+        yield from (name for name in late if name is not None)
     yield from (window.name for window in plan.windows)
 
 
@@ -219,6 +219,8 @@ def _circle(plan: Plan, network: _Network, reasons: Mapping[str, str], name: str
     first = next((q for q in sorted(network.before([name])) if q in reasons), None)
     last = next(q for q in sorted(reasons) if name in network.before([q]))
     source = "a stream only the interpreter has"
+    if waiting := next((s.name for s in plan.sources if s.reorder is not None), None):
+        source = f"records that pass the interpreter, as rows of {waiting} wait for their order,"
     if first is not None:
         source = f"a query that is not compiled ({first}: {reasons[first]})"
     return PlacementError(

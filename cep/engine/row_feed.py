@@ -16,7 +16,7 @@ import numpy as np
 from cep.engine.encode import InputError, InputRows
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
-from cep.engine.layout import row_cells, row_widths
+from cep.engine.layout import row_cells
 from cep.engine.native import Run
 from cep.engine.rows import Rows
 from cep.plan.types import Attribute, Type
@@ -32,12 +32,13 @@ class RowFeed:
         """InputError when the rules define no such source stream."""
         self.run = run
         source = run.encoder.source(stream)
-        widths = row_widths(run.rules.plan)
+        widths = run.rules.stages.row_widths
         self._row = InputRows(np.zeros((1, widths[0]), np.int64), np.zeros((1, widths[1])))
         self._number = self._row.ints[0, OUT_STREAM] = run.rules.ids.of(stream)
         # single cells are written far faster through a memoryview than through an array
         self._ints: memoryview[int] = self._row.ints.data.cast("B").cast("q")
         self._floats: memoryview[float] = self._row.floats.data.cast("B").cast("d")
+        self._others = len(run.rules.stages.clocks)
         self._known: dict[str | None, tuple[int, int]] = {}
         self._stream, self.names = stream, source.schema.names
         attributes = zip(source.schema.attributes, row_cells(source.schema), strict=True)
@@ -59,6 +60,8 @@ class RowFeed:
             raise InputError(f"{self._stream}: times before 1970; give milliseconds UTC since 1970")
         ints[OUT_ORDER] = self.run.next_order
         ints[OUT_CLOCK] = self.run.clocks.of_one(self._number, ints[OUT_KEY], ints[OUT_TIME])
+        if self._others:
+            self._row.ints[0, -self._others :] = self.run.clocks.others(ints[OUT_KEY])
         return self.run.feed_row(self._row)
 
     def _explained(self, values: tuple[Any, ...], problem: Exception) -> InputError:

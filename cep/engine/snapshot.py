@@ -21,7 +21,7 @@ from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
-FORMAT = 5
+FORMAT = 6
 DIGEST_BYTES = 16
 
 
@@ -51,6 +51,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     seed_strings: int
     seed_keys: int
     next_order: int
+    handed_on: int
     strings: list[str]
     key_codes: list[int]
     arrays: dict[str, Saved]
@@ -78,6 +79,7 @@ def take(run: Run) -> bytes:
         len(run.rules.seed.strings),
         len(run.rules.seed.keys),
         run.next_order,
+        run.handed_on,
         run.strings.values,
         run.decoder.key_codes,
         {
@@ -105,11 +107,12 @@ def _digest(data: bytes | memoryview) -> bytes:
 def restore(rules: Compiled, data: bytes) -> Run:
     """A run that goes on where the snapshot was taken. SnapshotError when it does not fit."""
     snapshot = _decoded(data)
+    rules = rules.in_mode(snapshot.mode)
     if snapshot.fingerprint != rules.fingerprint + kernels_digest():
         raise SnapshotError("the snapshot was taken with other rules or another version")
     run = rules.start(mode=snapshot.mode)
     run.clocks.restore(snapshot.clocks)
-    run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
+    run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order, snapshot.handed_on)
     for number, stage in run.stages.items():
         own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}
         stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)

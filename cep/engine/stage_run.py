@@ -28,7 +28,7 @@ from cep.engine.kernels.state import (
     Ints,
     State,
 )
-from cep.engine.layout import Layout, StreamIds, has_cells, row_cells, row_widths
+from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
 from cep.engine.single import FULL, Entry
 from cep.engine.stages import BEHIND, INTERPRETED, Stages
@@ -82,6 +82,8 @@ def compile_stage(
 ) -> CompiledStage:
     """Generate and load the module of a stage; compiled on first call unless cached on disk."""
     layout = Layout()
+    if stages.clocks.clocks:
+        layout.int_columns("global", len(stages.clocks))  # the first: from HEADER on
     tables = TableBuilder(stages, stage, ids, layout).build()
     flow = Flow(stages, stage, tables, FIRST_MATCHES)
     module = ModuleSource(stages, stage, ids, tables, layout, flow, written, code_of, wide)
@@ -112,7 +114,7 @@ class StageRun:
 
     def __init__(self, compiled: CompiledStage) -> None:
         self.compiled = compiled
-        widths = row_widths(compiled.stages.plan)
+        widths = compiled.stages.row_widths
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
         self._dropped = list(compiled.layout.dropped)
         self._columns = np.array(list(compiled.layout.dropped.values()), np.int64)

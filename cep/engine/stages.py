@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from cep.engine.clock_cells import ClockCells, clock_cells, goes_by_time
 from cep.engine.coverage import Coverage
+from cep.engine.layout import row_widths
 from cep.engine.placement import (
     BEHIND,
     CROSSING,
@@ -19,6 +21,7 @@ from cep.engine.placement import (
     place,
     read,
 )
+from cep.plan.clocks import clocks
 from cep.plan.nodes import Aggregation, Chained, Complex, Engine, Event, Operator, Plan, Signal
 from cep.plan.query import Query
 from cep.plan.separable import Separability, separability
@@ -26,6 +29,7 @@ from cep.plan.separable import Separability, separability
 __all__ = ["BEHIND", "CROSSING", "INTERPRETED", "KEYED", "TIMED", "Stages"]
 
 ASKED = "it was asked for"
+MIXED = "its rows leave by the clocks of their keys, which it is not compiled by"
 """Why a query is interpreted though it could be compiled."""
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -66,20 +70,37 @@ class Stages:
     _signals: Mapping[str, tuple[Signal, ...]]
     _chained: Mapping[str, tuple[Chained, ...]]
     _all_readers: Mapping[str, tuple[Query | Event | Aggregation, ...]]
+    clocks: ClockCells
 
     @classmethod
-    def of(cls, plan: Plan, interpreted: Iterable[str] = (), *, apart: bool = False) -> Stages:
+    def of(
+        cls,
+        plan: Plan,
+        interpreted: Iterable[str] = (),
+        *,
+        apart: bool = False,
+        lived: bool = False,
+    ) -> Stages:
         """`interpreted` are queries that shall not be compiled though they could be; `apart` as in
-        `place`.
+        `place`. With `lived` nothing is compiled that could not tell the clocks of keys apart.
         """
-        chosen, by = frozenset(interpreted), separability(plan)
+        chosen = dict.fromkeys(interpreted, ASKED)
+        found = cls._of(plan, chosen, apart)
+        while lived and (more := {name: MIXED for name in found.mixed() if name not in chosen}):
+            chosen |= more
+            found = cls._of(plan, chosen, apart)
+        return found
+
+    @classmethod
+    def _of(cls, plan: Plan, chosen: Mapping[str, str], apart: bool) -> Stages:
+        by = separability(plan)
         coverage = Coverage(plan, by)
 
         for event in plan.events:
             _need_compiled(event, coverage)
 
         def why_not(query: Query) -> str | None:
-            return ASKED if query.name in chosen else coverage.why_not_native(query)
+            return chosen.get(query.name) or coverage.why_not_native(query)
 
         placement = place(plan, by, why_not, coverage.chunks, apart=apart)
         reading = [
@@ -98,7 +119,23 @@ class Stages:
             _grouped(plan.signals, lambda signal: signal.complex),
             _grouped(plan.chained, lambda chained: chained.complex),
             _all_readers(plan),
+            clock_cells(plan, lambda part: _is_behind(placement, part)),
         )
+
+    @property
+    def row_widths(self) -> tuple[int, int]:
+        """Columns of an int row and of a float row; clocks stand in the last ones of an int row."""
+        ints, floats = row_widths(self.plan)
+        return ints + len(self.clocks), floats
+
+    def mixed(self) -> Iterator[str]:
+        """Compiled queries whose window holds rows of all keys, though each key has a clock."""
+        of_plan = clocks(self.plan)
+        for query in self.plan.queries:
+            is_compiled = self.operator(query) != INTERPRETED and goes_by_time(query)
+            is_mixed = of_plan["query", query.name].is_by_key and not self.by.is_keyed(query)
+            if is_compiled and is_mixed:
+                yield query.name
 
     @property
     def by(self) -> Separability:
@@ -173,8 +210,8 @@ class Stages:
 
     def first(self, source: str) -> int | None:
         """The stage that gets the rows of a source, and hands them on; None: nothing reads it."""
-        if self.plan.stream(source).reorder is not None:
-            return INTERPRETED
+        if any(stream.reorder is not None for stream in self.plan.streams):
+            return INTERPRETED  # what waits for order moves clocks, and makes late, when it goes on
         readers = self._all_readers.get(source, ())
         return min(map(self._stage_of, readers), default=None)
 
@@ -205,6 +242,14 @@ class Stages:
         plan = self.plan
         held = (plan.tables, plan.windows, plan.triggers, plan.aggregations)
         return bool(self.placement.reasons or any(held) or any(s.reorder for s in plan.streams))
+
+
+def _is_behind(placement: Placement, part: Operator | Chained) -> bool | None:
+    """Whether what goes by a clock is compiled behind the interpreter; None: it is not compiled."""
+    if isinstance(part, Event | Chained):
+        return placement.engines[part.engine] == BEHIND
+    stage = placement.operators[part.name]
+    return None if stage == INTERPRETED else stage == BEHIND
 
 
 def _all_readers(plan: Plan) -> dict[str, tuple[Query | Event | Aggregation, ...]]:

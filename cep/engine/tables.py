@@ -160,6 +160,7 @@ class TableBuilder:
     def _write(self, entered: dict[str, int], queues: dict[str, int]) -> None:
         self.cells = [0] * col.TABLE_HEADER
         self.cells[col.STRIDE] = self.plan.number_stride
+        self.cells[col.CLOCK_CELLS] = len(self.stages.clocks)
         engine_at = {
             engine.name: self._append(self._engine(engine, entered, queues))
             for engine in self.engines
@@ -216,6 +217,7 @@ class TableBuilder:
             self._append([cell for end in ends for cell in end]),
             len(ends),
             self.layout.counted([entry_part(entry)], *DROPPED),
+            self.stages.clocks.column(entry_part(entry)),
         ]
 
     def _ends(self) -> dict[int, list[tuple[int, int]]]:

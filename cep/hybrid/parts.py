@@ -40,8 +40,7 @@ def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
     `lived`: records come as they were lived, so that each key has a clock of its own.
     """
     refused = dict(build(prepared(plan, takes_late=True), (), dialect).refused)
-    if lived:
-        refused |= _by_clocks(plan)
+    refused |= _by_clocks(plan, lived=lived)
     while True:
         own = [one for one in plan.operators if one.name not in refused]
         rest = [one for one in plan.operators if one.name in refused]
@@ -63,14 +62,21 @@ def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
     )
 
 
-def _by_clocks(plan: Plan) -> dict[str, str]:
-    """Queries with windows by time that have a clock per key: a database has one."""
-    return {
-        query.name: "its windows have a clock per key, and a database has one of all"
+def _by_clocks(plan: Plan, *, lived: bool) -> dict[str, str]:
+    """Queries with windows by time that go by a clock which no database has.
+
+    Its one clock follows every record as it comes, whatever waits for its order.
+    """
+    timed = [
+        query.name
         for query in plan.queries
-        if clocks(plan)["query", query.name].is_by_key
-        and any(one.window is not None and one.window.name == "time" for one in query.inputs)
-    }
+        if any(one.window is not None and one.window.name == "time" for one in query.inputs)
+    ]
+    if any(stream.reorder is not None for stream in plan.streams):
+        return dict.fromkeys(timed, "rows that wait for their order move its clock later")
+    of_plan = clocks(plan)
+    of_keys = (name for name in timed if lived and of_plan["query", name].is_by_key)
+    return dict.fromkeys(of_keys, "its windows have a clock per key, and a database has one of all")
 
 
 def _read_all(operators: Sequence[Operator]) -> set[str]:

@@ -59,6 +59,21 @@ class Clocks:
             self._set(clocks[clock_of.sources], clock_of.sources, key)
         return clocks[clock_of.sources]
 
+    def shown(self, clock_of: ClockOf, key: Key) -> int | None:
+        """What that clock shows, or would if there were one; None before its first record."""
+        if self.one is not None:
+            return self.one.now_ms
+        sources = clock_of.sources
+        known = self._of_keys.get(key, {}) if clock_of.is_by_key else self._common
+        if sources in known:
+            return known[sources].now_ms
+        clock = Clock()
+        if clock_of.is_by_key:
+            self._set(clock, sources, key)
+        else:
+            self._set_common(clock, sources)
+        return clock.now_ms
+
     def first(self, key: Key) -> int:
         """When a key first came, of all keys."""
         return self._firsts.setdefault(key, len(self._firsts))

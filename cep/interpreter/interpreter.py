@@ -175,11 +175,13 @@ class Interpreter:
             with self.shared.cause.at(late[-1].time, is_late=True):
                 self._graph.stream(stage.late_stream).send(late)
 
-    def pass_record(self, stream: str, key: str | None, time_ms: int, n: int | None = None) -> None:
-        """Let the clocks follow a source record that others read; what it makes due fires."""
+    def pass_record(self, stream: str, key: str | None, time_ms: int, n: int | None = None) -> bool:
+        """Let the clocks follow a source record that others read; what it makes due fires.
+
+        Whether it is late; one that waits for order is not.
+        """
         self.let_go(time_ms, n)
-        if stream not in self._graph.reorder:
-            self._follow(stream, [(key, time_ms)])
+        return stream not in self._graph.reorder and self._follow(stream, [(key, time_ms)])
 
     def hand_over(
         self,
@@ -392,14 +394,13 @@ class Interpreter:
         """
         time_ms = records[-1][1]
         self._begin(time_ms)
-        clocks, lateness = self.shared.clocks, self.shared.lateness
+        is_late = False
+        for key, at_ms in records:  # what begins while timers fire begins at the record, too
+            is_late = self.shared.lateness.take(stream, key, at_ms)
         if self.playback:
             if time_ms >= (self.now_ms or 0):
                 self._heartbeat.heard()
-            clocks.follow(stream, records)
-        is_late = False
-        for key, at_ms in records:
-            is_late = lateness.take(stream, key, at_ms)
+            self.shared.clocks.follow(stream, records)
         return is_late and stream not in self._graph.reorder
 
     def _pass(self, time_ms: int, *, is_complete: bool = False) -> None:

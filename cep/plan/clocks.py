@@ -194,24 +194,3 @@ def _keys_of_query(plan: Plan, query: Query, held: Held) -> frozenset[int] | Non
     if query.cuts_chunks or (window is not None and window.name in _TOGETHER):
         return None
     return keys if any(_holds(query, column, held) for column in query.group_by) else None
-
-
-def followed_together(plan: Plan) -> dict[str, int]:
-    """Sources have one number where something that goes by time follows all of them."""
-    group = {stream.name: number for number, stream in enumerate(plan.sources)}
-    found = clocks(plan)
-    for operator in plan.operators:
-        if isinstance(operator, Query) and _goes_by_time(operator):
-            of = found["query", operator.name]
-        elif isinstance(operator, Event):
-            of = found["event", operator.name]
-        else:
-            continue
-        joined = {group[name] for name in of.sources}
-        group = {name: min(joined) if one in joined else one for name, one in group.items()}
-    return group
-
-
-def _goes_by_time(query: Query) -> bool:
-    several = not isinstance(query.input, StreamInput)
-    return several or any(one.window is not None for one in query.inputs)

@@ -51,7 +51,7 @@ def backtest(
     tasks and the driver have dropped. BacktestError when the rules cannot be run a symbol at a time
     (`why_sequential`).
     """
-    reason = why_sequential(rules)
+    reason = why_sequential(rules, lived=selection.is_lived)
     if reason is not None:
         raise BacktestError(f"symbols cannot be run apart: {reason}", "run the rules in sequence")
     keys = keys_in_order(selection, rules.plan)

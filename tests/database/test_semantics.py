@@ -37,6 +37,12 @@ as they came: a replay is of records in the order of time."""
 BOTH = "notimpl: Both, which several queries write"
 SEVERAL = "notimpl: All, which several queries write"
 REFUSED = {
+    "deal-behind-bars": {"query1": "notimpl: #bars:ticks(): stream functions"},
+    "window-fed-by-time": {
+        "query1": "notimpl: Each, a trigger, which fires as time passes",
+        "query2": "it reads Q, which the database does not make",
+    },
+    "reorder-late": {"query1": "rows that wait for their order move its clock later"},
     "event-at-cause": {"query1": "notimpl: aggregates over #window.timeBatch"},
     "batch-late": {"query1": "notimpl: aggregates over #window.timeBatch"},
     "bar-beside-ticks": {"query1": "notimpl: #bars:time(): stream functions"},

@@ -11,7 +11,6 @@ import numpy as np
 from cep.engine.encode import InputRows
 from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
-from cep.engine.layout import row_widths
 from cep.engine.native import Compiled, Run
 from cep.engine.stage_run import OutputRows
 from cep.engine.stages import KEYED
@@ -80,11 +79,12 @@ class BinderOnly:
         return [row for row in rows.dicts() if row["stream"] in self.streams]
 
     def _row(self, event: Event, key: str | None, time_msc: int, clock: int) -> InputRows:
-        widths = row_widths(self.rules.plan)
+        widths, cells = self.rules.stages.row_widths, len(self.rules.stages.clocks)
         ints = np.zeros((1, widths[0]), np.int64)
         ints[0, OUT_ORDER] = self.order
         ints[0, OUT_STREAM] = self.rules.ids.raised(event)
         ints[0, OUT_TIME] = time_msc
         ints[0, OUT_CLOCK] = clock
+        ints[0, widths[0] - cells :] = abs(clock)
         ints[0, OUT_KEY] = 0 if key is None else 1 + self.run.keys.index(key)
         return InputRows(ints, np.zeros((1, widths[1])))

@@ -11,10 +11,11 @@ from cep.engine.clocks import MODES, Clocks, Mode
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME
 
 STREAMS = ("Tick", "Quote", "Deal")
-TOGETHER = (0, 0, 2)  # one clock of a key follows Tick and Quote
+OTHERS = (({0, 1}, True), ({0}, False), ({0, 1, 2}, False))
+"""Clocks beside those of sources and keys: of Tick and Quote by key, and two of all keys."""
 Record = tuple[int, int, int]
 """A stream, a key row and a time; else, in place of the stream, what passes without a record."""
-ALL_PASS, ALL_IS_COMPLETE, KEY_PASSES, KEY_IS_COMPLETE = -1, -2, -3, -4
+PASSED = ALL_PASS, ALL_IS_COMPLETE, KEY_PASSES, KEY_IS_COMPLETE = -1, -2, -3, -4
 RECORDS = st.lists(
     st.tuples(
         st.integers(KEY_IS_COMPLETE, 2), st.integers(0, 70) | st.integers(-1, 2), st.integers(0, 30)
@@ -23,8 +24,8 @@ RECORDS = st.lists(
 )
 
 
-def obvious(mode: Mode, records: list[Record]) -> list[int]:
-    """By looking at all that came before, each time."""
+def obvious(mode: Mode, records: list[Record]) -> list[list[int]]:
+    """The clock and the other clocks, by looking at all that came before, each time."""
     found = []
     for place, (stream, key, time) in enumerate(records):
         if stream < 0:
@@ -41,14 +42,22 @@ def obvious(mode: Mode, records: list[Record]) -> list[int]:
         if lived:
             delaying = (stream, ALL_IS_COMPLETE, KEY_IS_COMPLETE)
         newest = max((t for s, t in mine if s in delaying), default=-1)
-        clock = max(time, *(t for s, t in mine if not lived or s < 0 or moves(s, stream)), -1)
-        found.append(-clock if time < newest and STREAMS[stream] != "Deal" else clock)
+        clock = max(time, *(t for s, t in mine if not lived or s in (*PASSED, stream)), -1)
+        own = -clock if time < newest and STREAMS[stream] != "Deal" else clock
+        others = [clock] * len(OTHERS)
+        if lived:
+            others = [other(one, [*told, (stream, key, time)], key) for one in OTHERS]
+        found.append([own, *others])
     return found
 
 
-def moves(stream: int, other: int) -> bool:
-    """Whether records of one move the clock of the other."""
-    return TOGETHER[stream] == TOGETHER[other]
+def other(clock: tuple[set[int], bool], told: list[Record], key: int) -> int:
+    """What another clock shows of lived records, by all that has been told so far."""
+    sources, is_by_key = clock
+    moving = {*sources, ALL_IS_COMPLETE, *((KEY_PASSES, KEY_IS_COMPLETE) if is_by_key else [-1])}
+    of_all = (ALL_PASS, ALL_IS_COMPLETE)
+    mine = (t for s, k, t in told if s in moving and (k == key or not is_by_key or s in of_all))
+    return max(mine, default=-1)
 
 
 def pass_without(clocks: Clocks, what: int, key: int, time: int) -> None:
@@ -56,19 +65,19 @@ def pass_without(clocks: Clocks, what: int, key: int, time: int) -> None:
     if what in (ALL_PASS, ALL_IS_COMPLETE):
         clocks.pass_time(time, is_complete=what == ALL_IS_COMPLETE)
     else:
-        clocks.pass_time_of([max(key, 0)], time, is_complete=what == KEY_IS_COMPLETE)
+        clocks.pass_time_of([max(key, 0)], time, None, is_complete=what == KEY_IS_COMPLETE)
 
 
-def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -> list[int]:
+def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -> list[list[int]]:
     """By the clocks, in batches that end at `cuts`; saved and restored at some places."""
-    clocks, batch, found = Clocks(mode, STREAMS, TOGETHER), [], []
+    clocks, batch, found = Clocks(mode, STREAMS, OTHERS), [], []
 
     def feed() -> None:
-        ints = np.zeros((len(batch), OUT_ATTRIBUTES), np.int64)
+        ints = np.zeros((len(batch), OUT_ATTRIBUTES + len(OTHERS)), np.int64)
         for row, (stream, key, time) in zip(ints, batch, strict=True):
             row[[OUT_STREAM, OUT_KEY, OUT_TIME]] = stream, max(key, 0), time
         clocks.mark(ints)
-        found.extend(ints[:, OUT_CLOCK].tolist())
+        found.extend(ints[:, [OUT_CLOCK, *range(-len(OTHERS), 0)]].tolist())
         batch.clear()
 
     for place, record in enumerate(records):
@@ -81,7 +90,7 @@ def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -
             feed()
         if place in saved:
             feed()
-            state, clocks = clocks.state(), Clocks(mode, STREAMS, TOGETHER)
+            state, clocks = clocks.state(), Clocks(mode, STREAMS, OTHERS)
             clocks.restore(state)
     feed()
     return found
@@ -92,16 +101,26 @@ def marked(mode: Mode, records: list[Record], cuts: set[int], saved: set[int]) -
 def test_no_batch_and_no_snapshot_changes_a_clock(
     mode: Mode, records: list[Record], cuts: set[int], saved: set[int]
 ) -> None:
-    assert marked(mode, records, cuts, saved) == obvious(mode, records)
+    streams = [stream for stream, _, _ in records if stream >= 0]
+    found, expected = marked(mode, records, cuts, saved), obvious(mode, records)
+    for stream, *clocks in zip(streams, found, expected, strict=True):
+        # nothing that follows from a record goes by a clock that it does not move
+        moved = [0, *(1 + n for n, (sources, _) in enumerate(OTHERS) if stream in sources)]
+        assert [clocks[0][n] for n in moved] == [clocks[1][n] for n in moved]
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("lived", 1_010), ("sorted", -1_400)])
 def test_another_keys_records_make_late_in_sorted_history_only(mode: Mode, expected: int) -> None:
     records = [(0, 1, 1_000), (0, 2, 1_000), (0, 1, 1_400), (0, 2, 1_010)]
-    assert marked(mode, records, set(), set())[-1] == expected
+    assert marked(mode, records, set(), set())[-1][0] == expected
 
 
 def test_deals_are_never_late() -> None:
     """A fill 5 ms older than the symbol's last tick counts."""
     records = [(2, 1, 1_000), (0, 1, 1_000), (2, 1, 995), (2, 1, 990)]
-    assert marked("lived", records, set(), set()) == [1_000] * 4
+    assert [own for own, *_ in marked("lived", records, set(), set())] == [
+        1_000,
+        1_000,
+        1_000,
+        1_000,
+    ]

@@ -27,20 +27,6 @@ class Known:
 
 KNOWN: tuple[Known, ...] = (
     Known(
-        "reorder",
-        "natively a row that waits for its order makes others late, and moves clocks, before it"
-        " goes on",
-        lambda one: one.is_compiled and "@reorder" in one.before.text,
-        seed=975,
-    ),
-    Known(
-        "clocks of keys",
-        "natively a key has one clock in what was lived, which its records on all streams move;"
-        " those of a window follow the streams that its rows come from",
-        lambda one: one.is_compiled and one.mode == "lived" and ".time(" in one.before.text,
-        seed=1021,
-    ),
-    Known(
         "names by UUID()",
         "they follow from what a query reads and fills; behind an identity query it reads another",
         lambda one: one.change == "identity" and "UUID()" in one.added,

@@ -186,7 +186,7 @@ def by_key(case: Case) -> list[Line]:
     This is what tasks of Spark do.
     """
     rules = Compiled(case.plan, jit=False)
-    if (why := is_distributable(rules)) is not None:
+    if (why := is_distributable(rules, lived=case.mode == "lived")) is not None:
         raise RefusedError(why)
     times = [at for _, at, _ in case.steps]
     if case.mode == "sorted" and times != sorted(times):

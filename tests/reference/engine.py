@@ -101,12 +101,15 @@ class Reference:
         self.times[came] = max(row.time_msc, self.times.get(came, row.time_msc))
 
     def _clock_msc(self, kind: str, name: str, key: Value) -> float:
-        """What the clock of an operator shows, for a key."""
+        """What the clock of an operator shows, for a key. What crosses keys in an engine by the key
+        goes by the clock of all.
+        """
         of = self.clocks[kind, name]
+        by_key = of.is_by_key and (key is not None or kind != "engine")
         times = (
             time_msc
             for (stream, other), time_msc in self.times.items()
-            if not self.lived or (stream in of.sources and (other == key or not of.is_by_key))
+            if not self.lived or (stream in of.sources and (other == key or not by_key))
         )
         return max(times, default=-math.inf)
 

@@ -64,7 +64,13 @@ DIFFERS: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("event-at-cause", "batch-late", "hopping-late", "chunk-of-a-timer"), NO_BATCHES
         ),
-        **dict.fromkeys(("bar-beside-ticks", "bar-late"), "it knows no bars"),
+        **dict.fromkeys(
+            ("bar-beside-ticks", "bar-late", "deal-behind-bars", "window-by-key-behind-bars"),
+            "it knows no bars",
+        ),
+        "reorder-late": "nor an order to wait for",
+        "window-fed-by-time": "nor triggers",
+        "clocks-of-a-join": "nor joins",
         **dict.fromkeys(("window-time-late-join", "window-time-late-self-join"), "nor joins"),
         "window-time-length-late": "nor windows of time and length",
         "window-time-late-expired": "nor rows that leave",

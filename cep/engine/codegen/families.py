@@ -19,6 +19,7 @@ from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels import predicates, ways
 from cep.engine.layout import Layout, Wide, row_cells
 from cep.engine.stages import Stages, Turn
+from cep.plan.change import operator_part
 from cep.plan.families import Family, family_of, shape_of
 from cep.plan.nodes import Operator
 from cep.plan.query import Join, Matching, Query, StreamInput
@@ -176,6 +177,7 @@ class Families:
             is_key,
             self.layout,
             self.flow.rows(first.source),
+            self.stages.clocks.source(operator_part(first)),
             tables,
         )
         self.runs[first.name] = shared
@@ -196,7 +198,8 @@ class Families:
                 return None
             return self.wide_id(Wide(family.targets, first.schema, True, is_backward))
 
-        source = JoinSource(family, keyed, self.layout, (left, right), tables, wide_id)
+        clock = self.stages.clocks.source(operator_part(first))
+        source = JoinSource(family, keyed, self.layout, (left, right), tables, wide_id, clock)
         self.runs[first.name] = source
         self.members.update(query.name for query in members)
 

@@ -65,10 +65,13 @@ class JoinSource:
         times: tuple[int, int],
         tables: Tables,
         wide_id: WideId,
+        clock: str,
     ) -> None:
         """`times`: most rows on each side's stream per input row; `wide_id` gives the id of wide
-        rows, which may be packed backward, or None where rows have to come one by one.
+        rows, which may be packed backward, or None where rows have to come one by one; `clock` is
+        source of the clock.
         """
+        self.clock_now = clock
         assert isinstance(family.query.input, Join)
         self.family = family
         self.tables = tables
@@ -205,7 +208,7 @@ class JoinSource:
 
     def _write_clock(self, w: Writer, cell: str, at: str, tests: Mapping[int, str]) -> str:
         """The clock moves on, and rows leave every window; the local of its time."""
-        clock = w.let("clock", f"max(abs(gi[0, CLOCK]), {cell})")
+        clock = w.let("clock", f"max({self.clock_now}, {cell})")
         w(f"{cell} = {clock}")
         entered = [self.held[slot] for slot, test in tests.items() if not test]
         for held in self.rings:

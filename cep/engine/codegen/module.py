@@ -12,10 +12,12 @@ from cep.engine.codegen.imports import kernels_called
 from cep.engine.codegen.matches import Matches
 from cep.engine.codegen.queries import QuerySource
 from cep.engine.codegen.writer import Writer, guarded, label
+from cep.engine.kernels.state import HEADER as CLOCKS
 from cep.engine.kernels.state import OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
 from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages, Turn
 from cep.engine.tables import Tables
+from cep.plan.change import operator_part
 from cep.plan.nodes import Aggregation, Event, Origin, Plan, Stream
 from cep.plan.query import Match, Query
 
@@ -116,7 +118,8 @@ class ModuleSource:
         times = self.flow.rows(query.source)
         self.layout.kinds[index] = (("query", query.name),)
         with self.layout.owned(("query", query.name), form="query"):
-            return QuerySource(query, index, keyed, is_key, self.layout, times)
+            clock = self.stages.clocks.source(operator_part(query))
+            return QuerySource(query, index, keyed, is_key, self.layout, times, clock)
 
     def _id_of(self, stream: str) -> int:
         """The id of a stream, -1 when its rows do not go to the output."""
@@ -216,11 +219,17 @@ class ModuleSource:
                 with w.block("if not has_room(gi):"):
                     w("return i")
                 w("order = ri[i, 0]", "stream = ri[i, 1]", "t = ri[i, 2]", "k = ri[i, 3]")
-                w("gi[0, CLOCK] = ri[i, 4]")
+                w("gi[0, CLOCK] = ri[i, 4]", *self._clock_cells())
                 self._write_inputs(w)
                 if self.stage != KEYED and self.stages.engines(self.stage):
                     w("r = gi[0, ROWS]", "feed(s, ri, i)", self._drain("r"))
             w("return stop")
+
+    def _clock_cells(self) -> Iterator[str]:
+        """Source that takes the clocks out of the last columns of an input row."""
+        count, width = len(self.stages.clocks), self.stages.row_widths[0]
+        for cell in range(count):
+            yield f"gi[0, {CLOCKS + cell}] = ri[i, {width - count + cell}]"
 
     def _write_inputs(self, w: Writer) -> None:
         for number, stream, readers in self.inputs():
@@ -320,7 +329,6 @@ class ModuleSource:
             return
         source = self.queries[query.name]
         w(f"# {label(query.name)}: from {label(query.source)} into {label(query.into)}")
-        source.write_time(w)
         with ExitStack() as blocks:
             _guard(w, blocks, source.filters(scope))
             counted = source.counted(scope)
@@ -394,7 +402,7 @@ class ModuleSource:
 
     def _write_raise(self, w: Writer, event: Event, row: str) -> None:
         if self.stage == BEHIND:  # rows have times of their own
-            time = w.let("at", "gi[0, CLOCK] if gi[0, CLOCK] >= 0 else t")
+            time = w.let("at", "abs(gi[0, CLOCK])")
         else:
             time = "t"
         if self.stages.engine(event.engine) != self.stage:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cep.engine.codegen.aggregates import Aggregates
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.state import RING_CLOCK, RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
+from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, is_float
 from cep.plan.expressions import Constant
 from cep.plan.query import Query
@@ -37,9 +37,11 @@ class QuerySource:
         group_is_key: bool,
         layout: Layout,
         times: int,
+        clock: str,
     ) -> None:
-        """`times`: most rows on the query's source per input row."""
+        """`times`: most rows on the query's source per input row; `clock`: source of its clock."""
         self.query = query
+        self.clock = clock
         self.index = index
         self.window_home: Home = "key" if keyed else "global"
         self.home = self._group_home(keyed, group_is_key)
@@ -109,12 +111,6 @@ class QuerySource:
 
     def _is(self, name: str) -> bool:
         return self.window is not None and self.window.name == name
-
-    def write_time(self, w: Writer) -> None:
-        """Let the clock of a window that crosses keys follow a row, whether it passes or not."""
-        if self.windowed and self.by_time and self.window_home == "global":
-            cell = f"gi[0, {self.ring + RING_CLOCK}]"
-            w(f"{cell} = max({cell}, abs(gi[0, CLOCK]))")
 
     def filters(self, scope: Scope) -> str:
         """Source of the condition in front of the window; empty when there is none."""
@@ -197,7 +193,7 @@ class QuerySource:
         home, at = self._window_row(key)
         head = w.let("head", f"{home}[{at}, {self.ring + RING_HEAD}]")
         tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
-        clock = self._write_clock(w, scope, home, at, tail)
+        clock = self._write_clock(w, scope)
         self._write_leaving(w, home, at, (head, tail), clock, row)
         w(f"{home}[{at}, {self.ring + RING_HEAD}] = {head}")
         return head, tail
@@ -227,17 +223,13 @@ class QuerySource:
         """The array that holds the window's ring, and the row in it."""
         return ARRAYS[self.window_home][0], key if self.window_home == "key" else "0"
 
-    def _write_clock(self, w: Writer, scope: Scope, home: str, at: str, tail: str) -> str:
+    def _write_clock(self, w: Writer, scope: Scope) -> str:
         """The local of the latest time that has come; empty where time does not matter."""
         if self._is("externalTime"):
             return w.let("clock", self._time(scope))
         if not self.timed:
             return ""
-        clock = w.let("clock", "abs(gi[0, CLOCK])")
-        with w.block(f"if {tail} > 0:"):
-            w(f"{clock} = max({clock}, {home}[{at}, {self.ring + RING_CLOCK}])")
-        w(f"{home}[{at}, {self.ring + RING_CLOCK}] = {clock}")
-        return clock
+        return w.let("clock", self.clock)
 
     def _write_leaving(
         self, w: Writer, home: str, at: str, ends: tuple[str, str], clock: str, row: str

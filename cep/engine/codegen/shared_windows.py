@@ -54,12 +54,13 @@ class SharedWindow(QuerySource):
         group_is_key: bool,
         layout: Layout,
         times: int,
+        clock: str,
         tables: Tables,
     ) -> None:
         self.family = family
         self.tables = tables
         self.families = [family]
-        super().__init__(family.query, index, keyed, group_is_key, layout, times)
+        super().__init__(family.query, index, keyed, group_is_key, layout, times, clock)
         self.sizes = tables.array("W", family.sizes(0))
         self.cells = tables.parameters(family, "{}")
         self.wide: int | None = None
@@ -97,7 +98,6 @@ class SharedWindow(QuerySource):
 
     def write_run(self, w: Writer, scope: Scope, key: str, emit: Emission) -> None:
         """What a row does to all members, in their order."""
-        self.write_time(w)
         with guarded(w, [self.filters(scope)]):
 
             def select(member: str, results: tuple[str, ...]) -> None:
@@ -107,7 +107,6 @@ class SharedWindow(QuerySource):
 
     def write_wide(self, w: Writer, scope: Scope, key: str) -> None:
         """The same where all members put out a row: the values of all of them one by one."""
-        self.write_time(w)
         with guarded(w, [self.filters(scope)]):
             self._write_wide(w, scope, key)
 
@@ -139,7 +138,7 @@ class SharedWindow(QuerySource):
         home, at = self._window_row(key)
         tail = w.let("tail", f"{home}[{at}, {self.ring + RING_TAIL}]")
         oldest = w.let("oldest", f"{home}[{at}, {self.ring + RING_HEAD}]")
-        clock = self._write_clock(w, scope, home, at, tail)
+        clock = self._write_clock(w, scope)
         self.mask = w.let("mask", f"{home}[{at}, {self.ring + RING_ROOM}] - 1")
         self.rows = w.let("rows", f"{home}[{at}, {self.ring + RING_INTS}]")
         place = self._write_place(w, scope, key, (oldest, tail))

@@ -20,6 +20,7 @@ from cep.engine.kernels.queue import (
 from cep.engine.kernels.room import has_room
 from cep.engine.kernels.state import (
     CLOCK,
+    HEADER,
     KEYS,
     LISTS,
     OUT_ATTRIBUTES,
@@ -36,6 +37,7 @@ from cep.engine.kernels.state import (
     State,
 )
 from cep.engine.kernels.tables import (
+    CLOCK_CELLS,
     DEF_ENDS,
     DEF_ENDS_N,
     DEF_ENGINE,
@@ -123,7 +125,7 @@ def arrive(s: State, order: int, d: int, k: int, t: int) -> None:
 
     O(rules that can end in d) times the candidates each of them looks at.
     """
-    if not admit(s, d, k):
+    if not admit(s, d, k, t):
         return
     position = enter(s, d, k, t)
     record = definition(s, d)
@@ -195,11 +197,15 @@ def feed_rows(start: int, stop: int, ri: Ints, rf: Floats, s: State) -> int:
     The whole kernel of a stage in which nothing but engines is at work.
     """
     s.gi[0, STATUS] = READY
+    cells = s.bt[CLOCK_CELLS]
+    first = ri.shape[1] - cells
     for i in range(start, stop):
         if not has_room(s.gi):
             return i
         r = s.gi[0, ROWS]
         s.gi[0, CLOCK] = ri[i, OUT_CLOCK]
+        for cell in range(cells):
+            s.gi[0, HEADER + cell] = ri[i, first + cell]
         feed(s, ri, i)
         drain(s, r)
     return stop

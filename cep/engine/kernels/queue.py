@@ -18,11 +18,11 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.kernels.tables import (
     ALLOW,
-    CHAIN_CLOCK,
     CHAIN_NEWEST,
     CHAIN_OLDEST,
     CHAIN_UNSORTED,
     DEF_CHAIN,
+    DEF_CLOCK,
     DEF_DROPPED,
     DEF_ENGINE,
     DEF_OPPOSITES,
@@ -58,7 +58,6 @@ from cep.engine.kernels.tables import (
     NUMBER_OLDEST,
     QUEUE_ALIVE,
     QUEUE_BASE,
-    QUEUE_CLOCK,
     QUEUE_HEAD,
     QUEUE_ROOM,
     QUEUE_TAIL,
@@ -147,8 +146,7 @@ def enchain(s: State, engine: int, home: Ints, row: int, q: int, k: int, positio
 def expire_key(s: State, engine: int, home: Ints, row: int, q: int, k: int, clock: int) -> None:
     """In a queue of all keys, entries of one key older than the span leave, as in `expire`."""
     chain = s.bt[engine + ENGINE_CHAIN]
-    s.ki[k, chain + CHAIN_CLOCK] = max(s.ki[k, chain + CHAIN_CLOCK], clock)
-    oldest = s.ki[k, chain + CHAIN_CLOCK] - s.bt[engine + ENGINE_SPAN]
+    oldest = clock - s.bt[engine + ENGINE_SPAN]
     position = s.ki[k, chain + CHAIN_OLDEST] - 1
     while position >= 0:
         at = place(home, row, q, position)
@@ -166,8 +164,7 @@ def expire_key(s: State, engine: int, home: Ints, row: int, q: int, k: int, cloc
 @inline
 def expire(s: State, engine: int, home: Ints, row: int, q: int, clock: int) -> None:
     """Entries older than the span leave (rule 3); an entry exactly that old stays."""
-    home[row, q + QUEUE_CLOCK] = max(home[row, q + QUEUE_CLOCK], clock)
-    oldest = home[row, q + QUEUE_CLOCK] - s.bt[engine + ENGINE_SPAN]
+    oldest = clock - s.bt[engine + ENGINE_SPAN]
     head = home[row, q + QUEUE_HEAD]
     tail = home[row, q + QUEUE_TAIL]
     while head < tail:
@@ -226,7 +223,7 @@ def remove_number(s: State, home: Ints, row: int, q: int, d: int, k: int) -> int
 
 
 @inline
-def admit(s: State, d: int, k: int) -> bool:
+def admit(s: State, d: int, k: int, t: int) -> bool:
     """Expiry, lateness, repetition, opposites (rules 2 to 5); false when the event is dropped.
 
     Late is what follows from a late record, whatever stands in the queue.
@@ -237,16 +234,16 @@ def admit(s: State, d: int, k: int) -> bool:
     row = queue_row(s, engine, k)
     q = s.bt[engine + ENGINE_QUEUE]
     dropped = s.bt[record + DEF_DROPPED]
-    clock = s.gi[0, CLOCK]
+    clock = max(t, abs(s.gi[0, s.bt[record + DEF_CLOCK]]))
     if s.bt[engine + ENGINE_KEYED]:
-        expire(s, engine, home, row, q, abs(clock))
+        expire(s, engine, home, row, q, clock)
     else:
-        expire_key(s, engine, home, row, q, k, abs(clock))
+        expire_key(s, engine, home, row, q, k, clock)
     repeat = s.bt[record + DEF_REPEAT]
     if repeat == REJECT and latest(s, d, k) >= 0:
         s.gi[0, dropped + DROPPED_REPEAT] += 1
         return False
-    if clock < 0 and not s.bt[engine + ENGINE_ACCEPT]:
+    if s.gi[0, CLOCK] < 0 and not s.bt[engine + ENGINE_ACCEPT]:
         s.gi[0, dropped + DROPPED_LATE] += 1
         return False
     if repeat != ALLOW and repeat != REJECT:

@@ -90,7 +90,9 @@ OUT_KEY = 3
 OUT_CLOCK = 4
 OUT_ATTRIBUTES = 5
 # OUT_CLOCK, and CLOCK while a row is at work, is the clock at the record that the row follows from,
-# negated where that record is late: no row is judged by anything that it meets on its way.
+# negated where that record is late: no row is judged by anything that it meets on its way. Behind
+# the interpreter it is the time of the record, or of the timer. Other clocks that anything goes by
+# stand in the last columns of a row, and from HEADER on in the header (`cep.engine.clock_cells`).
 
 # Columns of a ring (window or deque), from its base column in an int array.
 RING_INTS = 0
@@ -98,5 +100,4 @@ RING_FLOATS = 1
 RING_ROOM = 2
 RING_HEAD = 3
 RING_TAIL = 4
-RING_CLOCK = 5
-RING_COLUMNS = 6
+RING_COLUMNS = 5

@@ -15,7 +15,8 @@ DEFINITIONS = 2
 RULES = 3
 STREAM_RULE = 4
 STREAM_DEF = 5
-TABLE_HEADER = 6
+CLOCK_CELLS = 6
+TABLE_HEADER = 7
 
 # An engine.
 ENGINE_SPAN = 0
@@ -39,7 +40,8 @@ DEF_OPPOSITES_N = 6
 DEF_ENDS = 7
 DEF_ENDS_N = 8
 DEF_DROPPED = 9
-DEF_SIZE = 10
+DEF_CLOCK = 10
+DEF_SIZE = 11
 
 # The entries of one number in a queue, in ki from DEF_CHAIN: links to two, and how many they are.
 NUMBER_OLDEST = 0
@@ -106,15 +108,13 @@ QUEUE_HEAD = 2
 QUEUE_TAIL = 3
 QUEUE_ALIVE = 4
 QUEUE_UNSORTED = 5
-QUEUE_CLOCK = 6
-QUEUE_COLUMNS = 7
+QUEUE_COLUMNS = 6
 
 # The entries of one key in a queue of all keys, in ki from ENGINE_CHAIN: keys expire by themselves.
-CHAIN_CLOCK = 0
-CHAIN_OLDEST = 1
-CHAIN_NEWEST = 2
-CHAIN_UNSORTED = 3
-CHAIN_COLUMNS = 4
+CHAIN_OLDEST = 0
+CHAIN_NEWEST = 1
+CHAIN_UNSORTED = 2
+CHAIN_COLUMNS = 3
 
 # An entry of a queue. Links are positions + 1 of the alive entries before (PREVIOUS, OLDER) and
 # behind it (next column), of its number and, in a queue of all keys, of its key.

@@ -38,8 +38,10 @@ class RunningEngine:
         context.keep(self.queue, "queue")
 
     def clock_ms(self, key: Key) -> int | None:
-        """What the clock of its complex events of a key shows."""
-        return self._shared.clocks.of_key(self._clock_of, key).now_ms
+        """What the clock of its complex events of a key shows; None: of those that cross keys."""
+        clocks, clock_of = self._shared.clocks, self._clock_of
+        clock = clocks.common(clock_of.sources) if key is None else clocks.of_key(clock_of, key)
+        return clock.now_ms
 
     def arrive(self, definition: Event | Chained, key: Key, clock_ms: int | None) -> None:
         """Take an event in, at the time of what is under way, by what its clock shows; put out what

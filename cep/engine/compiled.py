@@ -1,0 +1,133 @@
+"""Rules compiled once, from which runs are started."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cep.clocks import Mode
+from cep.engine.stage_run import CompiledStage, compile_stage, stream_ids
+from cep.engine.stages import INTERPRETED, Stages
+from cep.engine.strings import Strings
+from cep.plan.nodes import Plan
+
+if TYPE_CHECKING:
+    from cep.engine.native import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """What rules take over from a run of other rules: its strings and keys, in order of their
+    numbers."""
+
+    strings: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+class Compiled:
+    """Compiled rules: immutable, shareable between runs.
+
+    `outputs` names the streams whose rows are returned (default: every derived stream). With
+    `jit=False` the same generated source runs as plain Python. What cannot be compiled is left to
+    the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run of
+    other rules. With `wide`, rows that queries always put out together may come as one wide row
+    (`cep.engine.results`). With `apart`, what crosses keys has a stage of its own, so that the rest
+    can run elsewhere (`cep.engine.distributed`). With `lived` the records are lived ones, of which
+    the interpreter does what is not compiled for the clocks of keys (`in_mode`).
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        outputs: Iterable[str] | None = None,
+        jit: bool = True,
+        interpreted: Iterable[str] = (),
+        seed: Seed = Seed(),
+        wide: bool = False,
+        apart: bool = False,
+        lived: bool = False,
+    ) -> None:
+        plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
+        self.plan = plan
+        self.seed = seed
+        self.jit = jit
+        self.wide = wide
+        self._is_apart = apart
+        self._interpreted = frozenset(interpreted)
+        self.stages = Stages.of(plan, interpreted, apart=apart, lived=lived)
+        self._is_lived = lived
+        self.ids = stream_ids(self.stages)
+        self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
+        literals = Strings((*seed.strings, *plan.keys))
+        self.compiled: dict[int, CompiledStage] = {
+            stage: compile_stage(
+                self.stages,
+                stage,
+                self.ids,
+                self.outputs,
+                lambda text: literals.code(text),
+                jit,
+                wide,
+            )
+            for stage in self.stages.used()
+            if stage != INTERPRETED
+        }
+        self.literals = tuple(literals.values)
+
+    @cached_property
+    def in_parts(self) -> Compiled:
+        """The same rules with what crosses keys `apart`."""
+        if self._is_apart:
+            return self
+        return Compiled(
+            self.plan,
+            outputs=self.outputs,
+            jit=self.jit,
+            seed=self.seed,
+            wide=self.wide,
+            apart=True,
+        )
+
+    def in_mode(self, mode: Mode) -> Compiled:
+        """The same rules for records of a mode; PlacementError where they can't be."""
+        has_one_clock = mode == "sorted" or bool(self.plan.compat)
+        is_for_all = self._is_lived or self._is_apart or not any(self.stages.mixed())
+        return self if has_one_clock or is_for_all else self._lived
+
+    @cached_property
+    def _lived(self) -> Compiled:
+        return Compiled(
+            self.plan,
+            outputs=self.outputs,
+            jit=self.jit,
+            interpreted=self._interpreted,
+            seed=self.seed,
+            wide=self.wide,
+            lived=True,
+        )
+
+    @property
+    def source(self) -> str:
+        """The generated Python of all compiled stages."""
+        return "\n\n".join(stage.source for stage in self.compiled.values())
+
+    @property
+    def fingerprint(self) -> str:
+        """Identifies what a snapshot's arrays mean."""
+        interpreted = sorted(self.stages.placement.interpreted)
+        text = self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def start(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:
+        """A run with empty state; `keys` get the key slots behind those the rules name.
+
+        `mode` says what its records are.
+        """
+        from cep.engine.native import Run  # which is of rules
+
+        return Run(self.in_mode(mode), keys, mode)
