@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
 from cep.engine.linear import completes_many, may_follow
+from cep.engine.windows import is_sliding
 from cep.plan.expressions import InTable, walk
 from cep.plan.nodes import Aggregation, Event, Plan
 from cep.plan.query import Join, Match, Query, StreamInput
@@ -143,7 +144,7 @@ def makes_one(query: Query) -> bool:
     if not isinstance(query.input, StreamInput) or query.rate is not None:
         return False
     window = query.input.window
-    passes = window is None or window.name in ("time", "length", "externalTime")
+    passes = window is None or is_sliding(window)
     return passes and isinstance(query.output, Insert) and query.output.events == "current"
 
 

@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 from cep.database.dialects import Dialect
 from cep.database.explain import program_text
 from cep.database.program import build, prepared
+from cep.database.windows import is_written
 from cep.engine.chunks import Chunks, makes_one
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, Operator, Origin, Plan
 from cep.plan.query import Query
 from cep.plan.separable import fed_from_outside
+from cep.plan.steps import Window
+from cep.plan.windows import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,13 @@ def _by_clocks(plan: Plan) -> dict[str, str]:
         query.name: "its windows have a clock per key, and a database has one of all"
         for query in plan.queries
         if clocks(plan)["query", query.name].is_by_key
-        and any(one.window is not None and one.window.name == "time" for one in query.inputs)
+        and any(one.window is not None and _may_split(one.window) for one in query.inputs)
     }
+
+
+def _may_split(window: Window) -> bool:
+    """Whether a window that databases run may have a clock per group."""
+    return is_written(window) and kind_of(window).clock == "groups"
 
 
 def _read_all(operators: Sequence[Operator]) -> set[str]:

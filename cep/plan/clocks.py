@@ -15,14 +15,12 @@ from cep.plan.expressions import Column
 from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, ValueKey
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Holder
+from cep.plan.windows import argument_of, kind_of
 
 Held = dict[str, frozenset[int]]
 """By stream: which of its attributes hold the key of the source row that a row follows from."""
 Sources = frozenset[str]
 """Names of source streams."""
-
-_TOGETHER = frozenset({"timeBatch", "timeJump", "timeLength", "hopping", "cron", "session"})
-"""Windows by time that hold rows of all groups together, so that these share a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +186,11 @@ def _keys_of_query(plan: Plan, query: Query, held: Held) -> frozenset[int] | Non
     if not isinstance(query.input, StreamInput):
         return None
     window, keys = query.input.window, held.get(query.input.stream, frozenset())
-    if window is not None and window.name == "session":
-        key = window.arguments[1]
+    clock = "none" if window is None else kind_of(window).clock
+    if window is not None and clock == "key":
+        key = argument_of(window, "key")
         return keys if isinstance(key, Column) and key.position in keys else None
-    if query.cuts_chunks or (window is not None and window.name in _TOGETHER):
+    if query.cuts_chunks or clock == "one":
         return None
     return keys if any(_holds(query, column, held) for column in query.group_by) else None
 

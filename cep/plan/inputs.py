@@ -21,7 +21,7 @@ from cep.plan.steps import Filter, Handler, Holder, StreamFunction
 from cep.plan.streams import Known, Streams, holder_of
 from cep.plan.types import Attribute, Schema, Type
 from cep.plan.window_builder import as_call, build_window, handler_name
-from cep.plan.windows import window_signature
+from cep.plan.windows import window_kind
 
 ScopeOf = Callable[[Schema], Scope]
 """The scope of a handler, given the attributes so far."""
@@ -88,7 +88,7 @@ class InputBuilder:
             return signature
         known = [*(one.name for one in STREAM_FUNCTIONS), *functions.user_names()]
         hint = suggestion(name, known)
-        if window_signature(name) is not None:
+        if window_kind(name) is not None:
             hint = f"write `#window.{name}(..)`"
         elif functions.scalar(name) or functions.aggregator(name):
             hint = f"write `select {name}(..) as ..`"

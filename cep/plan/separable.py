@@ -36,11 +36,7 @@ from cep.plan.query import (
     StreamState,
 )
 from cep.plan.steps import Filter, Holder, Insert
-
-ROW_WINDOWS = ("length", "lengthBatch", "timeLength", "batch")
-"""Windows that count rows: outside a partition rows of other keys push rows out of them."""
-CURRENT_WINDOWS = ("length", "time")
-"""Windows through which current rows pass at once, so that those that leave may be left out."""
+from cep.plan.windows import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,15 +246,16 @@ class _Analysis:
     def _stream_crosses(self, query: Query, source: StreamInput, held: frozenset[int]) -> str:
         if not all(isinstance(handler, Filter) for handler in (*source.before, *source.after)):
             return "its stream functions see rows of all keys"
-        window = source.window.name if source.window is not None else None
+        window = source.window
+        apart = "aggregates" if window is None else kind_of(window).apart
         leaves_matter = not isinstance(query.output, Insert) or query.output.events != "current"
-        if window is not None and (leaves_matter or window not in CURRENT_WINDOWS):
-            return f"rows of all keys are in its {window} window"
+        if window is not None and (leaves_matter or apart == "never"):
+            return f"rows of all keys are in its {window.name} window"
         grouped = any(column.position in held for column in query.group_by)
         if query.aggregates and not grouped:
             return f"its aggregates are not grouped by {self.key}"
-        if query.aggregates and window in ROW_WINDOWS:
-            return f"rows of other keys push rows out of its {window} window"
+        if query.aggregates and window is not None and apart == "rows":
+            return f"rows of other keys push rows out of its {window.name} window"
         return ""
 
     def _partition_crosses(self, query: Query, columns: dict[str, frozenset[int]]) -> str:

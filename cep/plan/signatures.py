@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cep.plan.expressions import Column, Constant, Expression
@@ -27,7 +27,7 @@ class Parameter:
 
     An optional one has a `default`. `repeated` ones may come again at the end. All `alike`
     arguments have the type of the first of them. `least` is the smallest number taken, and
-    `choices` are the constants taken, in lower case.
+    `choices` are the constants taken, in lower case. `is_time`: it is a time in ms, and shown so.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Parameter:
     alike: bool = False
     least: float | None = None
     choices: tuple[str, ...] = ()
+    is_time: bool = field(default=False, repr=False)  # digests of functions are of the rest
 
     @property
     def wanted(self) -> str:
@@ -69,7 +70,7 @@ def rows(name: str, least: int = 1) -> Parameter:
 
 def time(name: str, default: Constant | None = None, least: int = 1) -> Parameter:
     """A constant time: a time literal or ms."""
-    return Parameter(name, WHOLE, "constant", default, least=least)
+    return Parameter(name, WHOLE, "constant", default, least=least, is_time=True)
 
 
 def flag(name: str) -> Parameter:

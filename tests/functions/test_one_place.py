@@ -11,7 +11,8 @@ from importlib import import_module
 import pytest
 
 from cep.engine.kernels import called
-from cep.plan.functions import AGGREGATORS, SCALARS, aggregator_of, names, registry, scalar_of
+from cep.plan.defined import defined
+from cep.plan.functions import AGGREGATORS, SCALARS, aggregator_of, names, scalar_of
 from cep.plan.functions.base import Aggregator, Scalar
 from tests.tidy.sources import Source, imports, package_sources
 
@@ -80,7 +81,16 @@ def test_every_module_there_defines_functions(package: str, kind: type) -> None:
     assert empty == []
 
 
-BELOW = ("types", "expressions", "signatures", "problems", "numbers", "groups", "functions")
+BELOW = (
+    "defined",
+    "types",
+    "expressions",
+    "signatures",
+    "problems",
+    "numbers",
+    "groups",
+    "functions",
+)
 
 
 def test_functions_stand_below_the_rest_of_the_plan() -> None:
@@ -127,7 +137,7 @@ def test_two_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         lag, "AGAIN", Aggregator(sums.SUM.signature, sums.SUM.plain, "sum(x)"), raising=False
     )
     with pytest.raises(ValueError, match="there is another sum"):
-        registry._defined(aggregators, Aggregator)
+        defined(aggregators, Aggregator)
 
 
 def test_kernels_are_imported_by_name() -> None:
