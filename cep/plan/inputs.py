@@ -16,10 +16,10 @@ from cep.plan.kinds import unknown
 from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.query import StreamInput
 from cep.plan.scope import Place, Scope
-from cep.plan.signatures import Signature, null
+from cep.plan.signatures import Signature
 from cep.plan.steps import Filter, Handler, Holder, StreamFunction
 from cep.plan.streams import Known, Streams, holder_of
-from cep.plan.types import Attribute, Schema, Type
+from cep.plan.types import Attribute, Schema
 from cep.plan.window_builder import as_call, build_window, handler_name
 from cep.plan.windows import window_kind
 
@@ -68,9 +68,7 @@ class InputBuilder:
     def _function(self, node: ast.Handler, checker: Checker, schema: Schema) -> StreamFunction:
         signature = self._signature(node)
         arguments = Calls(checker).arguments(as_call(node), signature)
-        added = list(signature.added)
-        if signature.name == "pol2Cart" and arguments[-1] == null(Type.DOUBLE):
-            added.pop()  # without a third dimension
+        added = signature.adds(arguments)
         for name, _ in added:
             if name in schema.names:
                 message = f"`{signature.name}` adds `{name}`, which is there already"

@@ -84,6 +84,8 @@ def null(type_: Type) -> Constant:
 
 
 Result = Type | Callable[[Sequence[Expression]], Type]
+Added = tuple[tuple[str, Type], ...]
+"""Names and types of attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ class Signature:
     """A name, its parameters in canonical order, and the overloads: names of parameters given.
 
     Without `overloads` optional parameters may be left out from the end. `result` is the type, or
-    tells it from the arguments. `stateful` functions remember rows. Those of the user have a
+    tells it from the arguments. Stream functions have attributes that are `added` to rows, or
+    `added_by` tells which of them are. `stateful` functions remember rows. Those of the user have a
     `digest` of what they are.
     """
 
@@ -100,9 +103,10 @@ class Signature:
     doc: str
     result: Result = Type.OBJECT
     overloads: tuple[tuple[str, ...], ...] = ()
-    added: tuple[tuple[str, Type], ...] = ()
+    added: Added = ()
     stateful: bool = False
     digest: str = ""
+    added_by: Callable[[Sequence[Expression]], Added] | None = None
 
     @property
     def forms(self) -> tuple[tuple[Parameter, ...], ...]:
@@ -121,6 +125,10 @@ class Signature:
     def type(self, arguments: Sequence[Expression]) -> Type:
         """The type of the result."""
         return self.result if isinstance(self.result, Type) else self.result(arguments)
+
+    def adds(self, arguments: Sequence[Expression]) -> Added:
+        """The attributes added to each row."""
+        return self.added if self.added_by is None else self.added_by(arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,10 @@ from importlib import import_module
 import pytest
 
 from cep.lang import RuleError
+from cep.plan import compile_rules
+from cep.plan.explain_queries import window_text
 from cep.plan.expressions import Column, Comparison, Constant, EventTime
+from cep.plan.functions import EXAMPLE
 from cep.plan.types import Attribute, Schema, Type
 from cep.plan.window_conditions import window_condition
 from cep.plan.windows import WINDOWS, WindowKind, kinds
@@ -64,6 +67,18 @@ def values(text: str) -> list[object]:
 )
 def test_arguments(text: str, arguments: list[object]) -> None:
     assert values(text) == arguments
+
+
+@pytest.mark.parametrize("kind", WINDOWS, ids=lambda kind: kind.name)
+def test_times_are_explained_as_times(kind: WindowKind) -> None:
+    schema = EXAMPLE.removeprefix("define stream S ").removesuffix(";")
+    plan = compile_rules(f"define window W {schema} {kind.example};")
+    told = window_text(plan.windows[0].window)
+    assert (
+        told.count(" sec")
+        == kind.example.count(" sec")
+        == len([place for place in kind.times if kind.signature.parameters[place].default is None])
+    )
 
 
 def test_every_module_of_windows_defines_some() -> None:

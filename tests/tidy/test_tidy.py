@@ -197,6 +197,7 @@ def referenced_modules() -> set[str]:
 FOUND_BY_FOLDER = (
     "cep/plan/functions/aggregators/",
     "cep/plan/functions/scalars/",
+    "cep/plan/functions/streams/",
     "cep/plan/windows/kinds/",
 )
 """Modules that are found by where they stand: tests of the plan say what must be in them."""
