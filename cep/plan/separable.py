@@ -1,9 +1,8 @@
 """What of a plan is separable by key: where every output row depends on one key's events only.
 
-The key of a source is declared (`Stream.key`) and inherited by what passes it on unchanged; it does
-not depend on what queries group by, so that no query changes how another runs. Keyed operators have
-one clock, one window and one queue per key, so they run per key in parallel with exactly the
-sequential answer. Whatever is not keyed has one clock.
+`cep.plan.keys` says where rows hold their key. Keyed operators have one clock, one window and one
+queue per key, so they run per key in parallel with exactly the sequential answer. Whatever is not
+keyed has one clock.
 """
 
 from __future__ import annotations
@@ -12,6 +11,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from cep.plan.expressions import Column, Expression, InTable, walk
+from cep.plan.keys import (
+    IN_EVENTS,
+    IN_SIGNALS,
+    Held,
+    declared_at,
+    declared_keys,
+    divides_by_key,
+    groups_by_key,
+    looks_by_key,
+    passed_on,
+)
 from cep.plan.nodes import (
     Complex,
     Event,
@@ -87,11 +97,6 @@ def separability(plan: Plan) -> Separability:
     return _Analysis(plan, keys).run()
 
 
-def declared_keys(plan: Plan) -> dict[str, str]:
-    """By source: the attribute that is its key."""
-    return {stream.name: stream.key for stream in plan.sources if stream.key is not None}
-
-
 def fed_from_outside(plan: Plan, names: Collection[str]) -> tuple[Stream, ...]:
     """The streams of a plan, those named as sources, under the key that they inherit."""
     columns = separability(plan).key_columns
@@ -155,7 +160,7 @@ class _Analysis:
             if stream.reorder is not None:
                 self.reasons[stream.name] = "it is put in order over all keys"
             elif stream.key is not None:
-                columns[stream.name] = frozenset((stream.schema.position(stream.key),))
+                columns[stream.name] = declared_at(stream)
         operators: set[str] = set()
         for operator in self.plan.operators:
             if self._operator_is_keyed(operator, columns, engines):
@@ -199,16 +204,16 @@ class _Analysis:
             case Event():
                 keyed = self._edge(operator, columns)
                 if operator.engine in engines:
-                    columns[operator.name] = frozenset((0,))
+                    columns[operator.name] = IN_EVENTS
                 return keyed
             case Complex():
                 if operator.engine in engines:
-                    columns[operator.name] = frozenset((0,))
+                    columns[operator.name] = IN_EVENTS
                 return operator.engine in engines
             case Signal():
                 source = next(c for c in self.plan.complexes if c.name == operator.complex)
                 if source.engine in engines:
-                    columns[operator.name] = frozenset((1,))
+                    columns[operator.name] = IN_SIGNALS
                 return source.engine in engines
 
     def _query(self, query: Query, columns: dict[str, frozenset[int]]) -> bool:
@@ -218,12 +223,7 @@ class _Analysis:
         if reason:
             self.reasons[query.name] = reason
             return False
-        kept = frozenset(
-            index
-            for index, (_, expression) in enumerate(query.projection)
-            if isinstance(expression, Column)
-            and expression.position in columns[query.inputs[expression.slot].stream]
-        )
+        kept = passed_on(query, columns)
         for target in _targets(query):
             columns[target] = columns.get(target, kept) & kept
         return True
@@ -241,9 +241,9 @@ class _Analysis:
             return self._partition_crosses(query, columns)
         if not isinstance(query.input, StreamInput):
             return f"it is a {_kind(query.input)} outside a partition by {self.key}"
-        return self._stream_crosses(query, query.input, columns[query.source])
+        return self._stream_crosses(query, query.input, columns)
 
-    def _stream_crosses(self, query: Query, source: StreamInput, held: frozenset[int]) -> str:
+    def _stream_crosses(self, query: Query, source: StreamInput, held: Held) -> str:
         if not all(isinstance(handler, Filter) for handler in (*source.before, *source.after)):
             return "its stream functions see rows of all keys"
         window = source.window
@@ -251,8 +251,7 @@ class _Analysis:
         leaves_matter = not isinstance(query.output, Insert) or query.output.events != "current"
         if window is not None and (leaves_matter or apart == "never"):
             return f"rows of all keys are in its {window.name} window"
-        grouped = any(column.position in held for column in query.group_by)
-        if query.aggregates and not grouped:
+        if query.aggregates and not groups_by_key(query, held):
             return f"its aggregates are not grouped by {self.key}"
         if query.aggregates and window is not None and apart == "rows":
             return f"rows of other keys push rows out of its {window.name} window"
@@ -261,15 +260,8 @@ class _Analysis:
     def _partition_crosses(self, query: Query, columns: dict[str, frozenset[int]]) -> str:
         """A partition by the key keeps keys apart, where all its streams have that key."""
         partition = next(one for one in self.plan.partitions if one.name == query.partition)
-        for key in partition.keys:
-            held = columns.get(key.stream, frozenset())
-            by_key = (
-                isinstance(key, ValueKey)
-                and isinstance(key.expression, Column)
-                and key.expression.position in held
-            )
-            if not by_key:
-                return f"its partition is not by {self.key}"
+        if not divides_by_key(partition, columns):
+            return f"its partition is not by {self.key}"
         keyed = {key.stream for key in partition.keys}
         inner = f"{partition.name}#"
         for one in query.inputs:
@@ -280,13 +272,12 @@ class _Analysis:
         return ""
 
     def _edge(self, event: Event, columns: dict[str, frozenset[int]]) -> bool:
-        held = columns.get(event.source)
-        if held is None:
+        if event.source not in columns:
             return False
         if event.key is None:
             self.reasons[event.name] = f"it has no `for each {self.key}`"
             return False
-        if event.key.position not in held:
+        if not looks_by_key(event, columns):
             self.reasons[event.name] = f"{event.key.name} is not the row's {self.key}"
             return False
         return True

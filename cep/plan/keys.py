@@ -1,0 +1,104 @@
+"""Where rows hold their key: declared for a source, inherited by what passes it on unchanged.
+
+What works by the key finds it there: `group by`, `for each`, a partition by it. It does not depend
+on what queries group by, so that no query changes how another runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cep.plan.expressions import Column, Expression
+from cep.plan.nodes import Event, Operator, Partition, Plan, Stream, ValueKey
+from cep.plan.query import Query
+
+Positions = frozenset[int]
+Held = Mapping[str, Positions]
+"""By stream: which of its attributes hold the key of the source row that a row follows from."""
+NOWHERE: Positions = frozenset()
+IN_EVENTS: Positions = frozenset((0,))
+"""Where events and complex events that are looked for by the key hold it."""
+IN_SIGNALS: Positions = frozenset((1,))
+
+
+def declared_keys(plan: Plan) -> dict[str, str]:
+    """By source: the attribute that is its key."""
+    return {stream.name: stream.key for stream in plan.sources if stream.key is not None}
+
+
+def key_position(source: Stream) -> int | None:
+    """Which attribute of a source is its key; None where it has none."""
+    return None if source.key is None else source.schema.position(source.key)
+
+
+def declared_at(source: Stream) -> Positions:
+    """Where the rows of a source hold their key."""
+    position = key_position(source)
+    return NOWHERE if position is None else frozenset((position,))
+
+
+def key_attributes(plan: Plan) -> dict[str, Positions]:
+    """Where each stream holds its key; streams without one are left out.
+
+    What several fill holds it where all of them put it.
+    """
+    held = {stream.name: declared_at(stream) for stream in plan.sources if stream.key is not None}
+    for operator in plan.operators:
+        stream = _filled(operator)
+        if stream is not None:
+            positions = _put(operator, held)
+            held[stream] = held.get(stream, positions) & positions
+    return {stream: positions for stream, positions in held.items() if positions}
+
+
+def _filled(operator: Operator) -> str | None:
+    match operator:
+        case Query():
+            return operator.target
+        case Event():
+            return operator.name
+    return None
+
+
+def _put(operator: Operator, held: Held) -> Positions:
+    """Where an operator puts the key of the rows that it reads."""
+    match operator:
+        case Query():
+            return passed_on(operator, held)
+        case Event() if looks_by_key(operator, held):
+            return IN_EVENTS
+    return NOWHERE
+
+
+def passed_on(query: Query, held: Held) -> Positions:
+    """The columns of what a query selects that are the key of a row it reads, and nothing else."""
+    return frozenset(
+        place for place, (_, value) in enumerate(query.projection) if is_key(value, query, held)
+    )
+
+
+def is_key(value: Expression, query: Query, held: Held) -> bool:
+    """Whether a value is the key of the input whose row it is of."""
+    if not isinstance(value, Column) or not 0 <= value.slot < len(query.inputs):
+        return False
+    return value.position in held.get(query.inputs[value.slot].stream, NOWHERE)
+
+
+def groups_by_key(query: Query, held: Held) -> bool:
+    """Whether each group of a query is of one key."""
+    return any(is_key(column, query, held) for column in query.group_by)
+
+
+def divides_by_key(partition: Partition, held: Held) -> bool:
+    """Whether a partition is by the key of all its streams."""
+    return all(
+        isinstance(key, ValueKey)
+        and isinstance(key.expression, Column)
+        and key.expression.position in held.get(key.stream, NOWHERE)
+        for key in partition.keys
+    )
+
+
+def looks_by_key(event: Event, held: Held) -> bool:
+    """Whether an event is looked for by the key of the rows it reads."""
+    return event.key is not None and event.key.position in held.get(event.source, NOWHERE)
