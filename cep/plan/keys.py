@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cep.plan.expressions import Column, Expression
-from cep.plan.nodes import Event, Operator, Partition, Plan, Stream, ValueKey
+from cep.plan.nodes import (
+    Complex,
+    Event,
+    Operator,
+    Partition,
+    Plan,
+    Signal,
+    Stream,
+    ValueKey,
+    leaves,
+)
 from cep.plan.query import Query
 
 Positions = frozenset[int]
@@ -44,20 +54,11 @@ def key_attributes(plan: Plan) -> dict[str, Positions]:
     """
     held = {stream.name: declared_at(stream) for stream in plan.sources if stream.key is not None}
     for operator in plan.operators:
-        stream = _filled(operator)
+        stream = operator.target if isinstance(operator, Query) else operator.name
         if stream is not None:
             positions = _put(operator, held)
             held[stream] = held.get(stream, positions) & positions
     return {stream: positions for stream, positions in held.items() if positions}
-
-
-def _filled(operator: Operator) -> str | None:
-    match operator:
-        case Query():
-            return operator.target
-        case Event():
-            return operator.name
-    return None
 
 
 def _put(operator: Operator, held: Held) -> Positions:
@@ -65,9 +66,12 @@ def _put(operator: Operator, held: Held) -> Positions:
     match operator:
         case Query():
             return passed_on(operator, held)
-        case Event() if looks_by_key(operator, held):
-            return IN_EVENTS
-    return NOWHERE
+        case Event():
+            return IN_EVENTS if looks_by_key(operator, held) else NOWHERE
+        case Complex():
+            return IN_EVENTS if binds_by_key(operator, held) else NOWHERE
+        case Signal():
+            return IN_SIGNALS if held.get(operator.complex) else NOWHERE
 
 
 def passed_on(query: Query, held: Held) -> Positions:
@@ -102,3 +106,10 @@ def divides_by_key(partition: Partition, held: Held) -> bool:
 def looks_by_key(event: Event, held: Held) -> bool:
     """Whether an event is looked for by the key of the rows it reads."""
     return event.key is not None and event.key.position in held.get(event.source, NOWHERE)
+
+
+def binds_by_key(found: Complex, held: Held) -> bool:
+    """Whether a complex event is of events of one key, which it has."""
+    return found.key is not None and all(
+        ref.key is None and held.get(ref.event) for ref in leaves(found.pattern)
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cep.plan import compile_rules
-from cep.plan.keys import key_attributes
+from cep.plan.clocks import clocks
+from cep.plan.keys import NOWHERE, key_attributes
 from cep.plan.separable import separability
 from tests.engine.random_apps import random_app
 
@@ -38,15 +39,32 @@ def test_both_sides_of_a_join_pass_on_their_keys() -> None:
     assert key_attributes(compile_rules(SOURCES + text))["Both"] == {1, 3}
 
 
+EVENTS = """
+define event Up for each symbol as every Tick[bid > 1.0];
+define event Seen for each symbol as every Tick[bid > 3.0];
+define event Other for each symbol as every Quote[bid > 1.0];
+define event Any as every Tick[bid > 2.0];
+define complex Both for each symbol as Up followed by Seen within 1 min;
+define signal Buy on Both buy 1 lots;
+define complex Fixed as Up('EURUSD') within 1 min;
+define complex Mixed for each symbol as Up followed by Other within 1 min;
+from Buy select key, complex insert into Bought;
+from Both#window.time(1 min) select key, count() as n group by key insert into Many;
+"""
+
+
+def test_complex_events_and_signals_pass_on_the_key_of_their_events() -> None:
+    plan = compile_rules(SOURCES + EVENTS)
+    held = key_attributes(plan)
+    assert held["Both"] == held["Bought"] == held["Many"] == {0}
+    assert plan.stream("Buy").schema.names[min(held["Buy"])] == "key"
+    assert not {"Any", "Fixed", "Other", "Mixed"} & held.keys()
+    assert clocks(plan)["query", plan.queries[-1].name].is_by_key
+
+
 @pytest.mark.parametrize("number", range(60))
 def test_what_runs_by_the_key_finds_it_where_clocks_do(number: int) -> None:
-    """Streams of events apart: those are keyed as a whole engine or not at all."""
     plan = compile_rules(random_app(number).text)
     held, found = key_attributes(plan), separability(plan).key_columns
-    queries = {query.target for query in plan.queries}
-    read = {one.stream for query in plan.queries for one in query.inputs}
-    made = {one.name for one in (*plan.events, *plan.complexes, *plan.signals)}
-    if not read & made:
-        assert {name: found[name] for name in found.keys() & queries if found[name]} == {
-            name: held[name] for name in found.keys() & queries if found[name]
-        }
+    for stream, positions in found.items():
+        assert positions == held.get(stream, NOWHERE), stream
