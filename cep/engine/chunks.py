@@ -14,6 +14,7 @@ from cep.engine.linear import completes_many, may_follow
 from cep.engine.windows import is_sliding
 from cep.plan.expressions import InTable, walk
 from cep.plan.nodes import Aggregation, Event, Plan
+from cep.plan.outlets import outlets
 from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.separable import expressions
 from cep.plan.steps import Delete, Holder, Insert, Update
@@ -160,10 +161,7 @@ def _read(query: Query) -> list[str]:
 
 
 def _targets(query: Query) -> list[str]:
-    found = [query.output.target] if isinstance(query.output, Insert) else []
-    if isinstance(query.input, Match) and query.input.expired is not None:
-        found.append(query.input.expired.stream)
-    return found
+    return [one.name for one in outlets(query)]
 
 
 def _tables(query: Query) -> Iterator[str]:

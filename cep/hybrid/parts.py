@@ -14,6 +14,7 @@ from cep.database.explain import program_text
 from cep.database.program import build, prepared
 from cep.database.windows import is_written
 from cep.engine.chunks import Chunks, makes_one
+from cep.engine.placement import written
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, Operator, Origin, Plan
 from cep.plan.query import Query
@@ -94,7 +95,7 @@ def read_by(operator: Operator) -> list[str]:
 
 def _fed_by(own: Sequence[Operator], rest: Sequence[Operator]) -> dict[str, str]:
     """Queries that read what our engine makes."""
-    made = {one.target if isinstance(one, Query) else one.name for one in rest}
+    made = {name for one in rest for name in written(one)}
     return {
         one.name: f"it reads {stream}, which the database does not make"
         for one in own

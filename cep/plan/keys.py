@@ -20,7 +20,9 @@ from cep.plan.nodes import (
     ValueKey,
     leaves,
 )
+from cep.plan.outlets import outlets
 from cep.plan.query import Query
+from cep.plan.steps import Delete, Update
 
 Positions = frozenset[int]
 Held = Mapping[str, Positions]
@@ -54,24 +56,33 @@ def key_attributes(plan: Plan) -> dict[str, Positions]:
     """
     held = {stream.name: declared_at(stream) for stream in plan.sources if stream.key is not None}
     for operator in plan.operators:
-        stream = operator.target if isinstance(operator, Query) else operator.name
-        if stream is not None:
-            positions = _put(operator, held)
+        for stream, positions in _put(operator, held):
             held[stream] = held.get(stream, positions) & positions
     return {stream: positions for stream, positions in held.items() if positions}
 
 
-def _put(operator: Operator, held: Held) -> Positions:
-    """Where an operator puts the key of the rows that it reads."""
+def _put(operator: Operator, held: Held) -> list[tuple[str, Positions]]:
+    """Where an operator puts the key of the rows that it reads: by what it fills."""
     match operator:
         case Query():
-            return passed_on(operator, held)
+            filled = put_by_query(operator, held)
+            if isinstance(operator.output, Delete | Update):
+                filled.append((operator.output.target, passed_on(operator, held)))
+            return filled
         case Event():
-            return IN_EVENTS if looks_by_key(operator, held) else NOWHERE
+            return [(operator.name, IN_EVENTS if looks_by_key(operator, held) else NOWHERE)]
         case Complex():
-            return IN_EVENTS if binds_by_key(operator, held) else NOWHERE
+            return [(operator.name, IN_EVENTS if binds_by_key(operator, held) else NOWHERE)]
         case Signal():
-            return IN_SIGNALS if held.get(operator.complex) else NOWHERE
+            return [(operator.name, IN_SIGNALS if held.get(operator.complex) else NOWHERE)]
+
+
+def put_by_query(query: Query, held: Held) -> list[tuple[str, Positions]]:
+    """Where a query puts the key, by what it inserts into. A partial match that runs out of time
+    may lack the row that has it.
+    """
+    kept = passed_on(query, held)
+    return [(one.name, NOWHERE if one.is_expired else kept) for one in outlets(query)]
 
 
 def passed_on(query: Query, held: Held) -> Positions:

@@ -20,7 +20,7 @@ from cep.plan.keys import (
     divides_by_key,
     groups_by_key,
     looks_by_key,
-    passed_on,
+    put_by_query,
 )
 from cep.plan.nodes import (
     Complex,
@@ -34,6 +34,7 @@ from cep.plan.nodes import (
     ValueKey,
     leaves,
 )
+from cep.plan.outlets import streams_filled
 from cep.plan.query import (
     AbsentState,
     Input,
@@ -174,7 +175,7 @@ class _Analysis:
         mixed = {
             target
             for query in self.plan.queries
-            for target in _targets(query)
+            for target in streams_filled(query)
             if query.name not in operators and target in columns
         }
         while mixed:
@@ -182,7 +183,9 @@ class _Analysis:
                 columns.pop(stream, None)
             readers = [op for op in self.plan.operators if self._reads_unkeyed(op, columns)]
             operators -= {op.name for op in readers}
-            targets = {name for op in readers if isinstance(op, Query) for name in _targets(op)}
+            targets = {
+                name for op in readers if isinstance(op, Query) for name in streams_filled(op)
+            }
             mixed = targets & columns.keys()
         return columns, operators
 
@@ -223,9 +226,8 @@ class _Analysis:
         if reason:
             self.reasons[query.name] = reason
             return False
-        kept = passed_on(query, columns)
-        for target in _targets(query):
-            columns[target] = columns.get(target, kept) & kept
+        for stream, kept in put_by_query(query, columns):
+            columns[stream] = columns.get(stream, kept) & kept
         return True
 
     def _crosses(self, query: Query, columns: dict[str, frozenset[int]]) -> str:
@@ -308,14 +310,6 @@ def _absent(found: Complex) -> tuple[Ref, ...]:
             child for child in (getattr(node, "left", None), getattr(node, "right", None)) if child
         ]
     return tuple(refs)
-
-
-def _targets(query: Query) -> list[str]:
-    """The streams a query fills."""
-    found = [query.output.target] if isinstance(query.output, Insert) else []
-    if isinstance(query.input, Match) and query.input.expired is not None:
-        found.append(query.input.expired.stream)
-    return found
 
 
 def _kind(source: Input) -> str:

@@ -62,6 +62,20 @@ def test_complex_events_and_signals_pass_on_the_key_of_their_events() -> None:
     assert clocks(plan)["query", plan.queries[-1].name].is_by_key
 
 
+def test_partial_matches_that_run_out_of_time_pass_on_no_key() -> None:
+    """They may lack the row that has it; what is selected stands elsewhere."""
+    text = """
+    partition with (symbol of Tick, venue of Quote) begin
+    @expired(stream='Gone') from every a=Tick -> b=Quote within 1 sec
+    select b.bid, a.symbol as name insert into Found;
+    end;
+    """
+    plan = compile_rules(SOURCES + text)
+    assert key_attributes(plan)["Found"] == separability(plan).key_columns["Found"] == {1}
+    assert "Gone" not in key_attributes(plan)
+    assert separability(plan).key_columns["Gone"] == frozenset()
+
+
 @pytest.mark.parametrize("number", range(60))
 def test_what_runs_by_the_key_finds_it_where_clocks_do(number: int) -> None:
     plan = compile_rules(random_app(number).text)
