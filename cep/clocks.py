@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from cep.plan.nodes import Stream
-
 Mode = Literal["sorted", "lived"]
 """How records follow one another: in sorted history each says that all before its time is
 complete; of what was lived, each key has a clock of its own."""
@@ -78,8 +76,3 @@ ALL: Place = ("", None)
 def _complete(key: str | None) -> Place:
     """Where the watermark of a key stands."""
     return "", f"{key}"
-
-
-def key_position(stream: Stream) -> int | None:
-    """Which attribute of a source stream is its key; None where it has none."""
-    return None if stream.key is None else stream.schema.position(stream.key)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from hashlib import sha1
 
 from cep.database.silence import without_silence
+from cep.database.windows import is_written
 from cep.plan.expressions import Column
 from cep.plan.nodes import Operator, Origin, Plan, Stream
 from cep.plan.query import Correlation, Input, Join, Match, Matching, Query, StreamInput
 from cep.plan.steps import Filter, Insert, Window, selecting
+from cep.plan.windows import kind_of
 
 HIDDEN = "#"
 """What the names of such streams begin with."""
@@ -104,6 +106,6 @@ def _every_row_enters(window: Window) -> bool:
 
     With a jump above its size it never has those that come and go within a jump.
     """
-    if window.name in ("timeJump", "lengthJump"):
-        return window.constant(0) >= window.constant(1)
-    return window.name in ("time", "length")
+    if not is_written(window):
+        return False
+    return not kind_of(window).jumps or window.constant(0) >= window.constant(1)

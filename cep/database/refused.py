@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from cep.database.errors import Refusal
 from cep.database.order import Arrivals
+from cep.database.windows import is_timed
 from cep.plan.nodes import Operator, Origin, Plan
 from cep.plan.query import Join, Query, StreamInput
 from cep.plan.steps import Holder, Insert, Return, StreamFunction
+from cep.plan.windows import kind_of
 
 BINDING = "events are bound in a queue that repetition and opposites change one by one"
 
@@ -49,8 +51,9 @@ def _reasons(query: Query, plan: Plan, reached: Arrivals) -> Iterator[str]:
 def _late_reasons(query: Query) -> Iterator[str]:
     """What is written for rows in the order of time alone."""
     for one in query.inputs:
-        if one.window is not None and one.window.name == "timeJump":
-            yield "#window.timeJump where rows may come late"
+        window = one.window
+        if window is not None and is_timed(window) and kind_of(window).jumps:
+            yield f"#window.{window.name} where rows may come late"
 
 
 def _of_output(query: Query, plan: Plan) -> Iterator[str]:

@@ -11,8 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
 from cep.engine.linear import completes_many, may_follow
+from cep.engine.windows import is_sliding
 from cep.plan.expressions import InTable, walk
 from cep.plan.nodes import Aggregation, Event, Plan
+from cep.plan.outlets import outlets
 from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.separable import expressions
 from cep.plan.steps import Delete, Holder, Insert, Update
@@ -143,7 +145,7 @@ def makes_one(query: Query) -> bool:
     if not isinstance(query.input, StreamInput) or query.rate is not None:
         return False
     window = query.input.window
-    passes = window is None or window.name in ("time", "length", "externalTime")
+    passes = window is None or is_sliding(window)
     return passes and isinstance(query.output, Insert) and query.output.events == "current"
 
 
@@ -159,10 +161,7 @@ def _read(query: Query) -> list[str]:
 
 
 def _targets(query: Query) -> list[str]:
-    found = [query.output.target] if isinstance(query.output, Insert) else []
-    if isinstance(query.input, Match) and query.input.expired is not None:
-        found.append(query.input.expired.stream)
-    return found
+    return [one.name for one in outlets(query)]
 
 
 def _tables(query: Query) -> Iterator[str]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from cep.engine.chunks import Chunks
 from cep.engine.codegen.aggregates import native_of
-from cep.engine.codegen.queries import SIZES, streams_current
+from cep.engine.codegen.queries import streams_current
 from cep.engine.joinable import why_not_native as join_reason
 from cep.engine.linear import matched_streams, may_follow
 from cep.engine.linear import why_not_native as match_reason
 from cep.engine.matchable import expressions as matching_expressions
 from cep.engine.matchable import why_not_native as matching_reason
+from cep.engine.windows import native_window
 from cep.plan.expressions import (
     Aggregate,
     Call,
@@ -30,6 +31,7 @@ from cep.plan.rewrite import is_condition
 from cep.plan.separable import Separability
 from cep.plan.steps import Filter, Holder, Insert, Window
 from cep.plan.types import Type
+from cep.plan.windows import argument_of, kind_of
 
 
 class Coverage:
@@ -118,17 +120,17 @@ def _source_reasons(query: Query) -> Iterator[str]:
 
 
 def _window_reasons(query: Query, window: Window) -> Iterator[str]:
-    name = window.name
-    if name not in SIZES:
+    name, kind, native = window.name, kind_of(window), native_window(window)
+    if native is None:
         yield f"window `{name}` is not compiled"
-    elif not isinstance(window.arguments[SIZES[name]], Constant):
+    elif not isinstance(window.arguments[kind.size], Constant):
         yield f"the size of window `{name}` is no constant"
-    elif window.constant(SIZES[name]) == 0:
+    elif window.constant(kind.size) == 0:
         yield f"window `{name}` holds no row"
-    elif name == "lengthBatch":
+    elif native.is_batch:
         yield from _batch_reasons(query, streams_current(window))
-    elif name == "externalTime" and not isinstance(window.arguments[0], Column):
-        yield "the time of window `externalTime` is no attribute"
+    elif kind.by == "attribute" and not isinstance(argument_of(window, "timestamp"), Column):
+        yield f"the time of window `{name}` is no attribute"
 
 
 def _batch_reasons(query: Query, at_once: bool) -> Iterator[str]:

@@ -33,7 +33,7 @@ from cep.interpreter.graph import Stop
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
 from cep.plan.change import Change
-from cep.plan.clocks import key_attributes
+from cep.plan.keys import key_attributes
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 from cep.plan.types import Schema, Type

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cep.engine.windows import is_shared
 from cep.plan.expressions import EventTime, walk
 from cep.plan.query import Join, Query, StreamInput
 from cep.plan.steps import Filter, Holder
-
-WINDOWS = ("time", "length")
 
 
 def why_not_native(query: Query) -> str | None:
@@ -40,7 +39,7 @@ def _side_reasons(side: StreamInput) -> Iterator[str]:
     window = side.window
     if window is None:
         return
-    if window.name not in WINDOWS:
+    if not is_shared(window):
         yield f"window `{window.name}` of a join is not compiled"
         return
     try:

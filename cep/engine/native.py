@@ -35,8 +35,8 @@ from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, TIMED
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Telling, Watermarks
+from cep.plan.keys import declared_keys
 from cep.plan.query import OnDemandQuery
-from cep.plan.separable import declared_keys
 
 if TYPE_CHECKING:
     from cep.engine.interpreted import InterpretedStage, QueryCallback

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 from cep.engine.chunks import Chunks, makes_one
 from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, Signal
+from cep.plan.outlets import streams_filled
 from cep.plan.query import Query, StreamInput
 from cep.plan.separable import Separability
-from cep.plan.steps import Holder, Insert
 
 TIMED, KEYED, CROSSING, INTERPRETED, BEHIND = range(5)
 """TIMED is no stage of its own: what the interpreter's timers make before a record comes first."""
@@ -140,11 +140,7 @@ class _Network:
 
 def written(operator: Operator) -> tuple[str, ...]:
     """The streams an operator puts rows on."""
-    if not isinstance(operator, Query):
-        return (operator.name,)
-    output = operator.output
-    is_stream = isinstance(output, Insert) and output.holder is Holder.STREAM
-    return (output.target,) if isinstance(output, Insert) and is_stream else ()
+    return streams_filled(operator) if isinstance(operator, Query) else (operator.name,)
 
 
 def read(operator: Operator) -> tuple[str, ...]:

@@ -12,11 +12,15 @@ from dataclasses import dataclass, replace
 from cep.database.dialects import Dialect
 from cep.database.explain import program_text
 from cep.database.program import build, prepared
+from cep.database.windows import is_written
 from cep.engine.chunks import Chunks, makes_one
+from cep.engine.placement import written
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, Operator, Origin, Plan
 from cep.plan.query import Query
 from cep.plan.separable import fed_from_outside
+from cep.plan.steps import Window
+from cep.plan.windows import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,18 @@ def _by_clocks(plan: Plan, *, lived: bool) -> dict[str, str]:
     timed = [
         query.name
         for query in plan.queries
-        if any(one.window is not None and one.window.name == "time" for one in query.inputs)
+        if any(one.window is not None and _may_split(one.window) for one in query.inputs)
     ]
     if any(stream.reorder is not None for stream in plan.streams):
         return dict.fromkeys(timed, "rows that wait for their order move its clock later")
     of_plan = clocks(plan)
     of_keys = (name for name in timed if lived and of_plan["query", name].is_by_key)
     return dict.fromkeys(of_keys, "its windows have a clock per key, and a database has one of all")
+
+
+def _may_split(window: Window) -> bool:
+    """Whether a window that databases run may have a clock per group."""
+    return is_written(window) and kind_of(window).clock == "groups"
 
 
 def _read_all(operators: Sequence[Operator]) -> set[str]:
@@ -92,7 +101,7 @@ def read_by(operator: Operator) -> list[str]:
 
 def _fed_by(own: Sequence[Operator], rest: Sequence[Operator]) -> dict[str, str]:
     """Queries that read what our engine makes."""
-    made = {one.target if isinstance(one, Query) else one.name for one in rest}
+    made = {name for one in rest for name in written(one)}
     return {
         one.name: f"it reads {stream}, which the database does not make"
         for one in own

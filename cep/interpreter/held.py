@@ -13,15 +13,13 @@ from cep.interpreter.tables.search import Find
 from cep.interpreter.windows import WindowPart
 from cep.plan.expressions import Expression
 from cep.plan.steps import Window
-
-INDEXED = frozenset({"length", "time", "timeLength", "externalTime"})
-"""Windows whose rows leave one by one, each told by an expired row: in the order in which they
-came, but for late rows of windows of time."""
+from cep.plan.windows import kind_of
 
 
 def is_indexed(window: Window) -> bool:
-    """Whether a window is one of `INDEXED`; `length(0)` holds nothing."""
-    return window.name in INDEXED and (window.name != "length" or window.constant(0) > 0)
+    """Whether each row of a window comes and goes by itself; `length(0)` holds nothing."""
+    kind = kind_of(window)
+    return kind.leaves_singly and window.constant(kind.size) > 0
 
 
 class HeldRows:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from cep.clocks import Lateness, Mode, key_position
+from cep.clocks import Lateness, Mode
 from cep.dropped import Dropped
 from cep.interpreter.codec import unpack
 from cep.interpreter.context import Shared, Trace
@@ -28,6 +28,7 @@ from cep.interpreter.snapshot import (
     timers_of,
 )
 from cep.plan.change import Part
+from cep.plan.keys import key_position
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
 

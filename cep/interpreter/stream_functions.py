@@ -20,36 +20,15 @@ from cep.plan.groups import Group, group_of
 from cep.plan.steps import StreamFunction
 
 Apply = Callable[[Chunk], Chunk]
-INDICATORS: dict[str, Callable[[list[Evaluator], Constants], Indicator]] = {
-    "bollinger": Bollinger,
-    "macd": Macd,
-    "bars:time": TimeBars,
-    "bars:ticks": TickBars,
-    "bars:volume": VolumeBars,
-}
+MakeIndicator = Callable[[list[Evaluator], Constants], Indicator]
+Make = Callable[[StreamFunction, list[Evaluator], Context, Emit | None], Apply]
 LEVELS = {"fatal": "critical", "warn": "warning"}
 """Log levels of Siddhi that are called otherwise here; `off` writes nothing."""
 
 
-def make_stream_function(
-    function: StreamFunction, context: Context, emit: Emit | None = None
+def _log(
+    function: StreamFunction, arguments: list[Evaluator], context: Context, emit: Emit | None
 ) -> Apply:
-    """A stream function, what it remembers kept for snapshots; KeyError when there is none.
-
-    What time makes of it goes to `emit`; without one time makes nothing.
-    """
-    arguments = [evaluator(argument, context) for argument in function.arguments]
-    match function.name:
-        case "log":
-            return _log(function, arguments, context)
-        case "pol2Cart":
-            return _pol2cart(arguments, len(function.added))
-    part = KeyedIndicator(function, arguments, context, emit)
-    context.keep(part, "function")
-    return part.process
-
-
-def _log(function: StreamFunction, arguments: list[Evaluator], context: Context) -> Apply:
     """Writes each row, behind the query's place and the message, and lets it pass."""
     priority, message, has_row = arguments
     place = context.path
@@ -68,9 +47,12 @@ def _log(function: StreamFunction, arguments: list[Evaluator], context: Context)
     return process
 
 
-def _pol2cart(arguments: list[Evaluator], added: int) -> Apply:
+def _pol2cart(
+    function: StreamFunction, arguments: list[Evaluator], context: Context, emit: Emit | None
+) -> Apply:
     """Degrees and a radius to the coordinates of the point; a third is passed on."""
     theta, rho, height = arguments
+    added = len(function.added)
 
     def point(row: Row) -> list[Any]:
         angle, radius = theta(row), rho(row)
@@ -100,13 +82,13 @@ class KeyedIndicator:
     def __init__(
         self,
         function: StreamFunction,
+        make: MakeIndicator,
         arguments: list[Evaluator],
         context: Context,
         emit: Emit | None,
     ) -> None:
         self._context, self._emit = context, emit
         values = [item.value if isinstance(item, Constant) else None for item in function.arguments]
-        make = INDICATORS.get(function.name) or own_indicator(function)
         self._make: Callable[[], Indicator] = lambda: make(arguments, values)
         self._keys = [evaluator(key, context) for key in function.keys]
         self._groups: dict[Group, IndicatorOfGroup] = {}
@@ -165,3 +147,39 @@ class IndicatorOfGroup:
         """Time ends what is due."""
         if self._emit is not None and self.item.due_ms is not None and self.item.due_ms <= due_ms:
             self._emit(self.item.end())
+
+
+def _keyed(make: MakeIndicator) -> Make:
+    """An indicator for each group, what they remember kept for snapshots."""
+
+    def made(
+        function: StreamFunction, arguments: list[Evaluator], context: Context, emit: Emit | None
+    ) -> Apply:
+        part = KeyedIndicator(function, make, arguments, context, emit)
+        context.keep(part, "function")
+        return part.process
+
+    return made
+
+
+_FUNCTIONS: dict[str, Make] = {
+    "bars:ticks": _keyed(TickBars),
+    "bars:time": _keyed(TimeBars),
+    "bars:volume": _keyed(VolumeBars),
+    "bollinger": _keyed(Bollinger),
+    "log": _log,
+    "macd": _keyed(Macd),
+    "pol2Cart": _pol2cart,
+}
+
+
+def make_stream_function(
+    function: StreamFunction, context: Context, emit: Emit | None = None
+) -> Apply:
+    """A stream function; any other is an indicator of the user, by its digest.
+
+    What time makes of it goes to `emit`; without one time makes nothing.
+    """
+    arguments = [evaluator(argument, context) for argument in function.arguments]
+    make = _FUNCTIONS.get(function.name) or _keyed(own_indicator(function))
+    return make(function, arguments, context, emit)

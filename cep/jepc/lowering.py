@@ -25,7 +25,7 @@ from cep.jepc.queries import (
     Query,
     Stream,
 )
-from cep.jepc.windows import TIMED, derived_window, may_leave_out, plan_window
+from cep.jepc.windows import derived_window, is_timed, may_leave_out, plan_window
 from cep.plan import query as plan
 from cep.plan.expressions import Aggregate, Column, EventTime, Expression, Logical
 from cep.plan.regex import automaton
@@ -132,7 +132,7 @@ class _Lowering:
             window = plan_window(node.span, source.schema, self._name)
             before = (*source.before, *source.after, handler)
             source = replace(source, before=before, window=window, after=())
-        elif source.window is None or source.window.name in TIMED:
+        elif source.window is None or is_timed(source.window):
             source = replace(source, before=(*source.before, handler))
         else:
             source = replace(source, after=(*source.after, handler))

@@ -18,9 +18,7 @@ from cep.jepc.queries import (
 from cep.plan import steps as plan
 from cep.plan.expressions import Column, Constant, Expression
 from cep.plan.types import Schema, Type
-
-TIMED = ("time", "timeJump")
-"""Windows of the plan that look at the time of rows alone, so that filters may stand in front."""
+from cep.plan.windows import kind_of
 
 
 def plan_window(window: Window, schema: Schema, query: str) -> plan.Window:
@@ -66,4 +64,9 @@ def derived_window(node: Input) -> Window | None:
 
 def may_leave_out(window: plan.Window | None) -> bool:
     """Whether some rows are never in a window: those whose time is over within their jump."""
-    return window is not None and window.name in ("timeJump", "lengthJump")
+    return window is not None and kind_of(window).jumps
+
+
+def is_timed(window: plan.Window) -> bool:
+    """Whether it looks at the time of rows alone, so that filters may stand in front."""
+    return kind_of(window).by == "clock"

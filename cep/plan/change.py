@@ -15,8 +15,9 @@ from typing import Any
 from cep.plan.expressions import InTable
 from cep.plan.nodes import Chained, Complex, Event, Operator, Plan, Ref, Signal, leaves, nodes_below
 from cep.plan.nodes import Sequence as Followed
-from cep.plan.query import Match, Query
-from cep.plan.steps import Holder, Insert, Return
+from cep.plan.outlets import outlets
+from cep.plan.query import Query
+from cep.plan.steps import Delete, Holder, Insert, Return, Update
 
 Part = tuple[str, str]
 """What it is (`query`, `event`, `engine`, `table`, ..) and its name."""
@@ -257,14 +258,11 @@ def written_by(plan: Plan, operator: Operator) -> Iterator[Part]:
     if not isinstance(operator, Query):
         yield "stream", operator.name
         return
-    if isinstance(operator.input, Match) and operator.input.expired is not None:
-        yield "stream", operator.input.expired.stream
-    output = operator.output
-    if isinstance(output, Return):
-        return
-    holder = output.holder if isinstance(output, Insert) else Holder.TABLE
     # A table goes on whoever writes it; what reads it depends on its contents.
-    yield ("contents" if holder is Holder.TABLE else holder.value), output.target
+    for one in outlets(operator):
+        yield ("contents" if one.holder is Holder.TABLE else one.holder.value), one.name
+    if isinstance(operator.output, Delete | Update):
+        yield "contents", operator.output.target
 
 
 def read_by(plan: Plan, operator: Operator) -> Iterator[Part]:

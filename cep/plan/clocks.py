@@ -1,8 +1,7 @@
 """Which clock each operator goes by: whose records move it, and one per key or one for all.
 
-The key of a source is declared (`Stream.key`), and inherited by every stream that passes it on
-unchanged. What works by the key (`group by`, `for each`, a partition by it) has a clock per key;
-all else has one clock. A clock follows the sources that the operator's rows come from.
+What works by the key (`group by`, `for each`, a partition by it; see `cep.plan.keys`) has a clock
+per key; all else has one clock. A clock follows the sources that the operator's rows come from.
 """
 
 from __future__ import annotations
@@ -11,18 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from cep.plan.change import Part, written_by
-from cep.plan.expressions import Column
-from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, ValueKey
+from cep.plan.keys import (
+    NOWHERE,
+    Held,
+    divides_by_key,
+    groups_by_key,
+    is_key,
+    key_attributes,
+    looks_by_key,
+)
+from cep.plan.nodes import Complex, Event, Origin, Plan
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Holder
+from cep.plan.windows import argument_of, kind_of
 
-Held = dict[str, frozenset[int]]
-"""By stream: which of its attributes hold the key of the source row that a row follows from."""
 Sources = frozenset[str]
 """Names of source streams."""
-
-_TOGETHER = frozenset({"timeBatch", "timeJump", "timeLength", "hopping", "cron", "session"})
-"""Windows by time that hold rows of all groups together, so that these share a clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +37,6 @@ class ClockOf:
     sources: Sources
     key_positions: frozenset[int] = frozenset()
     is_by_key: bool = False
-
-
-def key_attributes(plan: Plan) -> Held:
-    """Where each stream holds its key; streams without one are left out."""
-    held = {
-        stream.name: frozenset((stream.schema.position(stream.key),))
-        for stream in plan.sources
-        if stream.key is not None
-    }
-    for operator in plan.operators:
-        for stream, positions in _passed_on(plan, operator, held):
-            known = held.get(stream, positions) & positions
-            held[stream] = known
-    return {stream: positions for stream, positions in held.items() if positions}
 
 
 def clocks(plan: Plan) -> dict[Part, ClockOf]:
@@ -142,55 +131,22 @@ def _events_of(plan: Plan, engine: str) -> Iterator[Event]:
         yield from _events_of(plan, above)
 
 
-def _passed_on(plan: Plan, operator: Operator, held: Held) -> Iterator[tuple[str, frozenset[int]]]:
-    """What an operator fills, and where it puts the key there."""
-    match operator:
-        case Query() if operator.target is not None:
-            yield (
-                operator.target,
-                frozenset(
-                    place
-                    for place, (_, value) in enumerate(operator.projection)
-                    if isinstance(value, Column) and _holds(operator, value, held)
-                ),
-            )
-        case Event():
-            is_by_key = _keys_of_event(operator, held) is not None
-            yield operator.name, frozenset((0,) if is_by_key else ())
-
-
-def _holds(query: Query, column: Column, held: Held) -> bool:
-    """Whether a column of a query is the key of the input whose row it is of."""
-    if not 0 <= column.slot < len(query.inputs):
-        return False
-    source = query.inputs[column.slot]
-    return column.position in held.get(source.stream, frozenset())
-
-
 def _keys_of_event(event: Event, held: Held) -> frozenset[int] | None:
     """The attributes that hold the key by which an event is looked for; None: by no key."""
-    if event.key is None or event.key.position not in held.get(event.source, frozenset()):
-        return None
-    return held[event.source]
+    return held[event.source] if looks_by_key(event, held) else None
 
 
 def _keys_of_query(plan: Plan, query: Query, held: Held) -> frozenset[int] | None:
     """The attributes that hold the key by which a query works; None: by no key."""
     partition = next((one for one in plan.partitions if one.name == query.partition), None)
     if partition is not None:
-        is_by_key = all(
-            isinstance(key, ValueKey)
-            and isinstance(key.expression, Column)
-            and key.expression.position in held.get(key.stream, frozenset())
-            for key in partition.keys
-        )
-        return frozenset() if is_by_key else None
+        return NOWHERE if divides_by_key(partition, held) else None
     if not isinstance(query.input, StreamInput):
         return None
-    window, keys = query.input.window, held.get(query.input.stream, frozenset())
-    if window is not None and window.name == "session":
-        key = window.arguments[1]
-        return keys if isinstance(key, Column) and key.position in keys else None
-    if query.cuts_chunks or (window is not None and window.name in _TOGETHER):
+    window, keys = query.input.window, held.get(query.input.stream, NOWHERE)
+    clock = "none" if window is None else kind_of(window).clock
+    if window is not None and clock == "key":
+        return keys if is_key(argument_of(window, "key"), query, held) else None
+    if query.cuts_chunks or clock == "one":
         return None
-    return keys if any(_holds(query, column, held) for column in query.group_by) else None
+    return keys if groups_by_key(query, held) else None

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from cep.plan.signatures import Misfit
+
 MONTHS = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 WEEKDAYS = "SUN MON TUE WED THU FRI SAT".split()
 YEARS = (1970, 2199)
@@ -89,6 +91,16 @@ class Cron:
                     if (hour, minute, second) >= earliest:
                         return hour, minute, second
         return None
+
+
+def why_no_cron(text: str) -> Misfit | None:
+    """Why a text is no schedule, and what one looks like; None for one."""
+    try:
+        Cron.parse(text)
+    except ValueError as error:
+        hint = "for example '0 30 9 ? * MON-FRI': seconds minutes hours day month weekday"
+        return Misfit(str(error), hint)
+    return None
 
 
 def _numbers(

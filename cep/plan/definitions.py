@@ -9,13 +9,14 @@ from cep.lang import ast
 from cep.lang.errors import listing
 from cep.plan import notes
 from cep.plan.check import Checker
+from cep.plan.cron import why_no_cron
 from cep.plan.nodes import NamedWindow, Origin, Reorder, Stream, Table, Trigger, usual_key
 from cep.plan.outputs import KINDS
 from cep.plan.problems import Problems
 from cep.plan.scope import one_row
 from cep.plan.streams import ERROR_ATTRIBUTE, FAULT, Streams
 from cep.plan.types import Attribute, Schema, Type
-from cep.plan.window_builder import build_window, check_cron
+from cep.plan.window_builder import build_window
 
 TRIGGER_SCHEMA = Schema.of(triggered_time=Type.LONG)
 
@@ -163,7 +164,9 @@ class DefinitionBuilder:
         at_start = cron is not None and cron.lower() == "start"
         if cron is not None and not at_start:
             assert node.at is not None
-            check_cron(self.problems, node.at.span, cron)
+            misfit = why_no_cron(cron)
+            if misfit is not None:
+                raise self.problems.error(node.at.span, misfit.message, misfit.hint)
         self.triggers.append(Trigger(name, every_ms, None if at_start else cron))
 
 

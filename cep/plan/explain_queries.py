@@ -44,18 +44,7 @@ from cep.plan.steps import (
     Window,
 )
 from cep.plan.text import Speech, duration_text, expression_text
-
-TIMES = {
-    "time": (0,),
-    "timeBatch": (0,),
-    "timeLength": (0,),
-    "externalTime": (1,),
-    "externalTimeBatch": (1, 3),
-    "session": (0, 2),
-    "delay": (0,),
-    "hopping": (0, 1),
-}
-"""Arguments of windows that are times."""
+from cep.plan.windows import kind_of
 
 
 def query_lines(query: Query) -> list[str]:
@@ -271,7 +260,7 @@ def _output(output: Output, query: Query) -> list[str]:
 
 def window_text(window: Window) -> str:
     """`time(5 min)`; what is null is left out."""
-    times = TIMES.get(window.name, ())
+    times = kind_of(window).times
     texts = [
         _argument(argument, is_time=position in times)
         for position, argument in enumerate(window.arguments)

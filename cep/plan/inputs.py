@@ -16,12 +16,12 @@ from cep.plan.kinds import unknown
 from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.query import StreamInput
 from cep.plan.scope import Place, Scope
-from cep.plan.signatures import Signature, null
+from cep.plan.signatures import Signature
 from cep.plan.steps import Filter, Handler, Holder, StreamFunction
 from cep.plan.streams import Known, Streams, holder_of
-from cep.plan.types import Attribute, Schema, Type
+from cep.plan.types import Attribute, Schema
 from cep.plan.window_builder import as_call, build_window, handler_name
-from cep.plan.windows import window_signature
+from cep.plan.windows import window_kind
 
 ScopeOf = Callable[[Schema], Scope]
 """The scope of a handler, given the attributes so far."""
@@ -68,9 +68,7 @@ class InputBuilder:
     def _function(self, node: ast.Handler, checker: Checker, schema: Schema) -> StreamFunction:
         signature = self._signature(node)
         arguments = Calls(checker).arguments(as_call(node), signature)
-        added = list(signature.added)
-        if signature.name == "pol2Cart" and arguments[-1] == null(Type.DOUBLE):
-            added.pop()  # without a third dimension
+        added = signature.adds(arguments)
         for name, _ in added:
             if name in schema.names:
                 message = f"`{signature.name}` adds `{name}`, which is there already"
@@ -88,7 +86,7 @@ class InputBuilder:
             return signature
         known = [*(one.name for one in STREAM_FUNCTIONS), *functions.user_names()]
         hint = suggestion(name, known)
-        if window_signature(name) is not None:
+        if window_kind(name) is not None:
             hint = f"write `#window.{name}(..)`"
         elif functions.scalar(name) or functions.aggregator(name):
             hint = f"write `select {name}(..) as ..`"

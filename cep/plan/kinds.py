@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cep.lang import RuleError, ast
 from cep.plan import functions
 from cep.plan.problems import Kind, Problems, with_article
-from cep.plan.windows import window_signature
+from cep.plan.windows import window_kind
 
 
 def kinds_of(script: ast.Script) -> dict[str, Kind]:
@@ -74,4 +74,4 @@ def _built_in(name: str) -> str:
         return "function"
     if functions.stream_function(name) is not None:
         return "stream function"
-    return "window" if window_signature(name) is not None else ""
+    return "window" if window_kind(name) is not None else ""

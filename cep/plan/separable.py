@@ -1,9 +1,8 @@
 """What of a plan is separable by key: where every output row depends on one key's events only.
 
-The key of a source is declared (`Stream.key`) and inherited by what passes it on unchanged; it does
-not depend on what queries group by, so that no query changes how another runs. Keyed operators have
-one clock, one window and one queue per key, so they run per key in parallel with exactly the
-sequential answer. Whatever is not keyed has one clock.
+`cep.plan.keys` says where rows hold their key. Keyed operators have one clock, one window and one
+queue per key, so they run per key in parallel with exactly the sequential answer. Whatever is not
+keyed has one clock.
 """
 
 from __future__ import annotations
@@ -12,6 +11,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from cep.plan.expressions import Column, Expression, InTable, walk
+from cep.plan.keys import (
+    IN_EVENTS,
+    IN_SIGNALS,
+    Held,
+    declared_at,
+    declared_keys,
+    divides_by_key,
+    groups_by_key,
+    looks_by_key,
+    put_by_query,
+)
 from cep.plan.nodes import (
     Complex,
     Event,
@@ -24,6 +34,7 @@ from cep.plan.nodes import (
     ValueKey,
     leaves,
 )
+from cep.plan.outlets import streams_filled
 from cep.plan.query import (
     AbsentState,
     Input,
@@ -36,11 +47,7 @@ from cep.plan.query import (
     StreamState,
 )
 from cep.plan.steps import Filter, Holder, Insert
-
-ROW_WINDOWS = ("length", "lengthBatch", "timeLength", "batch")
-"""Windows that count rows: outside a partition rows of other keys push rows out of them."""
-CURRENT_WINDOWS = ("length", "time")
-"""Windows through which current rows pass at once, so that those that leave may be left out."""
+from cep.plan.windows import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +96,6 @@ def separability(plan: Plan) -> Separability:
     if not keys or not _works_by_key(plan):
         return Separability({}, frozenset(), frozenset())
     return _Analysis(plan, keys).run()
-
-
-def declared_keys(plan: Plan) -> dict[str, str]:
-    """By source: the attribute that is its key."""
-    return {stream.name: stream.key for stream in plan.sources if stream.key is not None}
 
 
 def fed_from_outside(plan: Plan, names: Collection[str]) -> tuple[Stream, ...]:
@@ -159,7 +161,7 @@ class _Analysis:
             if stream.reorder is not None:
                 self.reasons[stream.name] = "it is put in order over all keys"
             elif stream.key is not None:
-                columns[stream.name] = frozenset((stream.schema.position(stream.key),))
+                columns[stream.name] = declared_at(stream)
         operators: set[str] = set()
         for operator in self.plan.operators:
             if self._operator_is_keyed(operator, columns, engines):
@@ -173,7 +175,7 @@ class _Analysis:
         mixed = {
             target
             for query in self.plan.queries
-            for target in _targets(query)
+            for target in streams_filled(query)
             if query.name not in operators and target in columns
         }
         while mixed:
@@ -181,7 +183,9 @@ class _Analysis:
                 columns.pop(stream, None)
             readers = [op for op in self.plan.operators if self._reads_unkeyed(op, columns)]
             operators -= {op.name for op in readers}
-            targets = {name for op in readers if isinstance(op, Query) for name in _targets(op)}
+            targets = {
+                name for op in readers if isinstance(op, Query) for name in streams_filled(op)
+            }
             mixed = targets & columns.keys()
         return columns, operators
 
@@ -203,16 +207,16 @@ class _Analysis:
             case Event():
                 keyed = self._edge(operator, columns)
                 if operator.engine in engines:
-                    columns[operator.name] = frozenset((0,))
+                    columns[operator.name] = IN_EVENTS
                 return keyed
             case Complex():
                 if operator.engine in engines:
-                    columns[operator.name] = frozenset((0,))
+                    columns[operator.name] = IN_EVENTS
                 return operator.engine in engines
             case Signal():
                 source = next(c for c in self.plan.complexes if c.name == operator.complex)
                 if source.engine in engines:
-                    columns[operator.name] = frozenset((1,))
+                    columns[operator.name] = IN_SIGNALS
                 return source.engine in engines
 
     def _query(self, query: Query, columns: dict[str, frozenset[int]]) -> bool:
@@ -222,14 +226,8 @@ class _Analysis:
         if reason:
             self.reasons[query.name] = reason
             return False
-        kept = frozenset(
-            index
-            for index, (_, expression) in enumerate(query.projection)
-            if isinstance(expression, Column)
-            and expression.position in columns[query.inputs[expression.slot].stream]
-        )
-        for target in _targets(query):
-            columns[target] = columns.get(target, kept) & kept
+        for stream, kept in put_by_query(query, columns):
+            columns[stream] = columns.get(stream, kept) & kept
         return True
 
     def _crosses(self, query: Query, columns: dict[str, frozenset[int]]) -> str:
@@ -245,34 +243,27 @@ class _Analysis:
             return self._partition_crosses(query, columns)
         if not isinstance(query.input, StreamInput):
             return f"it is a {_kind(query.input)} outside a partition by {self.key}"
-        return self._stream_crosses(query, query.input, columns[query.source])
+        return self._stream_crosses(query, query.input, columns)
 
-    def _stream_crosses(self, query: Query, source: StreamInput, held: frozenset[int]) -> str:
+    def _stream_crosses(self, query: Query, source: StreamInput, held: Held) -> str:
         if not all(isinstance(handler, Filter) for handler in (*source.before, *source.after)):
             return "its stream functions see rows of all keys"
-        window = source.window.name if source.window is not None else None
+        window = source.window
+        apart = "aggregates" if window is None else kind_of(window).apart
         leaves_matter = not isinstance(query.output, Insert) or query.output.events != "current"
-        if window is not None and (leaves_matter or window not in CURRENT_WINDOWS):
-            return f"rows of all keys are in its {window} window"
-        grouped = any(column.position in held for column in query.group_by)
-        if query.aggregates and not grouped:
+        if window is not None and (leaves_matter or apart == "never"):
+            return f"rows of all keys are in its {window.name} window"
+        if query.aggregates and not groups_by_key(query, held):
             return f"its aggregates are not grouped by {self.key}"
-        if query.aggregates and window in ROW_WINDOWS:
-            return f"rows of other keys push rows out of its {window} window"
+        if query.aggregates and window is not None and apart == "rows":
+            return f"rows of other keys push rows out of its {window.name} window"
         return ""
 
     def _partition_crosses(self, query: Query, columns: dict[str, frozenset[int]]) -> str:
         """A partition by the key keeps keys apart, where all its streams have that key."""
         partition = next(one for one in self.plan.partitions if one.name == query.partition)
-        for key in partition.keys:
-            held = columns.get(key.stream, frozenset())
-            by_key = (
-                isinstance(key, ValueKey)
-                and isinstance(key.expression, Column)
-                and key.expression.position in held
-            )
-            if not by_key:
-                return f"its partition is not by {self.key}"
+        if not divides_by_key(partition, columns):
+            return f"its partition is not by {self.key}"
         keyed = {key.stream for key in partition.keys}
         inner = f"{partition.name}#"
         for one in query.inputs:
@@ -283,13 +274,12 @@ class _Analysis:
         return ""
 
     def _edge(self, event: Event, columns: dict[str, frozenset[int]]) -> bool:
-        held = columns.get(event.source)
-        if held is None:
+        if event.source not in columns:
             return False
         if event.key is None:
             self.reasons[event.name] = f"it has no `for each {self.key}`"
             return False
-        if event.key.position not in held:
+        if not looks_by_key(event, columns):
             self.reasons[event.name] = f"{event.key.name} is not the row's {self.key}"
             return False
         return True
@@ -320,14 +310,6 @@ def _absent(found: Complex) -> tuple[Ref, ...]:
             child for child in (getattr(node, "left", None), getattr(node, "right", None)) if child
         ]
     return tuple(refs)
-
-
-def _targets(query: Query) -> list[str]:
-    """The streams a query fills."""
-    found = [query.output.target] if isinstance(query.output, Insert) else []
-    if isinstance(query.input, Match) and query.input.expired is not None:
-        found.append(query.input.expired.stream)
-    return found
 
 
 def _kind(source: Input) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cep.plan.expressions import Column, Constant, Expression
@@ -27,7 +27,7 @@ class Parameter:
 
     An optional one has a `default`. `repeated` ones may come again at the end. All `alike`
     arguments have the type of the first of them. `least` is the smallest number taken, and
-    `choices` are the constants taken, in lower case.
+    `choices` are the constants taken, in lower case. `is_time`: it is a time in ms, and shown so.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Parameter:
     alike: bool = False
     least: float | None = None
     choices: tuple[str, ...] = ()
+    is_time: bool = field(default=False, repr=False)  # digests of functions are of the rest
 
     @property
     def wanted(self) -> str:
@@ -69,7 +70,7 @@ def rows(name: str, least: int = 1) -> Parameter:
 
 def time(name: str, default: Constant | None = None, least: int = 1) -> Parameter:
     """A constant time: a time literal or ms."""
-    return Parameter(name, WHOLE, "constant", default, least=least)
+    return Parameter(name, WHOLE, "constant", default, least=least, is_time=True)
 
 
 def flag(name: str) -> Parameter:
@@ -83,6 +84,8 @@ def null(type_: Type) -> Constant:
 
 
 Result = Type | Callable[[Sequence[Expression]], Type]
+Added = tuple[tuple[str, Type], ...]
+"""Names and types of attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,8 @@ class Signature:
     """A name, its parameters in canonical order, and the overloads: names of parameters given.
 
     Without `overloads` optional parameters may be left out from the end. `result` is the type, or
-    tells it from the arguments. `stateful` functions remember rows. Those of the user have a
+    tells it from the arguments. Stream functions have attributes that are `added` to rows, or
+    `added_by` tells which of them are. `stateful` functions remember rows. Those of the user have a
     `digest` of what they are.
     """
 
@@ -99,9 +103,10 @@ class Signature:
     doc: str
     result: Result = Type.OBJECT
     overloads: tuple[tuple[str, ...], ...] = ()
-    added: tuple[tuple[str, Type], ...] = ()
+    added: Added = ()
     stateful: bool = False
     digest: str = ""
+    added_by: Callable[[Sequence[Expression]], Added] | None = None
 
     @property
     def forms(self) -> tuple[tuple[Parameter, ...], ...]:
@@ -120,6 +125,10 @@ class Signature:
     def type(self, arguments: Sequence[Expression]) -> Type:
         """The type of the result."""
         return self.result if isinstance(self.result, Type) else self.result(arguments)
+
+    def adds(self, arguments: Sequence[Expression]) -> Added:
+        """The attributes added to each row."""
+        return self.added if self.added_by is None else self.added_by(arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from cep.engine.stages import Stages
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.partitions import KeysOf, keys_of
 from cep.interpreter.rows import Row
-from cep.plan.expressions import Column
+from cep.plan.keys import passed_on
 from cep.plan.nodes import Complex, Event, Operator, Plan, Signal
 from cep.plan.query import Query, StreamInput
 
@@ -127,13 +127,8 @@ class Scope:
         """Whether a row an interpreted query puts out concerns this key, as far as it shows."""
         if self.key is None:
             return True
-        columns = self.stages.by.key_columns.get(query.source, frozenset())
-        shown = [
-            value
-            for (_, expression), value in zip(query.projection, row.values, strict=True)
-            if isinstance(expression, Column) and expression.position in columns
-        ]
-        return self.sees(shown[:1] or [self._record_key])
+        columns = sorted(passed_on(query, self.stages.by.key_columns))
+        return self.sees([row.values[place] for place in columns[:1]] or [self._record_key])
 
     def is_nobodys(self, query: Query) -> bool:
         """Whether a compiled query's rows have no key now, so that its partition drops them."""

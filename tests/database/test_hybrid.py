@@ -97,6 +97,19 @@ def test_a_query_between_events_of_its_stream_stays_on_our_engine() -> None:
     assert "it stands between others that read Mid" in found.why["query4"]
 
 
+def test_what_reads_expired_partial_matches_stays_on_our_engine() -> None:
+    text = """
+    define stream S (n int);
+    @expired(stream='Gone') from every a=S[n == 1] -> b=S[n == 2] within 1 sec select a.n as n
+    insert into T;
+    from Gone select a_n insert into Late;
+    from S[n > 2] select n insert into More;
+    """
+    found = parts(compile_rules(text), SQLITE)
+    assert [one.name for one in found.database.queries] == ["query3"]
+    assert found.why["query2"] == "it reads Gone, which the database does not make"
+
+
 def test_a_window_with_a_clock_per_key_runs_on_our_engine_as_it_is_lived() -> None:
     plan = compile_rules(RULES, "rules")
     sorted_, lived = parts(plan, SQLITE), parts(plan, SQLITE, lived=True)

@@ -71,6 +71,11 @@ REFUSED = {
         "query1": "it reads A, which the database does not make",
         "query2": "never: Found: list: it cannot be stored",
     },
+    "key-of-complex-events": {"query1": "never: Found: list: it cannot be stored"},
+    "pattern-expired-read": {
+        "query1": "notimpl: patterns (`->`), which wait for an event however long",
+        "query2": "it reads Gone, which the database does not make",
+    },
     "one-target": {
         **dict.fromkeys(("query1", "query2", "query3"), SEVERAL),
         "query4": "it reads All, which the database does not make",

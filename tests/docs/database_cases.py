@@ -17,6 +17,7 @@ from cep.jepc.queries import (
 )
 from cep.plan.functions import AGGREGATORS as FUNCTIONS
 from cep.plan.functions import EXAMPLE
+from cep.plan.windows import WINDOWS as KINDS
 
 STREAMS = f"""
 {EXAMPLE}
@@ -86,18 +87,8 @@ QUERIES = {
 }  # fmt: skip
 """Statements and clauses."""
 
-_CALLS = {
-    "length": "length(5)", "lengthBatch": "lengthBatch(5)", "time": "time(5 sec)",
-    "timeBatch": "timeBatch(5 sec)", "timeLength": "timeLength(5 sec, 5)",
-    "externalTime": "externalTime(t, 5 sec)", "externalTimeBatch": "externalTimeBatch(t, 5 sec)",
-    "sort": "sort(5, n, 'asc')", "frequent": "frequent(5, k)",
-    "lossyFrequent": "lossyFrequent(0.1, 0.01, k)", "cron": "cron('0 0 * * * ?')",
-    "batch": "batch()", "session": "session(5 sec)", "delay": "delay(5 sec)",
-    "expression": "expression('count() < 5')", "expressionBatch": "expressionBatch('count() < 5')",
-    "timeJump": "timeJump(5 sec, 1 sec)", "lengthJump": "lengthJump(5, 2)",
-    "lengthJump(n, jump, key)": "lengthJump(5, 1, k)",
-    "hopping": "hopping(5 sec, 1 sec)",
-}  # fmt: skip
+_CALLS = {one.name: one.example for one in KINDS}
+_CALLS["lengthJump(n, jump, key)"] = "lengthJump(5, 1, k)"
 WINDOWS = {
     f"`{name}`": f"from S#window.{call} select n, count() as c insert into O;"
     for name, call in _CALLS.items()

@@ -28,7 +28,11 @@ def parts() -> tuple[Part, ...]:
     following = tuple(s.signature for s in AGGREGATORS if s.remembers == "arrivals")
     held = tuple(s.signature for s in AGGREGATORS if s.remembers != "arrivals")
     return (
-        Part("Windows", "Behind a stream as `#window.name(..)`, or in `define window`.", WINDOWS),
+        Part(
+            "Windows",
+            "Behind a stream as `#window.name(..)`, or in `define window`.",
+            tuple(one.signature for one in WINDOWS),
+        ),
         Part(
             "Aggregators",
             "In `select` and `having`, over the rows in the window, of the row's group. Nulls are\n"

@@ -11,8 +11,10 @@ from importlib import import_module
 import pytest
 
 from cep.engine.kernels import called
-from cep.plan.functions import AGGREGATORS, SCALARS, aggregator_of, names, registry, scalar_of
+from cep.plan.defined import defined
+from cep.plan.functions import AGGREGATORS, SCALARS, aggregator_of, names, scalar_of
 from cep.plan.functions.base import Aggregator, Scalar
+from cep.plan.signatures import Signature
 from tests.tidy.sources import Source, imports, package_sources
 
 PLACE = "cep/plan/functions/"
@@ -66,11 +68,14 @@ def test_a_function_stands_in_one_file(package: str) -> None:
     assert len(defined) == len(set(defined))
 
 
-@pytest.mark.parametrize(("package", "kind"), [("aggregators", Aggregator), ("scalars", Scalar)])
+@pytest.mark.parametrize(
+    ("package", "kind"),
+    [("aggregators", Aggregator), ("scalars", Scalar), ("streams", Signature)],
+)
 def test_every_module_there_defines_functions(package: str, kind: type) -> None:
     folder = f"{PLACE}{package}/"
     modules = [one.module for one in package_sources() if one.place.startswith(folder)]
-    assert len(modules) > 6
+    assert len(modules) > 4
     empty = [
         name
         for name in modules
@@ -80,7 +85,16 @@ def test_every_module_there_defines_functions(package: str, kind: type) -> None:
     assert empty == []
 
 
-BELOW = ("types", "expressions", "signatures", "problems", "numbers", "groups", "functions")
+BELOW = (
+    "defined",
+    "types",
+    "expressions",
+    "signatures",
+    "problems",
+    "numbers",
+    "groups",
+    "functions",
+)
 
 
 def test_functions_stand_below_the_rest_of_the_plan() -> None:
@@ -127,7 +141,7 @@ def test_two_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         lag, "AGAIN", Aggregator(sums.SUM.signature, sums.SUM.plain, "sum(x)"), raising=False
     )
     with pytest.raises(ValueError, match="there is another sum"):
-        registry._defined(aggregators, Aggregator)
+        defined(aggregators, Aggregator)
 
 
 def test_kernels_are_imported_by_name() -> None:

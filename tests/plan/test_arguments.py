@@ -19,12 +19,13 @@ define table T (i int);
 """
 ARGUMENTS = ("i", "l", "f", "d", "s", "b", "o", "0", "-1L", "2.5", "'x'", "true", "5 sec", "S", "T")
 CALLED = tuple(one.signature for one in SCALARS)
+HELD = tuple(one.signature for one in WINDOWS)
 AGGREGATED = tuple(one.signature for one in AGGREGATORS)
 SITES = {
     "scalar": (CALLED, "from S select {} as x insert into X{};"),
     "scalar in a filter": (CALLED, "from S[{} is null] select i insert into X{};"),
     "aggregator": (AGGREGATED, "from S select {} as x insert into X{};"),
-    "window": (WINDOWS, "from S#window.{} select i insert into X{};"),
+    "window": (HELD, "from S#window.{} select i insert into X{};"),
     "stream function": (STREAM_FUNCTIONS, "from S#{} select i insert into X{};"),
 }
 
@@ -62,6 +63,6 @@ def test_any_arguments_are_taken_or_refused_with_their_place(site: str) -> None:
 
 
 def test_a_call_without_arguments_is_offered_only_where_nothing_is_needed() -> None:
-    for signature in (*CALLED, *AGGREGATED, *WINDOWS, *STREAM_FUNCTIONS):
+    for signature in (*CALLED, *AGGREGATED, *HELD, *STREAM_FUNCTIONS):
         if () in signature.forms:
             assert all(one.default is not None for one in signature.parameters), signature.name

@@ -5,20 +5,12 @@ from __future__ import annotations
 import pytest
 
 from cep.plan import compile_rules
-from cep.plan.clocks import ClockOf, clocks, key_attributes
+from cep.plan.clocks import ClockOf, clocks
 
 SOURCES = """
 define stream Tick (symbol string, bid double);
 @key('venue') define stream Quote (symbol string, venue string, bid double);
 define stream News (text string);
-"""
-
-INHERITED = """
-from Tick[bid > 1.0] select bid, symbol as name, str:upper(symbol) as big insert into Copy;
-from Copy select name, bid insert into Both;
-from Quote select symbol as name, bid insert into Both;
-define event Up for each name as Copy[bid > 2.0];
-from Up select key insert into Seen;
 """
 
 
@@ -95,14 +87,6 @@ def test_all_else_has_one_clock(text: str) -> None:
 def test_a_clock_follows_the_sources_its_rows_come_from(text: str, sources: str) -> None:
     plan = compile_rules(SOURCES + text)
     assert clocks(plan)["query", plan.queries[-1].name].sources == set(sources.split())
-
-
-def test_a_key_is_inherited_by_what_passes_it_on_unchanged() -> None:
-    plan = compile_rules(SOURCES + INHERITED)
-    held = key_attributes(plan)
-    assert held["Copy"] == {1}, "under another name, and not what was made of it"
-    assert "Both" not in held, "what another source writes there is no key of its row"
-    assert held["Up"] == held["Seen"] == {0}
 
 
 @pytest.mark.parametrize(

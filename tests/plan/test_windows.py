@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
+
 import pytest
 
 from cep.lang import RuleError
+from cep.plan import compile_rules
+from cep.plan.explain_queries import window_text
 from cep.plan.expressions import Column, Comparison, Constant, EventTime
+from cep.plan.functions import EXAMPLE
 from cep.plan.types import Attribute, Schema, Type
 from cep.plan.window_conditions import window_condition
-from cep.plan.windows import BATCHING, WINDOWS, window_signature
+from cep.plan.windows import WINDOWS, WindowKind, kinds
 from tests.plan.rules import refused, source, window
 
 SYMBOL = Column(0, "symbol", Type.STRING)
@@ -63,10 +69,28 @@ def test_arguments(text: str, arguments: list[object]) -> None:
     assert values(text) == arguments
 
 
+@pytest.mark.parametrize("kind", WINDOWS, ids=lambda kind: kind.name)
+def test_times_are_explained_as_times(kind: WindowKind) -> None:
+    schema = EXAMPLE.removeprefix("define stream S ").removesuffix(";")
+    plan = compile_rules(f"define window W {schema} {kind.example};")
+    told = window_text(plan.windows[0].window)
+    assert (
+        told.count(" sec")
+        == kind.example.count(" sec")
+        == len([place for place in kind.times if kind.signature.parameters[place].default is None])
+    )
+
+
+def test_every_module_of_windows_defines_some() -> None:
+    for one in pkgutil.iter_modules(kinds.__path__, f"{kinds.__name__}."):
+        found = vars(import_module(one.name)).values()
+        assert any(isinstance(value, WindowKind) for value in found), one.name
+
+
 def test_every_window_is_tried_above() -> None:
     marks = test_arguments.pytestmark  # type: ignore[attr-defined]
     tried = {case[0].split("(")[0].lower() for case in marks[0].args[1]}
-    assert tried == {signature.name.lower() for signature in WINDOWS}
+    assert tried == {one.name.lower() for one in WINDOWS}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +131,3 @@ def test_conditions_of_windows() -> None:
     assert spans.left.left == EventTime(2)  # type: ignore[union-attr]
     with pytest.raises(RuleError):
         window_condition("v +", schema)
-
-
-def test_batching_windows_are_windows() -> None:
-    assert all(window_signature(name) for name in BATCHING)

@@ -194,8 +194,13 @@ def referenced_modules() -> set[str]:
     return names
 
 
-FOUND_BY_FOLDER = ("cep/plan/functions/aggregators/", "cep/plan/functions/scalars/")
-"""Modules that are found by where they stand: tests/functions says what must be in them."""
+FOUND_BY_FOLDER = (
+    "cep/plan/functions/aggregators/",
+    "cep/plan/functions/scalars/",
+    "cep/plan/functions/streams/",
+    "cep/plan/windows/kinds/",
+)
+"""Modules that are found by where they stand: tests of the plan say what must be in them."""
 
 
 def runs_by_itself(source: Source) -> bool:

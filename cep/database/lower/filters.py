@@ -18,10 +18,12 @@ from cep.database.lower.lookup import Lookup, lookup
 from cep.database.lower.numbered import numbered
 from cep.database.steps import Rows, mark
 from cep.database.tables import NUMBER, Tables
+from cep.database.windows import is_timed, is_written
 from cep.plan.expressions import Column, Expression, Output
 from cep.plan.families import PARAMETER, Family
 from cep.plan.query import Query
 from cep.plan.rewrite.expressions import map_children
+from cep.plan.windows import kind_of
 
 Slots = Mapping[int, sa.FromClause]
 
@@ -118,9 +120,9 @@ def _jumps(family: Family, tables: Tables) -> _Jumps | None:
     windows = [window for (window,) in family.windows if window is not None]
     if not windows:
         return None
-    name = windows[0].name
-    if name not in ("timeJump", "lengthJump"):
-        raise Refusal("notimpl", f"#window.{name} in front of a filter")
+    first = windows[0]
+    if not (is_written(first) and kind_of(first).jumps):
+        raise Refusal("notimpl", f"#window.{first.name} in front of a filter")
     keys = {window.arguments[2:] for window in windows}
     if len(keys) > 1:
         raise Refusal("notimpl", "one statement for windows by different keys")
@@ -130,4 +132,4 @@ def _jumps(family: Family, tables: Tables) -> _Jumps | None:
     }
     columns = tuple(one for one in keys.pop() if isinstance(one, Column))
     stream, begun = family.query.source, tables.born(family, 0)
-    return _Jumps(stream, name == "timeJump", sizes, columns, begun)
+    return _Jumps(stream, is_timed(first), sizes, columns, begun)

@@ -14,11 +14,9 @@ from cep.database.lower.groups import Groups
 from cep.database.lower.numbered import numbered
 from cep.database.steps import mark
 from cep.database.tables import NUMBER, Tables
+from cep.database.windows import is_timed, is_written, numbers_of
 from cep.plan.expressions import Column
 from cep.plan.families import Family
-
-_ARGUMENTS = {"time": 1, "length": 1, "timeJump": 2, "lengthJump": 2}
-"""The windows there are here, and how many whole numbers each takes."""
 
 Reached = Callable[[Element, Element], Element]
 """Whether a row of an input, by its number and event, was there before the row that comes."""
@@ -27,6 +25,7 @@ Reached = Callable[[Element, Element], Element]
 @dataclass(frozen=True, slots=True)
 class Life:
     """The window of an input: `sizes` has a row per argument (size, jump), a column per member.
+    Time (`is_timed`), or the number of rows, says how long a row is there.
 
     `begun` is the number of the last row that is not the query's. With `keys` the window has the
     last rows of each key.
@@ -34,15 +33,10 @@ class Life:
 
     slot: int
     stream: str
-    name: str
+    is_timed: bool
     sizes: tuple[tuple[int, ...], ...]
     begun: int
     keys: tuple[Column, ...] = ()
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether time, and not the number of rows, says how long a row is there."""
-        return self.name in ("time", "timeJump")
 
     @property
     def parameters(self) -> Mapping[str, Sequence[int]]:
@@ -92,7 +86,7 @@ class Life:
         if not self.is_timed:
             return [row.c.pos > mark("base", self.stream) - largest]
         until = [] if is_found else [row.c.ts <= now_ms]
-        if self.name == "time" and not self.parameters:  # asked anyway
+        if len(self.sizes) < 2 and not self.parameters:  # asked anyway
             return until
         return [row.c.ts > now_ms - largest, *until]
 
@@ -144,9 +138,9 @@ def life(family: Family, slot: int, tables: Tables) -> Life | None:
     first = windows[0]
     if first is None:
         return None
-    count = _ARGUMENTS.get(first.name)
-    if count is None:
+    if not is_written(first):
         raise Refusal("notimpl", f"correlations over #window.{first.name}")
+    count = numbers_of(first)
     behind = first.arguments[count:]
     if any(window is None or window.arguments[count:] != behind for window in windows):
         raise Refusal("notimpl", "one statement for windows by different keys")
@@ -155,7 +149,7 @@ def life(family: Family, slot: int, tables: Tables) -> Life | None:
         for place in range(count)
     )
     keys = tuple(one for one in behind if isinstance(one, Column))
-    return Life(slot, source.stream, first.name, sizes, tables.born(family, slot), keys)
+    return Life(slot, source.stream, is_timed(first), sizes, tables.born(family, slot), keys)
 
 
 def _floor(number: Element, jump: Element) -> Element:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from cep.database.dialects.base import Element
 from cep.database.errors import Refusal
 from cep.database.tables import Tables
+from cep.database.windows import is_timed, is_written, numbers_of
 from cep.plan.expressions import Column
 from cep.plan.families import Family
 
@@ -90,25 +91,21 @@ def sight(family: Family, tables: Tables) -> Sight:
     window, born = windows[0], tables.born(family, 0)
     if window is None:
         return Sight("pos", born=born)
-    if window.name not in _ARGUMENTS:
+    if not is_written(window):
         raise Refusal("notimpl", f"aggregates over #window.{window.name}")
-    count = _ARGUMENTS[window.name]
+    count = numbers_of(window)
     if any(one is None or one.arguments[count:] != window.arguments[count:] for one in windows):
         raise Refusal("notimpl", "one statement for windows by different keys")
     sizes = tuple(
         tuple(0 if one is None else one.constant(place) for one in windows)
         for place in range(count)
     )
-    if window.name.startswith("time"):
+    if is_timed(window):
         return Sight("ts", sizes, born)
     # a window of no rows is one of the new row, which leaves at once
     filled = (tuple(max(size, 1) for size in sizes[0]), *sizes[1:])
     keys = tuple(one for one in window.arguments[count:] if isinstance(one, Column))
     return Sight("num" if keys else "pos", filled, born, keys)
-
-
-_ARGUMENTS = {"time": 1, "length": 1, "timeJump": 2, "lengthJump": 2}
-"""The windows there are here, and how many whole numbers each takes."""
 
 
 def _next(number: Element, jump: Element) -> Element:

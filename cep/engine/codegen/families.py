@@ -19,6 +19,7 @@ from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels import predicates, ways
 from cep.engine.layout import Layout, Wide, row_cells
 from cep.engine.stages import Stages, Turn
+from cep.engine.windows import is_shared
 from cep.plan.change import operator_part
 from cep.plan.families import Family, family_of, shape_of
 from cep.plan.nodes import Operator
@@ -324,4 +325,4 @@ def _aggregates_a_window(query: Query) -> bool:
     source = query.input
     if not isinstance(source, StreamInput) or source.window is None:
         return False
-    return source.window.name in ("time", "length") and bool(query.aggregates)
+    return is_shared(source.window) and bool(query.aggregates)

@@ -19,6 +19,7 @@ from cep.plan.change import Part
 from cep.plan.expressions import Expression
 from cep.plan.families import Family
 from cep.plan.types import Type
+from cep.plan.windows import kind_of
 
 IMPORTS = """\
 from math import inf
@@ -102,7 +103,7 @@ class HeldRows:
         assert window is not None
         sizes = family.sizes(slot)
         self.sizes, numbers = sizes, list(sizes)
-        counts_rows = window.name == "length"
+        counts_rows = kind_of(window).by == "rows"
         if counts_rows:
             self.longest = max(self.longest, *sizes)
         else:

@@ -9,21 +9,17 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, is_float
+from cep.engine.windows import is_sliding
 from cep.plan.expressions import Constant
 from cep.plan.query import Query
 from cep.plan.steps import Window
+from cep.plan.windows import argument_of, kind_of
 
 ARRAYS: dict[Home, tuple[str, str]] = {
     "key": ("ki", "kf"),
     "global": ("gi", "gf"),
     "group": ("ai", "af"),
 }
-
-
-SLIDING = ("time", "length", "externalTime")
-"""Windows whose rows leave one by one."""
-SIZES = {"time": 0, "length": 0, "externalTime": 1, "lengthBatch": 0}
-"""Which argument says how long or how many, by window."""
 
 
 class QuerySource:
@@ -47,17 +43,23 @@ class QuerySource:
         self.home = self._group_home(keyed, group_is_key)
         self.hashed = self.home == "group"
         self.source = query.stream_input
-        self.window = self.source.window
-        name = self.window.name if self.window is not None else ""
-        self.windowed = name in SLIDING and bool(query.aggregates)
-        self.batched = name == "lengthBatch"
-        self.timed = name in ("time", "externalTime")
-        self.by_time = name == "time"
-        self.size = str(self.window.constant(SIZES[name])) if self.window is not None else "0"
+        self._take_window(self.source.window)
         self.filtered = bool(self.source.window_filters)
         self._take_columns(layout, times)
         self._assign_cells()
         layout.ring_cells = max(layout.ring_cells, self.ints, self.floats)
+
+    def _take_window(self, window: Window | None) -> None:
+        self.window, self.size = window, "0"
+        self.windowed = self.batched = self.by_time = self.by_attribute = self.by_rows = False
+        if window is None:
+            return
+        kind = kind_of(window)
+        self.windowed = is_sliding(window) and bool(self.query.aggregates)
+        self.batched = not is_sliding(window)
+        self.by_time, self.by_attribute = kind.by == "clock", kind.by == "attribute"
+        self.by_rows = kind.by == "rows"
+        self.size = str(window.constant(kind.size))
 
     def _take_columns(self, layout: Layout, times: int) -> None:
         rings = layout.rings
@@ -108,9 +110,6 @@ class QuerySource:
     def is_whole(self) -> bool:
         """Whether what is aggregated is just what the window holds."""
         return self.windowed and not self.filtered and self.home == self.window_home
-
-    def _is(self, name: str) -> bool:
-        return self.window is not None and self.window.name == name
 
     def filters(self, scope: Scope) -> str:
         """Source of the condition in front of the window; empty when there is none."""
@@ -225,9 +224,9 @@ class QuerySource:
 
     def _write_clock(self, w: Writer, scope: Scope) -> str:
         """The local of the latest time that has come; empty where time does not matter."""
-        if self._is("externalTime"):
+        if self.by_attribute:
             return w.let("clock", self._time(scope))
-        if not self.timed:
+        if not self.by_time:
             return ""
         return w.let("clock", self.clock)
 
@@ -250,12 +249,12 @@ class QuerySource:
 
     def _time(self, scope: Scope) -> str:
         """Source of the time by which the row leaves."""
-        if self.window is not None and self._is("externalTime"):
-            return scope.value(self.window.arguments[0])
+        if self.window is not None and self.by_attribute:
+            return scope.value(argument_of(self.window, "timestamp"))
         return scope.time
 
     def _leaving(self, head: str, tail: str) -> str:
-        if self._is("length"):
+        if self.by_rows:
             return f"while {tail} - {head} >= {self.size}:"
         return f"while {head} < {tail}:"
 
@@ -334,5 +333,5 @@ class QuerySource:
 
 def streams_current(window: Window) -> bool:
     """Whether rows of a batch go on as they come."""
-    argument = window.arguments[1]
-    return isinstance(argument, Constant) and argument.value is True
+    given = argument_of(window, "stream_current")
+    return isinstance(given, Constant) and given.value is True

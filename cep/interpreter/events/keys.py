@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cep.clocks import key_position
+from cep.plan.keys import key_position
 from cep.plan.nodes import Plan
 
 

@@ -27,6 +27,7 @@ from cep.interpreter.windows.time_batch import TimeBatchWindow
 from cep.interpreter.windows.time_length import TimeLengthWindow
 from cep.plan.steps import Window
 from cep.plan.types import Schema
+from cep.plan.windows import kind_of
 
 __all__ = ["WindowPart", "make_window"]
 
@@ -51,8 +52,6 @@ _WINDOWS: dict[str, Callable[[Setting], WindowPart]] = {
     "timeJump": TimeJumpWindow,
     "timeLength": TimeLengthWindow,
 }
-_SPLIT = frozenset({"time", "delay", "session"})
-"""Windows that hold each row by itself until a clock lets it go."""
 _SIDDHI: dict[str, Callable[[Setting], WindowPart]] = {"timeBatch": SiddhiTimeBatchWindow}
 """Windows that Siddhi has in another way, in its mode."""
 
@@ -65,7 +64,7 @@ def make_window(window: Window, schema: Schema, context: Context, emit: Emit) ->
     kind = (_SIDDHI.get(window.name) if context.compat else None) or _WINDOWS[window.name]
     setting = Setting(window, schema, context, emit)
     has_clocks = context.shared.clocks.one is None and context.clock_of.key_positions
-    is_split = has_clocks and window.name in _SPLIT
+    is_split = has_clocks and kind_of(window).clock in ("groups", "key")
     part = KeyedWindow(setting, kind) if is_split else kind(setting)
     context.keep(part, "window")
     return part

@@ -8,7 +8,6 @@ from cep.plan.functions.installed import load_installed
 from cep.plan.functions.keyed import Maker
 from cep.plan.functions.origin import FunctionError, Origin
 from cep.plan.functions.plain import StateError, as_it_was
-from cep.plan.functions.streams import STREAM_FUNCTIONS
 from cep.plan.functions.user import (
     BUILT_IN,
     UserFunction,
@@ -71,6 +70,8 @@ SCALARS = tuple(registry.SCALARS.values())
 """Every scalar function but those of the user."""
 AGGREGATORS = tuple(registry.AGGREGATORS.values())
 """Every aggregator."""
+STREAM_FUNCTIONS = tuple(registry.STREAM_FUNCTIONS.values())
+"""Every stream function."""
 
 _SCALARS = {one.name.lower(): one.signature for one in SCALARS}
 _AGGREGATORS = {one.name.lower(): one.signature for one in AGGREGATORS}

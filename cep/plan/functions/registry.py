@@ -1,31 +1,12 @@
-"""Every function there is, found in the modules of `aggregators` and `scalars`: no list names them.
-
-A module that is added there is found; what it defines is in the order of the modules' names.
-"""
+"""Every function there is, found in the modules of `aggregators`, `scalars` and `streams`."""
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Mapping
-from importlib import import_module
-from types import ModuleType
-from typing import TypeVar
-
-from cep.plan.functions import aggregators, scalars
+from cep.plan.defined import defined
+from cep.plan.functions import aggregators, scalars, streams
 from cep.plan.functions.base import Aggregator, Scalar
+from cep.plan.signatures import Signature
 
-Found = TypeVar("Found", Aggregator, Scalar)
-
-
-def _defined(package: ModuleType, kind: type[Found]) -> Mapping[str, Found]:
-    """By name; ValueError when two have one, in any case."""
-    found: dict[str, Found] = {}
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        for one in vars(import_module(module.name)).values():
-            if isinstance(one, kind) and found.setdefault(one.name.lower(), one) is not one:
-                raise ValueError(f"{module.name}: there is another {one.name}")
-    return {one.name: one for one in found.values()}
-
-
-AGGREGATORS = _defined(aggregators, Aggregator)
-SCALARS = _defined(scalars, Scalar)
+AGGREGATORS = defined(aggregators, Aggregator)
+SCALARS = defined(scalars, Scalar)
+STREAM_FUNCTIONS = defined(streams, Signature)

@@ -14,13 +14,12 @@ from typing import Any, TypeVar
 from cep.plan.functions.installed import load_installed
 from cep.plan.functions.keyed import Maker
 from cep.plan.functions.origin import FunctionError, Origin, digest_of, origin_of
-from cep.plan.functions.registry import AGGREGATORS, SCALARS
-from cep.plan.functions.streams import STREAM_FUNCTIONS
+from cep.plan.functions.registry import AGGREGATORS, SCALARS, STREAM_FUNCTIONS
 from cep.plan.signatures import Parameter, Signature
 from cep.plan.types import Type
 
 BUILT_IN = {
-    **{one.name.lower(): "a stream function" for one in STREAM_FUNCTIONS},
+    **dict.fromkeys(map(str.lower, STREAM_FUNCTIONS), "a stream function"),
     **dict.fromkeys(map(str.lower, AGGREGATORS), "an aggregator"),
     **dict.fromkeys(map(str.lower, SCALARS), "a function"),
     "eventtimestamp": "a function",
