@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.engine.kernels.state import CLOCK, HEADER, OUT_CLOCK, OUT_ORDER, OUT_TIME, Ints
+from cep.engine.windows import native_window
 from cep.plan.change import Part, chained_part, operator_part
 from cep.plan.clocks import ClockOf, clocks
 from cep.plan.nodes import Chained, Event, Operator, Plan
 from cep.plan.query import Join, Query
+from cep.plan.windows import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,10 @@ def _going_by_time(
 def goes_by_time(query: Query) -> bool:
     """Whether a query that is compiled goes by a clock."""
     windows = (one.window for one in query.inputs)
-    by_time = any(window is not None and window.name == "time" for window in windows)
-    return by_time or isinstance(query.input, Join)
+    return isinstance(query.input, Join) or any(
+        window is not None and native_window(window) and kind_of(window).clock != "none"
+        for window in windows
+    )
 
 
 def tell_clocks(

@@ -124,8 +124,9 @@ class Context:
 
     @property
     def now_ms(self) -> int:
-        """The clock; 0 before the first time is known, as in Siddhi's playback."""
-        return self.clock.now_ms or 0
+        """The clock; before it knows a time, the newest of all; 0 where none does, as in Siddhi."""
+        now_ms = self.clock.now_ms
+        return (self.shared.clocks.now_ms or 0) if now_ms is None else now_ms
 
     @property
     def compat(self) -> bool:

@@ -7,7 +7,7 @@ per key; all else has one clock. A clock follows the sources that the operator's
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cep.plan.change import Part, written_by
 from cep.plan.keys import (
@@ -19,7 +19,8 @@ from cep.plan.keys import (
     key_attributes,
     looks_by_key,
 )
-from cep.plan.nodes import Complex, Event, Origin, Plan
+from cep.plan.nodes import Complex, Event, Origin, Partition, Plan
+from cep.plan.outlets import streams_filled
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Holder
 from cep.plan.windows import argument_of, kind_of
@@ -57,15 +58,17 @@ def clocks(plan: Plan) -> dict[Part, ClockOf]:
         )
         sources = _of_engine(plan, engine.name, followed)
         found["engine", engine.name] = ClockOf(sources, is_by_key=is_by_key)
+    for partition in plan.partitions:
+        own = (query for query in plan.queries if query.partition == partition.name)
+        sources = frozenset().union(*(_read_by(query, followed) for query in own))
+        found["partition", partition.name] = ClockOf(
+            sources, is_by_key=divides_by_key(partition, held)
+        )
     for operator in plan.operators:
         match operator:
             case Query():
                 read = _read_by(operator, followed)
                 clock = _clock(read, _keys_of_query(plan, operator, held))
-                if operator.partition is not None:
-                    part = "partition", operator.partition
-                    before = found.get(part, clock)
-                    found[part] = replace(before, sources=before.sources | read)
                 found["query", operator.name] = clock
             case Event():
                 read = followed[operator.source]
@@ -114,9 +117,35 @@ def _flow(plan: Plan, found: dict[str, Sources]) -> Iterator[tuple[str, Sources]
 
 
 def _read_by(query: Query, found: dict[str, Sources]) -> Sources:
-    """Where the rows come from that a query takes; tables and aggregations give none by itself."""
-    taken = (one.stream for one in query.inputs if one.holder in (Holder.STREAM, Holder.WINDOW))
-    return frozenset().union(*(found[name] for name in taken))
+    """Where the rows come from that a query takes."""
+    return frozenset().union(*(found[name] for name in _taken(query)))
+
+
+def _taken(query: Query) -> frozenset[str]:
+    """What a query takes rows from; tables and aggregations give none by themselves."""
+    holders = (Holder.STREAM, Holder.WINDOW)
+    return frozenset(one.stream for one in query.inputs if one.holder in holders)
+
+
+def _reached_by_all(plan: Plan, partition: Partition) -> frozenset[str]:
+    """What brings rows to every instance of a partition: streams of which it divides none, and
+    inner ones that follow from them.
+    """
+    own = [query for query in plan.queries if query.partition == partition.name]
+    inner = {
+        name
+        for query in own
+        for name in streams_filled(query)
+        if name.startswith(f"{partition.name}#")
+    }
+    divided = {key.stream for key in partition.keys}
+    found = frozenset().union(*map(_taken, own)) - divided - inner
+    while True:
+        follow = (query for query in own if found.intersection(_taken(query)))
+        more = {name for query in follow for name in streams_filled(query)} & inner
+        if more <= found:
+            return found
+        found |= more
 
 
 def _of_engine(plan: Plan, engine: str, found: dict[str, Sources]) -> Sources:
@@ -140,7 +169,9 @@ def _keys_of_query(plan: Plan, query: Query, held: Held) -> frozenset[int] | Non
     """The attributes that hold the key by which a query works; None: by no key."""
     partition = next((one for one in plan.partitions if one.name == query.partition), None)
     if partition is not None:
-        return NOWHERE if divides_by_key(partition, held) else None
+        reached = _reached_by_all(plan, partition)
+        is_by_key = divides_by_key(partition, held) and not reached.intersection(_taken(query))
+        return NOWHERE if is_by_key else None
     if not isinstance(query.input, StreamInput):
         return None
     window, keys = query.input.window, held.get(query.input.stream, NOWHERE)

@@ -34,10 +34,16 @@ AS_NATIVE = NATIVE_DIFFERS.keys() | LIVED
 """Cases that our engine, behind the database, does not answer as they say yet, and those of records
 as they came: a replay is of records in the order of time."""
 
+BARS = "notimpl: #bars:ticks(): stream functions"
 BOTH = "notimpl: Both, which several queries write"
 SEVERAL = "notimpl: All, which several queries write"
 REFUSED = {
-    "deal-behind-bars": {"query1": "notimpl: #bars:ticks(): stream functions"},
+    "deal-behind-bars": {"query1": BARS},
+    "window-by-key-behind-bars": {
+        "query1": BARS,
+        "query2": "it reads Bar, which the database does not make",
+    },
+    "partition-reached-by-all": dict.fromkeys(("query1", "query2", "query3"), "notimpl: partitions"),
     "window-fed-by-time": {
         "query1": "notimpl: Each, a trigger, which fires as time passes",
         "query2": "it reads Q, which the database does not make",
