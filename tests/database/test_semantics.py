@@ -43,7 +43,9 @@ REFUSED = {
         "query1": BARS,
         "query2": "it reads Bar, which the database does not make",
     },
-    "partition-reached-by-all": dict.fromkeys(("query1", "query2", "query3"), "notimpl: partitions"),
+    "partition-reached-by-all": dict.fromkeys(
+        ("query1", "query2", "query3"), "notimpl: partitions"
+    ),
     "window-fed-by-time": {
         "query1": "notimpl: Each, a trigger, which fires as time passes",
         "query2": "it reads Q, which the database does not make",
