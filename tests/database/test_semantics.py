@@ -35,6 +35,7 @@ AS_NATIVE = NATIVE_DIFFERS.keys() | LIVED
 as they came: a replay is of records in the order of time."""
 
 BARS = "notimpl: #bars:ticks(): stream functions"
+PATTERNS = "notimpl: patterns (`->`), which wait for an event however long"
 BOTH = "notimpl: Both, which several queries write"
 SEVERAL = "notimpl: All, which several queries write"
 REFUSED = {
@@ -66,7 +67,7 @@ REFUSED = {
         **dict.fromkeys(("query2", "query3", "query4"), BOTH),
     },
     "chunk-two-readers": {
-        "query1": "notimpl: patterns (`->`), which wait for an event however long",
+        "query1": PATTERNS,
         **dict.fromkeys(("query2", "query3"), BOTH),
         "query4": "it reads Both, which the database does not make",
     },
@@ -80,8 +81,9 @@ REFUSED = {
         "query2": "never: Found: list: it cannot be stored",
     },
     "key-of-complex-events": {"query1": "never: Found: list: it cannot be stored"},
+    "pattern-late": {"query1": PATTERNS},
     "pattern-expired-read": {
-        "query1": "notimpl: patterns (`->`), which wait for an event however long",
+        "query1": PATTERNS,
         "query2": "it reads Gone, which the database does not make",
     },
     "one-target": {

@@ -70,7 +70,8 @@ def check(case: ChangeCase, rows: Sequence[SourceRow], cut: int, *, jit: bool = 
     for stream in case.after.streams:
         name = stream.name
         writers = _writers(case.after, name)
-        if writers == _writers(case.together, name) and writers <= kept:
+        behind = _behind(case.after, name, set())
+        if writers == _writers(case.together, name) and behind <= kept:
             assert found.get(name) == from_start.get(name), f"{name} goes on\n{report}"
         elif not writers & kept and _reads_sources(case.after, stream):
             assert found.get(name) == from_now.get(name), f"{name} is new\n{report}"
@@ -86,6 +87,17 @@ def _writers(plan: Plan, stream: str) -> set[tuple[str, str]]:
     ):
         written |= {(kind, op.name) for op in operators if op.name == stream}
     return written
+
+
+def _behind(plan: Plan, stream: str, seen: set[str]) -> set[tuple[str, str]]:
+    """Everything that decides which rows a stream has; for events that is their queue, too."""
+    if stream in seen:
+        return set()
+    seen.add(stream)
+    found = _writers(plan, stream)
+    found |= {("engine", event.engine) for event in plan.events if event.name == stream}
+    read = (one.stream for query in plan.queries if query.target == stream for one in query.inputs)
+    return found.union(*(_behind(plan, name, seen) for name in read))
 
 
 def _reads_sources(plan: Plan, stream: Stream) -> bool:

@@ -33,18 +33,6 @@ KNOWN: tuple[Known, ...] = (
         seed=301,
     ),
     Known(
-        "late rows of patterns",
-        "natively a late row finds no partial match that a newer row was too late for; in the"
-        " interpreter it finds one that came late itself and stands behind a younger one",
-        lambda one: (
-            one.is_compiled
-            and one.has_late
-            and "->" in one.before.text
-            and " within " in one.before.text
-        ),
-        seed=21758,
-    ),
-    Known(
         "snapshots by value",
         "as in Siddhi, a snapshot lets go of the row that is equal to the one that leaves, which no"
         " row is when a column holds the time or a name of its own",

@@ -74,7 +74,9 @@ DIFFERS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("window-time-late-join", "window-time-late-self-join"), "nor joins"),
         "window-time-length-late": "nor windows of time and length",
         "window-time-late-expired": "nor rows that leave",
-        **dict.fromkeys(("chunk-two-readers", "pattern-expired-read"), "it knows no patterns"),
+        **dict.fromkeys(
+            ("chunk-two-readers", "pattern-late", "pattern-expired-read"), "it knows no patterns"
+        ),
         "chunk-of-a-join": "it knows no joins",
         "interpreted-in-between": "it puts out no expired rows",
     },

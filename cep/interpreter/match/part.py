@@ -29,6 +29,7 @@ class MatchPart:
             self._by_stream.setdefault(streams[stage.slot], []).append(stage)
         self._expiry = context.timer("expiry", self._expire)
         self._expiry_ms: int | None = None
+        self._last_ms: int | None = None
         context.keep(self, "match")
 
     @property
@@ -54,13 +55,14 @@ class MatchPart:
             "partials": keep_partials(waiting),
             "stages": [stage.state(number) for stage in self._stages],
             "expiry_ms": self._expiry_ms,
+            "last_ms": self._last_ms,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         partials = take_partials(state["partials"])
         for stage, saved in zip(self._stages, state["stages"], strict=True):
             stage.restore(saved, partials)
-        self._expiry_ms = state["expiry_ms"]
+        self._expiry_ms, self._last_ms = state["expiry_ms"], state["last_ms"]
 
     def _receiver(self, stream: str) -> Emit:
         stages = self._by_stream[stream]
@@ -94,6 +96,7 @@ class MatchPart:
 
     def _offer(self, stages: list[Stage], event: Row) -> list[list[Row]]:
         """Show an event to the stages of its stream; the matches that each completes."""
+        self._forget_for_late(event.time)
         for stage in self._stages:
             stage.expire(event.time, stage in stages and not self._frame.compat)
         if self._frame.is_sequence:
@@ -105,6 +108,17 @@ class MatchPart:
         self._bound()
         self._plan_expiry()
         return done
+
+    def _forget_for_late(self, time_ms: int) -> None:
+        """An event that comes late does not find again what was too old already, wherever it waits.
+
+        Else it would depend on what waits in front of it, where Siddhi's look stops.
+        """
+        last_ms, self._last_ms = self._last_ms, time_ms
+        if last_ms is None or time_ms >= last_ms or self._frame.compat or self._frame.is_sequence:
+            return
+        for stage in self._stages:
+            stage.expire(last_ms, thorough=True)
 
     def _go_on(self) -> None:
         """In a sequence every event of its streams moves all states on."""
