@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 
 import msgspec
 
@@ -12,7 +13,7 @@ from cep.dropped import Dropped
 from cep.engine.native import Compiled
 from cep.engine.rows import Row
 from cep.hybrid.halves import Halves, Part, merged
-from cep.hybrid.parts import parts
+from cep.hybrid.parts import Parts, parts
 from cep.plan.nodes import Plan
 from cep.replay import BATCH_ROWS, Source, end_msc, slices
 
@@ -36,13 +37,17 @@ class Hybrid:
             PREFIX, batch_events=batch_events, may_restart=False, owner="replay", takes_late=True
         )
         self._runner = Runner(driver, options)
-        self._runner.clear()
-        found = parts(plan, driver.dialect)
         wanted = plan.derived if outputs is None else frozenset(outputs)
-        front = found.database
-        self._runner.change(front, found.passed | (wanted & front.made))
+        with ExitStack() as undone:
+            undone.callback(self.close)  # whatever cannot run leaves the database to the next
+            self._runner.clear()
+            self._halves = self._made(plan, parts(plan, driver.dialect), wanted, jit=jit)
+            undone.pop_all()
+
+    def _made(self, plan: Plan, found: Parts, wanted: frozenset[str], *, jit: bool) -> Halves:
+        self._runner.change(found.database, found.passed | (wanted & found.database.made))
         run = Compiled(found.native, outputs=wanted & found.native.made, jit=jit)
-        self._halves = Halves(plan, found, self._runner, run.start(mode="sorted"), wanted)
+        return Halves(plan, found, self._runner, run.start(mode="sorted"), wanted)
 
     @property
     def late(self) -> int:

@@ -11,7 +11,9 @@ from click.testing import CliRunner, Result
 from cep.cli.application import main
 from cep.database.dialects import SQLITE
 from cep.database.order import arrivals
+from cep.engine.placement import PlacementError
 from cep.hybrid import parts
+from cep.hybrid.replay import Hybrid
 from cep.plan import compile_rules
 
 RULES = """
@@ -64,6 +66,17 @@ def test_replay_gives_the_same_bytes(files: Path, url: str, options: tuple[str, 
     assert native.exit_code == found.exit_code == 0, found.stderr
     assert b'"stream":"Sell"' in native.stdout_bytes
     assert found.stdout_bytes == native.stdout_bytes
+
+
+def test_rules_that_cannot_run_leave_the_database_to_the_next(url: str) -> None:
+    refused = compile_rules(
+        "@reorder(max.delay='30 milliseconds') define stream A (v int);"
+        " define stream B (v int); define event Any as every B[v > 0];"
+        " from Any select seq output last every 2 events insert into P;"
+    )
+    with pytest.raises(PlacementError, match="Any depends on records"):
+        Hybrid(refused, url, jit=False)
+    Hybrid(compile_rules(RULES), url, jit=False).close()
 
 
 def test_replay_leaves_the_database_as_it_was(files: Path, tmp_path: Path) -> None:
