@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 EXTRAS ?= spark,database,dev
-JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+# Many tests wait for processes of their own: one worker more than there are cores.
+JOBS   ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 ROUNDS ?= 1
 
 BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
