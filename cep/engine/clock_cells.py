@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cep.engine.kernels.state import CLOCK, HEADER, OUT_CLOCK, OUT_ORDER, OUT_TIME, Ints
 from cep.engine.windows import native_window
 from cep.plan.change import Part, chained_part, operator_part
-from cep.plan.clocks import ClockOf, clocks
+from cep.plan.clocks import ClockOf
 from cep.plan.nodes import Chained, Event, Operator, Plan
 from cep.plan.query import Join, Query
 from cep.plan.windows import kind_of
@@ -43,11 +43,14 @@ class ClockCells:
         return f"abs(gi[0, {column}])" if column == CLOCK else f"gi[0, {column}]"
 
 
-def clock_cells(plan: Plan, is_behind: Callable[[Operator | Chained], bool | None]) -> ClockCells:
-    """Those of a plan; `is_behind` says of a part whether it is compiled behind the interpreter,
-    None being that it is not compiled.
+def clock_cells(
+    plan: Plan,
+    of_plan: Mapping[Part, ClockOf],
+    is_behind: Callable[[Operator | Chained], bool | None],
+) -> ClockCells:
+    """Those of a plan, whose clocks are given; `is_behind` says of a part whether it is compiled
+    behind the interpreter, None being that it is not compiled.
     """
-    of_plan = clocks(plan)
     numbers: dict[ClockOf, int] = {}
     of_part: dict[Part, int] = {}
     for part, of, place in _going_by_time(plan, of_plan):

@@ -84,23 +84,19 @@ class Compiled:
         """The same rules with what crosses keys `apart`."""
         if self._is_apart:
             return self
-        return Compiled(
-            self.plan,
-            outputs=self.outputs,
-            jit=self.jit,
-            seed=self.seed,
-            wide=self.wide,
-            apart=True,
-        )
+        return self._again(apart=True)
 
     def in_mode(self, mode: Mode) -> Compiled:
         """The same rules for records of a mode; PlacementError where they can't be."""
         has_one_clock = mode == "sorted" or bool(self.plan.compat)
-        is_for_all = self._is_lived or self._is_apart or not any(self.stages.mixed())
+        is_for_all = self._is_lived or self._is_apart or not self.stages.mixed
         return self if has_one_clock or is_for_all else self._lived
 
     @cached_property
     def _lived(self) -> Compiled:
+        return self._again(lived=True)
+
+    def _again(self, *, apart: bool = False, lived: bool = False) -> Compiled:
         return Compiled(
             self.plan,
             outputs=self.outputs,
@@ -108,7 +104,8 @@ class Compiled:
             interpreted=self._interpreted,
             seed=self.seed,
             wide=self.wide,
-            lived=True,
+            apart=apart,
+            lived=lived,
         )
 
     @property

@@ -71,7 +71,7 @@ def is_distributable(rules: Compiled, *, lived: bool = False) -> str | None:
         readers = stages.readers(stream.name, CROSSING)
         if readers:
             return f"{readers[0].name} reads {stream.name} across all keys"
-    if lived and any(rules.stages.mixed()):
+    if lived and rules.stages.mixed:
         return "each key has a clock of its own in a window of all keys"
     for (_, name), cell in stages.clocks.of_part.items():
         if lived and not stages.clocks.clocks[cell].is_by_key:

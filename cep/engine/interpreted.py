@@ -308,8 +308,8 @@ class InterpretedStage:
 
     def ask(self, query: OnDemandQuery) -> list[Row]:
         """The answer of an on-demand query as dictionaries."""
-        found = self.interpreter.ask(query)
-        return [dict(zip(query.schema.names, values, strict=True)) for values in found or []]
+        found, names = self.interpreter.ask(query), query.schema.names
+        return [dict(zip(names, values, strict=True)) for values in found or []]
 
     def _output(self, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
         """What was taken, as raw rows in the order it came: what time made, and the rest."""

@@ -21,7 +21,8 @@ from cep.engine.placement import (
     place,
     read,
 )
-from cep.plan.clocks import clocks
+from cep.plan.change import Part
+from cep.plan.clocks import ClockOf, clocks
 from cep.plan.nodes import Aggregation, Chained, Complex, Engine, Event, Operator, Plan, Signal
 from cep.plan.query import Query
 from cep.plan.separable import Separability, separability
@@ -29,8 +30,9 @@ from cep.plan.separable import Separability, separability
 __all__ = ["BEHIND", "CROSSING", "INTERPRETED", "KEYED", "TIMED", "Stages"]
 
 ASKED = "it was asked for"
-MIXED = "its rows leave by the clocks of their keys, which it is not compiled by"
 """Why a query is interpreted though it could be compiled."""
+MIXED = "its rows leave by the clocks of their keys, which it is not compiled by"
+"""Why one is interpreted where records were lived."""
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -62,6 +64,7 @@ class Stages:
     """The plan's operators by stage; an event's edge and its engine may lie in different ones.
 
     What a stream leads to is indexed once, so that plans of thousands of operators load in seconds.
+    `mixed` are compiled queries whose window holds rows of all keys, though each key has a clock.
     """
 
     plan: Plan
@@ -71,6 +74,7 @@ class Stages:
     _chained: Mapping[str, tuple[Chained, ...]]
     _all_readers: Mapping[str, tuple[Query | Event | Aggregation, ...]]
     clocks: ClockCells
+    mixed: tuple[str, ...]
 
     @classmethod
     def of(
@@ -86,7 +90,7 @@ class Stages:
         """
         chosen = dict.fromkeys(interpreted, ASKED)
         found = cls._of(plan, chosen, apart)
-        while lived and (more := {name: MIXED for name in found.mixed() if name not in chosen}):
+        while lived and (more := {name: MIXED for name in found.mixed if name not in chosen}):
             chosen |= more
             found = cls._of(plan, chosen, apart)
         return found
@@ -112,6 +116,7 @@ class Stages:
         readers: defaultdict[tuple[str, int], list[Query | Event]] = defaultdict(list)
         for operator, stream in reading:
             readers[stream, placement.operators[operator.name]].append(operator)
+        of_plan = clocks(plan)
         return cls(
             plan,
             placement,
@@ -119,7 +124,8 @@ class Stages:
             _grouped(plan.signals, lambda signal: signal.complex),
             _grouped(plan.chained, lambda chained: chained.complex),
             _all_readers(plan),
-            clock_cells(plan, lambda part: _is_behind(placement, part)),
+            clock_cells(plan, of_plan, lambda part: _is_behind(placement, part)),
+            tuple(_mixed(plan, placement, of_plan)),
         )
 
     @property
@@ -127,15 +133,6 @@ class Stages:
         """Columns of an int row and of a float row; clocks stand in the last ones of an int row."""
         ints, floats = row_widths(self.plan)
         return ints + len(self.clocks), floats
-
-    def mixed(self) -> Iterator[str]:
-        """Compiled queries whose window holds rows of all keys, though each key has a clock."""
-        of_plan = clocks(self.plan)
-        for query in self.plan.queries:
-            is_compiled = self.operator(query) != INTERPRETED and goes_by_time(query)
-            is_mixed = of_plan["query", query.name].is_by_key and not self.by.is_keyed(query)
-            if is_compiled and is_mixed:
-                yield query.name
 
     @property
     def by(self) -> Separability:
@@ -250,6 +247,14 @@ def _is_behind(placement: Placement, part: Operator | Chained) -> bool | None:
         return placement.engines[part.engine] == BEHIND
     stage = placement.operators[part.name]
     return None if stage == INTERPRETED else stage == BEHIND
+
+
+def _mixed(plan: Plan, placement: Placement, of_plan: Mapping[Part, ClockOf]) -> Iterator[str]:
+    for query in plan.queries:
+        is_compiled = placement.operators[query.name] != INTERPRETED and goes_by_time(query)
+        is_mixed = of_plan["query", query.name].is_by_key and not placement.by.is_keyed(query)
+        if is_compiled and is_mixed:
+            yield query.name
 
 
 def _all_readers(plan: Plan) -> dict[str, tuple[Query | Event | Aggregation, ...]]:

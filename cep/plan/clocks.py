@@ -6,7 +6,7 @@ per key; all else has one clock. A clock follows the sources that the operator's
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cep.plan.change import Part, written_by
@@ -58,18 +58,24 @@ def clocks(plan: Plan) -> dict[Part, ClockOf]:
         )
         sources = _of_engine(plan, engine.name, followed)
         found["engine", engine.name] = ClockOf(sources, is_by_key=is_by_key)
+    reached: dict[str, frozenset[str]] = {}
     for partition in plan.partitions:
-        own = (query for query in plan.queries if query.partition == partition.name)
+        own = [query for query in plan.queries if query.partition == partition.name]
+        reached[partition.name] = _reached_by_all(partition, own)
         sources = frozenset().union(*(_read_by(query, followed) for query in own))
         found["partition", partition.name] = ClockOf(
             sources, is_by_key=divides_by_key(partition, held)
         )
     for operator in plan.operators:
         match operator:
-            case Query():
+            case Query(partition=None):
                 read = _read_by(operator, followed)
-                clock = _clock(read, _keys_of_query(plan, operator, held))
-                found["query", operator.name] = clock
+                found["query", operator.name] = _clock(read, _keys_of_query(operator, held))
+            case Query(partition=str(name)):
+                is_by_key = found["partition", name].is_by_key
+                is_by_key &= not reached[name].intersection(_taken(operator))
+                read = _read_by(operator, followed)
+                found["query", operator.name] = _clock(read, NOWHERE if is_by_key else None)
             case Event():
                 read = followed[operator.source]
                 found["event", operator.name] = _clock(read, _keys_of_event(operator, held))
@@ -127,11 +133,10 @@ def _taken(query: Query) -> frozenset[str]:
     return frozenset(one.stream for one in query.inputs if one.holder in holders)
 
 
-def _reached_by_all(plan: Plan, partition: Partition) -> frozenset[str]:
-    """What brings rows to every instance of a partition: streams of which it divides none, and
-    inner ones that follow from them.
+def _reached_by_all(partition: Partition, own: Sequence[Query]) -> frozenset[str]:
+    """What brings rows to every instance of a partition, whose queries are given: streams that it
+    does not divide, and inner ones that follow from them.
     """
-    own = [query for query in plan.queries if query.partition == partition.name]
     inner = {
         name
         for query in own
@@ -165,13 +170,10 @@ def _keys_of_event(event: Event, held: Held) -> frozenset[int] | None:
     return held[event.source] if looks_by_key(event, held) else None
 
 
-def _keys_of_query(plan: Plan, query: Query, held: Held) -> frozenset[int] | None:
-    """The attributes that hold the key by which a query works; None: by no key."""
-    partition = next((one for one in plan.partitions if one.name == query.partition), None)
-    if partition is not None:
-        reached = _reached_by_all(plan, partition)
-        is_by_key = divides_by_key(partition, held) and not reached.intersection(_taken(query))
-        return NOWHERE if is_by_key else None
+def _keys_of_query(query: Query, held: Held) -> frozenset[int] | None:
+    """The attributes that hold the key by which a query outside of partitions works; None: by no
+    key.
+    """
     if not isinstance(query.input, StreamInput):
         return None
     window, keys = query.input.window, held.get(query.input.stream, NOWHERE)
