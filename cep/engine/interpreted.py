@@ -134,9 +134,10 @@ class InterpretedStage:
         return [now_ms or 0 for now_ms in shown]
 
     def feed(
-        self, rows: Rows, causes: Ints, records: Ints, objects: list[Any]
+        self, rows: Rows, causes: Ints, records: Ints, followed: Ints, objects: list[Any]
     ) -> tuple[OutputRows, OutputRows]:
-        """Take rows; `records` are the cells of all records so far unseen.
+        """Take rows; `records` are the cells of all records so far unseen, `followed` the place
+        among them of the one that each row follows from.
 
         Gives what was due before each record, and what each row caused, which has in place of its
         order the row's number among `causes`.
@@ -145,14 +146,13 @@ class InterpretedStage:
         """
         passed = 0
         values_of = self.decoder.values(rows)
-        places = np.searchsorted(records[:, OUT_ORDER], rows.ints[:, OUT_ORDER])
         for stream, cause, time, order, clock_at, place, values in zip(
             rows.ints[:, OUT_STREAM].tolist(),
             causes.tolist(),
             rows.ints[:, OUT_TIME].tolist(),
             rows.ints[:, OUT_ORDER].tolist(),
             rows.ints[:, OUT_CLOCK].tolist(),
-            places.tolist(),
+            followed.tolist(),
             values_of,
             strict=True,
         ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Many
-from contextlib import nullcontext
+from contextlib import ExitStack
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from cep.dropped import Dropped
 from cep.engine.clock_cells import stream_numbers, tell_clocks
 from cep.engine.clocks import Clocks
 from cep.engine.compiled import Compiled, Seed
+from cep.engine.elsewhere import Elsewhere
 from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.kernels.state import (
     OUT_KEY,
@@ -54,6 +55,7 @@ class Run:
         numbers = {name: rules.ids.of(name) for name in streams}
         others = stream_numbers(self._cells, numbers)
         self.clocks = Clocks(mode, streams, others, has_one=bool(rules.plan.compat))
+        self.elsewhere = Elsewhere(rules.plan, rules.ids, len(self._cells))
         self.strings = Strings(rules.literals)
         self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
         by = rules.stages.by
@@ -234,7 +236,10 @@ class Run:
         first = self.handed_on
         self.handed_on += len(orders)
         rows.ints[:, OUT_ORDER] = first + np.arange(len(orders))
-        with nullcontext() if self.interpreted is None else self.interpreted.placed(orders, first):
+        with ExitStack() as meanwhile:
+            meanwhile.enter_context(self.elsewhere.numbered(orders, first))
+            if self.interpreted is not None:
+                meanwhile.enter_context(self.interpreted.placed(orders, first))
             found = self._feed(rows)
         found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER] - first]
         self.next_order = int(orders[-1]) + 1
@@ -366,7 +371,7 @@ class Run:
         if len(rows):
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
-        self.clocks.mark(rows.ints)
+        self.elsewhere.mark(self.clocks, rows.ints)
         return self._feed_assigned(rows)
 
     def _feed_assigned(self, rows: InputRows) -> list[OutputRows]:
@@ -470,7 +475,10 @@ class Run:
         assert self.interpreted is not None
         places = sequence.taken(self._passed[INTERPRETED], self._direct[INTERPRETED])
         taken = self._of(sequence.at(places))
-        timed, caused = self.interpreted.feed(taken, places, rows.ints, self.encoder.objects)
+        records, followed = self.elsewhere.records(rows.ints, taken.ints[:, OUT_ORDER])
+        timed, caused = self.interpreted.feed(
+            taken, places, records, followed, self.encoder.objects
+        )
         sequence = sequence.spliced([caused], INTERPRETED)
         return sequence.preceded(timed, TIMED)
 

@@ -6,7 +6,7 @@ What a database cannot run by its nature, binding events above all, is fed with 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cep.database.dialects import Dialect
@@ -15,10 +15,10 @@ from cep.database.program import build, prepared
 from cep.database.windows import is_written
 from cep.engine.chunks import Chunks, makes_one
 from cep.engine.placement import written
-from cep.plan.clocks import clocks
-from cep.plan.nodes import Event, Operator, Origin, Plan
+from cep.plan.clocks import clocks, followed_sources
+from cep.plan.keys import NOWHERE, fed_from_outside, key_attributes
+from cep.plan.nodes import Elsewhere, Event, Operator, Origin, Plan, Stream
 from cep.plan.query import Query
-from cep.plan.separable import fed_from_outside
 from cep.plan.steps import Window
 from cep.plan.windows import kind_of
 
@@ -57,12 +57,22 @@ def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
             break
         refused |= more
     made = {one.target for one in own if isinstance(one, Query) and one.target is not None}
-    behind = fed_from_outside(plan, made)
     front = tuple(s for s in plan.streams if s.origin is Origin.SOURCE or s.name in made)
     return Parts(
         replace(plan, streams=front, operators=tuple(own)),
-        replace(plan, streams=behind, operators=tuple(rest)),
+        replace(plan, streams=_fed(plan, made), operators=tuple(rest)),
         refused,
+    )
+
+
+def _fed(plan: Plan, made: Collection[str]) -> tuple[Stream, ...]:
+    """The streams of our engine's half; what the database makes keeps the clocks of its records."""
+    held, followed = key_attributes(plan), followed_sources(plan)
+    return tuple(
+        replace(one, elsewhere=Elsewhere(followed[one.name], held.get(one.name, NOWHERE)))
+        if one.name in made
+        else one
+        for one in fed_from_outside(plan, made)
     )
 
 
@@ -78,9 +88,18 @@ def _by_clocks(plan: Plan, *, lived: bool) -> dict[str, str]:
     ]
     if any(stream.reorder is not None for stream in plan.streams):
         return dict.fromkeys(timed, "rows that wait for their order move its clock later")
-    of_plan = clocks(plan)
-    of_keys = (name for name in timed if lived and of_plan["query", name].is_by_key)
-    return dict.fromkeys(of_keys, "its windows have a clock per key, and a database has one of all")
+    if not lived:
+        return {}
+    of_plan, found = clocks(plan), {}
+    everything = frozenset(stream.name for stream in plan.sources)
+    for name in timed:
+        clock = of_plan["query", name]
+        if clock.is_by_key:
+            found[name] = "its windows have a clock per key, and a database has one of all"
+        elif clock.sources != everything:
+            follows = ", ".join(sorted(clock.sources))
+            found[name] = f"its clock follows {follows} alone, and a database's every record"
+    return found
 
 
 def _may_split(window: Window) -> bool:

@@ -78,7 +78,7 @@ class Hybrid:
         self._runner.close()
 
     def _batch(self, sources: Sequence[Source]) -> list[Row]:
-        rows = [_part(one) for one in sources]
+        rows = [part_of(one) for one in sources]
         made = self._halves.front(rows)
         lines = merged(self._halves.lines(made), self._halves.behind(rows, made))
         return [row for _, row in lines]
@@ -87,7 +87,8 @@ class Hybrid:
 _encode = msgspec.json.Encoder().encode
 
 
-def _part(source: Source) -> Part:
+def part_of(source: Source) -> Part:
+    """The rows of a source, at their places in the order of all."""
     columns = {name: source.table[name] for name in source.stream.schema.names}
     times = source.table["time_msc"].to_numpy()
     return Part(source.stream.name, source.order, times, columns)

@@ -60,11 +60,14 @@ class InterpretedRun:
         names = self.interpreter.plan.stream(stream).schema.names
         return self.push(stream, time_ms, [row[name] for name in names])
 
-    def advance(self, time_ms: int) -> list[OutputRow]:
-        """Take a watermark of all keys: what is due by then happens, and what comes is late."""
+    def advance(self, time_ms: int, *, is_complete: bool = True) -> list[OutputRow]:
+        """Take a watermark of all keys: what is due by then happens, and what comes is late.
+
+        Without `is_complete` it is somebody's own clock, which makes nothing late.
+        """
         if self.interpreter.now_ms is None:
             self.interpreter.start(time_ms)  # told before the first record, it is the beginning
-        self.interpreter.advance(time_ms, is_complete=True)
+        self.interpreter.advance(time_ms, is_complete=is_complete)
         return self._taken()
 
     def tell(

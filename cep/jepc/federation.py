@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from cep.dropped import Dropped
 from cep.jepc.errors import QueryError, is_a
 from cep.jepc.provider import Event, Provider, Result, newest_after
+from cep.plan.keys import fed_from_outside
 from cep.plan.nodes import Plan
 from cep.plan.query import Query
-from cep.plan.separable import fed_from_outside
 
 Choose = Callable[[Query], str]
 """Which provider a query goes to, by name."""

@@ -19,7 +19,7 @@ from cep.plan.keys import (
     key_attributes,
     looks_by_key,
 )
-from cep.plan.nodes import Complex, Event, Origin, Partition, Plan
+from cep.plan.nodes import Complex, Event, Origin, Partition, Plan, Stream
 from cep.plan.outlets import streams_filled
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Holder
@@ -45,7 +45,7 @@ def clocks(plan: Plan) -> dict[Part, ClockOf]:
     what `define` makes comes first.
     """
     held, followed = key_attributes(plan), followed_sources(plan)
-    everything = frozenset(stream.name for stream in plan.sources)
+    everything = frozenset().union(*map(_moving, plan.sources))
     found: dict[Part, ClockOf] = {
         ("trigger", one.name): ClockOf(everything) for one in plan.triggers
     }
@@ -90,8 +90,8 @@ def followed_sources(plan: Plan) -> dict[str, Sources]:
     """By stream and named window: the sources that its rows come from."""
     names = [*(stream.name for stream in plan.streams), *(window.name for window in plan.windows)]
     found: dict[str, Sources] = {name: frozenset() for name in names}
-    found |= {stream.name: frozenset((stream.name,)) for stream in plan.sources}
-    everything = frozenset(stream.name for stream in plan.sources)
+    found |= {stream.name: _moving(stream) for stream in plan.sources}
+    everything = frozenset().union(*map(_moving, plan.sources))
     found |= {s.name: everything for s in plan.streams if s.origin is Origin.TRIGGER}
     before: dict[str, Sources] = {}
     while before != found:
@@ -100,6 +100,11 @@ def followed_sources(plan: Plan) -> dict[str, Sources]:
             if written in found:
                 found[written] |= sources
     return found
+
+
+def _moving(source: Stream) -> Sources:
+    """The sources whose records move the clocks of a source's rows."""
+    return frozenset((source.name,)) if source.elsewhere is None else source.elsewhere.sources
 
 
 def _flow(plan: Plan, found: dict[str, Sources]) -> Iterator[tuple[str, Sources]]:

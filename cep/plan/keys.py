@@ -6,13 +6,15 @@ on what queries group by, so that no query changes how another runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from cep.plan.expressions import Column, Expression
 from cep.plan.nodes import (
     Complex,
     Event,
     Operator,
+    Origin,
     Partition,
     Plan,
     Signal,
@@ -45,6 +47,8 @@ def key_position(source: Stream) -> int | None:
 
 def declared_at(source: Stream) -> Positions:
     """Where the rows of a source hold their key."""
+    if source.elsewhere is not None:
+        return source.elsewhere.key_positions
     position = key_position(source)
     return NOWHERE if position is None else frozenset((position,))
 
@@ -59,6 +63,18 @@ def key_attributes(plan: Plan) -> dict[str, Positions]:
         for stream, positions in _put(operator, held):
             held[stream] = held.get(stream, positions) & positions
     return {stream: positions for stream, positions in held.items() if positions}
+
+
+def fed_from_outside(plan: Plan, names: Collection[str]) -> tuple[Stream, ...]:
+    """The streams of a plan, those named as sources, under the key that they inherit."""
+    held = key_attributes(plan)
+
+    def source(stream: Stream) -> Stream:
+        positions = held.get(stream.name)
+        key = stream.schema.names[min(positions)] if positions else stream.key
+        return replace(stream, origin=Origin.SOURCE, key=key)
+
+    return tuple(source(one) if one.name in names else one for one in plan.streams)
 
 
 def _put(operator: Operator, held: Held) -> list[tuple[str, Positions]]:

@@ -61,11 +61,24 @@ class Reorder:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Where a source that another engine makes of the same records comes from.
+
+    Its rows have the clocks of the record of `sources` that they follow from, and are late with it;
+    `key_positions` are its attributes that hold that record's key.
+    """
+
+    sources: frozenset[str]
+    key_positions: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A named, typed sequence of rows; every row has a time in ms UTC beside its attributes.
 
     `on_error`: what happens to a row that makes a reader fail: it is logged, or goes to the fault
     stream `!name`. `key` is the text attribute of a source whose values have clocks of their own.
+    `elsewhere` is of a source that another engine makes.
     """
 
     name: str
@@ -74,6 +87,7 @@ class Stream:
     on_error: Literal["log", "stream"] = "log"
     reorder: Reorder | None = None
     key: str | None = None
+    elsewhere: Elsewhere | None = None
 
 
 def usual_key(schema: Schema) -> str | None:

@@ -7,8 +7,8 @@ keyed has one clock.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from cep.plan.expressions import Column, Expression, InTable, walk
 from cep.plan.keys import (
@@ -26,11 +26,9 @@ from cep.plan.nodes import (
     Complex,
     Event,
     Operator,
-    Origin,
     Plan,
     Ref,
     Signal,
-    Stream,
     ValueKey,
     leaves,
 )
@@ -96,18 +94,6 @@ def separability(plan: Plan) -> Separability:
     if not keys or not _works_by_key(plan):
         return Separability({}, frozenset(), frozenset())
     return _Analysis(plan, keys).run()
-
-
-def fed_from_outside(plan: Plan, names: Collection[str]) -> tuple[Stream, ...]:
-    """The streams of a plan, those named as sources, under the key that they inherit."""
-    columns = separability(plan).key_columns
-
-    def source(stream: Stream) -> Stream:
-        held = columns.get(stream.name)
-        key = stream.schema.names[min(held)] if held else stream.key
-        return replace(stream, origin=Origin.SOURCE, key=key)
-
-    return tuple(source(one) if one.name in names else one for one in plan.streams)
 
 
 def _works_by_key(plan: Plan) -> bool:

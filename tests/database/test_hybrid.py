@@ -129,8 +129,16 @@ def test_a_window_with_a_clock_per_key_runs_on_our_engine_as_it_is_lived() -> No
     assert [query.name for query in sorted_.database.queries] == ["query1", "query2", "query3"]
     assert [query.name for query in lived.database.queries] == ["query1", "query2"]
     assert "a clock per key" in lived.why["query3"]
+
+
+def test_a_clock_that_not_every_record_moves_runs_on_our_engine_as_it_is_lived() -> None:
     common = RULES.replace("n group by symbol", "n")
-    assert "query3" not in parts(compile_rules(common, "rules"), SQLITE, lived=True).why
+    why = parts(compile_rules(common, "rules"), SQLITE, lived=True).why
+    assert why["query3"] == "its clock follows Tick alone, and a database's every record"
+    alone = common.replace("every Deal[magic == 7]", "every Tick[bid == 7.0]").replace(
+        "define stream Deal (symbol string, magic long);", ""
+    )
+    assert "query3" not in parts(compile_rules(alone, "rules"), SQLITE, lived=True).why
 
 
 def test_a_trigger_fires_on_our_engine(files: Path) -> None:

@@ -10,7 +10,7 @@ from loguru import logger
 from tests.metamorphic.faults import FAULTS, Fault
 from tests.metamorphic.triples import triple, verdict
 
-WITHIN = 500
+WITHIN = 600
 
 
 @pytest.fixture(autouse=True)

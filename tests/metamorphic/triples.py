@@ -24,6 +24,7 @@ from tests.metamorphic.ways import (
     DATABASES,
     END,
     INTERPRETED,
+    OWN,
     RECORDS_ONLY,
     RELOADED,
     TOLD,
@@ -135,6 +136,8 @@ def triple(seed: int, asked: str | None = None) -> Triple:
     if way in RECORDS_ONLY:
         steps = tuple(step for step in steps if is_record(step) or step[0] == END)
         mode = "sorted" if way in DATABASES or not is_late(steps) else "lived"
+    if way == "behind a database" and mode == "sorted":
+        mode, steps = "lived", told_among(Random(f"told {seed}"), steps)
     return Triple(seed, asked, way, way, mode, before, before, steps)
 
 
@@ -153,7 +156,7 @@ def told_among(random: Random, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Perhaps with watermarks of keys, as a program gives them for some or terminals for theirs."""
     kind = random.choice(("", "keys", "terminals"))
     if not kind:
-        return tuple(steps)
+        return own_among(random, steps)
     marks, found = Watermarks(), list[Step]()
     for step in steps:
         if random.random() < TOLD_SHARE:
@@ -163,6 +166,20 @@ def told_among(random: Random, steps: Sequence[Step]) -> tuple[Step, ...]:
         if is_record(step) and (key := step[2]["k"]) is not None:
             marks.published(random.choice(TERMINALS[key]), key)
     return tuple(found)
+
+
+def own_among(random: Random, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Perhaps with the clock of who stores the records, which may be far ahead of them."""
+    if random.random() < 0.5:
+        return tuple(steps)
+    found = list[Step]()
+    ahead_ms = random.choice((0, 150, 3_000, 1_000_000))
+    for step in steps:
+        if random.random() < TOLD_SHARE / 2:
+            found.append((OWN, step[1] + ahead_ms, None))
+        found.append(step)
+    ended_msc = max(at for _, at, _ in found)
+    return (*found[:-1], (END, ended_msc, None))
 
 
 def _of_keys(random: Random, at: int) -> Iterator[Step]:

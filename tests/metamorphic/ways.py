@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from cep.clocks import Mode
+from cep.database.drivers import connect
+from cep.database.runner import Options, Runner
 from cep.engine.change import changed, compiled_for
 from cep.engine.distributed import Merge, is_distributable, run_part
 from cep.engine.encode import InputRows
@@ -22,7 +24,9 @@ from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
-from cep.hybrid.replay import Hybrid
+from cep.hybrid import Halves, merged, parts
+from cep.hybrid import Line as Placed
+from cep.hybrid.replay import Hybrid, part_of
 from cep.inputs.types import ARROW
 from cep.interpreter.change import changed as take_over
 from cep.interpreter.run import InterpretedRun
@@ -36,13 +40,17 @@ END = "end"
 TOLD = "told"
 """The stream of a watermark of some keys: `keys`, `is_complete`, and `common_msc`, up to when all
 that is told of has come (None: nobody says so)."""
+OWN = "own clock"
+"""The stream of a step by which time passes on the clock of who stores the records."""
 Step = tuple[str, int, dict[str, Any] | None]
-"""A record or a watermark of keys; without a row time passes (stream "") or the input ends."""
+"""A record or a watermark of keys; without a row time passes (stream "" or `OWN`), or the input
+ends.
+"""
 
 
 def is_record(step: Step) -> bool:
     """Whether it is a record, not time that passes."""
-    return step[0] not in ("", END, TOLD)
+    return step[0] not in ("", OWN, END, TOLD)
 
 
 RELOADED_SHARE = 0.1
@@ -209,7 +217,7 @@ def database(case: Case, url: str = "sqlite://") -> list[Line]:
     """The queries in a database, in batches of some size, the rest on our engine behind it."""
     if case.mode != "sorted":
         raise RefusedError("a replay is of records in the order of time")
-    if not (records := sources(case.plan, case.steps)):
+    if not (records := sources(case.plan, enumerate(case.steps))):
         return []
     with closing(
         Hybrid(case.plan, url, jit=False, batch_events=case.random.choice((1, 3, 1_000)))
@@ -217,6 +225,57 @@ def database(case: Case, url: str = "sqlite://") -> list[Line]:
         made = list(run.replay(records, until_msc=case.steps[-1][1]))
     rows = [json.loads(line) for lines in made for line in lines]
     return [Line(-1, row["stream"], row) for row in rows]
+
+
+def behind(case: Case) -> list[Line]:
+    """The same as it is lived, as in a daemon: our engine is told how time passes."""
+    if case.mode != "lived":
+        raise RefusedError("a daemon's records are lived")
+    lines: list[Line] = []
+    with closing(_Behind(case)) as run:
+        for n, step in enumerate(case.steps):
+            lines += run.take(n, step)
+        return lines + run.rest()
+
+
+class _Behind:
+    """Both halves of a plan at work on batches that end anywhere."""
+
+    def __init__(self, case: Case) -> None:
+        self._plan, self._random = case.plan, case.random
+        driver = connect("sqlite://")
+        found = parts(case.plan, driver.dialect, lived=True)
+        self._runner = Runner(driver, Options(may_restart=False, takes_late=True))
+        wanted = case.plan.derived
+        self._runner.change(found.database, found.passed | (wanted & found.database.made))
+        self._run = Compiled(found.native, outputs=wanted & found.native.made, jit=False).start()
+        self._halves = Halves(case.plan, found, self._runner, self._run, wanted)
+        self._waiting: list[tuple[int, Step]] = []
+
+    def take(self, n: int, step: Step) -> list[Line]:
+        """What a step leads to, and what has waited before it."""
+        if not is_record(step):
+            waiting = self.rest()
+            told = _told(self._run, n, step)
+            return [*waiting, *_placed(self._halves.numbered(told))]
+        self._waiting.append((n, step))
+        return self.rest() if self._random.random() < 0.3 else []
+
+    def rest(self) -> list[Line]:
+        """What those that wait lead to."""
+        if not (records := sources(self._plan, self._waiting)):
+            return []
+        self._waiting = []
+        rows = [part_of(one) for one in records]
+        made = self._halves.front(rows)
+        return _placed(merged(self._halves.lines(made), self._halves.behind(rows, made)))
+
+    def close(self) -> None:
+        self._runner.close()
+
+
+def _placed(lines: Iterable[Placed]) -> list[Line]:
+    return [Line(place[0], row["stream"], row) for place, row in lines]
 
 
 def duckdb(case: Case) -> list[Line]:
@@ -234,7 +293,7 @@ def spark(case: Case) -> list[Line]:
     rules = Compiled(case.plan, jit=False)
     if (why := is_distributable(rules)) is not None:
         raise RefusedError(why)
-    records = sources(case.plan, case.steps)
+    records = sources(case.plan, enumerate(case.steps))
     if not are_in_order(records):
         raise RefusedError("records that may be late run in sequence")
     with TemporaryDirectory() as folder:
@@ -251,6 +310,7 @@ COMPILED: dict[str, Way] = {
     "native restored": native_restored,
     "by key": by_key,
     "database": database,
+    "behind a database": behind,
 }
 SLOW: dict[str, Way] = {"machine code": machine, "taken over": taken_over}
 RELOADED: dict[str, tuple[str, Way]] = {
@@ -269,11 +329,11 @@ RECORDS_ONLY = DATABASES | BY_KEY
 """They take records and the end of the input, no time that passes between them."""
 
 
-def sources(plan: Plan, steps: Sequence[Step]) -> list[Source]:
-    """The records as replay reads them from files."""
-    found = []
+def sources(plan: Plan, steps: Iterable[tuple[int, Step]]) -> list[Source]:
+    """The records at their places as replay reads them from files."""
+    steps, found = list(steps), []
     for stream in plan.sources:
-        own = [(n, at, row) for n, (name, at, row) in enumerate(steps)
+        own = [(n, at, row) for n, (name, at, row) in steps
                if name == stream.name and row is not None]  # fmt: skip
         columns = {"time_msc": pa.array([at for _, at, _ in own], pa.int64())}
         for one in stream.schema.attributes:
@@ -287,7 +347,8 @@ def sources(plan: Plan, steps: Sequence[Step]) -> list[Source]:
 def _interpreted(run: InterpretedRun, n: int, step: Step) -> list[Line]:
     stream, at, row = step
     if row is None:
-        made = run.end(at) if stream == END else run.advance(at)
+        complete = stream != OWN
+        made = run.end(at) if stream == END else run.advance(at, is_complete=complete)
     elif stream == TOLD:
         made = run.tell(row["keys"], at, row["common_msc"], is_complete=row["is_complete"])
     else:
@@ -296,13 +357,19 @@ def _interpreted(run: InterpretedRun, n: int, step: Step) -> list[Line]:
 
 
 def _native(run: Run, n: int, step: Step) -> list[Line]:
+    if is_record(step):
+        return _lines(run.feed(_encoded(run, [(n, step)])))
+    return _lines(_told(run, n, step))
+
+
+def _told(run: Run, n: int, step: Step) -> Rows:
+    """Take a step that is no record."""
     stream, at, row = step
     if row is None:
-        return _lines(run.end(at, n) if stream == END else run.advance(at, n, is_complete=True))
-    if stream == TOLD:
-        run.watermarks.clock_msc = row["common_msc"]
-        return _lines(run.tell(Telling(at, row["keys"], row["is_complete"]), n))
-    return _lines(run.feed(_encoded(run, [(n, step)])))
+        complete = stream != OWN
+        return run.end(at, n) if stream == END else run.advance(at, n, is_complete=complete)
+    run.watermarks.clock_msc = row["common_msc"]
+    return run.tell(Telling(at, row["keys"], row["is_complete"]), n)
 
 
 def _lines(rows: Rows) -> list[Line]:
