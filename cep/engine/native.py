@@ -299,7 +299,12 @@ class Run:
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
-        return self._made_by(self.interpreted.wall(time_msc, place, objects))
+        before_msc = self.interpreted.interpreter.now_ms
+        made = self.interpreted.wall(time_msc, place, objects)
+        now_msc = self.interpreted.interpreter.now_ms
+        if now_msc is not None and now_msc != before_msc:
+            self.clocks.pass_time(now_msc)
+        return self._made_by(made)
 
     def tell(self, told: Telling, order: int) -> Rows:
         """Take a watermark, which `order` is the place of.

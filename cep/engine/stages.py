@@ -238,7 +238,9 @@ class Stages:
         """Whether anything is left to the interpreter: queries, or what only it can hold."""
         plan = self.plan
         held = (plan.tables, plan.windows, plan.triggers, plan.aggregations)
-        return bool(self.placement.reasons or any(held) or any(s.reorder for s in plan.streams))
+        waits = plan.playback is not None and plan.playback.idle_ms is not None
+        waits |= any(stream.reorder is not None for stream in plan.streams)
+        return bool(self.placement.reasons or any(held) or waits)
 
 
 def _is_behind(placement: Placement, part: Operator | Chained) -> bool | None:

@@ -58,6 +58,7 @@ class Shared:
 
     With `playback` the times of the rows drive the clocks; `clock` is the one where there is one
     for all. `of_plan` says where each part stands in the file, and by which clock it goes.
+    `uuid_names` says by query what its own names follow from.
     `streams` holds the junctions of streams and of named windows. `wall_ms` is the wall's clock,
     where it has been told. `common` is what all partition keys of a place share in Siddhi's mode;
     no snapshot has it.
@@ -72,12 +73,14 @@ class Shared:
         clock: Clock | None = None,
         lateness: Lateness | None = None,
         of_plan: Mapping[Part, tuple[int, ClockOf]] | None = None,
+        uuid_names: Mapping[str, str] | None = None,
     ) -> None:
         self.lateness = Lateness() if lateness is None else lateness
         self.clock = Clock() if clock is None else clock
         has_keys = playback and not compat and self.lateness.mode == "lived"
         self.clocks = Clocks(self.lateness, None if has_keys else self.clock)
         self.of_plan = of_plan or {}
+        self.uuid_names = uuid_names or {}
         self.compat = compat
         self.playback = playback
         self.wall_ms: int | None = None

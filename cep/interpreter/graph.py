@@ -26,6 +26,7 @@ from cep.plan.change import Part
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, NamedWindow, Plan
 from cep.plan.query import Query
+from cep.plan.uuid_names import uuid_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class Graph:
         compat = plan.compat == "siddhi"
         clock = SiddhiClock() if compat else Clock()
         of_plan = {part: (n, of) for n, (part, of) in enumerate(clocks(whole or plan).items())}
-        self.shared = Shared(compat, playback, clock, lateness, of_plan)
+        names = uuid_names(whole or plan)
+        self.shared = Shared(compat, playback, clock, lateness, of_plan, names)
         self.shared.keys = KeySlots(plan)
         self.partitions: dict[str, RunningPartition] = {}
         self.reorder: dict[str, ReorderStage] = {}

@@ -32,7 +32,8 @@ class RunningQuery:
         self, query: Query, context: Context, stream: FindStream, callbacks: list[QueryCallback]
     ) -> None:
         self.name = query.name
-        context = context.owned_by(_owner(query)).wanting(query.output.events)
+        owner = context.shared.uuid_names.get(query.name, query.name)
+        context = context.owned_by(owner).wanting(query.output.events)
         context = context.going_by("query", query.name)
         self._shared = context.shared
         publisher = Publisher(callbacks, make_write(query.output, stream, context))
@@ -53,12 +54,6 @@ class RunningQuery:
             self._limiter.start(self._shared.wall_ms)
         if self._start is not None:
             self._start(time_ms)
-
-
-def _owner(query: Query) -> str:
-    """A query by what it reads and writes: its name may be its place in the file."""
-    read = ", ".join(source.stream.rpartition("#")[2] for source in query.inputs)
-    return f"{read} -> {query.target or query.name}"
 
 
 def _make_source(

@@ -82,6 +82,11 @@ class InterpretedRun:
         self.interpreter.end(time_ms)
         return self._taken()
 
+    def wall(self, time_ms: int) -> list[OutputRow]:
+        """Say what the wall's clock shows; see `Interpreter.wall`."""
+        self.interpreter.wall(time_ms)
+        return self._taken()
+
     @property
     def dropped(self) -> Dropped:
         """What was dropped so far."""

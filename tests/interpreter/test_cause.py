@@ -66,6 +66,24 @@ def test_other_rules_change_no_name() -> None:
         assert of(more, stream) == of(alone, stream) != []
 
 
+@pytest.mark.parametrize(
+    ("before", "source", "is_same"),
+    [
+        ("from S select * insert into T; ", "T", True),
+        ("from S select * insert into T; from T select k, v insert into U; ", "U", True),
+        ("from S[v > 0] select * insert into T; ", "T", False),
+        ("from S select * insert into T; from S[v > 3] select * insert into T; ", "T", False),
+    ],
+)
+def test_a_stream_that_is_passed_on_as_it_is_changes_no_name(
+    before: str, source: str, is_same: bool
+) -> None:
+    alone = interpreted(compile_rules(STREAMS + NAMED))
+    behind = interpreted(compile_rules(STREAMS + before + NAMED.replace("S ", f"{source} ")))
+    ids, others = ({row["id"] for row in of(found, "Named")} for found in (alone, behind))
+    assert (ids == others, bool(ids & others)) == (is_same, is_same)
+
+
 def test_a_further_column_changes_no_name() -> None:
     """Of the several rows that one record makes."""
     text = "from S#window.lengthBatch(2) select k, UUID() as id insert into Named;"

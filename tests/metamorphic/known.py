@@ -27,12 +27,6 @@ class Known:
 
 KNOWN: tuple[Known, ...] = (
     Known(
-        "names by UUID()",
-        "they follow from what a query reads and fills; behind an identity query it reads another",
-        lambda one: one.change == "identity" and "UUID()" in one.added,
-        seed=301,
-    ),
-    Known(
         "snapshots by value",
         "as in Siddhi, a snapshot lets go of the row that is equal to the one that leaves, which no"
         " row is when a column holds the time or a name of its own",
