@@ -49,10 +49,6 @@ def date_of(day: int) -> str:
     return (_EPOCH + datetime.timedelta(days=day)).isoformat()
 
 
-def day_of(date: str) -> int:
-    return (datetime.date.fromisoformat(date) - _EPOCH).days
-
-
 def partition(stream: str, date: str, symbol: str) -> Path:
     """Folder of one day of one symbol, relative to the archive."""
     return Path(stream) / f"date={date}" / f"symbol={encode_name(symbol)}"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 LOTS_DEFAULT = 0.1
-VALID_SECONDS_DEFAULT = 60
 
 
 @dataclass(frozen=True, slots=True)

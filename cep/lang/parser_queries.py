@@ -33,7 +33,6 @@ MISPLACED = {
 }
 """What to do about words that stand elsewhere, or in other languages."""
 GROUP_HINT = "select the expression into a stream first, then group that stream"
-ORDER_HINT = "`order by` takes attributes of the output, each `asc` or `desc`"
 RATE_HINT = "for example `output last every 5 sec` or `output every 10 events`"
 
 

@@ -48,11 +48,6 @@ class Report:
     new: tuple[Fate, ...]
     dropped: tuple[Fate, ...]
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether everything goes on."""
-        return not (self.reset or self.new or self.dropped)
-
     def __str__(self) -> str:
         groups = (("kept", self.kept), ("reset", self.reset), ("new", self.new))
         titled = (*groups, ("dropped", self.dropped))

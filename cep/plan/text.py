@@ -159,11 +159,6 @@ class Speech:
         return f"{aggregate.function}({self.listed(aggregate.arguments)})"
 
 
-def aggregate_text(aggregate: Aggregate, slots: tuple[str, ...] = ()) -> str:
-    """An aggregate over the rows of the window."""
-    return Speech(slots=slots).aggregate(aggregate)
-
-
 def expression_text(
     expression: Expression,
     aggregates: tuple[Aggregate, ...] = (),

@@ -27,7 +27,6 @@ ENGINE_KEYED = 4
 ENGINE_QUEUE = 5
 ENGINE_ENTERED = 6
 ENGINE_CHAIN = 7
-ENGINE_SIZE = 8
 
 # A simple event definition (or a chained complex event).
 DEF_NUMBER = 0
