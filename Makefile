@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 EXTRAS ?= spark,database,dev
-# Many tests wait for processes of their own: one worker more than there are cores.
-JOBS   ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+# Many tests wait for processes of their own: two workers for each core.
+JOBS   ?= $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 2))
 ROUNDS ?= 1
 
 BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
@@ -11,6 +11,9 @@ BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 te
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
+
+# The tests start hundreds of processes, each of which would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: demo test test-all explore check bench bench-quick mutants clean help
