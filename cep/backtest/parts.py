@@ -16,9 +16,11 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from cep.backtest.records import encoded, ingest_of, order_of
+from cep.archive import File
+from cep.backtest.records import ingest_of, order_of
 from cep.backtest.selection import Selection
 from cep.backtest.slices import SLICE_ROWS, sliced
+from cep.backtest.told import Told
 from cep.dropped import Ended, nobody
 from cep.engine.distributed import Merge, is_distributable, run_part, shipped
 from cep.engine.encode import InputRows
@@ -65,10 +67,14 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Symbols to run one after the other; `places` are their places among all, by name."""
+    """Symbols to run one after the other; `places` are their places among all, by name.
+
+    `clock` are the files that say how time passed for all of them.
+    """
 
     places: tuple[int, ...]
     selections: tuple[Selection, ...]
+    clock: tuple[File, ...] = ()
 
 
 class PartRow(msgspec.Struct, frozen=True):
@@ -154,7 +160,7 @@ def tasks(selection: Selection, tasks_max: int) -> list[Task]:
         groups[lightest].append(place)
         loads[lightest] += by_symbol[place][1].rows
     return [
-        Task(tuple(group), tuple(by_symbol[place][1] for place in group))
+        Task(tuple(group), tuple(by_symbol[place][1] for place in group), selection.clock)
         for _, group in sorted(zip(loads, groups, strict=True), reverse=True)
     ]
 
@@ -162,19 +168,19 @@ def tasks(selection: Selection, tasks_max: int) -> list[Task]:
 def run_task(job: Job, task: Task) -> Iterator[PartRow]:
     """Parts of the task's symbols, one slice at a time in memory."""
     for place, selection in zip(task.places, task.selections, strict=True):
-        yield from run_symbol(job, place, selection)
+        yield from run_symbol(job, place, msgspec.structs.replace(selection, clock=task.clock))
 
 
 def run_symbol(job: Job, place: int, selection: Selection) -> Iterator[PartRow]:
     """Stage 1 over one symbol's records; the parts of all slices go into one file."""
-    run = job.compiled().start(job.keys)
+    run, told = job.compiled().start(job.keys), Told(selection)
     bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
     symbol = selection.symbols[0]
     # a name of its own: Spark may run a task twice at the same time
     with NamedTemporaryFile(dir=job.folder, suffix=".parts", delete=False) as file:
-        for index, batches in sliced(encoded(selection, run), bounds):
+        for index, batches in sliced(told.records(run), bounds):
             seen, offset = _Seen(batches), file.tell()
-            size = file.write(packed(run_part(run, seen)))
+            size = file.write(packed(run_part(run, seen, told.before)))
             file.flush()
             yield PartRow(
                 place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest, file.name,

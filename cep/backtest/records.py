@@ -7,7 +7,7 @@ decides where records share a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -44,6 +44,10 @@ FIELDS = {
 }
 HEAD_ROWS = 1 << 19
 SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision", "quality")}
+
+
+Sent = tuple[int, str, str]
+"""The place of a tick in the total order, its source and its symbol."""
 
 
 class Moment(NamedTuple):
@@ -100,16 +104,16 @@ def clock_tables(selection: Selection) -> Iterator[pa.Table]:
 
 
 def read(
-    selection: Selection, plan: Plan, *, with_clock: bool = False
+    selection: Selection, plan: Plan, *, with_clock: bool = False, with_source: bool = False
 ) -> Iterator[dict[str, pa.Table]]:
     """Tables by source stream, cut so that all records of a step precede those of the next.
 
-    `with_clock` adds the records of the clock under `CLOCK`.
+    `with_clock` adds the records of the clock under `CLOCK`; `with_source` who sent each tick.
     """
     rest: dict[str, Iterator[pa.Table]] = {CLOCK: clock_tables(selection)} if with_clock else {}
     for stream in plan.sources:
         fields = {FIELDS[stream.name][n] for n in stream.schema.names if n != "symbol"}
-        if with_clock and stream.name == TICK_STREAM:
+        if with_source and stream.name == TICK_STREAM:
             fields.add("source")
         rest[stream.name] = shown_tables(selection, stream.name, fields)
     heads = {name: next(tables, None) for name, tables in rest.items()}
@@ -124,9 +128,16 @@ def read(
         yield step
 
 
-def encoded(selection: Selection, run: Run) -> Iterator[InputRows]:
-    """The records as input rows of a run, in order; their order numbers are `order_of` ingest."""
-    for step in read(selection, run.rules.plan):
+def encoded(
+    selection: Selection, run: Run, sent: Callable[[list[Sent]], None] | None = None
+) -> Iterator[InputRows]:
+    """The records as input rows of a run, in order; their order numbers are `order_of` ingest.
+
+    `sent` is told who has sent a symbol in a batch, before the batch comes.
+    """
+    for step in read(selection, run.rules.plan, with_source=sent is not None):
+        if sent is not None:
+            sent(_published(step))
         yield _merged(run, step)
 
 
@@ -135,10 +146,10 @@ def lived(selection: Selection, run: Run) -> Iterator[InputRows | Moment]:
 
     The watermarks of the run learn who has published what before each of them.
     """
-    for step in read(selection, run.rules.plan, with_clock=True):
+    for step in read(selection, run.rules.plan, with_clock=True, with_source=True):
         clock = step.pop(CLOCK, None)
         rows = _merged(run, step) if step else None
-        published = _published(step[TICK_STREAM]) if TICK_STREAM in step else []
+        published = _published(step)
         for moment in [] if clock is None else _moments(clock):
             while published and published[0][0] < moment.order:
                 run.watermarks.published(*published.pop(0)[1:])
@@ -151,6 +162,12 @@ def lived(selection: Selection, run: Run) -> Iterator[InputRows | Moment]:
             run.watermarks.published(*pair)
         if rows is not None and len(rows):
             yield rows
+
+
+def clock_records(selection: Selection) -> Iterator[Moment]:
+    """The records of the clock, in order."""
+    for table in clock_tables(selection):
+        yield from _moments(table)
 
 
 def _moments(clock: pa.Table) -> Iterator[Moment]:
@@ -171,8 +188,10 @@ def _cut(rows: InputRows, order: int) -> tuple[InputRows, InputRows]:
     )
 
 
-def _published(ticks: pa.Table) -> list[tuple[int, str, str]]:
-    """The first place of each source and symbol, and these, in order."""
+def _published(step: dict[str, pa.Table]) -> list[Sent]:
+    """Who sends ticks of what there, in order of the first of each."""
+    if (ticks := step.get(TICK_STREAM)) is None:
+        return []
     sources, symbols = table_text(ticks, "source"), table_text(ticks, "symbol")
     width = len(symbols.dictionary)
     codes = sources.indices.to_numpy().astype(np.int64) * width + symbols.indices.to_numpy()

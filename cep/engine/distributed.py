@@ -8,7 +8,7 @@ sequential answer, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -30,6 +30,7 @@ from cep.engine.placement import torn
 from cep.engine.rows import Rows
 from cep.engine.stage_run import OutputRows, passed_on
 from cep.engine.stages import CROSSING, KEYED
+from cep.engine.watermarks import Placed
 from cep.plan.nodes import Chained, Complex, Event
 from cep.plan.types import Type
 
@@ -71,6 +72,8 @@ def is_distributable(rules: Compiled, *, lived: bool = False) -> str | None:
         readers = stages.readers(stream.name, CROSSING)
         if readers:
             return f"{readers[0].name} reads {stream.name} across all keys"
+    if lived and rules.plan.compat:
+        return f"of compat('{rules.plan.compat}') all keys have one clock"
     if lived and rules.stages.mixed:
         return "each key has a clock of its own in a window of all keys"
     for (_, name), cell in stages.clocks.of_part.items():
@@ -81,17 +84,24 @@ def is_distributable(rules: Compiled, *, lived: bool = False) -> str | None:
     return None
 
 
-def run_part(run: Run, batches: Iterable[InputRows]) -> bytes:
+def run_part(
+    run: Run,
+    batches: Iterable[InputRows],
+    told: Callable[[int], Iterable[Placed]] = lambda order: (),
+) -> bytes:
     """Run stage 1 over the records of some keys; `run` was started with all keys there are.
 
-    It is one of rules in parts (`Compiled.in_parts`).
+    It is one of rules in parts (`Compiled.in_parts`). `told` gives what is told of these keys
+    before a place in the order, and was not given yet.
     """
     kept: list[OutputRows] = []
     needed = shipped(run.rules)
     offset = 0
     before = run.dropped
     for batch in batches:
-        for rows in run.feed_keyed(batch):
+        for rows in run.feed_keyed(
+            batch, told(int(batch.ints[-1, OUT_ORDER])) if len(batch) else ()
+        ):
             places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
             ints = rows.ints[places]
             all_rows = np.ones(len(ints), np.bool_)

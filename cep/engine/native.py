@@ -35,7 +35,7 @@ from cep.engine.stage_run import (
 from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, TIMED
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
-from cep.engine.watermarks import Telling, Watermarks
+from cep.engine.watermarks import Placed, Telling, Watermarks
 from cep.plan.keys import declared_keys
 from cep.plan.query import OnDemandQuery
 
@@ -371,12 +371,22 @@ class Run:
         cuts = [0, *sorted(place for place in new if place), len(rows)]
         return [InputRows(rows.ints[a:b], rows.floats[a:b]) for a, b in pairwise(cuts)]
 
-    def feed_keyed(self, rows: InputRows) -> list[OutputRows]:
-        """Feed stage 1 alone; its raw output."""
+    def feed_keyed(self, rows: InputRows, told: Iterable[Placed] = ()) -> list[OutputRows]:
+        """Feed stage 1 alone; its raw output. `told` are watermarks of keys between the rows.
+
+        So they need not be cut into batches, where clocks are all that a watermark moves.
+        """
         if len(rows):
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
-        self.elsewhere.mark(self.clocks, rows.ints)
+        done = 0
+        for order, found in told:
+            upto = int(np.searchsorted(rows.ints[:, OUT_ORDER], order, side="right"))
+            if done < upto:
+                self.elsewhere.mark(self.clocks, rows.ints[done:upto])
+                done = upto
+            self.tell(found, order)
+        self.elsewhere.mark(self.clocks, rows.ints[done:])
         return self._feed_assigned(rows)
 
     def _feed_assigned(self, rows: InputRows) -> list[OutputRows]:

@@ -19,6 +19,10 @@ class Telling(NamedTuple):
     is_complete: bool
 
 
+Placed = tuple[int, Telling]
+"""What is told, behind its place among the records."""
+
+
 class Mark(msgspec.Struct, array_like=True):
     """What a source has told, and the keys it has published, in order."""
 
