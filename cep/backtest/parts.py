@@ -143,6 +143,9 @@ def why_sequential(rules: Compiled, *, lived: bool = False) -> str | None:
     others = [f"{name} of {stream}" for stream, name in stages.by.keys.items() if name != SYMBOL]
     if others:
         return f"the key is {others[0]}, the archive is kept by symbol"
+    for stream in rules.plan.sources:
+        if lived and stream.name == TICK_STREAM and stream.key != SYMBOL:
+            return f"{stream.name} has no symbol, by which terminals tell how time passes"
     for event in rules.plan.events:
         if event.key is not None and not stages.by.is_keyed(event):
             return f"{event.name} is made for each {event.key.name} across symbols"

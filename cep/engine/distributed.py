@@ -99,9 +99,8 @@ def run_part(
     offset = 0
     before = run.dropped
     for batch in batches:
-        for rows in run.feed_keyed(
-            batch, told(int(batch.ints[-1, OUT_ORDER])) if len(batch) else ()
-        ):
+        passed = told(int(batch.ints[-1, OUT_ORDER])) if len(batch) else ()
+        for rows in run.feed_keyed(batch, passed):
             places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
             ints = rows.ints[places]
             all_rows = np.ones(len(ints), np.bool_)

@@ -102,6 +102,15 @@ def test_what_goes_by_all_lived_records_is_run_in_sequence(found: str) -> None:
     assert reason is not None and "goes by the lived records of all keys" in reason
 
 
+def test_ticks_without_a_symbol_tell_of_no_key() -> None:
+    text = "define stream Tick (bid double); define stream Deal (symbol string, lots double);"
+    text += "define event Fill for each symbol as every Deal[lots > 0.0] repeat allow;"
+    rules = Compiled(compile_rules(text), jit=False)
+    assert why_sequential(rules) is None
+    reason = why_sequential(rules, lived=True)
+    assert reason == "Tick has no symbol, by which terminals tell how time passes"
+
+
 def test_as_in_siddhi_all_lived_keys_have_one_clock() -> None:
     text = "@app:compat('siddhi') define stream Tick (symbol string, bid double);"
     text += "from Tick#window.time(3 sec) select symbol, count() as n group by symbol"

@@ -12,6 +12,7 @@ from unittest.mock import patch
 from cep import clocks
 from cep.engine import clocks as native_clocks
 from cep.engine import placement
+from cep.engine.distributed import run_part
 from cep.engine.interpreted import InterpretedStage
 from cep.interpreter.cause import Cause
 from cep.interpreter.events.binder import Search
@@ -23,7 +24,7 @@ from cep.interpreter.stream_functions import IndicatorOfGroup
 from cep.interpreter.streams import Junction
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan, Stream
-from tests.metamorphic import triples
+from tests.metamorphic import triples, ways
 
 Planted = Callable[[], AbstractContextManager[Any]]
 
@@ -190,6 +191,11 @@ def half_compiled() -> AbstractContextManager[Any]:
     return patch.object(placement, "_half_compiled", lambda plan, after, reasons: {})
 
 
+def parts_without_watermarks() -> AbstractContextManager[Any]:
+    """What runs a key at a time is told nothing of its key."""
+    return patch.object(ways, "run_part", lambda run, batches, told: run_part(run, batches))
+
+
 FAULTS = (
     Fault("elected key", elected_key, 14),
     Fault("late against the queue", late_against_the_queue, 8),
@@ -205,4 +211,5 @@ FAULTS = (
     Fault("begun with the last of a batch", begun_with_the_last_of_a_batch, 409),
     Fault("half compiled", half_compiled, 66),
     Fault("watermarks without a place", watermarks_without_a_place, 97),
+    Fault("parts without watermarks", parts_without_watermarks, 436),
 )

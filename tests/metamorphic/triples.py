@@ -133,9 +133,12 @@ def triple(seed: int, asked: str | None = None) -> Triple:
         way = RELOADED[way][0]
     if way in BY_KEY:
         before = random_rules(random, BY_KEY_CHOICES, reorder=False)
-    if way in RECORDS_ONLY:
-        steps = tuple(step for step in steps if is_record(step) or step[0] == END)
-        mode = "sorted" if way in DATABASES or not is_late(steps) else "lived"
+    if way in RECORDS_ONLY or way in BY_KEY:
+        wanted = (END,) if way in RECORDS_ONLY or mode == "sorted" else (END, TOLD)
+        steps = tuple(step for step in steps if is_record(step) or step[0] in wanted)
+        is_told = any(step[0] == TOLD for step in steps)
+        is_lived = is_told or (way not in DATABASES and is_late(steps))
+        mode = "lived" if is_lived else "sorted"
     if way == "behind a database" and mode == "sorted":
         mode, steps = "lived", told_among(Random(f"told {seed}"), steps)
     return Triple(seed, asked, way, way, mode, before, before, steps)
@@ -249,7 +252,7 @@ def difference(one: Triple) -> Difference | None:
     before, after = one.answers()
     names = {stream.name: stream.schema.names for stream in one.plans[0].streams}
     aside = NUMBERS if one.changes_rules else frozenset[str]()
-    told = one.way not in RECORDS_ONLY
+    told = one.way not in RECORDS_ONLY | BY_KEY
     kept = [
         [
             (line.stream, line.n if told else -1, _shown(line.row, names[line.stream], aside))

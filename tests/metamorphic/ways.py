@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -202,15 +204,33 @@ def by_key(case: Case) -> list[Line]:
     places = rules.stages.by.keys
     parts: dict[Any, list[tuple[int, Step]]] = {}
     for n, step in enumerate(case.steps):
-        if step[2] is not None and step[0] in places:
+        if step[0] == TOLD and step[2] is not None:
+            for key in step[2]["keys"]:  # it appears, though there is no record of it yet
+                parts.setdefault(key, [])
+        elif step[2] is not None and step[0] in places:
             parts.setdefault(step[2][places[step[0]]], []).append((n, step))
     known = [key for key in parts if key is not None]
     merge = Merge(rules, known)
     made = []
-    for place, own in enumerate(parts.values()):
+    for place, (key, own) in enumerate(parts.items()):
         run = rules.in_parts.start(known)
-        made.append((place, run_part(run, [_encoded(run, own)])))
+        told = deque(_told_of(key, case.steps))
+        batches = [_encoded(run, own)] if own else []
+        made.append((place, run_part(run, batches, partial(_taken, told))))
     return _lines(merge.push(made))
+
+
+def _told_of(key: Any, steps: Iterable[Step]) -> Iterator[tuple[int, Telling]]:
+    """What is told of one key, behind its place."""
+    for n, (stream, at, row) in enumerate(steps):
+        if stream == TOLD and row is not None and key in row["keys"]:
+            yield n, Telling(at, (key,), row["is_complete"])
+
+
+def _taken(told: deque[tuple[int, Telling]], order: int) -> Iterator[tuple[int, Telling]]:
+    """What was told before a place, once."""
+    while told and told[0][0] < order:
+        yield told.popleft()
 
 
 def database(case: Case, url: str = "sqlite://") -> list[Line]:
@@ -325,7 +345,7 @@ WAYS = {
 BY_INTERPRETER = frozenset({"interpreter", *INTERPRETED, "interpreter reloaded"})
 DATABASES = frozenset({"database", "duckdb", "postgresql"})
 BY_KEY = frozenset({"by key", "spark"})
-RECORDS_ONLY = DATABASES | BY_KEY
+RECORDS_ONLY = DATABASES | {"spark"}
 """They take records and the end of the input, no time that passes between them."""
 
 

@@ -23,6 +23,7 @@ from cep.replay import read_sources, replay
 from cep.spark.backtest import backtest, parts_frame
 from cep.spark.tables import views
 from mt5bridge.history import TickBlock
+from tests.backtest import told
 from tests.backtest.archives import exported, imported, recorded
 from tests.backtest.rules import ACROSS, CHAINED, KEYED, TICK
 from tests.data.real_ticks import SYMBOLS, needs_real_ticks, ticks
@@ -55,6 +56,20 @@ def test_spark_is_sequential_is_replay(
     replayed = replay(rules, read_sources(PLAN, exported(archive, tmp_path)))
     assert lines == [line for rows in replayed for line in rows.json_lines()]
     assert any(b'"stream":"Fade"' in line for line in lines)
+
+
+def test_what_was_lived_keeps_its_watermarks(spark: SparkSession, tmp_path: Path) -> None:
+    plan = compile_rules(told.RULES)
+    archive = told.lived(tmp_path, told.any_life(1))
+    told.history(archive, begin=1_000)
+    rules, selection = Compiled(plan, jit=False), select(archive, plan)
+    assert selection.clock
+    dropped: list[Dropped] = []
+    found = backtest(spark, rules, selection, slice_rows=40, ended=dropped.append)
+    lines = [line for rows in found for line in rows.json_lines()]
+    assert lines == lines_in_sequence(rules, selection, dropped.append)
+    assert dropped[0] == dropped[1]
+    assert any(reason.value == "late" for _, reason, _ in dropped[0])
 
 
 def test_records_and_tasks_are_reported(spark: SparkSession, archive: Archive) -> None:
