@@ -120,7 +120,13 @@ class Clocks:
             return
         if common_msc is not None or self._has_one:
             self._pass_common(time_msc if common_msc is None else common_msc)
-        if keys:
+        if len(keys) == 1:  # far faster than an array of one
+            self._fit(keys[0])
+            for at in (self._complete_at, self._passed_at)[not is_complete :]:
+                place = at + keys[0]
+                self._cells[place] = max(self._cells[place], time_msc)
+            self._top = self._top if self._has_one else max(self._top, time_msc)
+        elif keys:
             self._fit(max(keys))
             rows = list(keys)
             first = len(self._names) - (2 if is_complete else 1)

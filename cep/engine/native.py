@@ -379,15 +379,29 @@ class Run:
         if len(rows):
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
-        done = 0
-        for order, found in told:
-            upto = int(np.searchsorted(rows.ints[:, OUT_ORDER], order, side="right"))
-            if done < upto:
-                self.elsewhere.mark(self.clocks, rows.ints[done:upto])
-                done = upto
-            self.tell(found, order)
-        self.elsewhere.mark(self.clocks, rows.ints[done:])
+        self._mark(rows.ints, told)
         return self._feed_assigned(rows)
+
+    def _mark(self, ints: Ints, told: Iterable[Placed]) -> None:
+        """Write the clocks of rows, between which watermarks of keys move these."""
+        done, orders = 0, ints[:, OUT_ORDER]
+        last: dict[object, Placed] = {}  # of each kind, the one that no other has overtaken yet
+        for placed in told:
+            if done < len(orders) and orders[done] <= placed[0]:
+                upto = done + int(np.searchsorted(orders[done:], placed[0], side="right"))
+                self._tell_last(last)
+                self.elsewhere.mark(self.clocks, ints[done:upto])
+                done = upto
+            kind = placed[1][1:]
+            if kind not in last or last[kind][1].time_msc < placed[1].time_msc:
+                last[kind] = placed
+        self._tell_last(last)
+        self.elsewhere.mark(self.clocks, ints[done:])
+
+    def _tell_last(self, last: dict[object, Placed]) -> None:
+        for order, found in last.values():
+            self.tell(found, order)
+        last.clear()
 
     def _feed_assigned(self, rows: InputRows) -> list[OutputRows]:
         first: list[OutputRows] = []
