@@ -42,9 +42,11 @@ class Sequence:
     @classmethod
     def of(cls, kinds: Masks, parts: Many[Made]) -> Sequence:
         """Rows of some stages, by the records that caused them; at least one part."""
+        if len(parts) == 1:  # the usual case: nothing is copied
+            ((part, stage),) = parts
+            stages = np.broadcast_to(stage, len(part.ints))
+            return cls(kinds, part.ints, part.floats, part.lists, stages)
         found = _joined(kinds, parts)
-        if len(parts) == 1:
-            return found
         return found.at(np.argsort(found.ints[:, OUT_ORDER], kind="stable"))
 
     def made(self) -> Made:
