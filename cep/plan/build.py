@@ -49,9 +49,10 @@ def compile_rules(
     clock = problems.attempt(playback, problems, script)
     problems.raise_all()
     engines = tuple(builder.catalog.engines.values())
-    refuse_loops(problems, builder.built, engines, queries_may=mode == "siddhi")
-    problems.raise_all()
     catalog, streams = builder.catalog, builder.streams
+    faults = [stream.name for stream in streams.all if stream.origin is Origin.FAULT]
+    refuse_loops(problems, builder.built, engines, faults, queries_may=mode == "siddhi")
+    problems.raise_all()
     numbers = [*catalog.by_number, *(chained.number for chained in catalog.chained)]
     plan = Plan(
         name=app_name(script),

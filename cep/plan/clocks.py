@@ -23,7 +23,7 @@ from cep.plan.nodes import Complex, Event, Origin, Partition, Plan, Stream
 from cep.plan.outlets import streams_filled
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Holder
-from cep.plan.windows import argument_of, kind_of
+from cep.plan.windows import argument_of, clock_of
 
 Sources = frozenset[str]
 """Names of source streams."""
@@ -182,7 +182,7 @@ def _keys_of_query(query: Query, held: Held) -> frozenset[int] | None:
     if not isinstance(query.input, StreamInput):
         return None
     window, keys = query.input.window, held.get(query.input.stream, NOWHERE)
-    clock = "none" if window is None else kind_of(window).clock
+    clock = "none" if window is None else clock_of(window)
     if window is not None and clock == "key":
         return keys if is_key(argument_of(window, "key"), query, held) else None
     if query.cuts_chunks or clock == "one":

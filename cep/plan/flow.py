@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
+from itertools import pairwise, product
 
 from cep.lang import ast
 from cep.lang.errors import Span
 from cep.plan.nodes import Complex, Engine, Event, Operator, Signal
+from cep.plan.outlets import outlets
 from cep.plan.problems import Problems
 from cep.plan.query import Query
-from cep.plan.steps import Delete, Update
+from cep.plan.streams import FAULT
 
 ENGINE = "engine "
 
@@ -20,6 +21,7 @@ def refuse_loops(
     problems: Problems,
     built: list[tuple[ast.Statement, Operator]],
     engines: tuple[Engine, ...],
+    faults: Iterable[str] = (),
     *,
     queries_may: bool = False,
 ) -> None:
@@ -27,10 +29,13 @@ def refuse_loops(
 
     An engine is one step, because it is never entered again while it hands its findings over.
     Siddhi lets queries go in circles (`queries_may`): only rows that never end it does not survive.
+    `faults` are the fault streams.
     """
     graph: TopologicalSorter[str] = TopologicalSorter()
     for engine in engines:
         graph.add(ENGINE + engine.name, *(ENGINE + upper for upper in engine.upstream))
+    for fault in faults:
+        graph.add(fault, fault.removeprefix(FAULT))
     for _, operator in built:
         if not (queries_may and isinstance(operator, Query)):
             for before, after in _edges(operator):
@@ -44,10 +49,8 @@ def refuse_loops(
 def _edges(operator: Operator) -> Iterator[tuple[str, str]]:
     match operator:
         case Query():
-            target = operator.target
-            if target is not None and not isinstance(operator.output, Delete | Update):
-                for source in operator.inputs:
-                    yield source.stream, target
+            for source, outlet in product(operator.inputs, outlets(operator)):
+                yield source.stream, outlet.name
         case Event():
             yield operator.source, ENGINE + operator.engine
             yield ENGINE + operator.engine, operator.name

@@ -12,6 +12,7 @@ define stream Tick (symbol string, bid double);
 @key('venue') define stream Quote (symbol string, venue string, bid double);
 define stream News (text string);
 """
+DATED = "define stream Dated (symbol string, t long); "
 
 
 def clock_of(text: str, part: str = "") -> ClockOf:
@@ -30,6 +31,8 @@ def clock_of(text: str, part: str = "") -> ClockOf:
         "from Tick#window.session(1 min, symbol) select symbol, bid insert into O;",
         "from Tick#window.length(3) select symbol, avg(bid) as m group by symbol insert into O;",
         "from Quote select venue, avg(bid) as m group by venue insert into O;",
+        DATED + "from Dated#window.externalTimeBatch(t, 1 sec) select symbol, count() as n"
+        " group by symbol insert into O;",
         "define event E for each symbol as Tick[bid > 1.0];",
         "partition with (symbol of Tick) begin from Tick select bid insert into O; end;",
     ],
@@ -48,6 +51,8 @@ def test_what_works_by_the_key_has_a_clock_per_key(text: str) -> None:
         "from Tick#window.time(1 min) select symbol, max(bid) as m group by symbol"
         " order by m limit 1 insert into O;",
         "from Tick#window.session(1 min) select symbol, bid insert into O;",
+        DATED + "from Dated#window.externalTimeBatch(t, 1 sec, t, 2 sec) select symbol,"
+        " count() as n group by symbol insert into O;",
         "from Quote select symbol, avg(bid) as m group by symbol insert into O;",
         "from News select text, count() as n group by text insert into O;",
         "define event E as Tick[bid > 1.0];",
