@@ -5,6 +5,6 @@ A function's name is that of its rule file. Nothing here uses the engine.
 
 from __future__ import annotations
 
-from benchmarks.trader.references import bars, indicators
+from benchmarks.trader.references import bars, days, indicators, ticks
 
-__all__ = ["bars", "indicators"]
+__all__ = ["bars", "days", "indicators", "ticks"]
