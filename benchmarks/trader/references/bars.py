@@ -77,3 +77,29 @@ def two_time_frames(market: Market) -> pd.DataFrame:
     trends = frame.sort_values("time_msc")[["time_msc", KEY, "rise"]]
     found = pd.merge_asof(found.sort_values("time_msc"), trends, on="time_msc", by=KEY)
     return found[found["rise"] > 0][["time_msc", KEY, "close", "rise"]]
+
+
+@reference("Busy", "usual")
+def volume_spike(market: Market) -> pd.DataFrame:
+    ticks = market.ticks
+    found = bars(market)
+    start = (ticks["time_msc"] // MINUTE_MS + 1) * MINUTE_MS
+    volume = ticks.groupby([KEY, start])["volume"].sum().rename("bar_volume")
+    found = found.join(volume, on=[KEY, "time_msc"])
+    found["usual"] = found.groupby(KEY)["bar_volume"].transform(lambda x: x.rolling(20).mean())
+    busy = found[found["bar_volume"] > 2 * found["usual"]]
+    return busy[["time_msc", KEY, "close", "bar_volume", "usual"]]
+
+
+@reference("Strong")
+def tick_bars(market: Market) -> pd.DataFrame:
+    ticks = market.ticks
+    number = ticks.groupby(KEY).cumcount() // 50
+    found = ticks.groupby([KEY, number.rename("number")]).agg(
+        time_msc=("time_msc", "last"), high=("bid", "max"), low=("bid", "min"),
+        close=("bid", "last"), n=("bid", "size"),
+    )  # fmt: skip
+    found = found[found["n"] == 50].reset_index()
+    found["high_before"] = before(found, "high")
+    strong = (found["close"] == found["high"]) & (found["high"] > found["high_before"])
+    return found[strong][["time_msc", KEY, "high", "low", "close", "high_before"]]

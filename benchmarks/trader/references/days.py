@@ -55,7 +55,7 @@ def pair_zscore(market: Market) -> pd.DataFrame:
     last = {name: ticks["bid"].where(ticks[KEY] == name).ffill() for name in ("EURUSD", "XAUUSD")}
     found = ticks.assign(ratio=last["XAUUSD"] / last["EURUSD"]).dropna(subset="ratio")
     values = found["ratio"].to_numpy()
-    n = 500
+    n = 300
     if len(values) < n:
         return pd.DataFrame(columns=["time_msc", "ratio", "zscore"])
     moved = (values - np.longdouble(values[0]))
@@ -64,7 +64,7 @@ def pair_zscore(market: Market) -> pd.DataFrame:
     mean, square = (total[n:] - total[:-n]) / n, (squares[n:] - squares[:-n]) / n
     deviation = np.sqrt(square - mean**2)
     found = found[n - 1 :].assign(zscore=((moved[n - 1 :] - mean) / deviation).astype(float))
-    return found[found["zscore"].abs() > 2.5][["time_msc", "ratio", "zscore"]]
+    return found[found["zscore"].abs() > 2.0][["time_msc", "ratio", "zscore"]]
 
 
 @reference("Against", "coefficient")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +12,7 @@ from benchmarks.trader.market import Market
 from benchmarks.trader.references.bars import KEY, before
 from benchmarks.trader.references.indicators import turned
 
+POINTS = 1e5
 SECOND_MS, MINUTE_MS, HOUR_MS = 1_000, 60_000, 3_600_000
 
 
@@ -37,10 +40,10 @@ def of_windows(frame: pd.DataFrame, name: str, length_ms: int) -> tuple[pd.Serie
         first, values = oldest[mine.index].to_numpy(), mine[name].to_numpy()
         n = np.arange(1, len(mine) + 1) - first
         moved = values - np.longdouble(values[0])
-        level = sums(moved, first) / n
-        spread = np.maximum(sums(moved**2, first) / n - level**2, 0)
-        mean[mine.index] = (values[0] + level).astype(float)
-        deviation[mine.index] = np.sqrt(spread).astype(float)
+        mean[mine.index] = (values[0] + sums(moved, first) / n).astype(float)
+        points = np.round(moved * POINTS)  # whole numbers, so that equal prices do not deviate
+        spread = n * sums(points**2, first) - sums(points, first) ** 2
+        deviation[mine.index] = (np.sqrt(spread) / n / POINTS).astype(float)
     return mean, deviation
 
 
@@ -133,6 +136,25 @@ def spike_reversion(market: Market) -> pd.DataFrame:
     )
 
 
+@reference("Reversal")
+def band_reversal(market: Market) -> pd.DataFrame:
+    """Each fall below goes with the newest rise above that went with none."""
+    found = market.ticks.copy()
+    mean, deviation = of_windows(found, "bid", MINUTE_MS)
+    above = turned(found, found["bid"] > mean + 2 * deviation)
+    below = turned(found, found["bid"] < mean - 2 * deviation)
+    events = pd.concat([above.assign(is_above=True), below.assign(is_above=False)]).sort_index()
+    rises: dict[str, list[int]] = {symbol: [] for symbol in found[KEY].unique()}
+    rows = []
+    for event in events.itertuples():
+        waiting = rises[event.key]
+        if event.is_above:
+            waiting.append(event.time_msc)
+        elif waiting and event.time_msc - waiting[-1] <= 3 * MINUTE_MS:
+            rows.append((event.time_msc, event.key, waiting.pop()))
+    return pd.DataFrame(rows, columns=["time_msc", "key", "first_msc"])
+
+
 @reference("Imbalance")
 def tick_imbalance(market: Market) -> pd.DataFrame:
     ticks = market.ticks
@@ -159,9 +181,12 @@ def opening_gap(market: Market) -> pd.DataFrame:
 
 @reference("Alert")
 def wide_alert(market: Market) -> pd.DataFrame:
-    """The first of each symbol in each ten seconds, which count from the first tick on."""
+    """What comes within ten seconds of what was told last of the symbol is left out."""
     found = market.ticks.assign(spread=market.ticks["ask"] - market.ticks["bid"])
     found = found[found["spread"] > 1.5 * before(found, "spread")]
-    stretch = (found["time_msc"] - market.ticks["time_msc"].iloc[0]) // (10 * SECOND_MS)
-    first = ~pd.DataFrame({KEY: found[KEY], "stretch": stretch}).duplicated()
-    return found[first][["time_msc", KEY, "spread"]]
+    told, kept = dict.fromkeys(found[KEY], -math.inf), []
+    for time_msc, symbol in zip(found["time_msc"], found[KEY], strict=True):
+        kept.append(time_msc >= told[symbol] + 10 * SECOND_MS)
+        if kept[-1]:
+            told[symbol] = time_msc
+    return found[kept][["time_msc", KEY, "spread"]]
