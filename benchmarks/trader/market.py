@@ -20,7 +20,7 @@ PER_POSITION = 4
 DEAL_EVERY = {"EURUSD": 15, "XAUUSD": 25}
 START_MSC = 1_599_998_400_000  # 2020-09-13 12:00 UTC
 POINTS = {"EURUSD": (1.18, 5), "XAUUSD": (1900.0, 2)}
-STEP_POINTS = 40
+STEP_POINTS = 10
 RUN = 40
 PACES_MS = (100, 10_000, 600_000)
 
@@ -72,9 +72,10 @@ def generated(count: int, seed: int = 3) -> Market:
     bid, ask = np.empty(count), np.empty(count)
     for symbol, (price, digits) in POINTS.items():
         mine = symbols == symbol
-        steps = random.integers(-STEP_POINTS, STEP_POINTS + 1, mine.sum())
+        trend = np.where(np.arange(mine.sum()) // RUN % 2, -1, 1)
+        steps = random.integers(-3, 4, mine.sum()) + trend
         steps[random.random(len(steps)) < 0.2] *= 5
-        steps += np.where(np.arange(len(steps)) // RUN % 2, 1, -1) * STEP_POINTS // 3  # trends
+        steps *= STEP_POINTS
         bid[mine] = np.round(price + np.cumsum(steps) / 10**digits, digits)
         spread = random.choice([1, 2, 3, 20], len(steps), p=[0.3, 0.3, 0.3, 0.1])
         ask[mine] = np.round(bid[mine] + spread / 10**digits, digits)

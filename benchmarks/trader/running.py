@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.measure import seconds
+from benchmarks.trader import references  # noqa: F401
 from benchmarks.trader.answers import REFERENCES, difference
 from benchmarks.trader.market import Market
 from cep.engine.native import Compiled
-from cep.engine.kernels.state import OUT_STREAM, OUT_TIME
-from cep.engine.rows import Rows
 from cep.engine.stages import Stages
 from cep.interpreter.run import InterpretedRun
 from cep.plan import Plan, compile_rules
@@ -53,14 +50,6 @@ def wrong(name: str, market: Market, found: pd.DataFrame) -> str:
     return difference(reference.compute(market), found, reference.rounded)
 
 
-def columns(rows: Rows, stream: str) -> list[np.ndarray]:
-    """Times and attributes of a batch's rows as arrays; text as codes."""
-    decoder = rows.decoder
-    schema = decoder.streams[stream].schema
-    places = np.flatnonzero(np.array([decoder.names[i] == stream for i in rows.ints[:, OUT_STREAM]], bool))
-    return [rows.ints[places, OUT_TIME], *decoder.cells(schema, rows, places)]
-
-
 def native_seconds(rules: Compiled, market: Market) -> tuple[float, int]:
     """Seconds from Arrow columns in to the rows as dictionaries out, and how many rows."""
     found: list[int] = []
@@ -69,7 +58,7 @@ def native_seconds(rules: Compiled, market: Market) -> tuple[float, int]:
     return taken_s, sum(found)
 
 
-def interpreted_queries(plan: Plan) -> dict[str, str]:
-    """By name of what is interpreted, why."""
-    reasons: dict[str, Any] = Stages.of(plan).placement.reasons
+def interpreted_queries(name: str) -> dict[str, str]:
+    """By name of a rule file's queries that are interpreted, why."""
+    reasons = Stages.of(plan_of(name)).placement.reasons
     return {name: str(reason) for name, reason in reasons.items()}

@@ -94,12 +94,12 @@ def volume_spike(market: Market) -> pd.DataFrame:
 @reference("Strong")
 def tick_bars(market: Market) -> pd.DataFrame:
     ticks = market.ticks
-    number = ticks.groupby(KEY).cumcount() // 50
+    number = ticks.groupby(KEY).cumcount() // 20
     found = ticks.groupby([KEY, number.rename("number")]).agg(
         time_msc=("time_msc", "last"), high=("bid", "max"), low=("bid", "min"),
         close=("bid", "last"), n=("bid", "size"),
     )  # fmt: skip
-    found = found[found["n"] == 50].reset_index()
+    found = found[found["n"] == 20].reset_index()
     found["high_before"] = before(found, "high")
     strong = (found["close"] == found["high"]) & (found["high"] > found["high_before"])
     return found[strong][["time_msc", KEY, "high", "low", "close", "high_before"]]

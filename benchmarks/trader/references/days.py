@@ -33,7 +33,7 @@ def session_range(market: Market) -> pd.DataFrame:
     found = dated(market)
     early = found["minute"] < 7 * 60
     ranges = found[early].groupby([KEY, "day"])["bid"].agg(top="max", bottom="min")
-    later = found[~early].join(ranges, on=[KEY, "day"], how="inner").sort_index()
+    later = found[~early].merge(ranges.reset_index(), on=[KEY, "day"])
     outside = (later["bid"] > later["top"]) | (later["bid"] < later["bottom"])
     return turned(later, outside)
 
@@ -44,7 +44,7 @@ def opening_range(market: Market) -> pd.DataFrame:
     opening = found[(found["minute"] >= 480) & (found["minute"] < 510)]
     top = opening.groupby([KEY, "day"])["bid"].max().rename("top")
     later = found[(found["minute"] >= 510) & (found["minute"] < 1200)]
-    later = later.join(top, on=[KEY, "day"], how="inner").sort_index()
+    later = later.merge(top.reset_index(), on=[KEY, "day"])
     first = later[later["bid"] > later["top"]].drop_duplicates([KEY, "day"])
     return first[["time_msc", KEY, "day", "bid", "top"]]
 
@@ -58,7 +58,7 @@ def pair_zscore(market: Market) -> pd.DataFrame:
     n = 300
     if len(values) < n:
         return pd.DataFrame(columns=["time_msc", "ratio", "zscore"])
-    moved = (values - np.longdouble(values[0]))
+    moved = values - np.longdouble(values[0])
     total = np.concatenate([[0], np.cumsum(moved)])
     squares = np.concatenate([[0], np.cumsum(moved**2)])
     mean, square = (total[n:] - total[:-n]) / n, (squares[n:] - squares[:-n]) / n
@@ -73,7 +73,7 @@ def return_correlation(market: Market) -> pd.DataFrame:
     found["gain"] = found["close"] / before(found, "close") - 1
     wide = found.dropna().pivot(index="time_msc", columns=KEY, values="gain").dropna()
     wide["coefficient"] = wide["EURUSD"].rolling(30).corr(wide["XAUUSD"])
-    return wide[wide["coefficient"] < 0].reset_index()[["time_msc", "coefficient"]]
+    return wide[wide["coefficient"] < 0.3].reset_index()[["time_msc", "coefficient"]]
 
 
 @reference("Minute")
@@ -81,8 +81,10 @@ def heartbeat(market: Market) -> pd.DataFrame:
     ticks = market.ticks
     end = (ticks["time_msc"] // MINUTE_MS + 1) * MINUTE_MS
     spread = ticks.assign(spread=ticks["ask"] - ticks["bid"], end=end)
-    found = spread.groupby(["end", KEY]).agg(
-        ticks=("bid", "size"), widest=("spread", "max"), time_msc=("time_msc", "last")
-    ).reset_index()
+    found = (
+        spread.groupby(["end", KEY])
+        .agg(ticks=("bid", "size"), widest=("spread", "max"), time_msc=("time_msc", "last"))
+        .reset_index()
+    )
     found = found[found["end"] <= market.end_msc("Tick")]
     return found[["time_msc", KEY, "ticks", "widest"]]

@@ -86,7 +86,9 @@ def losing_streak(market: Market) -> pd.DataFrame:
 @reference("Heavy")
 def net_exposure(market: Market) -> pd.DataFrame:
     found = market.deals
-    tenths = np.round(found["lots"] * 10).where(found["side"] == "buy", -np.round(found["lots"] * 10))
+    tenths = np.round(found["lots"] * 10).where(
+        found["side"] == "buy", -np.round(found["lots"] * 10)
+    )
     exposure = tenths.groupby(found[KEY]).cumsum()
     return turned(found, exposure.abs() > 2.5)
 

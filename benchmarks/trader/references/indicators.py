@@ -65,14 +65,14 @@ def rsi_threshold(market: Market) -> pd.DataFrame:
     return turned(found, strength < 30)
 
 
-@reference("MacdCross", "macd", "histogram")
+@reference("MacdCross", "macd")
 def macd_cross(market: Market) -> pd.DataFrame:
     found = bars(market)
     found["macd"] = by_symbol(found, "close", lambda x: ema(x, 12) - ema(x, 26))
     signal = by_symbol(found, "macd", lambda x: ema(x.dropna(), 9).reindex(x.index))
     found["histogram"] = found["macd"] - signal
     crossed = (before(found, "histogram") <= 0) & (found["histogram"] > 0)
-    return found[crossed][["time_msc", KEY, "close", "macd", "histogram"]]
+    return found[crossed][["time_msc", KEY, "close", "macd"]]
 
 
 @reference("Breakout", "range_before")

@@ -131,16 +131,14 @@ def spike_reversion(market: Market) -> pd.DataFrame:
                 end = place + 1 + back[0]
                 rows.append((end, times[end], symbol, bids[place], bids[end]))
     rows.sort(key=lambda row: row[0])
-    return pd.DataFrame(
-        [row[1:] for row in rows], columns=["time_msc", KEY, "top", "bid"]
-    )
+    return pd.DataFrame([row[1:] for row in rows], columns=["time_msc", KEY, "top", "bid"])
 
 
 @reference("Reversal")
 def band_reversal(market: Market) -> pd.DataFrame:
     """Each fall below goes with the newest rise above that went with none."""
     found = market.ticks.copy()
-    mean, deviation = of_windows(found, "bid", MINUTE_MS)
+    mean, deviation = of_windows(found, "bid", 5 * MINUTE_MS)
     above = turned(found, found["bid"] > mean + 2 * deviation)
     below = turned(found, found["bid"] < mean - 2 * deviation)
     events = pd.concat([above.assign(is_above=True), below.assign(is_above=False)]).sort_index()
