@@ -63,8 +63,8 @@ def real(rows: int) -> Market:
     return _with_deals_and_news(ticks)
 
 
-def generated(count: int, seed: int = 3) -> Market:
-    """Random walks of two symbols: a third of the ticks in haste, a third calm, a third days long."""
+def generated(count: int, seed: int = 1) -> Market:
+    """Random walks of two symbols: ticks in haste, then a calm hour, then days with few."""
     random = np.random.default_rng(seed)
     symbols = random.choice(list(POINTS), count)
     paces = np.repeat(PACES_MS, -(-count // len(PACES_MS)))[:count]

@@ -86,9 +86,7 @@ def losing_streak(market: Market) -> pd.DataFrame:
 @reference("Heavy")
 def net_exposure(market: Market) -> pd.DataFrame:
     found = market.deals
-    tenths = np.round(found["lots"] * 10).where(
-        found["side"] == "buy", -np.round(found["lots"] * 10)
-    )
+    tenths = np.round(found["lots"] * 10) * np.where(found["side"] == "buy", 1, -1)
     exposure = tenths.groupby(found[KEY]).cumsum()
     return turned(found, exposure.abs() > 2.5)
 

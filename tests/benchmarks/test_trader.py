@@ -1,0 +1,54 @@
+"""The rule files of the benchmark `trader` put out what pandas makes of the same ticks."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from benchmarks.trader.answers import REFERENCES, difference
+from benchmarks.trader.market import Market, generated
+from benchmarks.trader.running import NAMES, compiled, interpreted_rows, native_rows, wrong
+
+SEEDS = (1, 2)
+
+
+@functools.cache
+def market(seed: int) -> Market:
+    return generated(900, seed)
+
+
+def test_each_rule_file_has_a_reference() -> None:
+    assert sorted(REFERENCES) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_have_rows_to_compare(name: str) -> None:
+    assert len(REFERENCES[name].compute(market(1)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_native_rows_are_those_of_the_reference(name: str, seed: int) -> None:
+    found = native_rows(compiled(name, jit=False), market(seed))
+    assert not wrong(name, market(seed), found)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_interpreted_rows_are_those_of_the_reference(name: str, seed: int) -> None:
+    assert not wrong(name, market(seed), interpreted_rows(name, market(seed)))
+
+
+def test_a_wrong_value_a_missing_row_and_a_mean_that_is_off_are_told() -> None:
+    reference = REFERENCES["bollinger_bars"]
+    wanted = reference.compute(market(1)).reset_index(drop=True)
+    for name in wanted.columns:
+        row = wanted.index[0]
+        other = wanted[name].astype(object)
+        value = other[row]
+        other[row] = value + "x" if isinstance(value, str) else value * (1 + 1e-8) + (value == 0)
+        assert difference(wanted, wanted.assign(**{name: other}), reference.rounded)
+    assert difference(wanted, wanted[1:], reference.rounded)
+    assert difference(wanted, wanted[:-1], reference.rounded)
+    assert not difference(wanted, wanted, reference.rounded)
