@@ -66,12 +66,12 @@ def interpreted(name: str) -> str:
     return f"{len(reasons)} of {len(plan.queries)}: {why}"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trader", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="rule files (default: all)")
     parser.add_argument("--rows", type=int, default=ROWS, help=f"ticks (default: {ROWS:,})")
     parser.add_argument("--check", action="store_true", help="compare the outputs, time nothing")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     names: list[str] = given.names or NAMES
     if unknown := set(names) - set(NAMES):
         parser.error(f"no rule file {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import pytest
 
+from benchmarks.trader.__main__ import check, main
 from benchmarks.trader.answers import REFERENCES, difference
 from benchmarks.trader.market import Market, generated
 from benchmarks.trader.running import NAMES, compiled, interpreted_rows, native_rows, wrong
@@ -52,3 +54,24 @@ def test_a_wrong_value_a_missing_row_and_a_mean_that_is_off_are_told() -> None:
     assert difference(wanted, wanted[1:], reference.rounded)
     assert difference(wanted, wanted[:-1], reference.rounded)
     assert not difference(wanted, wanted, reference.rounded)
+
+
+def test_a_check_tells_what_is_not_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(["inside_bar"], market(1))
+    wanted = REFERENCES["inside_bar"]
+    short = dataclasses.replace(wanted, compute=lambda given: wanted.compute(given)[:-1])
+    monkeypatch.setitem(REFERENCES, "inside_bar", short)
+    assert not check(["inside_bar"], market(1))
+    same, other = capsys.readouterr().out.splitlines()
+    assert "the same" in same
+    assert "rows, to be" in other
+
+
+def test_an_unknown_rule_file_is_refused_with_those_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["inside_bars"])
+    assert "no rule file inside_bars; there are" in capsys.readouterr().err

@@ -21,7 +21,7 @@ def windows(frame: pd.DataFrame, length_ms: int, by: str | list[str] = KEY) -> p
 
     def oldest(times: pd.Series) -> np.ndarray:
         values = times.to_numpy()
-        return np.searchsorted(values, values - length_ms, side="right")
+        return np.asarray(np.searchsorted(values, values - length_ms, side="right"))
 
     return frame.groupby(by)["time_msc"].transform(oldest)
 
@@ -29,7 +29,7 @@ def windows(frame: pd.DataFrame, length_ms: int, by: str | list[str] = KEY) -> p
 def sums(values: np.ndarray, oldest: np.ndarray) -> np.ndarray:
     """Sums of windows from `oldest` to each row, in long doubles."""
     total = np.concatenate([[0], np.cumsum(values.astype(np.longdouble))])
-    return total[1:] - total[oldest]
+    return np.asarray(total[1:] - total[oldest])
 
 
 def of_windows(frame: pd.DataFrame, name: str, length_ms: int) -> tuple[pd.Series, pd.Series]:
