@@ -13,7 +13,7 @@ from benchmarks.trader.market import Market
 Compute = Callable[[Market], pd.DataFrame]
 RELATIVE = 1e-9
 LEAST = 1e-12
-"""How far differences of means may be off that are next to nothing: a last digit of gold's price."""
+"""How far differences of means next to nothing may be off: a last digit of a price of gold."""
 REFERENCES: dict[str, Reference] = {}
 
 
@@ -59,7 +59,7 @@ def difference(wanted: pd.DataFrame, found: pd.DataFrame, rounded: Collection[st
 
 
 def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    keys = ["time_msc", *({"symbol", "key"} & set(frame.columns))]
+    keys = [name for name in ("time_msc", "symbol", "key") if name in frame.columns]
     return frame.sort_values(keys, kind="stable", ignore_index=True)
 
 

@@ -5,6 +5,6 @@ A function's name is that of its rule file. Nothing here uses the engine.
 
 from __future__ import annotations
 
-from benchmarks.trader.references import bars, days, deals, indicators, ticks
+from benchmarks.trader.references import bars, days, deals, indicators, spreads, ticks
 
-__all__ = ["bars", "days", "deals", "indicators", "ticks"]
+__all__ = ["bars", "days", "deals", "indicators", "spreads", "ticks"]

@@ -28,6 +28,13 @@ def before(frame: pd.DataFrame, name: str, n: int = 1) -> pd.Series:
     return frame.groupby(KEY)[name].shift(n)
 
 
+def turned(frame: pd.DataFrame, is_so: pd.Series) -> pd.DataFrame:
+    """The rows with which something turns true of a symbol, as events: time and key."""
+    flags = frame.assign(is_so=is_so.astype(bool))
+    edges = flags[flags["is_so"] & ~before(flags, "is_so").eq(True)]
+    return edges[["time_msc", KEY]].rename(columns={KEY: "key"})
+
+
 @reference("Engulfing")
 def engulfing(market: Market) -> pd.DataFrame:
     found = bars(market)
@@ -103,3 +110,17 @@ def tick_bars(market: Market) -> pd.DataFrame:
     found["high_before"] = before(found, "high")
     strong = (found["close"] == found["high"]) & (found["high"] > found["high_before"])
     return found[strong][["time_msc", KEY, "high", "low", "close", "high_before"]]
+
+
+@reference("Above")
+def swing_break(market: Market) -> pd.DataFrame:
+    found = bars(market)
+    top = before(found, "high", 2)
+    sides = [before(found, "high", n) for n in (0, 1, 3, 4)]
+    is_swing = sides[-1].notna()
+    for side in sides:
+        is_swing &= top > side
+    found["top"] = top.where(is_swing)
+    found["level"] = found.groupby(KEY)["top"].ffill()
+    judged = found.dropna(subset="level")
+    return turned(judged, judged["close"] > judged["level"])

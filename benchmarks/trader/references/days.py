@@ -7,8 +7,7 @@ import pandas as pd
 
 from benchmarks.trader.answers import reference
 from benchmarks.trader.market import Market
-from benchmarks.trader.references.bars import KEY, bars, before
-from benchmarks.trader.references.indicators import turned
+from benchmarks.trader.references.bars import KEY, bars, before, turned
 
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 
@@ -88,3 +87,24 @@ def heartbeat(market: Market) -> pd.DataFrame:
     )
     found = found[found["end"] <= market.end_msc("Tick")]
     return found[["time_msc", KEY, "ticks", "widest"]]
+
+
+@reference("Busiest")
+def busiest(market: Market) -> pd.DataFrame:
+    found = heartbeat(market)
+    found["end"] = found["time_msc"] // MINUTE_MS
+    most = found.sort_values(["ticks", KEY], ascending=[False, True]).drop_duplicates("end")
+    return most[["time_msc", KEY, "ticks"]]
+
+
+@reference("Snapshot")
+def minute_snapshot(market: Market) -> pd.DataFrame:
+    ticks = market.ticks
+    first = ticks["time_msc"].iloc[0] + MINUTE_MS
+    clock = pd.DataFrame({"time_msc": np.arange(first, market.end_msc("Tick") + 1, MINUTE_MS)})
+    parts = [
+        pd.merge_asof(clock, mine[["time_msc", KEY, "bid"]], on="time_msc",
+                      allow_exact_matches=False)
+        for _, mine in ticks.groupby(KEY)
+    ]  # fmt: skip
+    return pd.concat(parts).dropna()

@@ -9,8 +9,7 @@ import pandas as pd
 
 from benchmarks.trader.answers import reference
 from benchmarks.trader.market import Market
-from benchmarks.trader.references.bars import KEY, before
-from benchmarks.trader.references.indicators import turned
+from benchmarks.trader.references.bars import KEY, before, turned
 
 MINUTE_MS = 60_000
 
@@ -100,3 +99,27 @@ def news_table(market: Market) -> pd.DataFrame:
         times = found["time_msc"]
         is_free &= ~((found[KEY] == news.symbol) & (times >= news.from_msc) & (times < news.to_msc))
     return found[is_free][["time_msc", KEY, "bid"]]
+
+
+@reference("Markout")
+def markout(market: Market) -> pd.DataFrame:
+    """By ticket: which time a delayed row has is not compared."""
+    fills = market.deals[market.deals["entry"] == "in"].copy()
+    fills["time_msc"] += MINUTE_MS
+    fills = fills[fills["time_msc"] <= market.end_msc("Tick", "Deal")]
+    quotes = market.ticks[["time_msc", KEY, "bid"]]
+    found = pd.merge_asof(fills, quotes, on="time_msc", by=KEY, allow_exact_matches=False)
+    worth = found["bid"] - found["price"]
+    found["gain"] = np.where(found["side"] == "buy", worth, -worth)
+    return found[[KEY, "ticket", "gain"]]
+
+
+@reference("Lone")
+def lone_fill(market: Market) -> pd.DataFrame:
+    """A deal that closes has another order, so that only fills of the order can follow."""
+    found = market.deals.copy()
+    following = found.groupby("order")["time_msc"].shift(-1).fillna(np.inf)
+    found["time_msc"] += MINUTE_MS // 2
+    is_lone = (found["entry"] == "in") & (following >= found["time_msc"])
+    is_lone &= found["time_msc"] <= market.end_msc("Deal")
+    return found[is_lone][["time_msc", KEY, "ticket", "order"]]

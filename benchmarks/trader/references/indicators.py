@@ -7,7 +7,7 @@ import pandas as pd
 
 from benchmarks.trader.answers import reference
 from benchmarks.trader.market import Market
-from benchmarks.trader.references.bars import KEY, bars, before
+from benchmarks.trader.references.bars import KEY, bars, before, turned
 
 
 def by_symbol(frame: pd.DataFrame, name: str, change: object) -> pd.Series:
@@ -39,13 +39,6 @@ def _averaged(spans: np.ndarray, n: int) -> np.ndarray:
     for place in range(n, len(spans)):
         found[place] = (found[place - 1] * (n - 1) + spans[place]) / n
     return found
-
-
-def turned(frame: pd.DataFrame, is_so: pd.Series) -> pd.DataFrame:
-    """The rows with which something turns true of a symbol, as events: time and key."""
-    flags = frame.assign(is_so=is_so.astype(bool))
-    edges = flags[flags["is_so"] & ~before(flags, "is_so").eq(True)]
-    return edges[["time_msc", KEY]].rename(columns={KEY: "key"})
 
 
 @reference("GoldenCross")

@@ -9,8 +9,7 @@ import pandas as pd
 
 from benchmarks.trader.answers import reference
 from benchmarks.trader.market import Market
-from benchmarks.trader.references.bars import KEY, before
-from benchmarks.trader.references.indicators import turned
+from benchmarks.trader.references.bars import KEY, before, turned
 
 POINTS = 1e5
 SECOND_MS, MINUTE_MS, HOUR_MS = 1_000, 60_000, 3_600_000
@@ -45,19 +44,6 @@ def of_windows(frame: pd.DataFrame, name: str, length_ms: int) -> tuple[pd.Serie
         spread = n * sums(points**2, first) - sums(points, first) ** 2
         deviation[mine.index] = (np.sqrt(spread) / n / POINTS).astype(float)
     return mean, deviation
-
-
-@reference("Wide", "usual")
-def spread_median(market: Market) -> pd.DataFrame:
-    found = market.ticks.assign(spread=market.ticks["ask"] - market.ticks["bid"])
-    oldest = windows(found, MINUTE_MS)
-    found["usual"] = np.nan
-    for _, mine in found.groupby(KEY):
-        values = mine["spread"].to_numpy()
-        spans = enumerate(oldest[mine.index])
-        found.loc[mine.index, "usual"] = [np.median(values[a : b + 1]) for b, a in spans]
-    wide = found[found["spread"] > 2 * found["usual"]]
-    return wide[["time_msc", KEY, "spread", "usual"]]
 
 
 @reference("Wild")
