@@ -8,9 +8,10 @@ Arrow columns in to rows as dictionaries. `--check` compares alone, uncompiled.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
+
+import psutil
 
 from benchmarks.measure import seconds, table, write_results
 from benchmarks.trader.answers import REFERENCES
@@ -27,7 +28,7 @@ from tests.data.real_ticks import FOLDER as TICKS
 
 ROWS, WARM_UP_ROWS = 200_000, 5_000
 BUSY = 0.5  # processes that ran or waited to
-HEAD = ["rules", "rows out", "ticks/s", "pandas ticks/s", "ratio", "interpreted"]
+HEAD = ["rules", "rows out", "ticks/s", "pandas ticks/s", "to pandas", "interpreted"]
 
 
 def check(names: Sequence[str], market: Market) -> bool:
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("--rows: give a number of ticks from 1 on")
     if not TICKS.is_dir():
         sys.exit(f"recorded ticks are not at {TICKS}")
-    market, load = real(given.rows), os.getloadavg()[0]
+    market, load = real(given.rows), psutil.getloadavg()[0]
     if given.check:
         sys.exit(0 if check(names, market) else 1)
     lines = list(measured(names, market))
@@ -89,9 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told = f"The slowest of {len(lines)} is `{slowest[0]}` with {slowest[2]} ticks/s."
     if names == NAMES:
         how = f"One core, one warm run each over {len(market.ticks):,} recorded ticks."
-        how += f" Others were at work beside it: {load:.1f} processes when it began." * (
-            load > BUSY
-        )
+        if load > BUSY:
+            how += f" The machine was busy: a load of {load:.1f} when it began."
         write_results("trader", "What traders write", table(HEAD, lines), told, how=how)
     else:
         print(told)
