@@ -11,8 +11,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
-import psutil
-
 from benchmarks.measure import seconds, table, write_results
 from benchmarks.trader.answers import REFERENCES
 from benchmarks.trader.market import Market, real
@@ -27,7 +25,6 @@ from benchmarks.trader.running import (
 from tests.data.real_ticks import FOLDER as TICKS
 
 ROWS, WARM_UP_ROWS = 200_000, 5_000
-BUSY = 0.5  # processes that ran or waited to
 HEAD = ["rules", "rows out", "ticks/s", "pandas ticks/s", "to pandas", "interpreted"]
 
 
@@ -82,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("--rows: give a number of ticks from 1 on")
     if not TICKS.is_dir():
         sys.exit(f"recorded ticks are not at {TICKS}")
-    market, load = real(given.rows), psutil.getloadavg()[0]
+    market = real(given.rows)
     if given.check:
         sys.exit(0 if check(names, market) else 1)
     lines = list(measured(names, market))
@@ -90,8 +87,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told = f"The slowest of {len(lines)} is `{slowest[0]}` with {slowest[2]} ticks/s."
     if names == NAMES:
         how = f"One core, one warm run each over {len(market.ticks):,} recorded ticks."
-        if load > BUSY:
-            how += f" The machine was busy: a load of {load:.1f} when it began."
         write_results("trader", "What traders write", table(HEAD, lines), told, how=how)
     else:
         print(told)
