@@ -18,6 +18,8 @@ TICKS_A_DAY = 150_000
 PER_POSITION = 4
 """Deals: three partial fills that open it, one that closes it."""
 DEAL_EVERY = {"EURUSD": 15, "XAUUSD": 25}
+DEALS_ALONE = dict.fromkeys(DEAL_EVERY, 1)
+"""For rules that read no ticks, which have too few records to be timed otherwise."""
 START_MSC = 1_599_998_400_000  # 2020-09-13 12:00 UTC
 POINTS = {"EURUSD": (1.18, 5), "XAUUSD": (1900.0, 2)}
 STEP_POINTS = 10
@@ -56,11 +58,14 @@ class Market:
         return in_order(tables)
 
 
-def real(rows: int) -> Market:
-    """Recorded ticks of EURUSD and XAUUSD from a midnight on, with volumes, deals and news made."""
+def real(rows: int, deal_every: Mapping[str, int] = DEAL_EVERY) -> Market:
+    """Recorded ticks of EURUSD and XAUUSD from a midnight on, with volumes, deals and news made.
+
+    `deal_every` says after how many ticks of a symbol a deal comes.
+    """
     days = 1 + rows // TICKS_A_DAY
     ticks = table(["oanda_eurusd", "oanda_xauusd"], days).slice(0, rows).to_pandas()
-    return _with_deals_and_news(ticks)
+    return _with_deals_and_news(ticks, deal_every)
 
 
 def generated(count: int, seed: int = 1) -> Market:
@@ -81,22 +86,21 @@ def generated(count: int, seed: int = 1) -> Market:
         ask[mine] = np.round(bid[mine] + spread / 10**digits, digits)
     frame = pd.DataFrame({"symbol": symbols, "time_msc": times, "bid": bid, "ask": ask})
     frame["last"], frame["volume"], frame["flags"] = 0.0, 0.0, np.int32(6)
-    return _with_deals_and_news(frame)
+    return _with_deals_and_news(frame, DEAL_EVERY)
 
 
-def _with_deals_and_news(ticks: pd.DataFrame) -> Market:
+def _with_deals_and_news(ticks: pd.DataFrame, deal_every: Mapping[str, int]) -> Market:
     """Quotes have no volume: here it is 1 to 5 lots in turn, so that its weight can be seen."""
     ticks = ticks.assign(volume=1.0 + np.arange(len(ticks)) * 7 % 5)
-    fills = pd.concat([_deals(ticks, symbol) for symbol in DEAL_EVERY])
+    fills = pd.concat([_deals(ticks, *symbol) for symbol in deal_every.items()])
     fills = fills.sort_values("time_msc", kind="stable", ignore_index=True)
     deals = fills.assign(ticket=np.arange(1, len(fills) + 1))
     return Market({"News": _news(ticks), "Tick": ticks, "Deal": deals})
 
 
-def _deals(ticks: pd.DataFrame, symbol: str) -> pd.DataFrame:
+def _deals(ticks: pd.DataFrame, symbol: str, every: int) -> pd.DataFrame:
     """Positions of a symbol one after the other, filled at every so many of its ticks."""
     base = 1_000_000 * (1 + list(DEAL_EVERY).index(symbol))
-    every = DEAL_EVERY[symbol]
     taken = ticks[ticks["symbol"] == symbol].iloc[every - 1 :: every]
     n = np.arange(len(taken))
     position, part = base + n // PER_POSITION, n % PER_POSITION
