@@ -81,6 +81,7 @@ class Decoder:
         self.plan = plan
         self.names = streams
         self.streams = {stream.name: stream for stream in plan.streams}
+        self._attributes = {stream.name: stream.schema.names for stream in plan.streams}
         self.strings = strings
         self.wide = wide or {}
         self.key_codes: list[int] = [NULL]
@@ -92,7 +93,7 @@ class Decoder:
         times = rows.ints[:, OUT_TIME].tolist()
         return [
             {"stream": name, "time_msc": time, "kind": "current"}
-            | dict(zip(self.streams[name].schema.names, values, strict=True))
+            | dict(zip(self._attributes[name], values, strict=True))
             for name, time, values in zip(names, times, self.values(rows), strict=True)
         ]
 

@@ -11,8 +11,6 @@ from benchmarks.trader.__main__ import check, main
 from benchmarks.trader.answers import REFERENCES, difference
 from benchmarks.trader.market import Market, generated
 from benchmarks.trader.running import NAMES, compiled, interpreted_rows, native_rows, wrong
-from cep.interpreter.run import InterpretedRun
-from cep.plan import compile_rules
 
 SEEDS = (1, 2)
 
@@ -56,25 +54,6 @@ def test_a_wrong_value_a_missing_row_and_a_mean_that_is_off_are_told() -> None:
     assert difference(wanted, wanted[1:], reference.rounded)
     assert difference(wanted, wanted[:-1], reference.rounded)
     assert not difference(wanted, wanted, reference.rounded)
-
-
-@pytest.mark.xfail(reason="rows that leave by time carry that of the next record", strict=True)
-@pytest.mark.parametrize(
-    ("query", "time_msc"),
-    [
-        ("from S#window.delay(1 min) select x insert into O;", 2_000),
-        ("from S#window.time(1 min) select x insert expired events into O;", 62_000),
-        ("from S#window.timeLength(1 min, 9) select x insert expired events into O;", 62_000),
-    ],
-)
-def test_rows_that_leave_have_a_time_that_no_other_stream_decides(
-    query: str, time_msc: int
-) -> None:
-    streams = "define stream S (x double); define stream Other (y double);"
-    run = InterpretedRun(compile_rules(f"{streams} {query}"), ["O"])
-    run.push("S", 2_000, [1.0])
-    (row,) = run.push("Other", 64_000, [1.0])
-    assert row["time_msc"] == time_msc
 
 
 def test_a_check_tells_what_is_not_the_same(
