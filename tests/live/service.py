@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import msgspec
+
 from cep.archive import Archive, ingest_spool, verify
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
@@ -21,10 +23,12 @@ from cep.demo.processes import free_port
 from cep.engine.native import Compiled
 from cep.live.config import read_config
 from cep.live.feed import MarketFeed
+from cep.live.standing import status_path
 from mt5bridge.client import Connection
 from mt5bridge.credential import FILE, Credential, write_credential
 from mt5bridge.records import Records
 from mt5bridge.server import Server
+from mt5bridge.server.status import Status, read_status
 from mt5bridge.simulator import Runner, Terminal, Walk, random_walk, simulated_terminal
 from mt5bridge.spool import read
 from tests.credentials import CREDENTIAL
@@ -188,6 +192,14 @@ def play(
         runner.run(threading.Event(), lambda: (until() and found.finished) or limit(), linger_ms)
     assert found.finished and until(), "the deadline has passed"
     return runner
+
+
+def status_of(settings: Path) -> Status | None:
+    """What a daemon says of itself; None before it has said anything."""
+    try:
+        return read_status(status_path(read_config(settings)))
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 def archived(settings: Path) -> Archive:

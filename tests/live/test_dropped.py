@@ -10,13 +10,12 @@ from cep.daemon import load_plan
 from cep.dropped import Dropped, Reason
 from cep.engine.native import Compiled
 from cep.live.config import read_config
-from cep.live.standing import status_path
-from mt5bridge.server.status import read_status
 from tests.live.service import (
     Service,
     address,
     archived,
     play,
+    status_of,
     terminal,
     wait_until,
     walks,
@@ -36,7 +35,7 @@ def test_status_replay_and_a_restart_tell_the_same(tmp_path: Path) -> None:
     with Service(settings) as service:
         play(terminal(walks("AB", 900)), address(settings))
         told = service.daemon.dropped.by_name()
-        wait_until(lambda: read_status(status_path(config)).dropped == told)
+        wait_until(lambda: (found := status_of(settings)) is not None and found.dropped == told)
     dropped = service.daemon.dropped
     assert dropped.by_name() == told
     assert dropped.count(("signal", "Fade"), Reason.LIMIT) > 0

@@ -33,7 +33,15 @@ from mt5bridge.spool import Durable, read
 from mt5bridge.troubles import Effect, Trouble, Troubles
 from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.durability.recording import Fault, RecordingDisk, recording
-from tests.live.service import Service, address, terminal, wait_until, walks, write_settings
+from tests.live.service import (
+    Service,
+    address,
+    status_of,
+    terminal,
+    wait_until,
+    walks,
+    write_settings,
+)
 
 SEEN = """define stream Tick (symbol string, bid double);
 from Tick select symbol, bid insert into Seen;
@@ -55,13 +63,6 @@ def talking(settings: Path, ticks: int) -> Iterator[tuple[Service, Terminal, Run
     found = terminal(walks("A", ticks))
     with Service(settings) as service, Connection(address(settings), CREDENTIAL) as connection:
         yield service, found, Runner(found, connection)
-
-
-def status_of(settings: Path) -> Status | None:
-    try:
-        return read_status(status_path(read_config(settings)))
-    except (OSError, msgspec.MsgspecError):
-        return None
 
 
 def troubles_of(settings: Path) -> list[Trouble]:

@@ -38,6 +38,7 @@ from tests.live.service import (
     again,
     play,
     process,
+    status_of,
     terminal,
     wait_until,
     walks,
@@ -150,7 +151,7 @@ def test_the_kill_switch(tmp_path: Path) -> None:
     with Service(settings), connected(found, settings):
         put(settings, "second")
         wait_until(ended(settings, "second"))
-        wait_until(lambda: read_status(status_path(read_config(settings))).halted)
+        wait_until(lambda: (told := status_of(settings)) is not None and told.halted)
         halt(settings, False)
         wait_until(lambda: found.client.halt is not None and not found.client.halt.halted)
         put(settings, "third")
