@@ -45,7 +45,7 @@ def clocks(plan: Plan) -> dict[Part, ClockOf]:
     what `define` makes comes first.
     """
     held, followed = key_attributes(plan), followed_sources(plan)
-    everything = frozenset().union(*map(_moving, plan.sources))
+    everything = _moving_all(plan)
     found: dict[Part, ClockOf] = {
         ("trigger", one.name): ClockOf(everything) for one in plan.triggers
     }
@@ -91,7 +91,7 @@ def followed_sources(plan: Plan) -> dict[str, Sources]:
     names = [*(stream.name for stream in plan.streams), *(window.name for window in plan.windows)]
     found: dict[str, Sources] = {name: frozenset() for name in names}
     found |= {stream.name: _moving(stream) for stream in plan.sources}
-    everything = frozenset().union(*map(_moving, plan.sources))
+    everything = _moving_all(plan)
     found |= {s.name: everything for s in plan.streams if s.origin is Origin.TRIGGER}
     before: dict[str, Sources] = {}
     while before != found:
@@ -105,6 +105,11 @@ def followed_sources(plan: Plan) -> dict[str, Sources]:
 def _moving(source: Stream) -> Sources:
     """The sources whose records move the clocks of a source's rows."""
     return frozenset((source.name,)) if source.elsewhere is None else source.elsewhere.sources
+
+
+def _moving_all(plan: Plan) -> Sources:
+    """The sources that move any clock."""
+    return frozenset().union(*map(_moving, plan.sources))
 
 
 def _flow(plan: Plan, found: dict[str, Sources]) -> Iterator[tuple[str, Sources]]:

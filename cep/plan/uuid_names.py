@@ -6,6 +6,8 @@ changes them. A stream that a query fills with another as it is counts as that o
 
 from __future__ import annotations
 
+from collections import Counter
+
 from cep.plan.expressions import Column
 from cep.plan.nodes import Plan
 from cep.plan.outlets import streams_filled
@@ -25,12 +27,12 @@ def uuid_names(plan: Plan) -> dict[str, str]:
 
 def _same(plan: Plan) -> dict[str, str]:
     """Streams that nothing but one query fills, with another stream as it is: that other."""
-    filled = [name for query in plan.queries for name in streams_filled(query)]
+    filled = Counter(name for query in plan.queries for name in streams_filled(query))
     given = {stream.name for stream in plan.sources} | {one.name for one in plan.operators}
     found: dict[str, str] = {}
     for query in plan.queries:
         target = query.target
-        if target is None or filled.count(target) > 1 or target in given:
+        if target is None or filled[target] > 1 or target in given:
             continue
         if _passes_on(query):
             (read,) = query.inputs
