@@ -1,14 +1,13 @@
 """One clock: it is told the time, and fires what is due in order of time.
 
-Two ways to move it, as in Siddhi: with `jump`, the way of event time, the clock stands at its new
-time while earlier timers fire, each told its own due time; with `glide`, the way of a clock that
-runs by itself, it stands at each due time in turn.
+While a timer fires the clock stands at its due time, so what time makes does not depend on the
+record that let time pass (meaning.md 2).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -125,13 +124,11 @@ class Clock:
 
     def jump(self, to_ms: int) -> None:
         """A record of that time is next: fire what is due by then, also what is overdue."""
-        self.move(to_ms)
-        while self.is_due(self.now_ms or 0):
-            self.fire_next()
+        self.glide(to_ms if self.now_ms is None else max(to_ms, self.now_ms))
 
     def glide(self, to_ms: int) -> None:
-        """Let time pass, standing at each due time while it fires."""
-        while self._due and self._due[0].due_ms <= to_ms:
+        """Let time pass by itself."""
+        while self.is_due(to_ms):
             self.move(self._due[0].due_ms)
             self.fire_next()
         self.move(to_ms)
@@ -155,11 +152,3 @@ class Clock:
         self._due = []
         for entry in sorted(due, key=lambda entry: entry.turn):
             self.put(entry)
-
-
-def move_together(times_ms: Mapping[Clock, int]) -> None:
-    """Let clocks move, each to a time, firing what is due in one order, what is set included."""
-    for clock, to_ms in times_ms.items():
-        clock.move(to_ms)
-    while heads := [clock for clock in times_ms if clock.is_due(clock.now_ms or 0)]:
-        min(heads, key=Clock.order).fire_next()

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from cep.clocks import Lateness
-from cep.interpreter.clock import Clock, Due, move_together
+from cep.interpreter.clock import Clock, Due
+from cep.interpreter.move import Key, Move, Reach
 from cep.plan.clocks import ClockOf, Sources
 
-Key = str | None
 NO_KEY = "%"
 """What stands for rows without a key; no quoted text is like it."""
 
@@ -28,6 +28,7 @@ class Clocks:
         self.lateness = lateness
         self.one = one
         self._newest_ms: int | None = None
+        self._move: Move | None = None
         self._common: dict[Sources, Clock] = {}
         self._of_keys: dict[Key, dict[Sources, Clock]] = {}
         self._passed_ms: dict[Key, int] = {}
@@ -38,26 +39,33 @@ class Clocks:
     @property
     def now_ms(self) -> int | None:
         """The newest of all times; None before the first."""
-        return self._newest_ms if self.one is None else self.one.now_ms
+        if self.one is not None:
+            return self.one.now_ms
+        return _newest(self._newest_ms, self._move.at_ms if self._move else None)
 
     def common(self, sources: Sources) -> Clock:
         """The clock of what follows these sources, whatever the keys of their records."""
         if self.one is not None:
             return self.one
         if sources not in self._common:
-            self._common[sources] = Clock()
-            self._set_common(self._common[sources], sources)
+            clock = self._common[sources] = Clock()
+            self._set_common(clock, sources)
+            if self._move:
+                self._move.join(clock, self._move.reach.common(sources))
         return self._common[sources]
 
     def of_key(self, clock_of: ClockOf, key: Key) -> Clock:
         """The clock by which an operator goes for a key."""
+        sources = clock_of.sources
         if self.one is not None or not clock_of.is_by_key:
-            return self.common(clock_of.sources)
+            return self.common(sources)
         clocks = self._of_keys.setdefault(key, {})
-        if clock_of.sources not in clocks:
-            clocks[clock_of.sources] = Clock()
-            self._set(clocks[clock_of.sources], clock_of.sources, key)
-        return clocks[clock_of.sources]
+        if sources not in clocks:
+            clock = clocks[sources] = Clock()
+            self._set(clock, sources, key)
+            if self._move:
+                self._move.join(clock, self._move.reach.of_key(sources, key))
+        return clocks[sources]
 
     def shown(self, clock_of: ClockOf, key: Key) -> int | None:
         """What that clock shows, or would if there were one; None before its first record."""
@@ -81,7 +89,7 @@ class Clocks:
     def begin(self, time_ms: int) -> None:
         """The run begins at that time; what has clocks by key begins with its first records."""
         if self.one is None:
-            self._newest(time_ms)
+            self._newest_ms = _newest(self._newest_ms, time_ms)
         else:
             self.one.jump(time_ms)
 
@@ -96,13 +104,10 @@ class Clocks:
         if self.one is not None:
             self.one.jump(records[-1][1])
             return
-        moved: dict[Clock, int] = {}
+        of_keys: dict[Key, int] = {}
         for key, time_ms in records:
-            self._newest(time_ms)
-            for known in (self._common, self._of_keys.get(key, {})):
-                found = (clock for sources, clock in known.items() if stream in sources)
-                moved |= {clock: max(time_ms, moved.get(clock, time_ms)) for clock in found}
-        move_together(moved)
+            of_keys[key] = max(time_ms, of_keys.get(key, time_ms))
+        self._go(Reach(stream, max(of_keys.values()), of_keys))
 
     def pass_time(self, time_ms: int, *, is_complete: bool = False) -> None:
         """Time has passed without a record, for all keys.
@@ -110,33 +115,42 @@ class Clocks:
         Where each has a clock, these move if all earlier records have come. Else somebody's own
         clock speaks for keys of which nobody has told anything: they may come from long ago.
         """
-        self.lateness.pass_time(time_ms)
         if self.one is not None:
+            self.lateness.pass_time(time_ms)
             self.one.jump(time_ms)
             return
-        self._newest(time_ms)
-        self._common_passed_ms = max(time_ms, self._common_passed_ms or time_ms)
-        moved = list(self._common.values())
+        self._go(Reach(None, time_ms, others_ms=time_ms if is_complete else None))
+        self._common_passed_ms = _newest(self._common_passed_ms, time_ms)
         if is_complete:
             self.lateness.complete(None, time_ms)
-            self._all_passed_ms = max(time_ms, self._all_passed_ms or time_ms)
-            moved += (clock for clocks in self._of_keys.values() for clock in clocks.values())
-        move_together(dict.fromkeys(moved, time_ms))
+            self._all_passed_ms = _newest(self._all_passed_ms, time_ms)
 
     def pass_time_of(self, keys: Iterable[str], time_ms: int, common_ms: int | None) -> None:
         """Time has passed for some keys, and for every key up to `common_ms`, if that is known."""
         if self.one is not None:
             self.pass_time(time_ms if common_ms is None else common_ms)
             return
-        moved: dict[Clock, int] = {}
+        of_keys: dict[Key, int] = dict.fromkeys(keys, time_ms)
+        self._go(Reach(None, common_ms, of_keys))
         if common_ms is not None:
-            self._common_passed_ms = max(common_ms, self._common_passed_ms or common_ms)
-            moved |= dict.fromkeys(self._common.values(), common_ms)
-        for key in keys:
-            self._passed_ms[key] = max(time_ms, self._passed_ms.get(key, time_ms))
-            moved |= dict.fromkeys(self._of_keys.get(key, {}).values(), time_ms)
-        self._newest(time_ms)
-        move_together(moved)
+            self._common_passed_ms = _newest(self._common_passed_ms, common_ms)
+        self._passed_ms |= {key: max(time_ms, self._passed_ms.get(key, time_ms)) for key in of_keys}
+        self._newest_ms = _newest(self._newest_ms, time_ms)
+
+    def _go(self, reach: Reach) -> None:
+        """Let clocks move; what is known of the records and watermarks is as before them."""
+        move = self._move = Move(reach)
+        keys = reach.of_keys if reach.others_ms is None else self._of_keys
+        try:
+            for sources, clock in self._common.items():
+                move.join(clock, reach.common(sources))
+            for key in keys:
+                for sources, clock in self._of_keys.get(key, {}).items():
+                    move.join(clock, reach.of_key(sources, key))
+            move.run()
+        finally:
+            self._move = None
+        self._newest_ms = _newest(self._newest_ms, reach.common_ms)
 
     def glide(self, to_ms: int) -> None:
         """Time passes by itself; there is one clock then."""
@@ -183,20 +197,26 @@ class Clocks:
         for clocks in self._of_keys.values():
             yield from clocks.values()
 
-    def _newest(self, time_ms: int) -> None:
-        self._newest_ms = max(time_ms, self._newest_ms or time_ms)
-
     def _set_common(self, clock: Clock, sources: Sources) -> None:
-        _set(clock, self.lateness.newest_ms(sources), self._common_passed_ms)
+        move = self._move
+        reached_ms = move.reached(move.reach.common(sources)) if move else None
+        _stand(clock, self.lateness.newest_ms(sources), self._common_passed_ms, reached_ms)
 
     def _set(self, clock: Clock, sources: Sources, key: Key) -> None:
-        passed_ms = None if key is None else self._passed_ms.get(key)
         newest_ms = self.lateness.newest_of_key_ms(sources, key)
-        _set(clock, newest_ms, passed_ms, self._all_passed_ms)
+        passed_ms = None if key is None else self._passed_ms.get(key)
+        move = self._move
+        reached_ms = move.reached(move.reach.of_key(sources, key)) if move else None
+        _stand(clock, newest_ms, passed_ms, self._all_passed_ms, reached_ms)
 
 
-def _set(clock: Clock, *times_ms: int | None) -> None:
+def _stand(clock: Clock, *times_ms: int | None) -> None:
     """Let a clock stand at the newest of times, where one is known."""
-    known = [time_ms for time_ms in times_ms if time_ms is not None]
-    if known:
-        clock.move(max(known))
+    newest_ms = _newest(*times_ms)
+    if newest_ms is not None:
+        clock.move(newest_ms)
+
+
+def _newest(*times_ms: int | None) -> int | None:
+    """The newest of the times that are known, if any is."""
+    return max((time_ms for time_ms in times_ms if time_ms is not None), default=None)

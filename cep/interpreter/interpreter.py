@@ -395,13 +395,13 @@ class Interpreter:
         """
         time_ms = records[-1][1]
         self._begin(time_ms)
-        is_late = False
-        for key, at_ms in records:  # what begins while timers fire begins at the record, too
-            is_late = self.shared.lateness.take(stream, key, at_ms)
         if self.playback:
             if time_ms >= (self.now_ms or 0):
                 self._heartbeat.heard()
             self.shared.clocks.follow(stream, records)
+        is_late = False
+        for key, at_ms in records:
+            is_late = self.shared.lateness.take(stream, key, at_ms)
         return is_late and stream not in self._graph.reorder
 
     def _pass(self, time_ms: int, *, is_complete: bool = False) -> None:

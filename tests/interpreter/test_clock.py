@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from cep.interpreter.clock import Clock, Fire, Rank, Site, move_together
+import pytest
+
+from cep.interpreter.clock import Clock, Fire, Rank, Site
 from cep.interpreter.context import Context, Shared
+from cep.interpreter.move import Move, Reach
 from cep.interpreter.siddhi_clock import SiddhiClock
 from cep.interpreter.snapshot import due_of, timers_of
 
 
-def seen(move: str) -> list[tuple[str, int, int | None]]:
+def seen(clock: Clock, move: str) -> list[tuple[str, int, int | None]]:
     """(timer, its due time, the clock) of three timers while the clock moves to 100."""
-    clock = Clock()
     found: list[tuple[str, int, int | None]] = []
     late = clock.timer("late", lambda due: found.append(("late", due, clock.now_ms)))
     early = clock.timer("early", lambda due: found.append(("early", due, clock.now_ms)))
@@ -21,12 +23,13 @@ def seen(move: str) -> list[tuple[str, int, int | None]]:
     return found
 
 
-def test_a_jump_stands_at_its_end_while_timers_fire() -> None:
-    assert seen("jump") == [("early", 30, 100), ("late", 30, 100), ("late", 80, 100)]
+@pytest.mark.parametrize("move", ["jump", "glide"])
+def test_the_clock_stands_at_each_due_time(move: str) -> None:
+    assert seen(Clock(), move) == [("early", 30, 30), ("late", 30, 30), ("late", 80, 80)]
 
 
-def test_a_glide_stands_at_each_due_time() -> None:
-    assert seen("glide") == [("early", 30, 30), ("late", 30, 30), ("late", 80, 80)]
+def test_siddhis_clock_stands_at_the_record_while_timers_fire() -> None:
+    assert seen(SiddhiClock(), "jump") == [("late", 80, 100), ("late", 30, 100), ("early", 30, 100)]
 
 
 def test_what_is_overdue_fires_at_the_next_record_though_that_is_late() -> None:
@@ -94,8 +97,23 @@ def test_what_is_due_together_fires_by_its_place_in_the_file_then_by_its_key() -
     for name, (of, rank) in ranks.items():
         clocks[of].timer(name, noting(fired, name), Site(name, rank=rank)).at(10)
     clocks[0].timer("earlier", noting(fired, "earlier"), Site("", rank=Rank(9, 9))).at(9)
-    move_together(dict.fromkeys(clocks, 10))
+    move = Move(Reach(None, 10))
+    for clock in clocks:
+        move.join(clock, 10)
+    move.run()
     assert fired == ["earlier", "first, B", "second, A", "second, B"]
+
+
+def test_all_clocks_stand_at_one_time_while_a_timer_of_one_fires() -> None:
+    short, long, stood = Clock(), Clock(), list[tuple[int | None, int | None]]()
+    short.timer("t", lambda due_ms: stood.append((short.now_ms, long.now_ms))).at(5)
+    long.timer("t", lambda due_ms: stood.append((short.now_ms, long.now_ms))).at(30)
+    move = Move(Reach(None, None))
+    move.join(short, 10)
+    move.join(long, 40)
+    move.run()
+    assert stood == [(5, 5), (10, 30)]
+    assert (short.now_ms, long.now_ms) == (10, 40)
 
 
 def test_siddhis_clock_serves_one_of_the_keys_that_are_due_together() -> None:

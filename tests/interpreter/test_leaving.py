@@ -8,7 +8,6 @@ from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
 
 
-@pytest.mark.xfail(reason="rows that leave by time carry that of the next record", strict=True)
 @pytest.mark.parametrize(
     ("query", "time_msc"),
     [

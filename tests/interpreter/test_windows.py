@@ -111,7 +111,7 @@ TIMES = st.integers(1, 90)
 FAMILIES: dict[str, tuple[str, Definition]] = {
     "length": ("length({n})", lambda rows, n, t: naive.length(rows, n)),
     "time": ("time({t})", lambda rows, n, t: naive.time(rows, t)),
-    "delay": ("delay({t})", lambda rows, n, t: naive.delay(rows, t)),
+    "delay": ("delay({t})", lambda rows, n, t: naive.delay(rows)),
     "timeLength": ("timeLength({t}, {n})", lambda rows, n, t: naive.time_length(rows, t, n)),
     "lengthBatch": ("lengthBatch({n})", lambda rows, n, t: naive.length_batch(rows, n)),
     "timeBatch": ("timeBatch({t})", lambda rows, n, t: naive.time_batch(rows, t)),

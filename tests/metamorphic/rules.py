@@ -44,6 +44,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
         "from {stream}{filter} select k, v, p{rate} insert all events into Pairs; {reader} {mixed}",
         "from {stream}#window.{batch} select k, v, p insert into Pairs; {mixed} {mixed}"
         " from Mixed select k, v, p * 2 as q{into}",
+        "from {stream}{filter}#window.delay({ms}) select k, v, p insert into Pairs;"
+        " {reader} {reader}",
+        "from {stream}#window.time({ms}) select k, v, p insert expired events into Pairs;"
+        " {reader} {mixed}",
         "{mixed} {mixed} from Mixed#window.length({few}) select k, sum(v) as b0 group by k{into}",
     ),
     "mixed": (

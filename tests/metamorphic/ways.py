@@ -105,6 +105,40 @@ def traced(case: Case) -> list[Line]:
     return [line for n, step in enumerate(case.steps) for line in _interpreted(run, n, step)]
 
 
+def told_of_time(case: Case) -> list[Line]:
+    """Between records of history somebody says that time passes."""
+    run, told = InterpretedRun(case.plan, mode=case.mode), _Passing(case)
+    lines = []
+    for n, step in enumerate(case.steps):
+        stream, at, row = step
+        for passed in told.before(step):
+            run.interpreter.advance(passed, n)
+        if row is None:
+            lines += _interpreted(run, n, step)
+        else:
+            values = [row[name] for name in case.plan.stream(stream).schema.names]
+            lines += [Line(n, one["stream"], one) for one in run.push(stream, at, values, n)]
+    return lines
+
+
+class _Passing:
+    """Times, some by chance and each only once, between the newest record and the next one."""
+
+    def __init__(self, case: Case) -> None:
+        if case.mode != "sorted":
+            raise RefusedError("of what was lived, its watermarks tell")
+        self._random = case.random
+        self._newest_ms: int | None = None
+
+    def before(self, step: Step) -> list[int]:
+        _, to_ms, row = step
+        from_ms, self._newest_ms = self._newest_ms, max(to_ms, self._newest_ms or to_ms)
+        if row is None or from_ms is None or from_ms >= to_ms:
+            return []
+        count = self._random.choice((0, 1, 3))
+        return sorted(self._random.randint(from_ms, to_ms) for _ in range(count))
+
+
 def interpreter_restored(case: Case) -> list[Line]:
     """Saved and restored between some records."""
     random, lines = case.random, []
@@ -136,6 +170,17 @@ def native(case: Case) -> list[Line]:
     """Natively as plain Python, record by record."""
     run = Compiled(case.plan, jit=False).start(mode=case.mode)
     return [line for n, step in enumerate(case.steps) for line in _native(run, n, step)]
+
+
+def native_told_of_time(case: Case) -> list[Line]:
+    """The same natively."""
+    run, told = Compiled(case.plan, jit=False).start(mode=case.mode), _Passing(case)
+    lines = []
+    for n, step in enumerate(case.steps):
+        for at in told.before(step):
+            lines += _lines(run.advance(at, n))
+        lines += _native(run, n, step)
+    return lines
 
 
 def partly(case: Case) -> list[Line]:
@@ -322,9 +367,14 @@ def spark(case: Case) -> list[Line]:
     return [line for rows in made for line in _lines(rows)]
 
 
-INTERPRETED: dict[str, Way] = {"traced": traced, "interpreter restored": interpreter_restored}
+INTERPRETED: dict[str, Way] = {
+    "traced": traced,
+    "told of time": told_of_time,
+    "interpreter restored": interpreter_restored,
+}
 COMPILED: dict[str, Way] = {
     "native": native,
+    "native told of time": native_told_of_time,
     "batched": batched,
     "partly interpreted": partly,
     "native restored": native_restored,

@@ -13,7 +13,6 @@ from cep.plan.expressions import (
     Expression,
     Logical,
 )
-from cep.plan.query import StreamInput
 from tests.reference.generate_joins import JoinCase, Values
 
 Found = tuple[int, str, Values | None, Values | None]
@@ -34,13 +33,13 @@ class NaiveJoin:
 
     def __init__(self, case: JoinCase) -> None:
         self.join = case.join
-        self.rows: dict[str, list[Seen]] = {"L": [], "R": []}
+        self.come: list[tuple[str, Seen]] = []
         self.sides = {"L": case.join.left, "R": case.join.right}
 
     def send(self, stream: str, time: int, values: Values) -> list[list[Found]]:
         """What a row brings forth: a list per row that comes or goes and finds something."""
         chunks = [
-            chunk for side, seen in self._due(time) for chunk in self._leave(side, seen, time)
+            chunk for at, side, rows in self._due(time) for chunk in self._leave(side, rows, at)
         ]
         row = Seen(time, values)
         window = self.sides[stream].window
@@ -48,27 +47,21 @@ class NaiveJoin:
         if window is not None and window.name == "length" and len(held) == window.constant(0):
             chunks += self._gone(stream, held[0], time)
         if window is not None:
-            self.rows[stream].append(row)
+            self.come.append((stream, row))
         chunks += self._match(stream, row, time, "CURRENT")
         if window is None:
             chunks += self._match(stream, row, time, "EXPIRED")
         return chunks
 
-    def _due(self, now: int) -> Iterator[tuple[str, list[Seen]]]:
-        """Sides with rows that have left by time, the one whose row is due first in front."""
-        due = {stream: self._due_of(stream, now) for stream in self.rows}
-        return iter(
-            sorted(
-                ((stream, rows) for stream, rows in due.items() if rows),
-                key=lambda item: item[1][0].time + _span(self.sides[item[0]]),
-            )
-        )
-
-    def _due_of(self, stream: str, now: int) -> list[Seen]:
-        window = self.sides[stream].window
-        if window is None or window.name != "time":
-            return []
-        return [row for row in self._held(stream) if row.time + window.constant(0) <= now]
+    def _due(self, now: int) -> Iterator[tuple[int, str, list[Seen]]]:
+        """What has left by time: when, of which side, and the rows; who came first leaves first."""
+        due: dict[tuple[int, str], list[Seen]] = {}
+        for stream, row in self.come:
+            window = self.sides[stream].window
+            if window is not None and window.name == "time" and not row.gone:
+                due.setdefault((row.time + window.constant(0), stream), []).append(row)
+        left = ((at, stream, rows) for (at, stream), rows in due.items() if at <= now)
+        return iter(sorted(left, key=lambda item: item[0]))
 
     def _leave(self, stream: str, rows: list[Seen], now: int) -> list[list[Found]]:
         """All leave before any of them is matched: the window works on a chunk."""
@@ -80,7 +73,7 @@ class NaiveJoin:
         return self._leave(stream, [row], now)
 
     def _held(self, stream: str) -> list[Seen]:
-        return [row for row in self.rows[stream] if not row.gone]
+        return [row for name, row in self.come if name == stream and not row.gone]
 
     def _match(self, stream: str, row: Seen, time: int, kind: str) -> list[list[Found]]:
         if self.join.trigger not in ("both", "left" if stream == "L" else "right"):
@@ -109,11 +102,6 @@ ORDERS = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
-
-
-def _span(side: StreamInput) -> int:
-    assert side.window is not None
-    return side.window.constant(0)
 
 
 def holds(expression: Expression, pair: tuple[Values | None, Values | None]) -> object:

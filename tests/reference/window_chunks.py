@@ -51,9 +51,9 @@ def time(rows: Sequence[Arrival], t: int) -> Chunks:
     return by_time(rows, [(moment, gone(group, moment)) for moment, group in leaving])
 
 
-def delay(rows: Sequence[Arrival], t: int) -> Chunks:
-    """All rows of one time come together, t later."""
-    coming = groupby(rows, lambda row: row[0] + t)
+def delay(rows: Sequence[Arrival]) -> Chunks:
+    """All rows of one time come together, t later, with the time that they had."""
+    coming = groupby(rows, lambda row: row[0])
     return [[("+", moment, value) for _, value in group] for moment, group in coming]
 
 

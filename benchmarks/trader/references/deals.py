@@ -103,7 +103,6 @@ def news_table(market: Market) -> pd.DataFrame:
 
 @reference("Markout")
 def markout(market: Market) -> pd.DataFrame:
-    """By ticket: which time a delayed row has is not compared."""
     fills = market.deals[market.deals["entry"] == "in"].copy()
     fills["time_msc"] += MINUTE_MS
     fills = fills[fills["time_msc"] <= market.end_msc("Tick", "Deal")]
@@ -111,7 +110,8 @@ def markout(market: Market) -> pd.DataFrame:
     found = pd.merge_asof(fills, quotes, on="time_msc", by=KEY, allow_exact_matches=False)
     worth = found["bid"] - found["price"]
     found["gain"] = np.where(found["side"] == "buy", worth, -worth)
-    return found[[KEY, "ticket", "gain"]]
+    found["time_msc"] -= MINUTE_MS  # a delayed row keeps its time
+    return found[["time_msc", KEY, "ticket", "gain"]]
 
 
 @reference("Lone")

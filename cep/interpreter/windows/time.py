@@ -14,7 +14,8 @@ class TimedQueue(WindowPart):
     """Rows that wait until their time plus t, each by itself: a late one leaves before newer ones.
 
     They are found in the order in which they came. In Siddhi a late row leaves when those that came
-    before it have, and a timer is set for each row that is newer than all before it.
+    before it have, a timer is set for each row that is newer than all before it, and all that
+    leaves carries the time of the clock.
     """
 
     kind = Kind.EXPIRED
@@ -61,12 +62,18 @@ class TimedQueue(WindowPart):
         self._arrived += 1
 
     def _leaving(self) -> Chunk:
-        now = self.setting.now_ms
+        now_ms, compat = self.setting.now_ms, self.setting.context.compat
         out: Chunk = []
-        while self._ends and self._ends[0][0] <= now:
-            row = self._rows.pop(heapq.heappop(self._ends)[1], None)
-            out += [] if row is None else [row.copy(self.kind, now)]
+        while self._ends and self._ends[0][0] <= now_ms:
+            end_ms, place = heapq.heappop(self._ends)
+            if place in self._rows:
+                row = self._rows.pop(place)
+                out.append(row.copy(self.kind, now_ms if compat else self.left_ms(row, end_ms)))
         return out
+
+    def left_ms(self, row: Row, end_ms: int) -> int:
+        """The time that a row has which leaves when it is due."""
+        return end_ms
 
     def _due(self, due_ms: int) -> None:
         self.setting.emit(self._leaving())
@@ -95,3 +102,6 @@ class DelayWindow(TimedQueue):
     def enter(self, row: Row) -> Chunk:
         super().enter(row)
         return []
+
+    def left_ms(self, row: Row, end_ms: int) -> int:
+        return row.time

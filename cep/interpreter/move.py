@@ -1,0 +1,77 @@
+"""One move of several clocks: how far each goes, and in which order they fire on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from cep.interpreter.clock import Clock
+from cep.plan.clocks import Sources
+
+Key = str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far time passes (ms UTC) for what follows `stream`, None being everything.
+
+    `common_ms` is for what has one clock, `of_keys` for what has one for each of these keys and
+    `others_ms` for all other keys; None is not at all.
+    """
+
+    stream: str | None
+    common_ms: int | None
+    of_keys: Mapping[Key, int] = field(default_factory=dict)
+    others_ms: int | None = None
+
+    def common(self, sources: Sources) -> int | None:
+        """How far it takes the one clock of what follows these sources."""
+        return self.common_ms if self._moves(sources) else None
+
+    def of_key(self, sources: Sources, key: Key) -> int | None:
+        """How far it takes the clock of a key."""
+        return self.of_keys.get(key, self.others_ms) if self._moves(sources) else None
+
+    def _moves(self, sources: Sources) -> bool:
+        return self.stream is None or self.stream in sources
+
+
+class Move:
+    """Clocks on their way to the times in `reach`: all stand at one time while a timer fires.
+
+    Those that begin meanwhile `join`. A firing costs O(clocks that move).
+    """
+
+    def __init__(self, reach: Reach) -> None:
+        self.reach = reach
+        self.at_ms: int | None = None
+        """The time that has been reached; None before the first timer fires."""
+        self._to_ms: dict[Clock, int] = {}
+
+    def join(self, clock: Clock, to_ms: int | None) -> None:
+        """Take a clock along up to a time, if one is given."""
+        if to_ms is not None:
+            self._to_ms[clock] = to_ms
+
+    def reached(self, to_ms: int | None) -> int | None:
+        """Where a clock stands by now that goes up to a time."""
+        return None if to_ms is None or self.at_ms is None else min(self.at_ms, to_ms)
+
+    def run(self) -> None:
+        """Fire what is due in one order, what is set meanwhile and what is overdue included."""
+        while heads := list(self._due()):
+            first = min(heads, key=Clock.order)
+            due_ms = first.order()[0]
+            self.at_ms = max(due_ms, self.at_ms or due_ms)
+            for clock, to_ms in self._to_ms.items():
+                clock.move(min(self.at_ms, to_ms))
+            first.fire_next()
+        for clock, to_ms in self._to_ms.items():
+            clock.move(to_ms)
+
+    def _due(self) -> Iterable[Clock]:
+        return (clock for clock, to_ms in self._to_ms.items() if clock.is_due(_later(clock, to_ms)))
+
+
+def _later(clock: Clock, to_ms: int) -> int:
+    return to_ms if clock.now_ms is None else max(clock.now_ms, to_ms)
