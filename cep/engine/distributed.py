@@ -221,11 +221,6 @@ def _event_cells(ints: Ints) -> Ints:
     return cells
 
 
-def merge_parts(rules: Compiled, keys: Sequence[str], parts: Iterable[bytes]) -> Rows:
-    """All parts of a run at once, in the order of their origins: the whole run's rows."""
-    return Merge(rules, keys).push(enumerate(parts))
-
-
 def shipped(rules: Compiled) -> NDArray[np.bool_]:
     """By stream id, what a merge needs: what is wanted, stage 2 takes, and `seq` counts."""
     needed = passed_on(rules.stages, rules.ids, CROSSING)

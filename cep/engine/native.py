@@ -19,13 +19,14 @@ from cep.engine.compiled import Compiled, Seed
 from cep.engine.elsewhere import Elsewhere
 from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.kernels.state import (
+    LEVEL,
     OUT_KEY,
     OUT_ORDER,
     OUT_STREAM,
     Ints,
 )
 from cep.engine.rows import Decoder, Row, Rows
-from cep.engine.sequence import AWAITED, Made, Sequence, kinds
+from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, kinds, raised
 from cep.engine.single import FULL, OUTPUT
 from cep.engine.stage_run import (
     OutputRows,
@@ -82,6 +83,7 @@ class Run:
             for event in rules.plan.events
         )
         self._kinds = kinds(rules.plan, rules.ids)
+        self._raised = raised(rules.plan, rules.ids)
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         self.next_order = 0
@@ -491,13 +493,17 @@ class Run:
         records = None if rows is None else rows.ints
         tell_clocks(taken.ints, own, self._cells, records, is_behind=stage == BEHIND)
         # each row is a record to the stage: no two may have the same order, whenever they come
-        taken.ints[:, OUT_ORDER] = places + self.handed_on
+        taken.ints[:, OUT_ORDER] = (places + self.handed_on) * LEVELS
+        self.stages[stage].state.gi[0, LEVEL] = 1
         self.stages[stage].feed(taken, output)
+        self.stages[stage].state.gi[0, LEVEL] = 0
+        levels = [part.ints[:, OUT_ORDER] % LEVELS for part in output]
         for part in output:
+            part.ints[:, OUT_ORDER] //= LEVELS
             part.ints[:, OUT_ORDER] -= self.handed_on
         self.handed_on += len(sequence.ints)
         self._adopt_keys(stage)
-        return sequence.spliced(output, stage)
+        return sequence.spliced(output, stage, levels, self._raised)
 
     def _interpret(self, rows: InputRows, sequence: Sequence) -> Sequence:
         """With the output of the interpreter: what is due before each record, and its effects."""

@@ -21,6 +21,8 @@ from cep.engine.placement import TIMED
 from cep.engine.stage_run import OutputRows
 from cep.plan.nodes import Plan
 
+LEVELS = 256
+"""More than engines can stand behind one another, with their signals."""
 AWAITED = -1
 """The stage of source rows that a later stage gets first: no output."""
 Made: TypeAlias = tuple[OutputRows, int | Ints]
@@ -63,19 +65,41 @@ class Sequence:
         streams, is_awaited = self.ints[:, OUT_STREAM], self.stages == AWAITED
         return np.flatnonzero(np.where(is_awaited, direct[streams], passed[streams]))
 
-    def spliced(self, made: Many[OutputRows], stage: int) -> Sequence:
+    def spliced(
+        self,
+        made: Many[OutputRows],
+        stage: int,
+        levels: Many[Ints] = (),
+        raised: NDArray[np.bool_] | None = None,
+    ) -> Sequence:
         """With rows behind those that led to them, whose places stand for their order.
 
-        What follows from what time made is made by time, too.
+        What follows from what time made is made by time, too. Given `levels`, how often something
+        was handed on for each row, and which streams are of raised events, those above 0 stand
+        behind all else that follows from their event, the lower ones first: engines hand over what
+        they have found first in, first out (`binder.md` 13), also from a stage to the next.
         """
         parts: list[Made] = []
-        keys = [np.arange(len(self.ints))]
-        for part in made:
+        keys = [np.arange(len(self.ints)) * LEVELS]
+        ends = None if raised is None else self._ends(raised)
+        for number, part in enumerate(made):
             causes = part.ints[:, OUT_ORDER].copy()
             part.ints[:, OUT_ORDER] = self.ints[causes, OUT_ORDER]
             parts.append((part, np.where(self.stages[causes] == TIMED, TIMED, stage)))
-            keys.append(causes)
+            key = causes * LEVELS
+            if ends is not None and (later := levels[number] > 0).any():
+                key[later] = (ends[causes] * LEVELS + levels[number])[later]
+            keys.append(key)
         return self._with(parts, np.concatenate(keys))
+
+    def _ends(self, raised: NDArray[np.bool_]) -> Ints:
+        """For each row the last one that follows from the same raised event, or record."""
+        begins = raised[self.ints[:, OUT_STREAM]]
+        orders = self.ints[:, OUT_ORDER]
+        begins[1:] |= orders[1:] != orders[:-1]
+        starts = np.flatnonzero(begins)
+        ends: Ints = np.append(starts, len(orders))[np.cumsum(begins)] - 1
+        return ends
 
     def preceded(self, made: OutputRows, stage: int) -> Sequence:
         """With rows in front of all others of their records."""
@@ -86,6 +110,13 @@ class Sequence:
     def _with(self, parts: list[Made], keys: Ints) -> Sequence:
         found = _joined(self.kinds, [self.made(), *parts])
         return found.at(np.argsort(keys, kind="stable"))
+
+
+def raised(plan: Plan, ids: StreamIds) -> NDArray[np.bool_]:
+    """By stream id: whether rows are simple events."""
+    found = np.zeros(len(ids), np.bool_)
+    found[[ids.of(event.name) for event in plan.events]] = True
+    return found
 
 
 def kinds(plan: Plan, ids: StreamIds) -> Masks:

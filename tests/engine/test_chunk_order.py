@@ -15,7 +15,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cep.engine.distributed import is_distributable, merge_parts, run_part
+from cep.engine.distributed import Merge, is_distributable, run_part
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
 from cep.engine.placement import PlacementError
@@ -215,9 +215,48 @@ def test_batches_change_nothing(random: Random, style: Style) -> None:
 def test_keys_run_apart_and_put_together_keep_every_row_in_its_place(random: Random) -> None:
     rules, rows = compiled(random, "apart"), input_rows(random)
     assume(is_distributable(rules) is None)
+    assert apart(rules, rows) == together(rules, rows), rules.plan.text
+
+
+def apart(rules: Compiled, rows: list[InputRow]) -> list[Row]:
     keys = list(dict.fromkeys(row["symbol"] for _, _, row in rows))
     parts = [rules.in_parts.start(keys) for _ in keys]
     made = [run_part(run, [encoded(run, rows, key)]) for run, key in zip(parts, keys, strict=True)]
-    run = rules.start(keys)
-    found = [one for row in rows for one in run.push_row(*row).dicts()]
-    assert merge_parts(rules, keys, made).dicts() == found, rules.plan.text
+    return Merge(rules, keys).push(enumerate(made)).dicts()
+
+
+def together(rules: Compiled, rows: list[InputRow]) -> list[Row]:
+    run = rules.start(list(dict.fromkeys(row["symbol"] for _, _, row in rows)))
+    return [one for row in rows for one in run.push_row(*row).dicts()]
+
+
+CHAIN = """
+define stream S (symbol string, n long);
+define engine Low (queue = 1 min, repeat = 'allow');
+define engine Middle (queue = 1 min, repeat = 'allow') from Low;
+define engine High (queue = 1 min, repeat = 'allow') from Middle;
+define event One in Low for each symbol as every S[n > 0];
+define complex First in Low for each symbol as One within 1 min;
+define complex Second in Low for each symbol as One within 1 min;
+define complex Any in Middle as First('A') or Second('A') within 1 min;
+define complex Other in Middle as Second('A') within 1 min;
+define complex Top in High as Any or Other within 1 min;
+define signal Buy on First buy 'A' 0.1 lots;
+define signal Sell on Any sell 'A' 0.1 lots;
+define signal Close on Top close 'A';
+"""
+
+
+def test_what_is_found_first_is_handed_over_first_across_stages() -> None:
+    rules = Compiled(compile_rules(CHAIN), jit=False)
+    assert is_distributable(rules) is None
+    rows = [("S", at, {"symbol": key, "n": n}) for at, (key, n) in enumerate(
+        [("A", 1), ("B", 1), ("A", 0), ("A", 2), ("B", 3), ("A", 1)]
+    )]  # fmt: skip
+    found = together(rules, rows)
+    assert apart(rules, rows) == found
+    assert [row["stream"] for row in found[:12]] == [
+        "One", "First", "Second", "Buy", "Any", "Any", "Other", "Sell", "Top", "Sell", "Top", "Top"
+    ]  # fmt: skip
+    interpreted = InterpretedRun(rules.plan)
+    assert [one for row in rows for one in interpreted.push_row(*row)] == found

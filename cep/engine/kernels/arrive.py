@@ -22,6 +22,7 @@ from cep.engine.kernels.state import (
     CLOCK,
     HEADER,
     KEYS,
+    LEVEL,
     LISTS,
     OUT_ATTRIBUTES,
     OUT_CLOCK,
@@ -153,9 +154,12 @@ def arrive(s: State, order: int, d: int, k: int, t: int) -> None:
 
 @inner
 def hand_over(s: State, r: int, rule: int) -> None:
-    """Hand the complex event in output row r on to its signals, then to chained engines."""
+    """Hand the complex event in output row r on to its signals, then to chained engines.
+
+    Where `LEVEL` is 1 the order of a row tells how often something was handed on for it.
+    """
     start = s.bt[rule + RULE_SIGNALS]
-    order = s.oi[r, OUT_ORDER]
+    order = s.oi[r, OUT_ORDER] + s.gi[0, LEVEL]
     t = s.oi[r, OUT_TIME]
     k = s.oi[r, OUT_KEY]
     for at in range(start, start + s.bt[rule + RULE_SIGNALS_N]):

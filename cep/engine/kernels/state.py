@@ -70,7 +70,8 @@ MATCH_LIMIT = 25
 HELD_ROOM = 26
 HELD_LIMIT = 27
 CLOCK = 28
-HEADER = 29
+LEVEL = 29
+HEADER = 30
 
 # Values of STATUS: which array has no room.
 READY = 0
