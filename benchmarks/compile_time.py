@@ -1,15 +1,23 @@
-"""How long rules take from text to the first answer: nothing compiled, kernels compiled, cached."""
+"""How long rules take from text to the first answer: nothing compiled, kernels compiled, cached.
+
+And how long `replay` of a million recorded ticks does, which does not wait for the compiler.
+"""
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from benchmarks.measure import RUNS, in_new_process, seconds, table, write_results
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
+from cep.replay import replay
+from tests.data.real_ticks import FOLDER
+from tests.strategies.running import REAL, STRATEGIES, plan_of, real_sources
 
+TICKS = 1_000_000
 HEAD = """
 define stream S (symbol string, mid double);
 from S#window.time(5 min)
@@ -39,6 +47,31 @@ def first_answer(events: int, level: int) -> None:
     print(seconds(lambda: Compiled(compile_rules(text)).start().push("S", row, [0])))
 
 
+def replayed(name: str, begun_s: str) -> None:
+    """Print the seconds from the start of the process to the first row, from then on to the last,
+    and the longest between two batches; reading the ticks is not counted.
+    """
+    plan = plan_of(name, **REAL)
+    before_s = time.time()
+    sources = real_sources(plan, TICKS)
+    last_s = time.time()
+    start_s = float(begun_s) + last_s - before_s
+    pauses, first_s = [0.0], 0.0
+    for rows in replay(Compiled(plan, waits=False), list(sources)):
+        lines = sum(1 for _ in rows.json_lines())
+        now_s = time.time()
+        if lines and not first_s:
+            first_s = now_s
+        pauses.append(now_s - last_s)
+        last_s = now_s
+    print(first_s - start_s, last_s - first_s, max(pauses))
+
+
+def million(name: str, cache: Path) -> list[str]:
+    said = in_new_process("benchmarks.compile_time", "replay", name, str(time.time()), cache=cache)
+    return [f"{float(text):.2f} s" for text in said.split()]
+
+
 def child(events: int, level: int, cache: Path) -> float:
     arguments = (str(events), str(level))
     return float(in_new_process("benchmarks.compile_time", *arguments, cache=cache))
@@ -49,6 +82,9 @@ def median(values: list[float]) -> str:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["replay"]:
+        replayed(*sys.argv[2:])
+        return
     if sys.argv[1:]:
         first_answer(*map(int, sys.argv[1:]))
         return
@@ -63,7 +99,23 @@ def main() -> None:
         lines.append([str(events), median(cold), median(warm), median(cached)])
     head = ["simple events", "nothing compiled", "kernels compiled by other rules", "cached"]
     note = "From the text of the rules to the answer to the first row; importing is not counted."
-    write_results("compile_time", "Compile time", note, table(head, lines))
+    write_results("compile_time", "Compile time", note, table(head, lines), *millions_of_ticks())
+
+
+def millions_of_ticks() -> list[str]:
+    """A paragraph and a table, where there are recorded ticks."""
+    if not FOLDER.is_dir():
+        return ["Recorded ticks are not there: `replay` was not timed."]
+    lines = []
+    for name in STRATEGIES:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            lines += [[name, state, *million(name, Path(folder))] for state in ("empty", "filled")]
+    head = ["rules", "cache", "first row", "then the last", "longest stall"]
+    note = (
+        f"`replay` of {TICKS:,} recorded ticks and their fills, one run each: from the start of the"
+        " process to the first row, from there to the last, and the longest wait for a batch."
+    )
+    return [note, table(head, lines)]
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from cep.interpreter.run import InterpretedRun, OutputRow
 from cep.plan.nodes import Plan, Stream
 
 BATCH_ROWS = 10_000
+FIRST_ROWS = 500
+"""Rows of the first batch, so that the first answers come soon; each next one has twice as many."""
 INGEST = "ingest"
 
 
@@ -107,8 +109,10 @@ def end_msc(sources: Iterable[Source], until_msc: int | None = None) -> int | No
 def slices(sources: Sequence[Source], batch_rows: int = BATCH_ROWS) -> Iterator[list[Source]]:
     """The sources cut into batches of the one order; a batch has those that have rows in it."""
     orders = np.sort(np.concatenate([source.order for source in sources]))
-    for at in range(0, len(orders), batch_rows):
-        bounds = orders[at], orders[min(len(orders), at + batch_rows) - 1] + 1
+    at, size = 0, min(FIRST_ROWS, batch_rows)
+    while at < len(orders):
+        bounds = orders[at], orders[min(len(orders), at + size) - 1] + 1
+        at, size = at + size, min(2 * size, batch_rows)
         parts = []
         for source in sources:
             start, stop = np.searchsorted(source.order, bounds)

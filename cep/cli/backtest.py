@@ -130,7 +130,7 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
     if wishes.report:
         needed.update(event_names(plan))
     results = Results(plan, keep_events=wishes.report is not None)
-    rules = Compiled(plan, outputs=shown | needed)
+    rules = Compiled(plan, outputs=shown | needed, waits=False)
     run_rules(rules, selection, wishes, shown, results)
     click.echo("\n".join(run_lines(selection, results)))
     tell_dropped(results.dropped)

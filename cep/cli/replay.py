@@ -121,7 +121,7 @@ def run_replay(
 
     sources = read_sources(plan, files)
     delivery = Delivery(plan, load_callback(callback)) if callback else None
-    compiled = Compiled(plan, outputs=outputs, jit=not plain)
+    compiled = Compiled(plan, outputs=outputs, jit=not plain, waits=False)
     total = sum(len(source.order) for source in sources)
     dropped: list[Dropped] = []
     with output(out) as sink, progress("replay", total) as bar:

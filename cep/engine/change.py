@@ -29,8 +29,16 @@ def compiled_for(
     Machine code is made at the first row, or by `warm_up` of a run of them.
     """
     seed = Seed(tuple(run.strings.values), tuple(run.keys))
-    jit, wide = run.rules.jit, run.rules.wide
-    rules = Compiled(plan, outputs=outputs, jit=jit, interpreted=interpreted, seed=seed, wide=wide)
+    before = run.rules
+    rules = Compiled(
+        plan,
+        outputs=outputs,
+        jit=before.jit,
+        waits=before.waits,
+        interpreted=interpreted,
+        seed=seed,
+        wide=before.wide,
+    )
     for text in rules.literals:
         run.strings.code(text)
     return rules

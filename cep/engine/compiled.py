@@ -32,9 +32,10 @@ class Compiled:
     """Compiled rules: immutable, shareable between runs.
 
     `outputs` names the streams whose rows are returned (default: every derived stream). With
-    `jit=False` the same generated source runs as plain Python. What cannot be compiled is left to
-    the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run of
-    other rules. With `wide`, rows that queries always put out together may come as one wide row
+    `jit=False` the same generated source runs as plain Python, and unless it `waits` until there
+    is machine code, which takes over (`cep.engine.machine_code`). What cannot be compiled is left
+    to the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run
+    of other rules. With `wide`, rows that queries always put out together may come as one wide row
     (`cep.engine.results`). With `apart`, what crosses keys has a stage of its own, so that the rest
     can run elsewhere (`cep.engine.distributed`). With `lived` the records are lived ones, of which
     the interpreter does what is not compiled for the clocks of keys (`in_mode`).
@@ -46,6 +47,7 @@ class Compiled:
         *,
         outputs: Iterable[str] | None = None,
         jit: bool = True,
+        waits: bool = True,
         interpreted: Iterable[str] = (),
         seed: Seed = Seed(),
         wide: bool = False,
@@ -56,6 +58,7 @@ class Compiled:
         self.plan = plan
         self.seed = seed
         self.jit = jit
+        self.waits = waits
         self.wide = wide
         self._is_apart = apart
         self._interpreted = frozenset(interpreted)
@@ -73,6 +76,7 @@ class Compiled:
                 lambda text: literals.code(text),
                 jit,
                 wide,
+                waits,
             )
             for stage in self.stages.used()
             if stage != INTERPRETED
@@ -101,6 +105,7 @@ class Compiled:
             self.plan,
             outputs=self.outputs,
             jit=self.jit,
+            waits=self.waits,
             interpreted=self._interpreted,
             seed=self.seed,
             wide=self.wide,

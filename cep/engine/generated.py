@@ -6,11 +6,14 @@ import hashlib
 import importlib.util
 import os
 import sys
+from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
 from cep.engine.jit import cache_folder
 
+PREFIX = "mt5cep_"
+"""How the names of generated modules begin."""
 _loading = RLock()
 """No thread gets a module that another one is still making."""
 
@@ -21,17 +24,28 @@ def load_module(source: str) -> ModuleType:
         return _loaded(source)
 
 
-def _loaded(source: str) -> ModuleType:
-    name = f"mt5cep_{hashlib.sha256(source.encode()).hexdigest()[:24]}"
-    if name in sys.modules:
-        return sys.modules[name]
+def plans_folder() -> Path:
+    """Where generated modules and what is made of them lie; made if it is not there."""
     folder = cache_folder() / "plans"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.py"
+    return folder
+
+
+def _loaded(source: str) -> ModuleType:
+    name = f"{PREFIX}{hashlib.sha256(source.encode()).hexdigest()[:24]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    path = plans_folder() / f"{name}.py"
     if not path.exists() or path.read_text() != source:
         draft = path.with_suffix(f".{os.getpid()}.tmp")
         draft.write_text(source)
         draft.replace(path)
+    return imported(name)
+
+
+def imported(name: str) -> ModuleType:
+    """The generated module of this name, which has been written."""
+    path = plans_folder() / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -174,9 +174,15 @@ class Run:
             if other != stage:
                 run.add_keys(codes, len(self._rows_of_codes))
 
-    def warm_up(self) -> None:
-        """Compile or load the kernels now rather than at the first row."""
+    def warm_up(self, *, in_child: bool = False) -> None:
+        """Compile or load the kernels now rather than at the first row.
+
+        With `in_child` another process compiles, so that other threads of this one can work.
+        """
         nothing = self.no_rows()
+        for stage in self.stages.values() if in_child else ():
+            if stage.compiled.code is not None:
+                stage.compiled.code.fetch()
         for stage in self.stages.values():
             stage.feed(InputRows(nothing.ints, nothing.floats), [])
 

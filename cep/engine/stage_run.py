@@ -29,6 +29,7 @@ from cep.engine.kernels.state import (
     State,
 )
 from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
+from cep.engine.machine_code import MachineCode
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
 from cep.engine.single import FULL, Entry
 from cep.engine.stages import BEHIND, INTERPRETED, Stages
@@ -57,7 +58,8 @@ class OutputRows:
 class CompiledStage:
     """The immutable half of a stage: what is generated from the plan. Shareable.
 
-    `run` is the `kernel` as it shall run: compiled or not.
+    `run` is the `kernel` as it shall run: compiled or not. Where it shall be compiled, `code` makes
+    it so; with `waits` before the first row, else the rows run uncompiled meanwhile.
     """
 
     stages: Stages
@@ -69,6 +71,8 @@ class CompiledStage:
     kernel: Run
     run: Run
     needs: Needs
+    code: MachineCode | None
+    waits: bool
 
 
 def compile_stage(
@@ -79,6 +83,7 @@ def compile_stage(
     code_of: Callable[[str], int],
     jit: bool,
     wide: bool,
+    waits: bool = True,
 ) -> CompiledStage:
     """Generate and load the module of a stage; compiled on first call unless cached on disk."""
     layout = Layout()
@@ -91,8 +96,11 @@ def compile_stage(
     run = load_module(source).run if module.is_needed else feed_rows
     bounds = cache(lambda longest, held: Flow(stages, stage, tables, longest, held).bounds())
     needs = Needs(bounds, layout, len(stages.engines(stage)))
-    chosen = run if jit else uncompiled(run)
-    return CompiledStage(stages, stage, ids, tables, layout, source, run, chosen, needs)
+    chosen = run if jit and waits else uncompiled(run)
+    code = MachineCode(run) if jit else None
+    return CompiledStage(
+        stages, stage, ids, tables, layout, source, run, chosen, needs, code, waits
+    )
 
 
 def uncompiled(run: Run, around: Mapping[str, Around] | None = None) -> Run:
@@ -119,6 +127,7 @@ class StageRun:
         self._dropped = list(compiled.layout.dropped)
         self._columns = np.array(list(compiled.layout.dropped.values()), np.int64)
         self._entry: Entry | None = None
+        self._code = compiled.code
         self._has_floats = any(
             cell.is_float
             for stream in compiled.stages.plan.streams
@@ -129,6 +138,7 @@ class StageRun:
     def watch(self, around: Mapping[str, Around]) -> None:
         """Run uncompiled from now on, with kernels wrapped by name."""
         self.compiled = replace(self.compiled, run=uncompiled(self.compiled.kernel, around))
+        self._code = None
 
     @property
     def keys(self) -> int:
@@ -144,6 +154,8 @@ class StageRun:
 
         What there is no room for has not been begun: `feed` it.
         """
+        if self._code is not None:
+            self._look_for(self._code, 1)
         if self.compiled.run is not self.compiled.kernel:
             return FULL
         if self._entry is None:
@@ -152,6 +164,8 @@ class StageRun:
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Run the stage over input rows; output goes to `taken`, in order."""
+        if self._code is not None:
+            self._look_for(self._code, len(rows))
         start, stop = 0, len(rows)
         run = self.compiled.run
         while True:
@@ -163,8 +177,19 @@ class StageRun:
             if start >= stop:
                 return
 
+    def _look_for(self, code: MachineCode, rows: int) -> None:
+        """Have machine code from now on, or go on without for so many rows."""
+        if self.compiled.waits:
+            code.make()
+        elif not code.is_there(rows):
+            return
+        self.compiled = replace(self.compiled, run=self.compiled.kernel)
+        self._code = None
+
     def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
         """Run the stage over input rows; output comes as soon as there is a fair amount of it."""
+        if self._code is not None:
+            self._look_for(self._code, len(rows))
         start, stop = 0, len(rows)
         while start < stop:
             header = self.state.gi[0]

@@ -23,7 +23,7 @@ class Ready:
 class Reload:
     """Follows the rule file. `compiled` checks a text and compiles it; None: it means the same.
 
-    Machine code is made in a thread of its own, so that terminals do not wait for it.
+    Machine code is made by another process, so that terminals do not wait for it.
     """
 
     def __init__(self, file: RulesFile, compiled: Callable[[str], Compiled | None]) -> None:
@@ -52,7 +52,7 @@ class Reload:
             return
         logger.info("new rules: compiling")
         self._coming = Ready(rules, text)
-        self._worker = Worker("compile", lambda: rules.start().warm_up()).start()
+        self._worker = Worker("compile", lambda: rules.start().warm_up(in_child=True)).start()
 
     def _finished(self) -> Ready | None:
         worker = self._worker

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from mt5bridge.emulator.translate import translate
+from mt5bridge.file_lock import lock
 from mt5bridge.terminal.sources import sources_folder
 
 PACKAGE = Path(__file__).resolve().parent
@@ -159,14 +159,13 @@ def _written(name: str, key: str, text: str) -> Path:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Holds back other processes that make the same thing (where the system has such locks)."""
+    """Holds back other processes that make the same thing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        if sys.platform != "win32":
-            import fcntl  # not on Windows
-
-            fcntl.flock(file, fcntl.LOCK_EX)
+    file = lock(path, wait=True)
+    try:
         yield
+    finally:
+        os.close(file)
 
 
 def _digest(*parts: str) -> str:

@@ -12,12 +12,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from mt5bridge import file_lock
 from mt5bridge.spool.errors import SpoolLockedError
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 
 class Disk:
@@ -130,15 +126,9 @@ def named(path: Path) -> Iterator[None]:
 
 def lock(path: Path) -> int:
     """Take the exclusive lock on `path` for this process; freed when the descriptor is closed."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        if sys.platform == "win32":
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(file)
+        return file_lock.lock(path)
+    except BlockingIOError as error:
         raise SpoolLockedError(
             f"{path.parent}: another process is writing here; stop it or use another directory"
         ) from error
-    return file

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from cep.database.errors import DatabaseError
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from mt5bridge.file_lock import lock
 
 
 class FileLocks:
@@ -30,18 +25,11 @@ class FileLocks:
             return
         path = Path(f"{self._path}-{name}lock")
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+            self._files[name] = lock(path)
+        except BlockingIOError:
+            raise in_use(name, self._path) from None
         except OSError as error:
             raise DatabaseError(f"{path} cannot be written: {error.strerror}") from error
-        try:
-            if sys.platform == "win32":
-                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-            else:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(file)
-            raise in_use(name, self._path) from None
-        self._files[name] = file
 
     def free(self) -> None:
         """Let go of all."""

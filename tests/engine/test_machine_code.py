@@ -1,0 +1,150 @@
+"""Machine code: nobody waits for it, nothing is compiled twice, and it takes over midway."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+
+from cep.engine.jit import cache_folder
+from cep.engine.machine_code import PATIENCE_ROWS, MachineCode, nothing
+from cep.engine.native import Compiled, Run
+from cep.plan import compile_rules
+
+DEADLINE_S = 600
+RULES = """
+define stream S (symbol string, n long);
+from S#window.time(1 sec) select symbol, sum(n) as total group by symbol insert into Totals;
+define event Many for each symbol as Totals[total > 3];
+"""
+SMALL = "define stream S (n int); from S[n > 1] select n insert into O;"
+
+
+def run_of(text: str = RULES, **options: Any) -> Run:
+    return Compiled(compile_rules(text), **options).start(mode="sorted")
+
+
+def fed(run: Run, first: int, count: int) -> list[dict[str, Any]]:
+    places = range(first, first + count)
+    columns = {"symbol": ["AB"[n % 2] for n in places], "n": [n % 3 for n in places]}
+    return run.push("S", columns, [10 * n for n in places]).dicts()
+
+
+def code_of(run: Run) -> MachineCode:
+    (stage,) = run.stages.values()
+    assert stage.compiled.code is not None
+    return stage.compiled.code
+
+
+@pytest.mark.parametrize(
+    "rules", [RULES, "define stream S (a int); from S select a insert into O;"]
+)
+def test_what_is_compiled_for_is_what_a_stage_is_called_with(rules: str) -> None:
+    (stage,) = run_of(rules).stages.values()
+    _, state = nothing()
+    assert numba.typeof(state) == numba.typeof(stage.state)
+
+
+class Child:
+    """A child process that ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+
+    def poll(self) -> int | None:
+        return self.status
+
+
+def test_rows_do_not_wait_and_machine_code_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    child, begun = Child(), list[str]()
+    monkeypatch.setattr(MachineCode, "_started", lambda self: begun.append("begun") or child)
+    run, plain = run_of(waits=False), run_of(jit=False)
+    (stage,) = run.stages.values()
+    is_there = False
+    monkeypatch.setattr(Path, "exists", exists_as(lambda: is_there))
+    step = PATIENCE_ROWS // 2
+    for place in range(3):
+        assert fed(run, place * step, step) == fed(plain, place * step, step)
+    assert begun == ["begun"]  # once, and not before it may be worth it
+    assert stage.compiled.run is not stage.compiled.kernel
+    child.status, is_there = 0, True
+    assert fed(run, 3 * step, step) == fed(plain, 3 * step, step)
+    assert stage.compiled.run is stage.compiled.kernel
+    assert run.dropped == plain.dropped
+
+
+def exists_as(is_there: Any) -> Any:
+    """`Path.exists` that says of marks what the test says."""
+    exists = Path.exists
+    return lambda path: is_there() if path.suffix == ".made" else exists(path)
+
+
+def test_a_run_whose_child_fails_goes_on_uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = Child()
+    child.status = 1
+    monkeypatch.setattr(MachineCode, "_started", lambda self: child)
+    monkeypatch.setattr(Path, "exists", exists_as(lambda: False))
+    run, plain = run_of(waits=False), run_of(jit=False)
+    for first in (0, PATIENCE_ROWS + 1):
+        assert fed(run, first, PATIENCE_ROWS + 1) == fed(plain, first, PATIENCE_ROWS + 1)
+
+
+def test_small_runs_start_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MachineCode, "_started", lambda self: pytest.fail("a child"))
+    monkeypatch.setattr(Path, "exists", exists_as(lambda: False))
+    run = run_of(waits=False)
+    assert len(fed(run, 0, PATIENCE_ROWS)) >= PATIENCE_ROWS
+
+
+@pytest.mark.slow
+def test_two_processes_compile_once(tmp_path: Path) -> None:
+    """One makes it, the other one waits and loads it; a third finds it made."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys\n"
+        "from cep.engine.native import Compiled\n"
+        "from cep.plan import compile_rules\n"
+        "run = Compiled(compile_rules(sys.argv[1])).start()\n"
+        "run.warm_up()\n"
+        "(stage,) = run.stages.values()\n"
+        "stats = stage.compiled.kernel.stats\n"
+        "print(len(stats.cache_misses), len(stats.cache_hits))\n"
+    )
+    environment = {**os.environ, "MT5CEP_CACHE": str(tmp_path / "cache")}
+    command = [sys.executable, str(script), SMALL]
+
+    def begun() -> subprocess.Popen[str]:
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+    both = [begun(), begun()]
+    found = sorted(one.communicate(timeout=DEADLINE_S)[0].split() for one in both)
+    assert found == [["0", "1"], ["1", "0"]]
+    assert begun().communicate(timeout=DEADLINE_S)[0].split() == ["0", "1"]
+
+
+@pytest.mark.slow
+def test_a_child_makes_what_a_run_takes_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MT5CEP_CACHE", str(tmp_path))
+    cache_folder.cache_clear()
+    try:
+        run, plain = run_of(SMALL, waits=False), run_of(SMALL, jit=False)
+        (stage,) = run.stages.values()
+        given_up = time.monotonic() + DEADLINE_S
+        place = 0
+        while stage.compiled.run is not stage.compiled.kernel:
+            assert time.monotonic() < given_up
+            values = {"n": [n % 4 for n in range(PATIENCE_ROWS)]}
+            times = [place * PATIENCE_ROWS + n for n in range(PATIENCE_ROWS)]
+            place += 1
+            found = [rows.push("S", values, times).dicts() for rows in (run, plain)]
+            assert found[0] == found[1]
+    finally:
+        cache_folder.cache_clear()
