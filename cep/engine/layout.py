@@ -69,6 +69,8 @@ class Layout:
     starts: list[Start] = field(default_factory=list)
     kinds: dict[int, tuple[Part, ...]] = field(default_factory=dict)
     """Whose groups have which kind in the hash table."""
+    constants: dict[tuple[bool, int], float] = field(default_factory=dict)
+    """Numbers of the rules by global column, which is one of floats or not."""
     dropped: dict[tuple[Part, Reason], int] = field(default_factory=dict)
     """The global column in which is counted what a part drops."""
     _owned: tuple[tuple[Part, ...], str, bool] = ((), "", False)

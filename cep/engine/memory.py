@@ -106,6 +106,8 @@ def new_state(layout: Layout, tables: Tables, widths: tuple[int, int], needs: Ne
         ol=np.zeros(OUTPUT_ROWS, np.int64),
     )
     state.ki[0, 0] = NULL
+    for (is_float, column), value in layout.constants.items():
+        (state.gf if is_float else state.gi)[0, column] = value
     state.gi[0, WINDOW_RINGS] = layout.rings
     # the first row may open every ring: the arena must have room for the first blocks, too
     state.gi[0, WI_LARGEST] = state.gi[0, WF_LARGEST] = FIRST_RING * layout.ring_cells

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cep.dropped import Dropped
 from cep.engine.bounds import Flow
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.module import ModuleSource
 from cep.engine.encode import InputRows
 from cep.engine.generated import load_module
@@ -91,7 +92,9 @@ def compile_stage(
         layout.int_columns("global", len(stages.clocks))  # the first: from HEADER on
     tables = TableBuilder(stages, stage, ids, layout).build()
     flow = Flow(stages, stage, tables, FIRST_MATCHES)
-    module = ModuleSource(stages, stage, ids, tables, layout, flow, written, code_of, wide)
+    module = ModuleSource(
+        stages, stage, ids, tables, layout, flow, written, Constants(layout, code_of), wide
+    )
     source = module.text()
     run = load_module(source).run if module.is_needed else feed_rows
     bounds = cache(lambda longest, held: Flow(stages, stage, tables, longest, held).bounds())

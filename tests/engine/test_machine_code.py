@@ -15,6 +15,7 @@ import pytest
 from cep.engine.jit import cache_folder
 from cep.engine.machine_code import PATIENCE_ROWS, MachineCode, nothing
 from cep.engine.native import Compiled, Run
+from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
 
 DEADLINE_S = 600
@@ -148,3 +149,49 @@ def test_a_child_makes_what_a_run_takes_over(
             assert found[0] == found[1]
     finally:
         cache_folder.cache_clear()
+
+
+SHAPE = """
+define stream S (symbol string, n long, p double, f float);
+from S[n > {limit} and f < {single}f]#window.time({span} sec)
+select symbol, n * {factor} as x, avg(p) / {divisor} as m group by symbol insert into Means;
+from S#window.length({rows}) select symbol, sum(n) as total group by symbol insert into Totals;
+from Means[maximum(m, {digits}.5) > {level}] select symbol, m insert into High;
+define event Up for each symbol as every High[m > {level}];
+define event Down for each symbol as every Totals[total < {limit}];
+define complex Both for each symbol as Up followed by Down within {span} sec;
+"""
+NUMBERS = {
+    "limit": 1, "single": 2.5, "span": 1, "factor": 3, "divisor": 2.0, "rows": 2, "digits": 1,
+    "level": 0.5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_changed_number_compiles_nothing(name: str) -> None:
+    one, other = (
+        Compiled(compile_rules(SHAPE.format(**numbers)), jit=False)
+        for numbers in (NUMBERS, {**NUMBERS, name: NUMBERS[name] + 1})
+    )
+    assert one.source == other.source
+    found = [rows_of(rules) for rules in (one, other)]
+    wanted = [[row for n, at, values in ROWS for row in pushed(run, at, values)]
+              for run in (InterpretedRun(rules.plan) for rules in (one, other))]  # fmt: skip
+    assert found == wanted
+    assert one.fingerprint != other.fingerprint
+
+
+ROWS = [(n, 70 * n, ["AB"[n % 2], n % 5, n / 7, n / 9]) for n in range(60)]
+
+
+def rows_of(rules: Compiled) -> list[dict[str, Any]]:
+    run, names = rules.start(mode="sorted"), ("symbol", "n", "p", "f")
+    return [
+        row
+        for _, at, values in ROWS
+        for row in run.push_row("S", at, dict(zip(names, values, strict=True))).dicts()
+    ]
+
+
+def pushed(run: InterpretedRun, at: int, values: list[Any]) -> list[dict[str, Any]]:
+    return run.push("S", at, values)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from cep.engine.codegen.constants import Constants
 from cep.engine.layout import is_float
 from cep.plan.expressions import (
     Aggregated,
@@ -28,11 +30,11 @@ INTEGER = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mo
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The locals an expression may use, and where string literals get their codes."""
+    """The locals an expression may use, and where constants lie."""
 
     columns: tuple[str, ...]
     time: str
-    code_of: Callable[[str], int]
+    constants: Constants
     aggregates: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
 
@@ -88,11 +90,14 @@ class Scope:
         if value is None:
             return "nan" if is_float(constant.type) else "NULL"
         if isinstance(value, str):
-            return str(self.code_of(value))
-        if is_float(constant.type):
-            text = repr(float(value))
-            return f"to_float32({text})" if constant.type is Type.FLOAT else text
-        return str(int(value))
+            return str(self.constants.code_of(value))
+        if constant.type is Type.BOOL:
+            return str(int(value))
+        if not is_float(constant.type):
+            return self.constants.whole(int(value))
+        return self.constants.real(
+            float(np.float32(value) if constant.type is Type.FLOAT else value)
+        )
 
     def _arithmetic(self, node: Arithmetic) -> str:
         left, right = self.as_type(node.left, node.type), self.as_type(node.right, node.type)

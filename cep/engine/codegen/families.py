@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from cep.engine.bounds import Flow
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.held_rows import IMPORTS as JOIN_IMPORTS
 from cep.engine.codegen.imports import imports
@@ -52,7 +53,7 @@ class Families:
         stage: int,
         layout: Layout,
         flow: Flow,
-        code_of: Callable[[str], int],
+        constants: Constants,
         id_of: Callable[[str], int],
         wide_id: Callable[[Wide], int | None] | None,
     ) -> None:
@@ -60,7 +61,7 @@ class Families:
         self.stage = stage
         self.flow = flow
         self.layout = layout
-        self.code_of = code_of
+        self.constants = constants
         self.id_of = id_of
         self.wide_id = wide_id
         plan = stages.plan
@@ -158,7 +159,7 @@ class Families:
             run.write(w, scope, emit)
 
     def _add_filters(self, members: Sequence[Query]) -> None:
-        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
         families = [family_of(group) for group in grouped(members, self._leaf_shape)]
         for index, family in enumerate(families):
             self._note_targets(family, tables, f"T{index}")
@@ -167,7 +168,7 @@ class Families:
 
     def _add_window(self, members: Sequence[Query]) -> None:
         first, by = members[0], self.stages.by
-        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
         family = family_of(members)
         self._note_targets(family, tables, "T")
         is_key = len(first.group_by) == 1 and by.holds_key(first.source, first.group_by[0])
@@ -177,6 +178,7 @@ class Families:
             by.is_keyed(first),
             is_key,
             self.layout,
+            self.constants,
             self.flow.rows(first.source),
             self.stages.clocks.source(operator_part(first)),
             tables,
@@ -188,7 +190,7 @@ class Families:
 
     def _add_join(self, members: Sequence[Query]) -> None:
         first = members[0]
-        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
         family = family_of(members)
         self._note_targets(family, tables, "T")
         left, right = (self.flow.rows(one.stream) for one in first.inputs)
@@ -206,7 +208,7 @@ class Families:
 
     def _add_matching(self, members: Sequence[Query]) -> None:
         first = members[0]
-        tables = Tables(f"R{len(self.runs)}", self.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
         family = family_of(members)
         self._note_targets(family, tables, "T")
         times, keyed = self.flow.rows(first.inputs[0].stream), self.stages.by.is_keyed(first)

@@ -51,7 +51,7 @@ class Arrival:
     def scope_of(self, cells: Mapping[Place, str]) -> SlotScope:
         """What expressions see that find these values in these places."""
         own = self.scope
-        return SlotScope(own.columns, own.time, own.code_of, (), (), cells)
+        return SlotScope(own.columns, own.time, own.constants, (), (), cells)
 
 
 class JoinSource:

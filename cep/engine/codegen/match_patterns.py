@@ -222,7 +222,7 @@ class _Row:
         own = {(wait.slot, index): name for index, name in enumerate(self.outer.columns)}
         own[wait.slot, TIME] = self.outer.time
         cells = {**self.source.tables.parameters, **held, **own}
-        return SlotScope((), self.outer.time, self.outer.code_of, (), outputs, cells=cells)
+        return SlotScope((), self.outer.time, self.outer.constants, (), outputs, cells=cells)
 
     def test(self, wait: Wait) -> str:
         """A local with the conditions on the row alone, the same for all queries of the group."""

@@ -162,7 +162,7 @@ class _Row:
                 cells[place] = self.loaded.get(known) or self._history(*known)
         cells |= {(slot, index): name for index, name in enumerate(self.outer.columns)}
         cells[slot, TIME] = self.outer.time
-        return SlotScope((), self.outer.time, self.outer.code_of, (), outputs, cells=cells)
+        return SlotScope((), self.outer.time, self.outer.constants, (), outputs, cells=cells)
 
     def _positions(self, slot: int) -> list[int]:
         """What the history keeps of rows of a slot's stream."""

@@ -475,7 +475,7 @@ class _Row:
         return SlotScope(
             self.outer.columns,
             self.now,
-            self.outer.code_of,
+            self.outer.constants,
             (),
             outputs,
             {**own, **cells, **{place: text.format(member) for place, text in constants}},

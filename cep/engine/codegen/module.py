@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from cep.engine.bounds import Flow
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.families import Families
 from cep.engine.codegen.imports import kernels_called
@@ -59,8 +60,8 @@ LOCALS = (
 class ModuleSource:
     """Writes the module of one stage.
 
-    `written` are the streams whose rows go to the output; `code_of` interns string literals; `wide`
-    says whether there may be wide rows.
+    `written` are the streams whose rows go to the output, `constants` the cells of those of the
+    rules; `wide` says whether there may be wide rows.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class ModuleSource:
         layout: Layout,
         flow: Flow,
         written: frozenset[str],
-        code_of: Callable[[str], int],
+        constants: Constants,
         wide: bool,
     ) -> None:
         self.stages = stages
@@ -83,11 +84,17 @@ class ModuleSource:
         self.layout = layout
         self.flow = flow
         self.written = written
-        self.code_of = code_of
+        self.constants = constants
         self.streams = {stream.name: stream for stream in self.plan.streams}
         self.drained = self._drained()
         self.families = Families(
-            stages, stage, layout, flow, code_of, self._id_of, self._wide_id if wide else None
+            stages,
+            stage,
+            layout,
+            flow,
+            constants,
+            self._id_of,
+            self._wide_id if wide else None,
         )
         self.queries = {
             query.name: self._query(index, query)
@@ -119,7 +126,9 @@ class ModuleSource:
         self.layout.kinds[index] = (("query", query.name),)
         with self.layout.owned(("query", query.name), form="query"):
             clock = self.stages.clocks.source(operator_part(query))
-            return QuerySource(query, index, keyed, is_key, self.layout, times, clock)
+            return QuerySource(
+                query, index, keyed, is_key, self.layout, self.constants, times, clock
+            )
 
     def _id_of(self, stream: str) -> int:
         """The id of a stream, -1 when its rows do not go to the output."""
@@ -188,7 +197,7 @@ class ModuleSource:
         w("", "@inner")
         with w.block(f"def on_{self.ids.of(stream.name)}({arguments}):"):
             w(f'"""Readers of {label(stream.name)}, which several queries write."""', *LOCALS)
-            self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
+            self._write_readers(w, stream.name, Scope(columns, "t", self.constants), "k")
 
     def _write_drain(self, w: Writer) -> None:
         w("", "@inner")
@@ -204,7 +213,9 @@ class ModuleSource:
                         f"if stream == {self.ids.of(stream.name)}:  # {label(stream.name)}"
                     ):
                         columns = self._columns(w, stream, "oi", "of", "r")
-                        self._write_readers(w, stream.name, Scope(columns, "t", self.code_of), "k")
+                        self._write_readers(
+                            w, stream.name, Scope(columns, "t", self.constants), "k"
+                        )
                 w("rule = s.bt[s.bt[4] + stream]")
                 with w.block("if rule >= 0:"):
                     w("hand_over(s, r, s.bt[3] + rule * 16)")
@@ -235,7 +246,7 @@ class ModuleSource:
         for number, stream, readers in self.inputs():
             with w.block(f"if stream == {number}:  # {label(stream.name)}"):
                 columns = self._columns(w, stream, "ri", "rf", "i")
-                self._write_each(w, readers, Scope(columns, "t", self.code_of), "k", stream)
+                self._write_each(w, readers, Scope(columns, "t", self.constants), "k", stream)
 
     def inputs(self) -> Iterator[tuple[int, Stream, Sequence[Query | Event | Turn]]]:
         """What comes from outside the stage: id, stream, and where its rows go."""
@@ -275,12 +286,12 @@ class ModuleSource:
     def _signal_columns(self, stream: Stream, key: str) -> tuple[str, ...]:
         """A signal's attributes: constants of its definition, and the key."""
         signal = next(s for s in self.plan.signals if s.name == stream.name)
-        symbol = key if signal.symbol is None else str(self.code_of(signal.symbol))
+        symbol = key if signal.symbol is None else str(self.constants.code_of(signal.symbol))
         whole = (signal.stop_points, signal.target_points, signal.valid_ms)
         return (
-            str(self.code_of(signal.complex)),
+            str(self.constants.code_of(signal.complex)),
             key,
-            str(self.code_of(signal.side)),
+            str(self.constants.code_of(signal.side)),
             symbol,
             "nan" if signal.lots is None else repr(signal.lots),
             *("NULL" if value is None else str(value) for value in whole),
@@ -362,7 +373,7 @@ class ModuleSource:
             arguments = ", ".join((*outputs, "t", key, "order", "s"))
             w(f"on_{self.ids.of(target)}({arguments})")
         else:
-            self._write_readers(w, target, Scope(outputs, "t", self.code_of), key)
+            self._write_readers(w, target, Scope(outputs, "t", self.constants), key)
 
     def _write_row(
         self, w: Writer, stream: str, stream_id: str, outputs: tuple[str, ...], key: str

@@ -247,7 +247,7 @@ def slot_scope(
     if isinstance(scope, SlotScope):
         own.update(scope.cells)
     return SlotScope(
-        scope.columns, scope.time, scope.code_of, aggregates, outputs, {**own, **cells}
+        scope.columns, scope.time, scope.constants, aggregates, outputs, {**own, **cells}
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cep.engine.codegen.aggregates import Aggregates
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
@@ -32,6 +33,7 @@ class QuerySource:
         keyed: bool,
         group_is_key: bool,
         layout: Layout,
+        constants: Constants,
         times: int,
         clock: str,
     ) -> None:
@@ -43,13 +45,13 @@ class QuerySource:
         self.home = self._group_home(keyed, group_is_key)
         self.hashed = self.home == "group"
         self.source = query.stream_input
-        self._take_window(self.source.window)
+        self._take_window(self.source.window, constants)
         self.filtered = bool(self.source.window_filters)
         self._take_columns(layout, times)
         self._assign_cells()
         layout.ring_cells = max(layout.ring_cells, self.ints, self.floats)
 
-    def _take_window(self, window: Window | None) -> None:
+    def _take_window(self, window: Window | None, constants: Constants) -> None:
         self.window, self.size = window, "0"
         self.windowed = self.batched = self.by_time = self.by_attribute = self.by_rows = False
         if window is None:
@@ -59,7 +61,7 @@ class QuerySource:
         self.batched = not is_sliding(window)
         self.by_time, self.by_attribute = kind.by == "clock", kind.by == "attribute"
         self.by_rows = kind.by == "rows"
-        self.size = str(window.constant(kind.size))
+        self.size = constants.whole(window.constant(kind.size))
 
     def _take_columns(self, layout: Layout, times: int) -> None:
         rings = layout.rings
@@ -101,7 +103,7 @@ class QuerySource:
         aggregates: tuple[str, ...] = ()
         if self.query.aggregates:
             aggregates = self._write_aggregates(w, scope, key)
-        inner = Scope(scope.columns, scope.time, scope.code_of, aggregates)
+        inner = Scope(scope.columns, scope.time, scope.constants, aggregates)
         return tuple(
             w.let(name, inner.value(expression)) for name, expression in self.query.projection
         )
@@ -130,7 +132,7 @@ class QuerySource:
         """Source of the `having` condition; empty when there is none."""
         if self.query.having is None:
             return ""
-        inner = Scope(scope.columns, scope.time, scope.code_of, (), outputs)
+        inner = Scope(scope.columns, scope.time, scope.constants, (), outputs)
         return inner.condition(self.query.having)
 
     def _write_aggregates(self, w: Writer, scope: Scope, key: str) -> tuple[str, ...]:
@@ -235,10 +237,11 @@ class QuerySource:
     ) -> None:
         """Let rows leave; `ends` are the locals of the first row's place and of the arriving's."""
         head, tail = ends
-        with w.block(self._leaving(head, tail)):
+        size = w.let("size", self.size)
+        with w.block(self._leaving(head, tail, size)):
             cell = w.let("cell", self._held_cell(home, at, head))
             if clock:
-                with w.block(f"if wi[{cell}] + {self.size} > {clock}:"):
+                with w.block(f"if wi[{cell}] + {size} > {clock}:"):
                     w("break")
             self._write_leave(w, home, at, head, cell, row)
             w(f"{head} += 1")
@@ -253,9 +256,9 @@ class QuerySource:
             return scope.value(argument_of(self.window, "timestamp"))
         return scope.time
 
-    def _leaving(self, head: str, tail: str) -> str:
+    def _leaving(self, head: str, tail: str, size: str) -> str:
         if self.by_rows:
-            return f"while {tail} - {head} >= {self.size}:"
+            return f"while {tail} - {head} >= {size}:"
         return f"while {head} < {tail}:"
 
     def _write_leave(self, w: Writer, home: str, at: str, head: str, cell: str, row: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cep.engine.codegen.aggregates import Aggregates
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_scope import SlotScope
 from cep.engine.codegen.predicates import Emission, slot_scope
@@ -53,6 +54,7 @@ class SharedWindow(QuerySource):
         keyed: bool,
         group_is_key: bool,
         layout: Layout,
+        constants: Constants,
         times: int,
         clock: str,
         tables: Tables,
@@ -60,7 +62,7 @@ class SharedWindow(QuerySource):
         self.family = family
         self.tables = tables
         self.families = [family]
-        super().__init__(family.query, index, keyed, group_is_key, layout, times, clock)
+        super().__init__(family.query, index, keyed, group_is_key, layout, constants, times, clock)
         self.sizes = tables.array("W", family.sizes(0))
         self.cells = tables.parameters(family, "{}")
         self.wide: int | None = None
