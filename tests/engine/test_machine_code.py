@@ -156,6 +156,13 @@ define stream S (symbol string, n long, p double, f float);
 from S[n > {limit} and f < {single}f]#window.time({span} sec)
 select symbol, n * {factor} as x, avg(p) / {divisor} as m group by symbol insert into Means;
 from S#window.length({rows}) select symbol, sum(n) as total group by symbol insert into Totals;
+from every e1=S[n > {limit}] -> e2=S[symbol == e1.symbol and n < {rows}] within {span} sec
+select e1.n as a, e2.n + {factor} as b insert into Pairs;
+from every e1=S[n > {limit}], e2=S[n < {rows}] within {span} sec
+select e1.n as a, e2.n + {factor} as b insert into Neighbours;
+from S#window.length(3) as a join Means#window.length(3) as b
+on a.symbol == b.symbol and a.n > {limit} and b.m < a.p * {factor}
+select a.n + {level} as n, b.m / {divisor} as m insert into Joined;
 from Means[maximum(m, {digits}.5) > {level}] select symbol, m insert into High;
 define event Up for each symbol as every High[m > {level}];
 define event Down for each symbol as every Totals[total < {limit}];

@@ -159,7 +159,7 @@ class Families:
             run.write(w, scope, emit)
 
     def _add_filters(self, members: Sequence[Query]) -> None:
-        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants)
         families = [family_of(group) for group in grouped(members, self._leaf_shape)]
         for index, family in enumerate(families):
             self._note_targets(family, tables, f"T{index}")
@@ -168,7 +168,7 @@ class Families:
 
     def _add_window(self, members: Sequence[Query]) -> None:
         first, by = members[0], self.stages.by
-        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants)
         family = family_of(members)
         self._note_targets(family, tables, "T")
         is_key = len(first.group_by) == 1 and by.holds_key(first.source, first.group_by[0])
@@ -190,7 +190,7 @@ class Families:
 
     def _add_join(self, members: Sequence[Query]) -> None:
         first = members[0]
-        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants)
         family = family_of(members)
         self._note_targets(family, tables, "T")
         left, right = (self.flow.rows(one.stream) for one in first.inputs)
@@ -208,7 +208,7 @@ class Families:
 
     def _add_matching(self, members: Sequence[Query]) -> None:
         first = members[0]
-        tables = Tables(f"R{len(self.runs)}", self.constants.code_of)
+        tables = Tables(f"R{len(self.runs)}", self.constants)
         family = family_of(members)
         self._note_targets(family, tables, "T")
         times, keyed = self.flow.rows(first.inputs[0].stream), self.stages.by.is_keyed(first)

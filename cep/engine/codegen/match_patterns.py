@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cep.dropped import Reason
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_index import Index, index_of
 from cep.engine.codegen.match_scope import (
@@ -28,7 +29,6 @@ from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.partials import (
     BY_EQUALITY,
     BY_THRESHOLD,
-    FOREVER,
     FRESH,
     INDEX_INTS,
     INDEX_SIZE,
@@ -81,13 +81,19 @@ class PatternSource:
     """Writes the queries of a group; `times` is the most rows its streams get per input row."""
 
     def __init__(
-        self, group: MatchGroup, number: int, keyed: bool, layout: Layout, times: int
+        self,
+        group: MatchGroup,
+        number: int,
+        keyed: bool,
+        layout: Layout,
+        constants: Constants,
+        times: int,
     ) -> None:
         self.group = group
         self.linear = group.linear
         self.home: Home = "key" if keyed else "global"
         self.array = "ki" if keyed else "gi"
-        self.tables = tables_of(group, number, FOREVER)
+        self.tables = tables_of(group, number, constants)
         self.waits = [self._wait(slot) for slot in range(len(self.linear.states))]
         self._assign_cells()
         self.last = 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_shapes import MatchGroup
 from cep.engine.codegen.writer import Writer
+from cep.engine.kernels.partials import FOREVER
 from cep.engine.layout import is_float
 from cep.plan.expressions import Column, EventTime, Expression, walk
 from cep.plan.families import PARAMETER
@@ -83,7 +85,7 @@ class Tables:
             w(f"{self.floats} = np.array({[list(map(float, row)) for row in rows]}, np.float64)")
 
 
-def tables_of(group: MatchGroup, number: int, forever: int) -> Tables:
+def tables_of(group: MatchGroup, number: int, constants: Constants) -> Tables:
     """The names of a group's constants: `q` is the number of the query at work."""
     ints, floats = f"I{number}", f"F{number}"
     parameters: dict[Place, str] = {}
@@ -92,9 +94,11 @@ def tables_of(group: MatchGroup, number: int, forever: int) -> Tables:
         broken = is_float(type_)
         parameters[PARAMETER, index] = f"{floats if broken else ints}[q, {counts[broken]}]"
         counts[broken] += 1
-    within = str(forever if group.within_ms[0] is None else group.within_ms[0])
     if len(set(group.within_ms)) > 1:
         within = f"{ints}[q, {counts[False]}]"
+    else:
+        (within_ms,) = set(group.within_ms)
+        within = str(FOREVER) if within_ms is None else constants.whole(within_ms)
     return Tables(ints, floats, parameters, within)
 
 

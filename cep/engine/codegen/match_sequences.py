@@ -8,6 +8,7 @@ it (Baeza-Yates and Gonnet, "A new approach to text searching", 1992).
 
 from __future__ import annotations
 
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_scope import (
     TIME,
@@ -20,7 +21,6 @@ from cep.engine.codegen.match_scope import (
 )
 from cep.engine.codegen.match_shapes import MatchGroup
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.partials import FOREVER
 from cep.engine.layout import Home, Layout
 from cep.engine.linear import conditions
 from cep.plan.families import PARAMETER
@@ -32,12 +32,14 @@ Cell = tuple[str, int]
 class SequenceSource:
     """Writes the queries of a group."""
 
-    def __init__(self, group: MatchGroup, number: int, keyed: bool, layout: Layout) -> None:
+    def __init__(
+        self, group: MatchGroup, number: int, keyed: bool, layout: Layout, constants: Constants
+    ) -> None:
         self.group = group
         self.linear = group.linear
         self.home: Home = "key" if keyed else "global"
         self.ints, self.floats = ("ki", "kf") if keyed else ("gi", "gf")
-        self.tables = tables_of(group, number, FOREVER)
+        self.tables = tables_of(group, number, constants)
         self.rooms = 1 << max(len(self.linear.states) - 2, 0).bit_length()
         self.cells: dict[Cell, tuple[bool, int]] = {("", TIME): (False, 0)}
         self.widths = [1, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cep.engine.bounds import Flow
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.match_patterns import PatternSource
 from cep.engine.codegen.match_scope import Emission
@@ -26,11 +27,13 @@ from cep.engine.kernels.partials import (
 class Matches:
     """The match queries of a stage."""
 
-    def __init__(self, stages: Stages, stage: int, layout: Layout, flow: Flow) -> None:
+    def __init__(
+        self, stages: Stages, stage: int, layout: Layout, flow: Flow, constants: Constants
+    ) -> None:
         self.stages = stages
         self.stage = stage
         self.sources = {
-            group.name: self._source(group, number, layout, flow)
+            group.name: self._source(group, number, layout, flow, constants)
             for number, group in enumerate(self._groups())
         }
 
@@ -79,7 +82,7 @@ class Matches:
         yield from grouped(run)
 
     def _source(
-        self, group: MatchGroup, number: int, layout: Layout, flow: Flow
+        self, group: MatchGroup, number: int, layout: Layout, flow: Flow, constants: Constants
     ) -> PatternSource | SequenceSource:
         keyed = any(
             self.stages.by.is_keyed(query)
@@ -87,6 +90,6 @@ class Matches:
             if query.name == group.name
         )
         if group.linear.kind == "sequence":
-            return SequenceSource(group, number, keyed, layout)
+            return SequenceSource(group, number, keyed, layout, constants)
         times = sum(flow.rows(stream) for stream in group.linear.streams)
-        return PatternSource(group, number, keyed, layout, times)
+        return PatternSource(group, number, keyed, layout, constants, times)

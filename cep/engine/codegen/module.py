@@ -103,7 +103,7 @@ class ModuleSource:
             and not isinstance(query.input, Match)
             and query not in self.families
         }
-        self.matches = Matches(stages, stage, layout, flow)
+        self.matches = Matches(stages, stage, layout, flow, constants)
         self.edges = {
             event.name: self._edge(event)
             for event in self.plan.events

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
+from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.writer import Writer
 from cep.engine.layout import is_float
 from cep.plan.families import PARAMETER, Family
+from cep.plan.types import Type
 
 
 class Tables:
-    """Constants of a family as arrays of the module, one of whole numbers and one of floats."""
+    """Constants of a family as arrays of the module; those of a family of one are in the state."""
 
-    def __init__(self, stem: str, code_of: Callable[[str], int]) -> None:
+    def __init__(self, stem: str, constants: Constants) -> None:
         self.stem = stem
-        self.code_of = code_of
+        self.code_of = constants.code_of
+        self._constants = constants
         self._arrays: dict[str, tuple[list[object], bool]] = {}
 
     def array(self, suffix: str, values: Sequence[object], as_float: bool = False) -> str:
@@ -28,9 +32,19 @@ class Tables:
         cells = {}
         for index, type_ in enumerate(family.types):
             values = [constants[index] for constants in family.constants]
+            if len(values) == 1:
+                cells[PARAMETER, index] = self._alone(values[0], type_)
+                continue
             name = self.array(f"C{suffix}{index}", values, is_float(type_))
             cells[PARAMETER, index] = f"{name}[{row}]"
         return cells
+
+    def _alone(self, value: object, type_: Type) -> str:
+        stored: Any = self._stored(value)
+        if is_float(type_):
+            return self._constants.real(float(stored))
+        is_number = type_ in (Type.INT, Type.LONG)
+        return self._constants.whole(int(stored)) if is_number else str(int(stored))
 
     def _stored(self, value: object) -> object:
         return self.code_of(value) if isinstance(value, str) else value
