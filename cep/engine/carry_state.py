@@ -12,8 +12,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cep.engine.jit import plain
-from cep.engine.kernels.groups import bucket_of
 from cep.engine.kernels.state import (
     BIND_FREE,
     BIND_TOP,
@@ -37,7 +35,7 @@ from cep.engine.kernels.state import (
     State,
 )
 from cep.engine.layout import Block, Layout
-from cep.engine.memory import with_limits
+from cep.engine.memory import hashed, with_limits
 from cep.engine.stage_run import StageRun
 from cep.plan.change import Change, Part
 from cep.plan.query import Query, StreamInput
@@ -185,17 +183,10 @@ def _groups(change: Change, old: StageRun, layout: Layout) -> Ints:
     kinds = _kinds(change, old.compiled.layout, layout)
     found = old.state.ht[old.state.ht[:, 2] != 0]
     numbers = found[:, 0] & ((1 << KIND_BITS) - 1)
-    table, hashed = np.zeros_like(old.state.ht), plain(bucket_of)
-    size = len(table)
-    for (kind, value, row), number in zip(found.tolist(), numbers.tolist(), strict=True):
-        if number not in kinds:
-            continue
-        moved = kind - number + kinds[number]
-        bucket = hashed(moved, value, size)
-        while table[bucket, 2]:
-            bucket = (bucket + 1) & (size - 1)
-        table[bucket] = moved, value, row
-    return table
+    now = np.zeros(1 << KIND_BITS, np.int64)
+    now[list(kinds)] = list(kinds.values())
+    found[:, 0] += now[numbers] - numbers
+    return hashed(found[np.isin(numbers, list(kinds))], len(old.state.ht))
 
 
 def _kinds(change: Change, old: Layout, new: Layout) -> dict[int, int]:

@@ -183,14 +183,26 @@ def make_room(state: State, needs: Needs) -> State:
 
 
 def _rehashed(state: State) -> State:
-    size = 4 * len(state.ai)
-    table, hashed = np.zeros((size, 3), np.int64), plain(bucket_of)
-    for kind, value, row in state.ht[state.ht[:, 2] != 0]:
-        bucket = hashed(int(kind), int(value), size)
-        while table[bucket, 2]:
-            bucket = (bucket + 1) & (size - 1)
-        table[bucket] = kind, value, row
-    return state._replace(ht=table)
+    found = state.ht[state.ht[:, 2] != 0]
+    return state._replace(ht=hashed(found, 4 * len(state.ai)))
+
+
+def hashed(groups: Ints, size: int) -> Ints:
+    """A hash table of `size` buckets, a power of two, with these groups: kind, value, row plus one.
+
+    All groups without a bucket try their next one at once; rivals for a free one wait for a turn.
+    """
+    taken = np.full(size, -1)
+    left, buckets = np.arange(len(groups)), plain(bucket_of)(groups[:, 0], groups[:, 1], size)
+    while len(left):
+        free = taken[buckets] < 0
+        taken[buckets[free]] = left[free]
+        beaten = taken[buckets] != left
+        left, buckets = left[beaten], (buckets[beaten] + 1) & (size - 1)
+    table: Ints = np.zeros((size, 3), np.int64)
+    used = taken >= 0
+    table[used] = groups[taken[used]]
+    return table
 
 
 def with_keys(state: State, codes: Ints, strings: int, needs: Needs) -> State:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -89,24 +90,33 @@ class Decoder:
 
     def dicts(self, rows: Rows) -> list[Row]:
         """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
-        names = [self.names[id_] for id_ in rows.ints[:, OUT_STREAM].tolist()]
-        times = rows.ints[:, OUT_TIME].tolist()
-        return [
-            {"stream": name, "time_msc": time, "kind": "current"}
-            | dict(zip(self._attributes[name], values, strict=True))
-            for name, time, values in zip(names, times, self.values(rows), strict=True)
-        ]
+        found: list[Row] = [{}] * len(rows)
+        for stream, places in self._by_stream(rows):
+            name, times = stream.name, rows.ints[places, OUT_TIME].tolist()
+            made: list[Row] = [{"stream": name, "time_msc": t, "kind": "current"} for t in times]
+            columns = self._columns(stream, rows, places)
+            # column by column: no tuple and no second dictionary is made for each row
+            for attribute, column in zip(self._attributes[name], columns, strict=True):
+                for row, value in zip(made, column, strict=True):
+                    row[attribute] = value
+            for place, row in zip(places.tolist(), made, strict=True):
+                found[place] = row
+        return found
 
     def values(self, rows: Rows) -> list[tuple[Any, ...]]:
         """The attributes of each row."""
         found: list[tuple[Any, ...]] = [()] * len(rows)
-        for stream_id in np.unique(rows.ints[:, OUT_STREAM]):
-            places = np.flatnonzero(rows.ints[:, OUT_STREAM] == stream_id)
-            stream = self.streams[self.names[int(stream_id)]]
+        for stream, places in self._by_stream(rows):
             columns = self._columns(stream, rows, places)
             for place, values in zip(places.tolist(), zip(*columns, strict=True), strict=True):
                 found[place] = values
         return found
+
+    def _by_stream(self, rows: Rows) -> Iterator[tuple[Stream, Ints]]:
+        """Each stream that has rows, and their places."""
+        numbers = rows.ints[:, OUT_STREAM]
+        for number in dict.fromkeys(numbers.tolist()):
+            yield self.streams[self.names[number]], np.flatnonzero(numbers == number)
 
     def _columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
         match stream.origin:
@@ -137,9 +147,9 @@ class Decoder:
     def decoded(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
         """The values of a column of cells."""
         if is_float(type_):
-            return [value if np.isfinite(value) else None for value in column.tolist()]
+            return [value if isfinite(value) else None for value in column.tolist()]
         if type_ is Type.STRING:
-            return [self.strings.text(code) for code in column.tolist()]
+            return self.strings.texts(column.tolist())
         if type_ in (Type.OBJECT, Type.LIST):
             return [objects[place] for place in column.tolist()]
         if type_ is Type.BOOL:
@@ -149,7 +159,7 @@ class Decoder:
     def keys(self, rows: Rows, places: Ints) -> list[str | None]:
         """The key of each row, None where it has none."""
         codes = self.key_codes
-        return [self.strings.text(codes[k]) for k in rows.ints[places, OUT_KEY].tolist()]
+        return self.strings.texts(codes[k] for k in rows.ints[places, OUT_KEY].tolist())
 
     def _event(self, rows: Rows, places: Ints) -> list[list[Any]]:
         number, seq = (rows.ints[places, OUT_ATTRIBUTES + i].tolist() for i in range(2))

@@ -48,3 +48,8 @@ class Strings:
 
     def text(self, code: int) -> str | None:
         return None if code < 0 else self.values[code]
+
+    def texts(self, codes: Iterable[int]) -> list[str | None]:
+        """The strings of many codes, None for `NULL`."""
+        values = self.values
+        return [None if code < 0 else values[code] for code in codes]

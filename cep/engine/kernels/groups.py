@@ -7,15 +7,20 @@ import numpy as np
 from cep.engine.jit import inline, inner
 from cep.engine.kernels.state import GROUPS, KEYS, State
 
-MIX = 0x1E3779B9
-"""An odd 29-bit multiplier (from the golden ratio): products stay inside int64."""
+LOW = 0x3FFFFFFF
+MIX, MIX_KIND = 0x1E3779B9, 0x2545F491
+"""Odd multipliers of at most 30 bits, as `LOW` has: products stay inside int64."""
 
 
 @inline
 def bucket_of(kind: int, value: int, size: int) -> int:
-    """First bucket to try; `size` is a power of two."""
-    low = (value ^ (value >> 29) ^ (kind << 7)) & 0x3FFFFFFF
-    return ((low * MIX) >> 11) & (size - 1)
+    """First bucket to try; `size` is a power of two. Takes arrays, too.
+
+    Consecutive values of one kind, and of one value all kinds, get different buckets. The number of
+    an outer group stands in a kind above 16 bits, and must count as much as the value does.
+    """
+    low, outer = (value ^ (value >> 29)) & LOW, (kind ^ (kind >> 16)) & LOW
+    return (((low * MIX) ^ (outer * MIX_KIND)) >> 11) & (size - 1)
 
 
 @inline
