@@ -156,13 +156,13 @@ class InterpretedStage:
             values_of,
             strict=True,
         ):
-            if place >= passed and place < len(records):
-                self._pass(records[passed : place + 1])
+            if passed <= place < len(records):
+                self._pass(records, passed, place + 1)
                 passed = place + 1
             self._order, self._place, self._is_timed_now = order, cause, False
             self._send(stream, time, values, clock_at < 0)
             self._is_timed_now = True
-        self._pass(records[passed:])
+        self._pass(records, passed, len(records))
         return self._output(objects)
 
     @contextmanager
@@ -187,19 +187,23 @@ class InterpretedStage:
         part = self._turns.get(stream)
         self.interpreter.hand_over(name, time, values, is_late=is_late, part=part)
 
-    def _pass(self, records: Ints) -> None:
-        """Let the clocks follow records, one after the other where each key has its own."""
+    def _pass(self, records: Ints, start: int, stop: int) -> None:
+        """Let the clocks follow some records, one after the other where each key has its own."""
         if self._has_keys or self._in_order:
-            self._pass_each(records)
-        elif len(records):
-            self._see(records[:, OUT_KEY])
-            clock = np.maximum.accumulate(records[:, OUT_TIME])
-            self._pass_time(records[:, OUT_ORDER], clock)
+            self._pass_each(records[start:stop])
+        elif stop - start == 1:  # whatever is due: no array is made for one record
+            self._see([records.item(start, OUT_KEY)])
+            self._order = records.item(start, OUT_ORDER)
+            self.interpreter.advance(records.item(start, OUT_TIME), self.n_of(self._order))
+        elif start < stop:
+            key_rows, places = np.unique(records[start:stop, OUT_KEY], return_index=True)
+            self._see(key_rows[np.argsort(places)].tolist())
+            clock = np.maximum.accumulate(records[start:stop, OUT_TIME])
+            self._pass_time(records[start:stop, OUT_ORDER], clock)
 
-    def _see(self, key_rows: Ints) -> None:
+    def _see(self, key_rows: list[int]) -> None:
         """Let the interpreter know which keys have come first: what is due at once fires so."""
-        found, places = np.unique(key_rows, return_index=True)
-        for key_row in found[np.argsort(places)].tolist():
+        for key_row in key_rows:
             if key_row not in self._seen:
                 self._seen.add(key_row)
                 self.interpreter.shared.clocks.first(self._key(key_row))

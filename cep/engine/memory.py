@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -192,8 +193,9 @@ def hashed(groups: Ints, size: int) -> Ints:
 
     All groups without a bucket try their next one at once; rivals for a free one wait for a turn.
     """
+    first_bucket: Callable[[Ints, Ints, int], Ints] = plain(cast(Any, bucket_of))
     taken = np.full(size, -1)
-    left, buckets = np.arange(len(groups)), plain(bucket_of)(groups[:, 0], groups[:, 1], size)
+    left, buckets = np.arange(len(groups)), first_bucket(groups[:, 0], groups[:, 1], size)
     while len(left):
         free = taken[buckets] < 0
         taken[buckets[free]] = left[free]

@@ -6,8 +6,6 @@ Functions see this, their arguments and their state, and nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 
@@ -22,7 +20,7 @@ class Cause:
         self.n = -1
         self.at_ms = 0
         self.is_late = False
-        self._depth = 0
+        self.depth = 0
         self._calls: Counter[str] = Counter()
 
     def begin(self, n: int | None = None) -> None:
@@ -32,21 +30,12 @@ class Cause:
             self.n = n
             self._calls.clear()
 
-    @contextmanager
-    def at(self, at_ms: int, *, is_late: bool = False) -> Iterator[None]:
+    def at(self, at_ms: int, *, is_late: bool = False) -> Lasting:
         """While this lasts, what happens is caused at that time; what time makes is never late.
 
         Between two records it is as the last cause left it, for those who ask what is held then.
         """
-        before = self.at_ms, self.is_late
-        self.at_ms, self.is_late = at_ms, is_late
-        self._depth += 1
-        try:
-            yield
-        finally:
-            self._depth -= 1
-            if self._depth:
-                self.at_ms, self.is_late = before
+        return Lasting(self, at_ms, is_late)
 
     def call(self, place: str) -> int:
         """How many calls of a place there were before, for this record."""
@@ -59,3 +48,27 @@ class Cause:
 
     def restore(self, state: Any) -> None:
         self.n, self.at_ms = state
+
+
+class Lasting:
+    """A cause within which others may lie; a class, as each record has one."""
+
+    __slots__ = ("_at_ms", "_before", "_cause", "_is_late")
+
+    def __init__(self, cause: Cause, at_ms: int, is_late: bool) -> None:
+        self._cause = cause
+        self._at_ms = at_ms
+        self._is_late = is_late
+        self._before = (0, False)
+
+    def __enter__(self) -> None:
+        cause = self._cause
+        self._before = cause.at_ms, cause.is_late
+        cause.at_ms, cause.is_late = self._at_ms, self._is_late
+        cause.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        cause = self._cause
+        cause.depth -= 1
+        if cause.depth:
+            cause.at_ms, cause.is_late = self._before

@@ -120,7 +120,8 @@ class Clock:
 
     def move(self, to_ms: int) -> None:
         """Move to a time at once. It never goes back."""
-        self.now_ms = to_ms if self.now_ms is None else max(self.now_ms, to_ms)
+        if self.now_ms is None or to_ms > self.now_ms:
+            self.now_ms = to_ms
 
     def jump(self, to_ms: int) -> None:
         """A record of that time is next: fire what is due by then, also what is overdue."""

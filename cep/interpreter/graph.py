@@ -87,7 +87,9 @@ class Graph:
     @property
     def lag_ms(self) -> int:
         """How far the clock stays behind the time that has passed, for rows out of order."""
-        return max((stage.max_delay_ms for stage in self.reorder.values()), default=0)
+        if not self.reorder:
+            return 0
+        return max(stage.max_delay_ms for stage in self.reorder.values())
 
     def stream(self, name: str) -> Junction:
         """The junction of a stream or named window; KeyError when there is none."""

@@ -109,6 +109,10 @@ class RunningPartition:
     def _to_keys(self, name: str, chunk: Chunk, keys_of_row: KeysOf) -> None:
         """Each run of rows with one key goes on as one chunk."""
         keyed = [(key, row) for row in chunk for key in keys_of_row(row)]
+        if len(keyed) == 1:
+            [(key, row)] = keyed
+            self._instance(key).stream(name).send([row])
+            return
         for key, run in groupby(keyed, lambda pair: pair[0]):
             self._instance(key).stream(name).send([row for _, row in run])
 

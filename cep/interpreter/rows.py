@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -37,8 +37,8 @@ class Row:
         self.kind = kind
         self.values = values
         self.slots = slots
-        self.aggregates: list[Any] = []
-        self.output: list[Any] = []
+        self.aggregates: Sequence[Any] = ()
+        self.output: Sequence[Any] = ()
         self.group: Any = None
 
     def copy(self, kind: Kind | None = None, time: int | None = None) -> Row:

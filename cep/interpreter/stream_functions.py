@@ -132,15 +132,16 @@ class IndicatorOfGroup:
         """The rows that come out of one; late ones do not reopen what time has closed."""
         if self._timer is None:
             return self.item.take(row)
-        ends_ms = self.item.ends_ms(row)
-        is_late = self._context.shared.cause.is_late
-        if is_late and ends_ms is not None and ends_ms <= self._context.now_ms:
-            self._context.drop_for(Reason.LATE)
-            return []
+        if self._context.shared.cause.is_late:
+            ends_ms = self.item.ends_ms(row)
+            if ends_ms is not None and ends_ms <= self._context.now_ms:
+                self._context.drop_for(Reason.LATE)
+                return []
         before = self.item.due_ms
         out = self.item.take(row)
-        if self.item.due_ms is not None and self.item.due_ms != before:
-            self._timer.at(self.item.due_ms)
+        due_ms = self.item.due_ms
+        if due_ms is not None and due_ms != before:
+            self._timer.at(due_ms)
         return out
 
     def _due(self, due_ms: int) -> None:

@@ -8,6 +8,8 @@ Group = tuple[Any, ...]
 NOT_A_NUMBER = float("nan")
 """The one NaN of keys: a tuple that holds it equals another that holds it."""
 
+COLLECTIONS = (list, set)  # a tuple: `list | set` would be made anew at each look
+
 
 def group_of(values: list[Any]) -> Group:
     """The values as a key: NaN equals NaN, lists and sets count by what they hold."""
@@ -17,4 +19,4 @@ def group_of(values: list[Any]) -> Group:
 def _as_key(value: Any) -> Any:
     if value != value:
         return NOT_A_NUMBER
-    return str(value) if isinstance(value, list | set) else value
+    return str(value) if isinstance(value, COLLECTIONS) else value

@@ -92,7 +92,8 @@ class CountedStage(Stage):
         collected.append(row)
         passes = self._passes(partial)
         leaves = passes and self.accept(partial, row)
-        self._collect(partial, done)
+        if self.watched.raised:
+            self._collect(partial, done)
         if not passes:
             collected.pop()
             if not collected:

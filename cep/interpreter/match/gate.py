@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
@@ -12,7 +13,8 @@ from cep.interpreter.stream_functions import make_stream_function
 from cep.plan.query import StreamState
 from cep.plan.steps import Filter, Handler, StreamFunction
 
-Check = Callable[[Partial], bool]
+Check = Callable[[Partial], Any]
+"""True where the candidate passes."""
 
 
 class Gate:
@@ -26,14 +28,13 @@ class Gate:
     def refusal(self, partial: Partial) -> int | None:
         """The number (1, 2, ..) of the handler that the candidate fails; None when it passes."""
         for number, check in enumerate(self._checks, 1):
-            if not check(partial):
+            if check(partial) is not True:
                 return number
         return None
 
     def _check(self, handler: Handler, context: Context) -> Check:
         if isinstance(handler, Filter):
-            holds = evaluator(handler.condition, context)
-            return lambda partial: holds(partial) is True
+            return evaluator(handler.condition, context)
         return self._function(handler, context)
 
     def _function(self, handler: StreamFunction, context: Context) -> Check:

@@ -130,7 +130,9 @@ class MatchPart:
     def _bound(self) -> None:
         """Of too many partial matches the oldest gives way."""
         most = self._frame.partials_max
-        while most is not None and sum(stage.waiting for stage in self._stages) > most:
+        if most is None or sum(len(one.pending) + len(one.fresh) for one in self._stages) <= most:
+            return
+        while sum(stage.waiting for stage in self._stages) > most:
             candidates = [stage.oldest for stage in self._stages]
             oldest = min((one for one in candidates if one is not None), key=age)
             for stage in self._stages:

@@ -85,8 +85,9 @@ class Stage:
 
     def update(self) -> None:
         """New partial matches are ready for the row that comes now."""
-        self.pending.extend(sorted(self.fresh, key=age))
-        self.fresh.clear()
+        if self.fresh:
+            self.pending.extend(sorted(self.fresh, key=age))
+            self.fresh.clear()
 
     def reset(self) -> None:
         """A sequence goes on: what waits here was not continued by the latest row."""
@@ -175,7 +176,8 @@ class Stage:
     def _stays(self, partial: Partial, row: Row, done: list[Partial]) -> bool:
         partial.slots[self.slot] = row
         leaves = self._passes(partial) and self.accept(partial, row)
-        self._collect(partial, done)
+        if self.watched.raised:
+            self._collect(partial, done)
         if leaves:
             return False
         partial.slots[self.slot] = None
@@ -195,10 +197,10 @@ class Stage:
         return refusal is None
 
     def _collect(self, partial: Partial, done: list[Partial]) -> None:
-        if self.watched.raised:
-            self.watched.raised = False
-            self.frame.tell(self.name, Outcome.MATCHED, partial)
-            done.append(partial)
+        """The signal was raised: the partial match is complete."""
+        self.watched.raised = False
+        self.frame.tell(self.name, Outcome.MATCHED, partial)
+        done.append(partial)
 
     def _pass_on(self, partial: Partial) -> None:
         """The stage is complete: on to the next, and round again with `every`."""
@@ -239,7 +241,7 @@ class Stage:
             self.begin()
 
     def _is_over(self, partial: Partial, now_ms: int) -> bool:
-        return any(limit.is_over(partial, now_ms) for limit in self.limits)
+        return bool(self.limits) and any(limit.is_over(partial, now_ms) for limit in self.limits)
 
     def _too_old(self, queue: deque[Partial], now_ms: int, thorough: bool) -> list[Partial]:
         """Taken out of the queue. Siddhi looks at all that is fresh, and in front at the rest."""

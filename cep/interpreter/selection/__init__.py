@@ -17,10 +17,10 @@ from cep.plan.steps import GroupBy, Kinds, Last, Order, Sort
 
 __all__ = ["Selection"]
 
-WANTED: dict[Kinds, frozenset[Kind]] = {
-    "current": frozenset({Kind.CURRENT}),
-    "expired": frozenset({Kind.EXPIRED}),
-    "all": frozenset({Kind.CURRENT, Kind.EXPIRED}),
+WANTED: dict[Kinds, tuple[Kind, ...]] = {
+    "current": (Kind.CURRENT,),
+    "expired": (Kind.EXPIRED,),
+    "all": (Kind.CURRENT, Kind.EXPIRED),
 }
 
 
@@ -87,7 +87,8 @@ class Selection:
             return None
         selected = Row(row.time, output, row.kind)
         selected.group = () if self._groups is None else row.group
-        selected.output = [key(row) for key in self._sort_by]
+        if self._sort_by:
+            selected.output = [key(row) for key in self._sort_by]
         return selected
 
     def _reset(self, row: Row) -> Row | None:

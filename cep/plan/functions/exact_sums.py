@@ -25,10 +25,11 @@ class ExactSum:
 
     def add(self, value: float, sign: int = 1) -> None:
         """A value comes, or with sign -1 goes."""
-        if math.isinf(value):
+        try:
+            numerator, denominator = value.as_integer_ratio()
+        except OverflowError:
             self._count_infinite(value, sign)
             return
-        numerator, denominator = value.as_integer_ratio()
         self._add(sign * numerator, denominator)
 
     def add_product(self, left: float, right: float, sign: int = 1) -> None:
