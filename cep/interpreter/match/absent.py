@@ -92,7 +92,8 @@ class AbsentStage(Stage):
         self._timer.at(self._due_ms)
 
     def _stays_refused(self) -> bool:
-        super()._stays_refused()
+        if self.frame.is_sequence:
+            super()._stays_refused()
         return True
 
     def _collect(self, partial: Partial, done: list[Partial]) -> None:
@@ -114,7 +115,7 @@ class AbsentStage(Stage):
         passed: list[Partial] = []
         waiting: deque[Partial] = deque()
         for partial in self.pending:
-            if self._is_over(partial, due_ms):
+            if self.limits and self._is_over(partial, due_ms):
                 self._expire(partial, due_ms)
                 if self.restart is not None and self.restart is not self:
                     self._start_again(self.restart, partial, due_ms)

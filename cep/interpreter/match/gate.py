@@ -27,9 +27,9 @@ class Gate:
 
     def refusal(self, partial: Partial) -> int | None:
         """The number (1, 2, ..) of the handler that the candidate fails; None when it passes."""
-        for number, check in enumerate(self._checks, 1):
+        for check in self._checks:
             if check(partial) is not True:
-                return number
+                return 1 + self._checks.index(check)
         return None
 
     def _check(self, handler: Handler, context: Context) -> Check:

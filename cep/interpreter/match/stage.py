@@ -29,6 +29,7 @@ class Stage:
 
     def __init__(self, state: StreamState, frame: Frame, is_start: bool) -> None:
         self.frame = frame
+        self._shared = frame.context.shared
         self.slot = state.slot
         self.name = frame.names[state.slot]
         self.is_start = is_start
@@ -191,7 +192,7 @@ class Stage:
 
     def _passes(self, partial: Partial) -> bool:
         refusal = self._gate.refusal(partial)
-        if self.frame.context.shared.trace is not None:
+        if self._shared.trace is not None:
             text = Outcome.TAKEN if refusal is None else Outcome.REFUSED.format(refusal)
             self.frame.tell(self.name, text, partial)
         return refusal is None
@@ -228,7 +229,7 @@ class Stage:
             self.frame.send([[partial.finished()]])
 
     def _break(self) -> None:
-        if self.frame.context.shared.trace is not None:
+        if self._shared.trace is not None:
             for partial in self.pending:
                 if partial not in self.fresh:
                     self.frame.tell(self.name, Outcome.BROKEN, partial)
