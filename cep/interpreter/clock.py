@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 Fire = Callable[[int], None]
 
@@ -62,14 +62,54 @@ class Due(NamedTuple):
     timer: Timer
 
 
+class Together(Protocol):
+    """Clocks that are on their way together; see `cep.interpreter.move`."""
+
+    at_ms: int | None
+
+    def look(self, clock: Clock) -> None:
+        """Note what is due next on a clock."""
+
+
 class Clock:
     """The latest time known, in ms UTC (None before the first), and what is due later."""
 
     def __init__(self) -> None:
-        self.now_ms: int | None = None
+        self._now_ms: int | None = None
+        self._with: Together | None = None
+        self._to_ms = 0
+        self.number = 0
+        """Its place among those that move together."""
         self._due: list[Due] = []
         self._turn = 0
         self.timers: dict[str, dict[str, Timer]] = {}
+
+    @property
+    def now_ms(self) -> int | None:
+        """Where it stands; among others on their way, where these have got to."""
+        if self._with is None or self._with.at_ms is None:
+            return self._now_ms
+        reached_ms = min(self._with.at_ms, self._to_ms)
+        return reached_ms if self._now_ms is None else max(self._now_ms, reached_ms)
+
+    @now_ms.setter
+    def now_ms(self, now_ms: int | None) -> None:
+        self._now_ms = now_ms
+
+    def join(self, others: Together, to_ms: int, number: int) -> None:
+        """Be on the way to a time with others, until it has arrived."""
+        self._with, self.number = others, number
+        self._to_ms = to_ms if self._now_ms is None else max(self._now_ms, to_ms)
+
+    def arrive(self) -> None:
+        """Be there."""
+        self._with = None
+        self.move(self._to_ms)
+
+    @property
+    def has_due(self) -> bool:
+        """Whether something is due on its way."""
+        return self.is_due(self._to_ms)
 
     def timer(self, name: str, fire: Fire, site: Site | None = None) -> Timer:
         """A timer called `name`, which belongs somewhere (default: to a place of its own)."""
@@ -91,6 +131,8 @@ class Clock:
         heapq.heappush(self._due, entry)
         if entry.turn >= self._turn:
             self._turn = entry.turn + 1
+        if self._with is not None:
+            self._with.look(self)
 
     def forget(self, timer: Timer) -> None:
         """Forget what is due at a timer."""
@@ -120,8 +162,8 @@ class Clock:
 
     def move(self, to_ms: int) -> None:
         """Move to a time at once. It never goes back."""
-        if self.now_ms is None or to_ms > self.now_ms:
-            self.now_ms = to_ms
+        if self._now_ms is None or to_ms > self._now_ms:
+            self._now_ms = to_ms
 
     def jump(self, to_ms: int) -> None:
         """A record of that time is next: fire what is due by then, also what is overdue."""

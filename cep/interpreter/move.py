@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import heapq
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cep.interpreter.clock import Clock
+from cep.interpreter.clock import Clock, Rank
 from cep.plan.clocks import Sources
 
 Key = str | None
@@ -39,19 +40,27 @@ class Reach:
 class Move:
     """Clocks on their way to the times in `reach`: all stand at one time while a timer fires.
 
-    Those that begin meanwhile `join`. A firing costs O(clocks that move).
+    Those that begin meanwhile `join`. A firing costs O(log of the clocks that have something due).
     """
 
     def __init__(self, reach: Reach) -> None:
         self.reach = reach
         self.at_ms: int | None = None
         """The time that has been reached; None before the first timer fires."""
-        self._to_ms: dict[Clock, int] = {}
+        self._clocks: list[Clock] = []
+        self._heads: list[tuple[int, Rank, int, int, Clock]] = []
 
     def join(self, clock: Clock, to_ms: int | None) -> None:
         """Take a clock along up to a time, if one is given."""
         if to_ms is not None:
-            self._to_ms[clock] = to_ms
+            clock.join(self, to_ms, len(self._clocks))
+            self._clocks.append(clock)
+            self.look(clock)
+
+    def look(self, clock: Clock) -> None:
+        """Note what is due next on a clock; what was noted for it before may be out of date."""
+        if clock.has_due:
+            heapq.heappush(self._heads, (*clock.order(), clock.number, clock))
 
     def reached(self, to_ms: int | None) -> int | None:
         """Where a clock stands by now that goes up to a time."""
@@ -59,19 +68,13 @@ class Move:
 
     def run(self) -> None:
         """Fire what is due in one order, what is set meanwhile and what is overdue included."""
-        while heads := list(self._due()):
-            first = min(heads, key=Clock.order)
-            due_ms = first.order()[0]
-            self.at_ms = max(due_ms, self.at_ms or due_ms)
-            for clock, to_ms in self._to_ms.items():
-                clock.move(min(self.at_ms, to_ms))
-            first.fire_next()
-        for clock, to_ms in self._to_ms.items():
-            clock.move(to_ms)
-
-    def _due(self) -> Iterable[Clock]:
-        return (clock for clock, to_ms in self._to_ms.items() if clock.is_due(_later(clock, to_ms)))
-
-
-def _later(clock: Clock, to_ms: int) -> int:
-    return to_ms if clock.now_ms is None else max(clock.now_ms, to_ms)
+        try:
+            while self._heads:
+                *order, _, clock = heapq.heappop(self._heads)
+                if clock.has_due and clock.order() == tuple(order):
+                    self.at_ms = max(clock.order()[0], self.at_ms or 0)
+                    clock.fire_next()
+                    self.look(clock)
+        finally:
+            for clock in self._clocks:
+                clock.arrive()

@@ -154,3 +154,25 @@ def test_siddhis_clock_goes_on_from_a_snapshot() -> None:
     restored.restore(clock.now_ms, due_of(timers_of(clock.pending()), restored.by_name()))
     restored.glide(10)
     assert fired == ["left", "right"]
+
+
+def test_what_is_set_on_any_of_them_while_one_fires_takes_its_turn() -> None:
+    short, long, fired = Clock(), Clock(), list[tuple[str, int]]()
+    again = short.timer("again", lambda due_ms: fired.append(("again", due_ms)))
+
+    def fire(due_ms: int) -> None:
+        fired.append(("long", due_ms))
+        again.at(due_ms - 1)  # overdue on a clock that had nothing due
+
+    for due_ms in (10, 20):
+        long.timer(f"at {due_ms}", fire).at(due_ms)
+    move = Move(Reach(None, None))
+    move.join(short, 15)
+    move.join(long, 20)
+    move.run()
+    assert fired == [("long", 10), ("again", 9), ("long", 20)]
+    move = Move(Reach(None, None))
+    move.join(short, 16)
+    move.run()
+    assert fired[3:] == []
+    assert short.next_due_ms() == 19

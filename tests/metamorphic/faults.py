@@ -125,8 +125,8 @@ def clock_at_the_record() -> Iterator[None]:
         jump(self, to_ms)
 
     def moved(self: Move) -> None:
-        for clock, to_ms in self._to_ms.items():
-            clock.move(to_ms)
+        for clock in self._clocks:
+            clock.move(clock._to_ms)
         run(self)
 
     with patch.object(Clock, "jump", jumped), patch.object(Move, "run", moved):
