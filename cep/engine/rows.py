@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,12 +24,12 @@ from cep.engine.kernels.state import (
     Ints,
 )
 from cep.engine.layout import Wide, is_float, row_cells
+from cep.engine.lines import encode, encode_plain
 from cep.engine.strings import Strings
 from cep.plan.nodes import Origin, Plan, Signal, Stream
 from cep.plan.types import Schema, Type
 
 Row = dict[str, Any]
-_encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class Rows:
 
     def json_lines(self) -> Iterator[bytes]:
         """The rows as JSON objects, a line each, without line ends."""
-        return map(_encode, self.dicts())
+        return map(encode if self.objects else encode_plain, self.dicts())
 
     def of(self, stream: str) -> list[Row]:
         """The rows of one stream."""
