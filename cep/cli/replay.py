@@ -141,13 +141,12 @@ def run_reference(
 ) -> None:
     """The whole rule file in the interpreter, which needs no order of stages."""
     # Imported here: Arrow costs a second that `--help` need not wait.
-    import msgspec
-
+    from cep.engine.lines import encode
     from cep.interpreter.run import InterpretedRun
     from cep.replay import read_sources, replay_interpreted
 
     sources = read_sources(plan, files)
-    run, encode = InterpretedRun(plan, outputs), msgspec.json.Encoder().encode
+    run = InterpretedRun(plan, outputs)
     total = sum(len(source.order) for source in sources)
     with output(out) as sink, progress("replay", total) as bar:
         for rows in replay_interpreted(run, sources, bar.advance, until_msc):

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,12 +25,12 @@ from cep.engine.kernels.state import (
     Ints,
 )
 from cep.engine.layout import Wide, is_float, row_cells
+from cep.engine.lines import encode, encode_plain
 from cep.engine.strings import Strings
 from cep.plan.nodes import Origin, Plan, Signal, Stream
 from cep.plan.types import Schema, Type
 
 Row = dict[str, Any]
-_encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Rows:
 
     def json_lines(self) -> Iterator[bytes]:
         """The rows as JSON objects, a line each, without line ends."""
-        return map(_encode, self.dicts())
+        return map(encode if self.objects else encode_plain, self.dicts())
 
     def of(self, stream: str) -> list[Row]:
         """The rows of one stream."""

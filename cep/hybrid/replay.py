@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 
-import msgspec
-
 from cep.database.drivers import connect
 from cep.database.runner import Options, Runner
 from cep.dropped import Dropped
+from cep.engine.lines import encode
 from cep.engine.native import Compiled
 from cep.engine.rows import Row
 from cep.hybrid.halves import Halves, Part, merged
@@ -67,7 +66,7 @@ class Hybrid:
     ) -> Iterator[list[bytes]]:
         """Run the plan over the sources: output lines, as those of our engine alone, by batches."""
         for batch in slices(sources, BATCH_ROWS):
-            yield [_encode(row) for row in self._batch(batch)]
+            yield [encode(row) for row in self._batch(batch)]
             advance(sum(len(source.order) for source in batch))
         if (ended_msc := end_msc(sources, until_msc)) is not None:
             yield list(self._halves.run.end(ended_msc).json_lines())
@@ -82,9 +81,6 @@ class Hybrid:
         made = self._halves.front(rows)
         lines = merged(self._halves.lines(made), self._halves.behind(rows, made))
         return [row for _, row in lines]
-
-
-_encode = msgspec.json.Encoder().encode
 
 
 def part_of(source: Source) -> Part:

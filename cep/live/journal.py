@@ -14,12 +14,9 @@ from errno import EIO
 from pathlib import Path
 from threading import Lock
 
-import msgspec
-
+from cep.engine.lines import encode
 from cep.engine.rows import Row
 from mt5bridge.spool.disk import Disk, make_directories, named
-
-_encode = msgspec.json.Encoder().encode
 
 
 class Journal:
@@ -49,7 +46,7 @@ class Journal:
     def add(self, rows: Iterable[Row]) -> None:
         """Take rows for the next `write`; `size_bytes` counts them already."""
         if self._file is not None:
-            text = b"".join(_encode(row) + b"\n" for row in rows)
+            text = b"".join(encode(row) + b"\n" for row in rows)
             self._waiting.append(text)
             self.size_bytes += len(text)
 
