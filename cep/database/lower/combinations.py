@@ -223,7 +223,7 @@ class Combinations:
         keys = [] if column is None else [f"a_{column.position}"]
         if is_timed:
             keys += ["ts", "seq"] if keys else ["ts"]
-        is_indexed = one is not None and not one.keys and self.tables.dialect.name != "duckdb"
+        is_indexed = one is not None and not one.keys and self.tables.dialect.forms != "duckdb"
         if keys and is_indexed:
             self.tables.index(self.streams[slot], *keys, *self._read(slot, keys))
         return column.name if column is not None else "time" if is_timed else "number"

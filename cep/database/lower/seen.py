@@ -38,7 +38,7 @@ def seen(sums: Sums) -> Seen:
     """How rows are looked at: by the index for each new one, or by DuckDB in one go."""
     if not any(map(sums.looks, sums.query.aggregates)):
         return Seen(sums.table.alias("o"), _none)
-    if sums.tables.dialect.name == "duckdb" and sums.tables.late is None:
+    if sums.tables.dialect.forms == "duckdb" and sums.tables.late is None:
         return _in_frames(sums)
     return _looked_through(sums)
 

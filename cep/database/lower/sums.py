@@ -213,7 +213,7 @@ class Sums:
         lowering = Lowering(dialect, self.tables.find({0: rows}))
         passes = [lowering.truth(one) for one in self.query.stream_input.window_filters]
         groups = self.groups.of(lowering)
-        carried = Carried(table, groups, self.groups, dialect.name != "sqlite")
+        carried = Carried(table, groups, self.groups, dialect.forms != "sqlite")
 
         def so_far(function: str, value: Element) -> Element:
             found = getattr(sa.func, function)(value)
