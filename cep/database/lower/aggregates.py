@@ -13,9 +13,9 @@ from cep.database.errors import Refusal
 from cep.database.expressions import Lowering
 from cep.database.lower.outlooks import Outlook, outlook, with_limits
 from cep.database.lower.seen import Seen, seen
-from cep.database.lower.sights import Sight, Size, sight
 from cep.database.lower.sums import Sums
 from cep.database.lower.together import lower_together
+from cep.database.lower.window_bounds import Size, WindowBounds, sight
 from cep.database.steps import Rows
 from cep.database.tables import NUMBER, Tables
 from cep.plan.expressions import Aggregated, Output
@@ -54,7 +54,7 @@ class Aggregation:
 
     family: Family
     tables: Tables
-    sight: Sight
+    sight: WindowBounds
 
     @cached_property
     def sums(self) -> Sums:

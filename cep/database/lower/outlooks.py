@@ -14,8 +14,8 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from cep.database.dialects.base import Element
 from cep.database.dialects.duckdb_sql import AsofJoin
 from cep.database.lower.late_sums import LateSums
-from cep.database.lower.sights import Size
 from cep.database.lower.sums import Sums
+from cep.database.lower.window_bounds import Size
 
 
 @dataclass(frozen=True, slots=True)

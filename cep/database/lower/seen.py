@@ -12,8 +12,8 @@ from cep.database import vocabulary
 from cep.database.conversions import whole
 from cep.database.dialects.base import Element
 from cep.database.dialects.duckdb_sql import RangeOver
-from cep.database.lower.sights import Size
 from cep.database.lower.sums import Sums
+from cep.database.lower.window_bounds import Size
 from cep.database.steps import mark
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.sql import Looked

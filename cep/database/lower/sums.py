@@ -18,7 +18,7 @@ from cep.database.expressions import Lowering
 from cep.database.lower.carried import Carried
 from cep.database.lower.exactly import complaint, forbid
 from cep.database.lower.groups import Groups
-from cep.database.lower.sights import Sight
+from cep.database.lower.window_bounds import WindowBounds
 from cep.database.steps import mark
 from cep.database.tables import NUMBER, Kind, Tables
 from cep.plan.expressions import Aggregate, Expression
@@ -59,7 +59,7 @@ class Sums:
     """
 
     query: Query
-    sight: Sight
+    sight: WindowBounds
     tables: Tables
 
     @cached_property
