@@ -85,7 +85,7 @@ def _make(driver: Driver, made: Made, is_there: bool, known: Collection[str]) ->
     if made.rows:
         data = [list(column) for column in zip(*made.rows, strict=True)]
         driver.load(made.table.name, made.table.c.keys(), data, made.types)
-        if driver.dialect.name == "postgresql":  # else it looks rows up one by one
+        if driver.dialect.forms == "postgresql":  # else it looks rows up one by one
             quote = driver.dialect.compiler.identifier_preparer.quote
             driver.execute(f"ANALYZE {quote(made.table.name)}")
 
@@ -95,7 +95,7 @@ def _make_way(driver: Driver, table: sa.Table) -> None:
 
     A table with rows is somebody else's: it stays, and making ours fails.
     """
-    if driver.dialect.name != "postgresql":
+    if driver.dialect.forms != "postgresql":
         return
     names: list[sa.ColumnClause[Any]] = [sa.column("table_name"), sa.column("table_schema")]
     known = sa.table("tables", *names, schema="information_schema")

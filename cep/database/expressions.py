@@ -137,7 +137,7 @@ class Lowering:
     def _call(self, node: Call) -> Element:
         name, dialect = node.function, self._dialect
         scalar = scalar_of(name)
-        written = None if scalar is None else scalar.sql_on(dialect.name)
+        written = None if scalar is None else scalar.sql_on(dialect.forms)
         if isinstance(written, Never):
             raise Refusal("never", f"{name}: {written.why}")
         if name == "eventTimestamp":

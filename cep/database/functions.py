@@ -12,7 +12,7 @@ def gaps(dialect: Dialect) -> dict[str, tuple[Gap, str]]:
     """What of the scalar functions and operators a database does not have: the gap, and why."""
     found: dict[str, tuple[Gap, str]] = {}
     for scalar in SCALARS:
-        written = scalar.sql_on(dialect.name)
+        written = scalar.sql_on(dialect.forms)
         if isinstance(written, Never):
             found[scalar.name] = ("never", written.why)
     found |= {name: ("never", why) for name, why in dialect.never.items()}

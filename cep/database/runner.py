@@ -27,8 +27,6 @@ from cep.database.transactions import Transactions
 from cep.plan.nodes import Plan
 
 T = TypeVar("T")
-BATCH_EVENTS = {"sqlite": 1_000, "duckdb": 10_000, "postgresql": 10_000}
-"""How many events are one batch where nothing is said, measured at 80 rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ class Runner:
         """
         whole = self._checked(arrivals)
         times = _times(arrivals, self._progress.now_msc)
-        size = self._options.batch_events or BATCH_EVENTS[self._driver.dialect.name]
+        size = self._options.batch_events or self._driver.dialect.batch_events
         return self._batches(whole, times, size)
 
     def push_whole(self, arrivals: Sequence[Arrivals]) -> list[Found]:

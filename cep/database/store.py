@@ -55,7 +55,7 @@ class Store:
 
     def settle(self, driver: Driver) -> None:
         """Have a crash of PostgreSQL empty all tables of a run or none: to be called by the run."""
-        if self._dialect.name != "postgresql":
+        if self._dialect.forms != "postgresql":
             return
         names: list[sa.ColumnClause[Any]] = [
             sa.column(one) for one in ("relname", "oid", "relpersistence")

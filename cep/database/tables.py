@@ -241,7 +241,7 @@ class Tables:
 
         A row is found by its number in half the time that an index takes.
         """
-        if self.dialect.name != "sqlite":
+        if self.dialect.forms != "sqlite":
             return None
         firsts = {names[0] for names in indexes}
         for place, type_ in enumerate(family.types):
@@ -262,10 +262,10 @@ class Tables:
         is_row_number: bool = False,
     ) -> sa.Table:
         options = table_options(self.dialect, self._is_durable)
-        if self.dialect.name == "sqlite" and key != ("pos",) and not is_row_number:
+        if self.dialect.forms == "sqlite" and key != ("pos",) and not is_row_number:
             options["sqlite_with_rowid"] = False
         # DuckDB finds rows by the ranges of its blocks; its indexes cost more than they give
-        if self.dialect.name != "duckdb" and key:
+        if self.dialect.forms != "duckdb" and key:
             columns = [*columns, sa.PrimaryKeyConstraint(*key)]  # type: ignore[list-item]
         for column in columns:
             if isinstance(column, sa.Column):
@@ -274,7 +274,7 @@ class Tables:
 
     def _index(self, table: sa.Table, columns: tuple[str, ...]) -> None:
         if (
-            self.dialect.name == "duckdb"
+            self.dialect.forms == "duckdb"
         ):  # it reads an index for constants only, and fills it slowly
             return
         name = told_apart(f"{table.name}.{'.'.join(columns)}")
@@ -283,7 +283,7 @@ class Tables:
 
 def table_options(dialect: Dialect, is_durable: bool) -> dict[str, Any]:
     """How tables are made: a crash of PostgreSQL empties all of a run that is not durable."""
-    is_unlogged = dialect.name == "postgresql" and not is_durable
+    is_unlogged = dialect.forms == "postgresql" and not is_durable
     return {"prefixes": ["UNLOGGED"]} if is_unlogged else {}
 
 

@@ -33,8 +33,6 @@ from mt5bridge.troubles import is_full
 
 SNAPSHOT_RECORDS = 10_000
 """From one snapshot of our engine to the next, at most: a restart reads what came since."""
-BATCH_RECORDS = {"sqlite": 1_000, "duckdb": 10_000, "postgresql": 2_000}
-"""As many records that wait are one batch, once the last one is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ class DatabaseRules:
     ) -> None:
         assert settings.url is not None
         driver = connect(settings.url, settings.durable)
-        self.batch_records = BATCH_RECORDS[driver.dialect.name]
+        self.batch_records = driver.dialect.batch_records
         options = Options(settings.prefix, settings.durable, owner="daemon", takes_late=True)
         self._runner = Runner(driver, options, pause)
         self.parts: Parts = parts(plan, driver.dialect, lived=True)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from cep.database.batches import Arrivals
 from cep.database.drivers import connect, values_of
-from cep.database.runner import BATCH_EVENTS, Runner
+from cep.database.runner import Runner
 from tests.database.runs import started
 
 EVENTS = 100_000
@@ -19,7 +19,7 @@ STEP = 20_000
 def test_tables_stay_small_over_many_events(url: str, is_by_parts: bool) -> None:
     run = started(connect(url))
     name = run.dialect.name
-    batch = BATCH_EVENTS[name]
+    batch = run.dialect.batch_events
     allowed = 2 * 2_000 + 2 * batch + 1_000  # what is not worth a purge, two batches, the windows
     numbers = np.arange(EVENTS)
     times, first, second = 1_000 + numbers // 2, numbers * 7 % 6, np.array(["x", "y", "z"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -36,12 +36,16 @@ class Dialect:
     `arithmetic`: operations by operator and type; `narrow`: the result of an operation as its type
     holds it; `as_float`: a whole number as one of 32 bits. What is in none of them is written as
     everywhere. `never` names operations that the database does not have, with the reason.
-    `in_process`: it can call functions of ours.
+    `in_process`: it can call functions of ours. `forms`: where one statement can be written in
+    several ways, those that suit this database are the ways of that one. `batch_events`: how many
+    are one batch where all are there, as in a replay (measured at 80 rules); `batch_records`: how
+    many that wait are one where they come live.
     """
 
     name: str
     compiler: sa.engine.Dialect
     in_process: bool
+    forms: Literal["sqlite", "duckdb", "postgresql"]
     column_types: Mapping[Type, sa.types.TypeEngine[Any]] = field(
         default_factory=lambda: COLUMN_TYPES
     )
@@ -49,6 +53,8 @@ class Dialect:
     narrow: Mapping[Type, Lower] = field(default_factory=dict)
     as_float: Lower | None = None
     never: Mapping[str, str] = field(default_factory=dict)
+    batch_events: int = 10_000
+    batch_records: int = 10_000
 
     def text(self, statement: sa.ClauseElement) -> tuple[str, tuple[Any, ...]]:
         """The statement's text, and its constants in the order of their marks."""

@@ -40,6 +40,7 @@ DUCKDB = Dialect(
     name="duckdb",
     compiler=postgresql.dialect(paramstyle="qmark"),  # type: ignore[no-untyped-call]
     in_process=True,
+    forms="duckdb",
     arithmetic={
         ("/", Type.INT): _whole_quotient,
         ("/", Type.LONG): _whole_quotient,

@@ -25,10 +25,12 @@ POSTGRESQL = Dialect(
     name="postgresql",
     compiler=postgresql.dialect(paramstyle="format"),  # type: ignore[no-untyped-call]
     in_process=False,
+    forms="postgresql",
     arithmetic={(op, Type.LONG): guarded(op, _long(op)) for op in "+-*"},
     narrow={Type.FLOAT: no_nan, Type.DOUBLE: no_nan},
     never={
         "% double": "PostgreSQL has no remainder of doubles",
         "% float": "PostgreSQL has no remainder of floats",
     },
+    batch_records=2_000,
 )

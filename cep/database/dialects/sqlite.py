@@ -46,9 +46,12 @@ SQLITE = Dialect(
     name="sqlite",
     compiler=sqlite.dialect(paramstyle="qmark"),
     in_process=True,
+    forms="sqlite",
     # it has no numbers of 32 bits: those it holds are rounded to them
     column_types={**COLUMN_TYPES, Type.FLOAT: sa.Double()},
     arithmetic=_ARITHMETIC,
     narrow={Type.FLOAT: _as_float},
     as_float=_as_float,
+    batch_events=1_000,
+    batch_records=1_000,
 )

@@ -13,9 +13,9 @@ from cep.database.errors import Refusal
 from cep.database.expressions import Lowering
 from cep.database.lower.outlooks import Outlook, outlook, with_limits
 from cep.database.lower.seen import Seen, seen
-from cep.database.lower.sights import Sight, Size, sight
 from cep.database.lower.sums import Sums
 from cep.database.lower.together import lower_together
+from cep.database.lower.window_bounds import Size, WindowBounds, sight
 from cep.database.steps import Rows
 from cep.database.tables import NUMBER, Tables
 from cep.plan.expressions import Aggregated, Output
@@ -54,7 +54,7 @@ class Aggregation:
 
     family: Family
     tables: Tables
-    sight: Sight
+    sight: WindowBounds
 
     @cached_property
     def sums(self) -> Sums:
@@ -77,7 +77,7 @@ class Aggregation:
 
         Refusal where the members are better off alone.
         """
-        query, name = self.family.query, self.tables.dialect.name
+        query, name = self.family.query, self.tables.dialect.forms
         looking = [self.sums.looks(one) for one in query.aggregates]
         if len(self.family) == 1:
             return "long"
@@ -102,7 +102,7 @@ class Aggregation:
     def _basis(self, parameters: sa.FromClause | None) -> Basis:
         """The new rows with their sums, and the members beside each."""
         own, rows, sums = self.seen.own, self.rows, self.sums
-        if self.tables.dialect.name == "duckdb" and not self.sight.is_whole:
+        if self.tables.dialect.forms == "duckdb" and not self.sight.is_whole:
             own = with_limits(sums, own, parameters)
             source = rows.join(own, own.c.pos == rows.c.pos)
             return Basis(source, own, None if parameters is None else own)
@@ -136,7 +136,7 @@ class Aggregation:
         """A row with the results of all members."""
         basis = self._basis(None)
         found = Outlook(basis.source, lambda name, size: sa.null(), "")
-        if self.tables.dialect.name != "duckdb":
+        if self.tables.dialect.forms != "duckdb":
             found = outlook(self.sums, basis.source, basis.own, len(self.family))
         values: list[Element] = []
         for member, query in enumerate(self.family.members):

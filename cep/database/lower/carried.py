@@ -26,7 +26,7 @@ class Carried:
         """The last row of each group, all at once."""
         rows = self.table.alias("q")
         names = [*self.by.names]
-        if self.by.dialect.name == "postgresql":
+        if self.by.dialect.forms == "postgresql":
             seen = self.table.alias("r")
             newest = sa.select(sa.func.max(seen.c.pos)).group_by(*(seen.c[name] for name in names))
             return sa.select(rows).where(rows.c.pos.in_(newest)).subquery("last")

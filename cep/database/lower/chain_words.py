@@ -70,7 +70,7 @@ class Word:
 
     def select(self, conditions: Sequence[Expression]) -> sa.Select[Any]:
         """All matches whose last row is new."""
-        if self._tables.dialect.name == "sqlite":
+        if self._tables.dialect.forms == "sqlite":
             rows: Places = {place: _columns(row) for place, row in enumerate(self._rows)}
             where = [*self._linked(), *self._limits(), *self._lowered(rows, conditions)]
         else:

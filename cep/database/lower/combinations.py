@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from cep.database.dialects.base import Element
 from cep.database.expressions import Find, Lowering
-from cep.database.lower.lives import Life, life
 from cep.database.lower.lookup import Lookup, lookup
 from cep.database.lower.nested import nested
 from cep.database.lower.reach import moved, reach
+from cep.database.lower.row_lifetimes import RowLifetime, life
 from cep.database.steps import mark
 from cep.database.tables import NUMBER, Tables
 from cep.plan.expressions import Column, Comparison, EventTime, Expression, walk
@@ -61,7 +61,7 @@ class Combinations:
 
     tables: Tables
     found: Lookup
-    lives: tuple[Life | None, ...]
+    lives: tuple[RowLifetime | None, ...]
     parameters: sa.FromClause | None
 
     @property
@@ -223,7 +223,7 @@ class Combinations:
         keys = [] if column is None else [f"a_{column.position}"]
         if is_timed:
             keys += ["ts", "seq"] if keys else ["ts"]
-        is_indexed = one is not None and not one.keys and self.tables.dialect.name != "duckdb"
+        is_indexed = one is not None and not one.keys and self.tables.dialect.forms != "duckdb"
         if keys and is_indexed:
             self.tables.index(self.streams[slot], *keys, *self._read(slot, keys))
         return column.name if column is not None else "time" if is_timed else "number"
@@ -258,7 +258,9 @@ def _conditions(query: Query) -> list[Expression]:
     return [] if query.input.on is None else conjuncts(query.input.on)
 
 
-def _parameters(found: Lookup, lives: Iterable[Life | None], tables: Tables) -> sa.FromClause:
+def _parameters(
+    found: Lookup, lives: Iterable[RowLifetime | None], tables: Tables
+) -> sa.FromClause:
     more = {
         name: (NUMBER, values)
         for one in lives

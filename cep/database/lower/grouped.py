@@ -28,7 +28,7 @@ def may_be_grouped(combined: Combinations) -> bool:
     """
     query = combined.family.query
     return (
-        combined.tables.dialect.name in ("sqlite", "postgresql")
+        combined.tables.dialect.forms in ("sqlite", "postgresql")
         and combined.parameters is not None
         and len(combined.streams) == 2
         and query.having is None
@@ -47,7 +47,7 @@ def may_be_paired(combined: Combinations, arms: Sequence[Arm]) -> bool:
     nodes = [node for _, node in combined.family.query.projection]
     foreign = [[node for node in nodes if not _is_own(node, arm)] for arm in arms]
     return (
-        combined.tables.dialect.name == "sqlite"
+        combined.tables.dialect.forms == "sqlite"
         and all(_is_never_null(node, combined) for node in nodes)
         and all(len(found) == 1 and found[0].type is Type.INT for found in foreign)
     )
@@ -71,7 +71,8 @@ def grouped(combined: Combinations, arm: Arm, is_paired: bool) -> sa.Select[Any]
     texts += [one.label(f"v_{place}") for place, one in enumerate(own)]
     head = [newest.seq.label("seq"), newest.ts.label("ts"), arm.order[0].label("o_0")]
     keys = [newest.pos]
-    if combined.tables.dialect.name != "sqlite":  # which needs none but the number, and loops by it
+    # SQLite needs none but the number, and loops by it
+    if combined.tables.dialect.forms != "sqlite":
         keys += [newest.seq, newest.ts]
     number = sa.func.count().label("number")
     select = sa.select(*head, number, *texts).select_from(arm.source)
@@ -87,7 +88,7 @@ def _value(node: Expression, combined: Combinations, arm: Arm) -> Element:
     value = Lowering(combined.tables.dialect, arm.find).value(node)
     if not _is_never_null(node, combined):
         value = sa.func.coalesce(sa.cast(value, sa.Text()), "null")
-    if _is_own(node, arm) and combined.tables.dialect.name == "sqlite":
+    if _is_own(node, arm) and combined.tables.dialect.forms == "sqlite":
         return sa.literal_column(f"'{ONE}'", sa.Text()).concat(sa.cast(value, sa.Text()))
     return _text(value, combined, arm)
 
@@ -113,7 +114,7 @@ def _is_equality(condition: Expression) -> bool:
 
 def _text(value: Element, combined: Combinations, arm: Arm) -> Element:
     """All values of a group, with commas, in order."""
-    if combined.tables.dialect.name == "sqlite":
+    if combined.tables.dialect.forms == "sqlite":
         return sa.func.group_concat(value)
     comma: Element = sa.literal_column("','")
     ordered = aggregate_order_by(comma, *arm.order[1:])

@@ -29,7 +29,7 @@ def instants(stream: str, tables: Tables) -> sa.Table:
 def instants_by_before(stream: str, tables: Tables) -> sa.Table:
     """The same with the rows of the next instant at hand."""
     known = instants(stream, tables)
-    if tables.dialect.name == "duckdb":
+    if tables.dialect.forms == "duckdb":
         return known
     copied = sa.select(*known.c).where(known.c.pos > mark("base", stream))
     return tables.following(

@@ -47,7 +47,7 @@ def lower_matching(family: Family, tables: Tables) -> Rows:
 
 
 def _rows_max(tables: Tables) -> int:
-    return WORDS_MAX * LENGTH_MAX if tables.dialect.name == "sqlite" else ROWS_MAX
+    return WORDS_MAX * LENGTH_MAX if tables.dialect.forms == "sqlite" else ROWS_MAX
 
 
 def _need_plain(query: Query) -> None:

@@ -14,8 +14,8 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from cep.database.dialects.base import Element
 from cep.database.dialects.duckdb_sql import AsofJoin
 from cep.database.lower.late_sums import LateSums
-from cep.database.lower.sights import Size
 from cep.database.lower.sums import Sums
+from cep.database.lower.window_bounds import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def outlook(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int)
 
 
 def _in_order(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int) -> Outlook:
-    match sums.tables.dialect.name:
+    match sums.tables.dialect.forms:
         case "duckdb":
             return _joined(sums, source, own)
         case "postgresql" if members > 1:
@@ -151,7 +151,7 @@ def _joined(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
 
 def _with_late(sums: Sums, found: Outlook, own: sa.FromClause) -> Outlook:
     """With what late rows in sight have added that are due: they count as out of sight."""
-    if sums.tables.dialect.name == "duckdb":  # it takes long to plan many subqueries
+    if sums.tables.dialect.forms == "duckdb":  # it takes long to plan many subqueries
         again = own.element.subquery("m2") if isinstance(own, sa.Subquery) else own.alias("m2")
         gone = LateSums(sums).of_all(again, again.c.limit_).subquery("gone")
         met = sa.and_(gone.c.pos_ == own.c.pos, gone.c.limit_ == own.c.limit_)

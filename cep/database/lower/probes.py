@@ -25,7 +25,7 @@ def probed(combined: Combinations, arrived: int) -> Arm | None:
     if combined.parameters is None or solved is None:
         return None
     place, slot, reached = solved
-    if combined.tables.dialect.name != "duckdb" and not _is_wide(combined, reached):
+    if combined.tables.dialect.forms != "duckdb" and not _is_wide(combined, reached):
         return None
     rows = combined.named(arrived)
     asking = _asking(combined, arrived, rows, reached)

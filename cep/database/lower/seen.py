@@ -12,8 +12,8 @@ from cep.database import vocabulary
 from cep.database.conversions import whole
 from cep.database.dialects.base import Element
 from cep.database.dialects.duckdb_sql import RangeOver
-from cep.database.lower.sights import Size
 from cep.database.lower.sums import Sums
+from cep.database.lower.window_bounds import Size
 from cep.database.steps import mark
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.sql import Looked
@@ -38,7 +38,7 @@ def seen(sums: Sums) -> Seen:
     """How rows are looked at: by the index for each new one, or by DuckDB in one go."""
     if not any(map(sums.looks, sums.query.aggregates)):
         return Seen(sums.table.alias("o"), _none)
-    if sums.tables.dialect.name == "duckdb" and sums.tables.late is None:
+    if sums.tables.dialect.forms == "duckdb" and sums.tables.late is None:
         return _in_frames(sums)
     return _looked_through(sums)
 

@@ -18,7 +18,7 @@ from cep.database.expressions import Lowering
 from cep.database.lower.carried import Carried
 from cep.database.lower.exactly import complaint, forbid
 from cep.database.lower.groups import Groups
-from cep.database.lower.sights import Sight
+from cep.database.lower.window_bounds import WindowBounds
 from cep.database.steps import mark
 from cep.database.tables import NUMBER, Kind, Tables
 from cep.plan.expressions import Aggregate, Expression
@@ -59,7 +59,7 @@ class Sums:
     """
 
     query: Query
-    sight: Sight
+    sight: WindowBounds
     tables: Tables
 
     @cached_property
@@ -213,7 +213,7 @@ class Sums:
         lowering = Lowering(dialect, self.tables.find({0: rows}))
         passes = [lowering.truth(one) for one in self.query.stream_input.window_filters]
         groups = self.groups.of(lowering)
-        carried = Carried(table, groups, self.groups, dialect.name != "sqlite")
+        carried = Carried(table, groups, self.groups, dialect.forms != "sqlite")
 
         def so_far(function: str, value: Element) -> Element:
             found = getattr(sa.func, function)(value)

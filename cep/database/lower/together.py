@@ -18,8 +18,8 @@ from cep.database.errors import Refusal
 from cep.database.expressions import Lowering
 from cep.database.lower.combinations import Arm, Combinations, combinations
 from cep.database.lower.groups import Groups
-from cep.database.lower.lives import life
 from cep.database.lower.lookup import lookup
+from cep.database.lower.row_lifetimes import life
 from cep.database.lower.summaries import Summary, need_exact, summary
 from cep.database.steps import Rows
 from cep.database.tables import Tables

@@ -131,8 +131,8 @@ class Scalar:
     """A function of values.
 
     `plain` is its meaning. `native`: how the native engine writes a call. `sql`: how a database
-    does, or `Never`; by the dialect's name where they differ, "" being the others. None where there
-    is nothing to write: a database in our process then calls the plain definition.
+    does, or `Never`; by the dialect's `forms` where they differ, "" being the others. None where
+    there is nothing to write: a database in our process then calls the plain definition.
     """
 
     signature: Signature
@@ -146,7 +146,7 @@ class Scalar:
         return self.signature.name
 
     def sql_on(self, dialect: str) -> Write | Never | None:
-        """How the database of that name writes it."""
+        """How databases with the forms of that one write it."""
         if isinstance(self.sql, Mapping):
             return self.sql.get(dialect, self.sql.get(""))
         return self.sql

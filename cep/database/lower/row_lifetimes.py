@@ -23,7 +23,7 @@ Reached = Callable[[Element, Element], Element]
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class RowLifetime:
     """The window of an input: `sizes` has a row per argument (size, jump), a column per member.
     Time (`is_timed`), or the number of rows, says how long a row is there.
 
@@ -131,7 +131,7 @@ class Life:
         return row.c.pos - (1 + self.begun) if len(self.sizes) > 1 else row.c.pos
 
 
-def life(family: Family, slot: int, tables: Tables) -> Life | None:
+def life(family: Family, slot: int, tables: Tables) -> RowLifetime | None:
     """The window of an input; None for one that holds nothing. Refusal for one not known here."""
     source = family.query.inputs[slot]
     windows = [of_member[slot] for of_member in family.windows]
@@ -149,7 +149,7 @@ def life(family: Family, slot: int, tables: Tables) -> Life | None:
         for place in range(count)
     )
     keys = tuple(one for one in behind if isinstance(one, Column))
-    return Life(slot, source.stream, is_timed(first), sizes, tables.born(family, slot), keys)
+    return RowLifetime(slot, source.stream, is_timed(first), sizes, tables.born(family, slot), keys)
 
 
 def _floor(number: Element, jump: Element) -> Element:

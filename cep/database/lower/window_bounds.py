@@ -19,7 +19,7 @@ Size = Sequence[Element]
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class WindowBounds:
     """From a row all earlier ones are seen whose `order` (`ts`, `pos`, or `num` of the group) is
     above a limit.
 
@@ -85,12 +85,12 @@ class Sight:
             tables.keep(stream, rows=largest + 1)
 
 
-def sight(family: Family, tables: Tables) -> Sight:
+def sight(family: Family, tables: Tables) -> WindowBounds:
     """What the members see of their stream; Refusal for a window that is not known here."""
     windows = [of_member[0] for of_member in family.windows]
     window, born = windows[0], tables.born(family, 0)
     if window is None:
-        return Sight("pos", born=born)
+        return WindowBounds("pos", born=born)
     if not is_written(window):
         raise Refusal("notimpl", f"aggregates over #window.{window.name}")
     count = numbers_of(window)
@@ -101,11 +101,11 @@ def sight(family: Family, tables: Tables) -> Sight:
         for place in range(count)
     )
     if is_timed(window):
-        return Sight("ts", sizes, born)
+        return WindowBounds("ts", sizes, born)
     # a window of no rows is one of the new row, which leaves at once
     filled = (tuple(max(size, 1) for size in sizes[0]), *sizes[1:])
     keys = tuple(one for one in window.arguments[count:] if isinstance(one, Column))
-    return Sight("num" if keys else "pos", filled, born, keys)
+    return WindowBounds("num" if keys else "pos", filled, born, keys)
 
 
 def _next(number: Element, jump: Element) -> Element:
