@@ -1,4 +1,4 @@
-"""A replay with the queries on a database: the output is that of our engine alone."""
+"""A replay with the queries on a database: each stream has the rows of our engine alone."""
 
 from __future__ import annotations
 
