@@ -26,7 +26,7 @@ from cep.engine.kernels.state import (
     Ints,
 )
 from cep.engine.rows import Decoder, Row, Rows
-from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, kinds, raised
+from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, found_by, kinds
 from cep.engine.single import FULL, OUTPUT
 from cep.engine.stage_run import (
     OutputRows,
@@ -83,7 +83,7 @@ class Run:
             for event in rules.plan.events
         )
         self._kinds = kinds(rules.plan, rules.ids)
-        self._raised = raised(rules.plan, rules.ids)
+        self._found = found_by(rules.plan, rules.ids)
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
         self.next_order = 0
@@ -509,7 +509,7 @@ class Run:
             part.ints[:, OUT_ORDER] -= self.handed_on
         self.handed_on += len(sequence.ints)
         self._adopt_keys(stage)
-        return sequence.spliced(output, stage, levels, self._raised)
+        return sequence.spliced(output, stage, levels, self._found)
 
     def _interpret(self, rows: InputRows, sequence: Sequence) -> Sequence:
         """With the output of the interpreter: what is due before each record, and its effects."""

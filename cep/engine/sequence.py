@@ -70,35 +70,39 @@ class Sequence:
         made: Many[OutputRows],
         stage: int,
         levels: Many[Ints] = (),
-        raised: NDArray[np.bool_] | None = None,
+        found: Found | None = None,
     ) -> Sequence:
         """With rows behind those that led to them, whose places stand for their order.
 
         What follows from what time made is made by time, too. Given `levels`, how often something
-        was handed on for each row, and which streams are of raised events, those above 0 stand
-        behind all else that follows from their event, the lower ones first: engines hand over what
-        they have found first in, first out (`binder.md` 13), also from a stage to the next.
+        was handed on for each row, and which rows are `found`, those above 0 that follow from what
+        was found stand behind all that was found with it, the lower ones first: engines hand over
+        first in, first out (`binder.md` 13), also from a stage to the next.
         """
         parts: list[Made] = []
         keys = [np.arange(len(self.ints)) * LEVELS]
-        ends = None if raised is None else self._ends(raised)
+        ends = None if found is None else self._ends(found)
         for number, part in enumerate(made):
             causes = part.ints[:, OUT_ORDER].copy()
             part.ints[:, OUT_ORDER] = self.ints[causes, OUT_ORDER]
             parts.append((part, np.where(self.stages[causes] == TIMED, TIMED, stage)))
             key = causes * LEVELS
-            if ends is not None and (later := levels[number] > 0).any():
+            if found is not None and ends is not None:
+                later = (levels[number] > 0) & found.handed[self.ints[causes, OUT_STREAM]]
                 key[later] = (ends[causes] * LEVELS + levels[number])[later]
             keys.append(key)
         return self._with(parts, np.concatenate(keys))
 
-    def _ends(self, raised: NDArray[np.bool_]) -> Ints:
-        """For each row the last one that follows from the same raised event, or record."""
-        begins = raised[self.ints[:, OUT_STREAM]]
-        orders = self.ints[:, OUT_ORDER]
+    def _ends(self, found: Found) -> Ints:
+        """For each row that hands on what was found the last one of the same event, else itself."""
+        streams, orders = self.ints[:, OUT_STREAM], self.ints[:, OUT_ORDER]
+        begins = found.raised[streams]
         begins[1:] |= orders[1:] != orders[:-1]
-        starts = np.flatnonzero(begins)
-        ends: Ints = np.append(starts, len(orders))[np.cumsum(begins)] - 1
+        events, ends = np.cumsum(begins), np.arange(len(begins))
+        handed = np.flatnonzero(found.handed[streams])
+        last = np.zeros(len(begins) + 1, np.int64)
+        last[events[handed]] = handed  # of equal places the last is kept
+        ends[handed] = last[events[handed]]
         return ends
 
     def preceded(self, made: OutputRows, stage: int) -> Sequence:
@@ -112,11 +116,22 @@ class Sequence:
         return found.at(np.argsort(keys, kind="stable"))
 
 
-def raised(plan: Plan, ids: StreamIds) -> NDArray[np.bool_]:
-    """By stream id: whether rows are simple events."""
-    found = np.zeros(len(ids), np.bool_)
-    found[[ids.of(event.name) for event in plan.events]] = True
-    return found
+@dataclass(frozen=True, slots=True)
+class Found:
+    """By stream id: whether rows are raised events, and whether they hand on what was found."""
+
+    raised: NDArray[np.bool_]
+    handed: NDArray[np.bool_]
+
+
+def found_by(plan: Plan, ids: StreamIds) -> Found:
+    """That of a plan."""
+    raised, handed = np.zeros((2, len(ids)), np.bool_)
+    for event in plan.events:
+        raised[[ids.of(event.name), ids.raised(event)]] = True
+    for chained in plan.chained:
+        handed[ids.handed(chained.complex)] = True
+    return Found(raised, handed)
 
 
 def kinds(plan: Plan, ids: StreamIds) -> Masks:

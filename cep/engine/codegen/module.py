@@ -14,7 +14,7 @@ from cep.engine.codegen.matches import Matches
 from cep.engine.codegen.queries import QuerySource
 from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels.state import HEADER as CLOCKS
-from cep.engine.kernels.state import OUT_ATTRIBUTES
+from cep.engine.kernels.state import LEVEL, OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
 from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages, Turn
 from cep.engine.tables import Tables
@@ -207,7 +207,8 @@ class ModuleSource:
                 *LOCALS,
             )
             with w.block("while r < gi[0, ROWS]:"):
-                w("stream = oi[r, 1]", "order = oi[r, 0]", "t = oi[r, 2]", "k = oi[r, 3]")
+                w(f"order = oi[r, 0] + gi[0, {LEVEL}]")
+                w("stream = oi[r, 1]", "t = oi[r, 2]", "k = oi[r, 3]")
                 for stream in self.drained:
                     with w.block(
                         f"if stream == {self.ids.of(stream.name)}:  # {label(stream.name)}"
