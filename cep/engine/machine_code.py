@@ -13,6 +13,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ class MachineCode:
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
-        self._is_made = False
+        self._is_made = self._has_failed = False
         self._child: subprocess.Popen[bytes] | None = None
         self._rows = 0
 
@@ -49,21 +50,20 @@ class MachineCode:
         """Have it in this process: from disk, else made here, or by who is at it already."""
         if self._is_made:
             return
-        mark = self._mark()
-        if mark.exists():
+        if self._mark.exists():
             _compile(self._kernel)
         else:
-            file = lock(mark.with_suffix(".lock"), wait=True)
+            file = lock(self._mark.with_suffix(".lock"), wait=True)
             try:
                 _compile(self._kernel)
-                mark.touch()
+                self._mark.touch()
             finally:
                 os.close(file)
         self._is_made = True
 
     def fetch(self) -> None:
         """Have it in this process, made by a child: compiling in a thread holds up all others."""
-        if not self._is_made and not self._mark().exists():
+        if not self._is_made and not self._mark.exists():
             self._started().wait()
         self.make()
 
@@ -72,17 +72,18 @@ class MachineCode:
 
         After `PATIENCE_ROWS` a child begins to make it, which may outlast this process.
         """
-        if self._is_made:
-            return True
+        if self._is_made or self._has_failed:
+            return self._is_made
         self._rows += rows
         if self._child is None:
-            if self._mark().exists():
+            if self._mark.exists():
                 self.make()
             elif self._rows > PATIENCE_ROWS:
                 self._child = self._started()
         elif (status := self._child.poll()) is not None:
-            if status or not self._mark().exists():
+            if status or not self._mark.exists():
                 logger.debug("no machine code of {}: the run goes on uncompiled", self._name)
+                self._has_failed = True
             else:
                 self.make()
         return self._is_made
@@ -92,6 +93,7 @@ class MachineCode:
         function = self._kernel.py_func
         return function.__module__, function.__name__
 
+    @cached_property
     def _mark(self) -> Path:
         """Says that it is on disk, for this processor."""
         processor = cpu_target.target_context.codegen().magic_tuple()

@@ -81,7 +81,8 @@ class Sequence:
         """
         parts: list[Made] = []
         keys = [np.arange(len(self.ints)) * LEVELS]
-        ends = None if found is None else self._ends(found)
+        is_handed_on = any(level.any() for level in levels)
+        ends = self._ends(found) if found is not None and is_handed_on else None
         for number, part in enumerate(made):
             causes = part.ints[:, OUT_ORDER].copy()
             part.ints[:, OUT_ORDER] = self.ints[causes, OUT_ORDER]

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cep.engine.layout import Layout
+import numpy as np
+
+from cep.engine.layout import Layout, is_float
+from cep.plan.types import Type
 
 
 class Constants:
@@ -18,6 +21,16 @@ class Constants:
         self.code_of = code_of
         self._layout = layout
 
+    def source(self, value: str | float, type_: Type) -> str:
+        """Source of a constant of this type that is not null."""
+        if isinstance(value, str):
+            return str(self.code_of(value))
+        if type_ is Type.BOOL:
+            return str(int(value))
+        if not is_float(type_):
+            return self.whole(int(value))
+        return self._real(float(np.float32(value) if type_ is Type.FLOAT else value))
+
     def whole(self, value: int) -> str:
         """Source that reads a whole number of 64 bits."""
         with self._layout.owned(form="constant"):  # nobody's: other rules have their own
@@ -25,7 +38,7 @@ class Constants:
         self._layout.constants[False, column] = value
         return f"gi[0, {column}]"
 
-    def real(self, value: float) -> str:
+    def _real(self, value: float) -> str:
         """Source that reads a double."""
         with self._layout.owned(form="constant"):
             column = self._layout.float_columns("global", 1)

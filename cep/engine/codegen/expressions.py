@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from cep.engine.codegen.constants import Constants
 from cep.engine.layout import is_float
 from cep.plan.expressions import (
@@ -89,15 +87,7 @@ class Scope:
         value = constant.value
         if value is None:
             return "nan" if is_float(constant.type) else "NULL"
-        if isinstance(value, str):
-            return str(self.constants.code_of(value))
-        if constant.type is Type.BOOL:
-            return str(int(value))
-        if not is_float(constant.type):
-            return self.constants.whole(int(value))
-        return self.constants.real(
-            float(np.float32(value) if constant.type is Type.FLOAT else value)
-        )
+        return self.constants.source(value, constant.type)
 
     def _arithmetic(self, node: Arithmetic) -> str:
         left, right = self.as_type(node.left, node.type), self.as_type(node.right, node.type)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.writer import Writer
 from cep.engine.layout import is_float
 from cep.plan.families import PARAMETER, Family
-from cep.plan.types import Type
 
 
 class Tables:
@@ -33,18 +31,11 @@ class Tables:
         for index, type_ in enumerate(family.types):
             values = [constants[index] for constants in family.constants]
             if len(values) == 1:
-                cells[PARAMETER, index] = self._alone(values[0], type_)
+                cells[PARAMETER, index] = self._constants.source(values[0], type_)
                 continue
             name = self.array(f"C{suffix}{index}", values, is_float(type_))
             cells[PARAMETER, index] = f"{name}[{row}]"
         return cells
-
-    def _alone(self, value: object, type_: Type) -> str:
-        stored: Any = self._stored(value)
-        if is_float(type_):
-            return self._constants.real(float(stored))
-        is_number = type_ in (Type.INT, Type.LONG)
-        return self._constants.whole(int(stored)) if is_number else str(int(stored))
 
     def _stored(self, value: object) -> object:
         return self.code_of(value) if isinstance(value, str) else value
