@@ -29,15 +29,18 @@ import cep.cli.replay, cep.cli.check, cep.cli.explain, cep.cli.fmt, cep.engine.n
 for line in sys.stdin.read().splitlines():
     way, *arguments = line.split("\\t")
     read, write = os.pipe()
+    if way != "head":
+        os.close(read)  # before the child writes: nobody reads then
     if (child := os.fork()) == 0:
-        os.close(read)
+        if way == "head":
+            os.close(read)
         descriptor = 2 if way == "stderr" else 1
         os.dup2(os.open("/dev/full", os.O_WRONLY) if way == "full" else write, descriptor)
         main(arguments, prog_name="mt5cep")
     os.close(write)
     if way == "head":
         os.read(read, 1)
-    os.close(read)
+        os.close(read)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 """One process that loads everything once; each line is a command of its own."""
