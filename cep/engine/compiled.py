@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cep.clocks import Mode
+from cep.engine.machine.build import build
+from cep.engine.machine.program import Program, Unsupported
 from cep.engine.stage_run import CompiledStage, compile_stage, stream_ids
 from cep.engine.stages import INTERPRETED, Stages
 from cep.engine.strings import Strings
@@ -26,6 +28,10 @@ class Seed:
 
     strings: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+
+
+Machine = Literal["never", "needed", "always"]
+"""When one program runs all of the rules: where not all would be compiled, or wherever it can."""
 
 
 class Compiled:
@@ -53,6 +59,7 @@ class Compiled:
         wide: bool = False,
         apart: bool = False,
         lived: bool = False,
+        machine: Machine = "never",
     ) -> None:
         plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
         self.plan = plan
@@ -64,9 +71,13 @@ class Compiled:
         self._interpreted = frozenset(interpreted)
         self.stages = Stages.of(plan, interpreted, apart=apart, lived=lived)
         self._is_lived = lived
+        self.why_no_program = ""
+        self._is_machine = machine
         self.ids = stream_ids(self.stages)
         self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
         literals = Strings((*seed.strings, *plan.keys))
+        is_wanted = machine == "always" or (machine == "needed" and self.stages.has_interpreter)
+        self.program = self._whole(literals) if is_wanted else None
         self.compiled: dict[int, CompiledStage] = {
             stage: compile_stage(
                 self.stages,
@@ -79,9 +90,23 @@ class Compiled:
                 waits,
             )
             for stage in self.stages.used()
-            if stage != INTERPRETED
+            if stage != INTERPRETED and self.program is None
         }
         self.literals = tuple(literals.values)
+
+    def _whole(self, literals: Strings) -> Program | None:
+        """All of the rules as one program; None where it cannot be."""
+        if self._interpreted or self._is_apart or self._is_lived:
+            return None
+        stages = self.stages.as_whole()
+        ids = stream_ids(stages)
+        try:
+            program = build(self.plan, ids, stages.row_widths, self.outputs, literals.code)
+        except Unsupported as why:
+            self.why_no_program = str(why)
+            return None
+        self.stages, self.ids = stages, ids
+        return program
 
     @cached_property
     def in_parts(self) -> Compiled:
@@ -93,7 +118,8 @@ class Compiled:
     def in_mode(self, mode: Mode) -> Compiled:
         """The same rules for records of a mode; PlacementError where they can't be."""
         has_one_clock = mode == "sorted" or bool(self.plan.compat)
-        is_for_all = self._is_lived or self._is_apart or not self.stages.mixed
+        is_mixed = bool(self.stages.mixed) or self.program is not None
+        is_for_all = self._is_lived or self._is_apart or not is_mixed
         return self if has_one_clock or is_for_all else self._lived
 
     @cached_property
@@ -122,7 +148,8 @@ class Compiled:
     def fingerprint(self) -> str:
         """Identifies what a snapshot's arrays mean."""
         interpreted = sorted(self.stages.placement.interpreted)
-        text = self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
+        program = "" if self.program is None else repr(self.program.words.tolist())
+        text = program + self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def start(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:

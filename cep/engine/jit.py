@@ -39,7 +39,8 @@ def kernel_files() -> tuple[Path, ...]:
     """The sources of everything that is ever compiled, but for generated modules."""
     here, functions = Path(__file__), Path(cep.plan.functions.__file__).parent
     kernels = (here.parent / "kernels").glob("*.py")
-    return (here, *sorted(kernels), *sorted(functions.rglob("*.py")))
+    machine = (here.parent / "machine").rglob("*.py")
+    return (here, *sorted(kernels), *sorted(machine), *sorted(functions.rglob("*.py")))
 
 
 @cache

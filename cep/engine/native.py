@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from contextlib import ExitStack
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from cep.engine.kernels.state import (
     OUT_STREAM,
     Ints,
 )
+from cep.engine.machine.stage import MachineRun
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, found_by, kinds
 from cep.engine.single import FULL, OUTPUT
@@ -58,7 +59,12 @@ class Run:
         self.clocks = Clocks(mode, streams, others, has_one=bool(rules.plan.compat))
         self.elsewhere = Elsewhere(rules.plan, rules.ids, len(self._cells))
         self.strings = Strings(rules.literals)
-        self.stages = {stage: StageRun(compiled) for stage, compiled in rules.compiled.items()}
+        self.machine = None if rules.program is None else MachineRun(rules.program, self.strings, rules.jit)
+        self.stages: dict[int, StageRun] = {
+            stage: StageRun(compiled) for stage, compiled in rules.compiled.items()
+        }
+        if self.machine is not None:
+            self.stages[KEYED] = cast(StageRun, self.machine)
         by = rules.stages.by
         # of what was lived each key is late by itself, also where nothing else works by keys
         self._keys = by.keys if mode == "sorted" else declared_keys(rules.plan)
@@ -283,6 +289,8 @@ class Run:
         `is_complete`: all earlier rows have come; it is implied where rows are sorted.
         """
         self.clocks.pass_time(time_msc, is_complete=is_complete)
+        if self.machine is not None:
+            return self._advanced(self.machine, time_msc, order)
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
@@ -294,10 +302,17 @@ class Run:
 
         No row comes any more, so that none waits to be put in order. `order` is as in `advance`.
         """
+        if self.machine is not None:
+            return self._advanced(self.machine, time_msc, order)
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
         return self._made_by(self.interpreted.end(time_msc, place, objects))
+
+    def _advanced(self, machine: MachineRun, time_msc: int, order: int | None) -> Rows:
+        taken: list[OutputRows] = []
+        machine.advance(time_msc, self._place(order), taken)
+        return self._rows([(part, KEYED) for part in taken])
 
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
         """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from cep.engine.clock_cells import ClockCells, clock_cells, goes_by_time
@@ -75,6 +75,8 @@ class Stages:
     _all_readers: Mapping[str, tuple[Query | Event | Aggregation, ...]]
     clocks: ClockCells
     mixed: tuple[str, ...]
+    is_whole: bool = False
+    """Whether one program runs everything (`cep.engine.machine`), so that there is one stage."""
 
     @classmethod
     def of(
@@ -128,6 +130,14 @@ class Stages:
             tuple(_mixed(plan, placement, of_plan)),
         )
 
+    def as_whole(self) -> Stages:
+        """The same with everything in one stage, on one clock."""
+        operators = dict.fromkeys(self.placement.operators, KEYED)
+        engines = dict.fromkeys(self.placement.engines, KEYED)
+        placement = Placement(self.placement.by, operators, engines, {})
+        none = clock_cells(self.plan, clocks(self.plan), lambda part: None)
+        return replace(self, placement=placement, clocks=none, mixed=(), is_whole=True)
+
     @property
     def row_widths(self) -> tuple[int, int]:
         """Columns of an int row and of a float row; clocks stand in the last ones of an int row."""
@@ -148,6 +158,8 @@ class Stages:
 
     def used(self) -> tuple[int, ...]:
         """The stages that have anything to do, in order."""
+        if self.is_whole:
+            return (KEYED,)
         found = {self.operator(operator) for operator in self.plan.operators}
         found |= {self.engine(operator.engine) for operator in self.plan.events}
         if self.has_interpreter:
@@ -236,6 +248,8 @@ class Stages:
     @property
     def has_interpreter(self) -> bool:
         """Whether anything is left to the interpreter: queries, or what only it can hold."""
+        if self.is_whole:
+            return False
         plan = self.plan
         held = (plan.tables, plan.windows, plan.triggers, plan.aggregations)
         waits = plan.playback is not None and plan.playback.idle_ms is not None

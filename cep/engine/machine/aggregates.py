@@ -1,0 +1,199 @@
+"""Running values as words of a group, with the accumulators that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cep.engine.kernels.moments import CELLS as MOMENTS
+from cep.engine.machine.dispatch import accumulators, sources
+from cep.engine.machine.kernels import collected, groups
+from cep.engine.machine.kernels.collected import (
+    CELLS,
+    DEVIATION,
+    DISTINCT,
+    DISTINCT_REAL,
+    LARGEST,
+    LARGEST_INT,
+    PLAIN,
+    RANKED,
+    SMALLEST,
+    SMALLEST_INT,
+)
+from cep.engine.machine.kernels.groups import KEY, TAKES_MAX
+from cep.engine.machine.kernels.steps import GROUP
+from cep.engine.machine.program import Unsupported
+from cep.plan.expressions import Aggregate
+from cep.plan.functions import aggregator_of
+from cep.plan.functions.aggregators.order_statistics import MIDDLE
+from cep.plan.functions.native import Cells, Extreme, Moments, Native, WholeTotal
+from cep.plan.steps import GroupBy
+from cep.plan.types import Type
+
+if TYPE_CHECKING:
+    from cep.engine.machine.queries import Place, Selecting
+
+RECORDS = {1: ("record_enter", "record_value"), -1: ("record_enter", "record_value")}
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """What several values of one argument may share; see `kernels.groups`."""
+
+    kind: int
+    enters: int
+    leaves: int
+    wholes: int
+    reals: int
+    constant: int
+    lasts: bool
+    takes: tuple[tuple[int, ...], ...]
+
+
+@dataclass(slots=True)
+class Aggregates:
+    """The accumulators of a query, and how each value is read from one."""
+
+    place: Place
+    selecting: Selecting
+    rows_leave: bool
+    accumulators: list[Accumulator] = field(default_factory=list)
+    values: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, aggregate: Aggregate) -> None:
+        """One more value."""
+        definition = aggregator_of(aggregate.function)
+        if aggregate.digest:
+            raise Unsupported("an indicator of the user")
+        if definition.of_rows:
+            self.values.append((-1, 0))
+            return
+        found = self._collected(aggregate) or self._plain(aggregate)
+        accumulator, by = found
+        if accumulator not in self.accumulators:
+            self.accumulators.append(accumulator)
+        self.values.append((self.accumulators.index(accumulator), by))
+
+    def _collected(self, aggregate: Aggregate) -> tuple[Accumulator, int] | None:
+        """That of an aggregator which keeps its values."""
+        kind, constant = self._kind(aggregate), 0
+        if kind == PLAIN:
+            return None
+        if kind == RANKED:
+            percent = aggregator_of(aggregate.function).constant(aggregate) or MIDDLE
+            constant = self.place.builder.cell(float(percent))
+        writer = self.place.builder.writer(self.selecting.names)
+        argument = aggregate.arguments[0]
+        is_whole = kind in (LARGEST_INT, SMALLEST_INT, DISTINCT)
+        code = writer.value(argument) if is_whole or kind == DISTINCT_REAL else writer.double(argument)
+        reals = MOMENTS if kind == DEVIATION else 0
+        return Accumulator(kind, 1, 1, CELLS[kind], reals, constant, False, (tuple(code),)), 0
+
+    def _kind(self, aggregate: Aggregate) -> int:
+        native, argument = _native(aggregate), aggregate.argument
+        is_real = argument is not None and argument.type.is_real
+        match native:
+            case Extreme(sign) if self.rows_leave:
+                pairs = {(1, True): LARGEST, (1, False): LARGEST_INT,
+                         (-1, True): SMALLEST, (-1, False): SMALLEST_INT}  # fmt: skip
+                return pairs[sign, is_real]
+            case Moments(squares=True) if self.rows_leave:
+                return DEVIATION
+        match aggregate.function:
+            case "median" | "percentile":
+                return RANKED
+            case "distinctCount":
+                if argument is not None and argument.type in (Type.OBJECT, Type.LIST):
+                    raise Unsupported("values that are objects")
+                return DISTINCT_REAL if is_real else DISTINCT
+        return PLAIN
+
+    def _plain(self, aggregate: Aggregate) -> tuple[Accumulator, int]:
+        definition, native = aggregator_of(aggregate.function), _native(aggregate)
+        if isinstance(native, Extreme):
+            native = _record(native.sign, aggregate.type.is_real)
+        if native is None or isinstance(native, str):
+            raise Unsupported(f"aggregator `{aggregate.function}`")
+        numbers = accumulators()
+        (enter, as_float), (leave, _), value = sources(native)
+        values = definition.values(aggregate)
+        if len(values) > TAKES_MAX:
+            raise Unsupported(f"aggregator `{aggregate.function}`")
+        writer = self.place.builder.writer(self.selecting.names)
+        takes = tuple(tuple(writer.double(one) if as_float else writer.value(one)) for one in values)
+        enters = numbers[enter, as_float]
+        leaves = numbers[leave, as_float] if leave else 0
+        if definition.remembers == "ever":
+            leaves = enters  # in Siddhi, too, a row that leaves counts
+        wholes, reals = _cells(native)
+        constant = self.place.builder.cell(int(definition.constant(aggregate)))
+        lasts = definition.remembers == "ever"
+        made = Accumulator(PLAIN, enters, leaves, wholes, reals, constant, lasts, takes)
+        return made, numbers[value]
+
+
+def _native(aggregate: Aggregate) -> Native | str | None:
+    definition = aggregator_of(aggregate.function)
+    return definition.native(aggregate) if callable(definition.native) else definition.native
+
+
+def _record(sign: int, is_real: bool) -> Cells:
+    """The extreme of rows that never leave."""
+    from cep.plan.functions.aggregators.extremes import _record as record
+
+    made = record(sign)(Aggregate("max", (), Type.DOUBLE if is_real else Type.LONG))
+    return made
+
+
+def _cells(native: Native) -> tuple[int, int]:
+    """Words of integers and of doubles."""
+    match native:
+        case Cells():
+            return native.ints, native.floats
+        case Moments():
+            return 1, MOMENTS
+        case WholeTotal():
+            return 2, 0
+        case _:
+            raise TypeError(native)
+
+
+def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: int) -> int:
+    """The node of `group by` with its running values."""
+    builder = place.builder
+    if not step.aggregates:
+        return following  # a group is nothing then but the values of its columns
+    rows_leave = selecting.rows_leave
+    aggregates = Aggregates(place, selecting, rows_leave)
+    for aggregate in step.aggregates:
+        aggregates.add(aggregate)
+    columns = []
+    for column in step.columns:
+        word, at = selecting.names.columns[column.slot, column.position]
+        if column.type in (Type.OBJECT, Type.LIST):
+            raise Unsupported("values that are objects")
+        columns.append(-at if word == "f" else at)
+    words = KEY + len(columns)
+    described: list[int] = []
+    for one in aggregates.accumulators:
+        codes = [builder.code(steps) for steps in one.takes]
+        described += (
+            one.kind, one.enters, one.leaves, words, one.wholes, words + one.wholes, one.reals,
+            one.constant, int(one.lasts), len(codes), *codes, *[0] * (TAKES_MAX - len(codes)),
+        )  # fmt: skip
+        words += one.wholes + one.reals
+    results = [
+        word
+        for place_, (accumulator, by) in enumerate(aggregates.values)
+        for word in (accumulator, by, selecting.words + place_)
+    ]
+    forgets = all(aggregator_of(a.function).remembers == "window" for a in step.aggregates)
+    return builder.node(
+        GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
+        len(columns), builder.block(columns), int(forgets), words,
+        len(aggregates.accumulators), builder.block(described),
+        len(aggregates.values), builder.block(results),
+    )  # fmt: skip
+
+
+__all__ = ["Aggregates", "collected", "groups", "lower_group"]

@@ -1,0 +1,244 @@
+"""The kernels that choose by number what to do, written out from the lists of functions.
+
+A number stands for each operation of expressions and for each way in which an aggregator takes a
+value, lets one go or says what it is. Functions say themselves, as source, how they are computed
+(`cep.plan.functions.native`); here that source is put under numbers, once for all rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from cep.engine.kernels import scalar
+from cep.engine.kernels.called import KERNELS
+from cep.plan.expressions import Aggregate, Column, Constant
+from cep.plan.functions import AGGREGATORS, SCALARS
+from cep.plan.functions.native import Cells, Moments, Native, WholeTotal
+from cep.plan.types import Type
+
+Word = Literal["i", "f"]
+"""How a word is seen: as an integer (also a truth, 0 or 1) or as a double."""
+
+END, ROW, CELL = 0, 1, 2
+"""Nothing more; a word of the row; a word of the memory."""
+SELECT = 3
+FIRST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What an operation takes from the stack of values, and what it leaves there."""
+
+    number: int
+    takes: tuple[Word, ...]
+    gives: Word
+    source: str
+    """Of the result, with {0}, {1}, .. for the values."""
+
+
+def _operators() -> Iterator[tuple[str, str, Word, str]]:
+    """Name, what it takes, what it gives, source."""
+    for op in "+-*/":
+        yield f"f{op}", "ff", "f", f"{{0}} {op} {{1}}"
+    for op in ("==", "!=", "<", "<=", ">", ">="):
+        yield f"f{op}", "ff", "i", f"int({{0}} {op} {{1}})"
+        yield f"i{op}", "ii", "i", f"int({{0}} {op} {{1}})"
+    yield "and", "ii", "i", "{0} & {1}"
+    yield "or", "ii", "i", "{0} | {1}"
+    yield "not", "i", "i", "1 - {0}"
+    yield "isnan", "f", "i", "int(isnan({0}))"
+    yield "f-", "f", "f", "-{0}"
+
+
+HELPERS = (
+    "wrap_int add subtract multiply divide modulo divide_float modulo_float to_float "
+    "int_to_float32 to_float32 equal not_equal less less_equal"
+).split()
+
+
+def _called() -> Iterator[tuple[str, str, Word, str]]:
+    functions = {name: getattr(scalar, name).py_func for name in HELPERS}
+    for function in SCALARS:
+        if function.native is not None:
+            functions |= {kernel.__name__: kernel for kernel in function.native.kernels}
+    for name, kernel in functions.items():
+        hints = dict(kernel.__annotations__)
+        gives = hints.pop("return")
+        takes = "".join("f" if hint == "float" else "i" for hint in hints.values())
+        arguments = ", ".join(
+            f"{{{place}}} != 0" if hint == "bool" else f"{{{place}}}"
+            for place, hint in enumerate(hints.values())
+        )
+        call = f"{name}({arguments})"
+        yield name, takes, "f" if gives == "float" else "i", f"int({call})" if gives == "bool" else call
+
+
+@cache
+def operations() -> dict[tuple[str, int], Operation]:
+    """The operations of expressions by name and number of values."""
+    found: dict[tuple[str, int], Operation] = {}
+    for number, (name, takes, gives, source) in enumerate((*_operators(), *_called()), FIRST):
+        words: tuple[Word, ...] = tuple("f" if word == "f" else "i" for word in takes)
+        found[name, len(takes)] = Operation(number, words, gives, source)
+    return found
+
+
+EVALUATE = '''
+@inner
+def evaluate(i, f, p, code, row, top):
+    """Leave the value of an expression on a row in the word `top`; those behind it are used.
+
+    O(steps): each takes its values from a stack and puts its result there.
+    """
+    top -= 1
+    while True:
+        step = p[code]
+        if step == {end}:
+            return
+        if step == {row}:
+            top += 1
+            i[0, top] = i[0, row + p[code + 1]]
+        elif step == {cell}:
+            top += 1
+            i[0, top] = i[0, p[code + 1]]
+        elif step == {select}:
+            top -= 2
+            if i[0, top] == 0:
+                i[0, top] = i[0, top + 2]
+            else:
+                i[0, top] = i[0, top + 1]
+{steps}
+        code += 2
+'''
+AGGREGATE = '''
+@inner
+def {name}(i, f, op, ci, cf, n, v):
+    """{doc}"""
+{steps}
+'''
+
+
+def _steps() -> Iterator[str]:
+    for operation in operations().values():
+        arity = len(operation.takes)
+        values = [f"{word}[0, top + {place}]" for place, word in enumerate(operation.takes)]
+        yield f"        elif step == {operation.number}:"
+        if arity > 1:
+            yield f"            top -= {arity - 1}"
+        elif not arity:
+            yield "            top += 1"
+        yield f"            {operation.gives}[0, top] = {operation.source.format(*values)}"
+
+
+@cache
+def accumulators() -> dict[tuple[str, bool], int]:
+    """Numbers of the sources by which aggregators work, each with whether its values are doubles."""
+    found: dict[tuple[str, bool], int] = {}
+    for native in _natives():
+        for source, as_float in sources(native):
+            if source:
+                found.setdefault((source, as_float), len(found) + 1)
+    return found
+
+
+def sources(native: Native) -> tuple[tuple[str, bool], ...]:
+    """How it takes a value, lets one go, and what it is."""
+    cells = "{i}, {f}, {row}, {ci}, {cf}"
+    match native:
+        case Cells():
+            return tuple((one, native.as_float) for one in (native.enter, native.leave, native.value))
+        case Moments():
+            moved = [f"moments_{verb}({cells}, {{0}}, {native.squares})" for verb in ("enter", "leave")]
+            return (moved[0], True), (moved[1], True), (f"{native.value}({cells})", True)
+        case WholeTotal():
+            enter = [f"integer_enter({{i}}, {{row}}, {{ci}}, {{0}}, {sign})" for sign in (1, -1)]
+            return (enter[0], False), (enter[1], False), ("integer_total({i}, {row}, {ci})", False)
+        case _:
+            return ()
+
+
+def _natives() -> Iterator[Native]:
+    for aggregator in AGGREGATORS:
+        for native in map(aggregator.native, _calls(aggregator.name)) if callable(aggregator.native) else [aggregator.native]:
+            if native is not None and not isinstance(native, str):
+                yield native
+
+
+def _calls(name: str) -> Iterator[Aggregate]:
+    """Calls by which an aggregator shows in which ways it can be computed."""
+    for type_, result in ((Type.LONG, Type.LONG), (Type.DOUBLE, Type.DOUBLE), (Type.STRING, Type.STRING)):
+        arguments = (Column(0, "x", type_), Constant(1, Type.INT))
+        yield Aggregate(name, arguments, result)
+
+
+def _aggregate_steps(takes: Iterable[str]) -> Iterator[str]:
+    """Source that does what belongs to a number; results are left in the first value's word."""
+    word = "if"
+    wanted = set(takes)
+    for (source, as_float), number in accumulators().items():
+        if source not in wanted:
+            continue
+        values = [f"{'f' if as_float else 'i'}[0, v + {place}]" for place in range(4)]
+        text = source.format(*values, i="i", f="f", row="0", ci="ci", cf="cf", n="i[0, n]")
+        yield f"    {word} op == {number}:"
+        yield f"        {text}"
+        word = "elif"
+
+
+def _value_steps(values: Iterable[str]) -> Iterator[str]:
+    word = "if"
+    wanted = set(values)
+    for (source, as_float), number in accumulators().items():
+        if source in wanted:
+            text = source.format(*[""] * 4, i="i", f="f", row="0", ci="ci", cf="cf", n="i[0, n]")
+            yield f"    {word} op == {number}:"
+            yield f"        {'f' if _is_real(source) else 'i'}[0, v] = {text}"
+            word = "elif"
+
+
+def _is_real(source: str) -> bool:
+    """Whether a value is a double, as its kernel says."""
+    name = source.split("(")[0]
+    kernel = KERNELS.get(name)
+    if kernel is not None:
+        return bool(kernel.__annotations__["return"] == "float")
+    return name.startswith("moments")
+
+
+@cache
+def module_source() -> str:
+    """The module with the kernels `evaluate`, `accumulate` and `accumulated`."""
+    moving = [text for native in _natives() for text, _ in sources(native)[:2]]
+    values = [text for native in _natives() for text, _ in sources(native)[2:]]
+    parts = (
+        EVALUATE.format(end=END, row=ROW, cell=CELL, select=SELECT, steps="\n".join(_steps())),
+        AGGREGATE.format(
+            name="accumulate",
+            doc="Let values enter or leave an aggregator's cells at `ci` and `cf`.",
+            steps="\n".join(_aggregate_steps(moving)),
+        ),
+        AGGREGATE.format(
+            name="accumulated",
+            doc="Leave in the word `v` what an aggregator's cells come to.",
+            steps="\n".join(_value_steps(values)),
+        ),
+    )
+    body = "\n".join(parts)
+    names = sorted(set(re.findall(r"\b(\w+)\(", body)) & KERNELS.keys())
+    return "\n".join(
+        (
+            '"""Kernels that choose by number what to do: generated, do not edit."""',
+            "from math import isnan",
+            "from cep.engine.jit import inner",
+            f"from cep.engine.kernels.scalar import {', '.join(HELPERS)}",
+            "from cep.engine.kernels.moments import moments_enter, moments_leave, moments_total",
+            "from cep.engine.kernels.moments import moments_mean, moments_deviation",
+            "from cep.engine.kernels.moments import integer_enter, integer_total",
+            f"from cep.engine.kernels.called import {', '.join(names)}",
+            body,
+        )
+    )

@@ -1,0 +1,247 @@
+"""Expressions of the plan as steps of the stack machine.
+
+The source that the engine writes for an expression (`cep.engine.codegen.expressions`), which scalar
+functions write themselves, is read here as a small language: names, constants, operators, calls of
+kernels. So a function is written once, whatever runs it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from cep.engine.codegen.expressions import Scope
+from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
+from cep.engine.machine.kernels.words import EVALUATION_DEPTH
+from cep.plan.expressions import Expression
+from cep.plan.types import Type
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+class Constants:
+    """Cells of the memory for constants of the rules, and for those that functions are written with."""
+
+    def __init__(self, first: int, code_of: Callable[[str], int]) -> None:
+        self.first = first
+        self.values: list[int | float] = []
+        self._code_of = code_of
+        self._cells: dict[tuple[Word, str], int] = {}
+
+    def cell(self, value: int | float) -> int:
+        """The address of a number, which equal ones share."""
+        key: tuple[Word, str] = ("f" if isinstance(value, float) else "i", repr(value))
+        if key not in self._cells:
+            self._cells[key] = self.first + len(self.values)
+            self.values.append(value)
+        return self._cells[key]
+
+    def source(self, value: str | float, type_: Type) -> str:
+        """Source of a constant that is not null; see `cep.engine.codegen.constants`."""
+        if isinstance(value, str):
+            return str(self._code_of(value))
+        if type_.is_real:
+            return repr(float(np_float32(value) if type_ is Type.FLOAT else value))
+        return str(int(value))
+
+
+def np_float32(value: float) -> float:
+    """The nearest float of 32 bits."""
+    import numpy as np
+
+    return float(np.float32(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Where the values lie that an expression may name: words of the row, by slot and position."""
+
+    columns: Mapping[tuple[int, int], tuple[Word, int]]
+    times: Mapping[int | None, int]
+    aggregates: tuple[tuple[Word, int], ...] = ()
+    outputs: tuple[tuple[Word, int], ...] = ()
+
+
+def word_of(type_: Type) -> Word:
+    """How a value is seen in a word."""
+    return "f" if type_.is_real else "i"
+
+
+@dataclass(slots=True)
+class Steps:
+    """Writes the steps of one expression."""
+
+    constants: Constants
+    words: Mapping[str, tuple[Word, int]]
+    code: list[int] = field(default_factory=list)
+    depth: int = 0
+    deepest: int = 0
+
+    def condition(self, source: str) -> list[int]:
+        return self._whole(source)
+
+    def _whole(self, source: str) -> list[int]:
+        self._write(ast.parse(source, mode="eval").body)
+        assert self.deepest < EVALUATION_DEPTH
+        return [*self.code, END]
+
+    def value(self, source: str) -> tuple[Word, list[int]]:
+        """The word that is left, and the steps."""
+        word = self._write(ast.parse(source, mode="eval").body)
+        assert self.deepest < EVALUATION_DEPTH
+        return word, [*self.code, END]
+
+    def _push(self, step: int, operand: int) -> None:
+        self.code += [step, operand]
+        self.depth += 1
+        self.deepest = max(self.deepest, self.depth)
+
+    def _call(self, name: str, taken: list[ast.expr]) -> Word:
+        words = [self._write(one) for one in taken]
+        operation = operations()[name, len(taken)]
+        assert tuple(words) == operation.takes, (name, words)
+        self.code += [operation.number, 0]
+        self.depth -= len(taken) - 1
+        self.deepest = max(self.deepest, self.depth)
+        return operation.gives
+
+    def _write(self, node: ast.expr) -> Word:
+        match node:
+            case ast.Constant(value=value):
+                return self._constant(value)
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.Call(func=ast.Name(id="int"), args=[argument]):
+                return self._write(argument)
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self._call(name, arguments)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._call(f"f{OPERATORS[type(op)]}", [left, right])
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self._compare(OPERATORS[type(op)], left, right)
+            case ast.BoolOp(op=op, values=values):
+                return self._fold("and" if isinstance(op, ast.And) else "or", values)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._call("not", [operand])
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+                return self._constant(-value)  # type: ignore[operator]
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._select(test, body, orelse)
+            case _:
+                raise TypeError(f"no step for {ast.unparse(node)}")
+
+    def _constant(self, value: object) -> Word:
+        assert isinstance(value, int | float)
+        number = float(value) if isinstance(value, float) else int(value)
+        self._push(CELL, self.constants.cell(number))
+        return "f" if isinstance(number, float) else "i"
+
+    def _name(self, name: str) -> Word:
+        if name in ("nan", "inf"):
+            return self._constant(float(name))
+        if name == "NULL":
+            return self._constant(NULL)
+        word, place = self.words[name]
+        self._push(ROW, place)
+        return word
+
+    def _compare(self, op: str, left: ast.expr, right: ast.expr) -> Word:
+        return self._call(self._word(left) + op, [left, right])
+
+    def _word(self, node: ast.expr) -> Word:
+        """What a value will be, without writing it."""
+        apart = Steps(self.constants, self.words)
+        return apart._write(node)
+
+    def _fold(self, name: str, values: list[ast.expr]) -> Word:
+        word = self._write(values[0])
+        for value in values[1:]:
+            self._write(value)
+            self.code += [operations()[name, 2].number, 0]
+            self.depth -= 1
+        return word
+
+    def _select(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Word:
+        self._write(test)
+        word = self._write(body)
+        assert self._write(orelse) == word
+        self.code += [SELECT, 0]
+        self.depth -= 2
+        return word
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes expressions over rows whose words have these names."""
+
+    names: Names
+    constants: Constants
+
+    def condition(self, expression: Expression) -> list[int]:
+        """Steps that leave 1 where it is true, else 0."""
+        return self._steps().condition(self._scope().condition(expression))
+
+    def joined(self, one: list[int], other: list[int]) -> list[int]:
+        """Steps that leave 1 where both conditions are true."""
+        return [*one[:-1], *other[:-1], operations()["and", 2].number, 0, END]
+
+    def value(self, expression: Expression) -> list[int]:
+        """Steps that leave the value."""
+        return self._steps().value(self._scope().value(expression))[1]
+
+    def double(self, expression: Expression) -> list[int]:
+        """Steps that leave a number as a double."""
+        return self._steps().value(self._scope().as_type(expression, Type.DOUBLE))[1]
+
+    def as_type(self, expression: Expression, type_: Type) -> list[int]:
+        """Steps that leave the value as another type of numbers."""
+        return self._steps().value(self._scope().as_type(expression, type_))[1]
+
+    def _steps(self) -> Steps:
+        words: dict[str, tuple[Word, int]] = {
+            f"c{slot}_{position}": found for (slot, position), found in self.names.columns.items()
+        }
+        words |= {f"t{slot}": ("i", place) for slot, place in self.names.times.items()}
+        words |= {f"a{n}": found for n, found in enumerate(self.names.aggregates)}
+        words |= {f"o{n}": found for n, found in enumerate(self.names.outputs)}
+        return Steps(self.constants, words)
+
+    def _scope(self) -> MachineScope:
+        return MachineScope(
+            (),
+            "",
+            self.constants,  # type: ignore[arg-type]
+            tuple(f"a{n}" for n in range(len(self.names.aggregates))),
+            tuple(f"o{n}" for n in range(len(self.names.outputs))),
+        )
+
+
+class MachineScope(Scope):
+    """Columns by slot and position."""
+
+    __slots__ = ()
+
+    def value(self, expression: Expression) -> str:
+        from cep.plan.expressions import Column, EventTime, Missing
+
+        match expression:
+            case Column():
+                return f"c{expression.slot}_{expression.position}"
+            case EventTime():
+                return f"t{expression.slot}"
+            case Missing():
+                return f"int({self.condition(expression)})"
+            case _:
+                return Scope.value(self, expression)
+
+    def condition(self, expression: Expression) -> str:
+        from cep.plan.expressions import Missing
+
+        if isinstance(expression, Missing):
+            return f"(t{expression.slot} == NULL)"
+        return Scope.condition(self, expression)

@@ -1,0 +1,1 @@
+"""The library: everything here is compiled once, for all rules. See `words` for the memory."""

@@ -1,0 +1,246 @@
+"""Running values of groups of rows, which each row that comes or leaves changes."""
+
+from __future__ import annotations
+
+from cep.engine.jit import inline, inner
+from cep.engine.kernels.groups import float_bits
+from cep.engine.machine.kernels.collected import (
+    PLAIN,
+    collected_dropped,
+    collected_enter,
+    collected_leave,
+    collected_room,
+    collected_value,
+    is_collected_empty,
+)
+from cep.engine.machine.kernels.evaluate import accumulate, accumulated, evaluate
+from cep.engine.machine.kernels.memory import (
+    cleared,
+    index_add,
+    index_find,
+    index_remove,
+    index_room,
+    release,
+)
+from cep.engine.machine.kernels.work import hand_on_same, row_at
+from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
+    CHUNK,
+    COUNT,
+    CURRENT,
+    CURSOR,
+    EVALUATION,
+    INDEX_AT,
+    INDEX_COUNT,
+    INDEX_ROOM,
+    KIND,
+    NEXT,
+    NODE,
+    PLACE,
+    RESET,
+    STATE,
+    TIMER,
+    WIDTH,
+    Floats,
+    Ints,
+)
+
+# A node: how many columns make a group, and their words in the row (those of doubles negated);
+# whether an empty group is forgotten; the words of a group; its accumulators and its values.
+GROUP_KEYS, GROUP_COLUMNS, GROUP_FORGETS, GROUP_WORDS = (
+    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3,
+)  # fmt: skip
+GROUP_ACCUMULATORS, GROUP_FIRST, GROUP_VALUES, GROUP_RESULTS = (
+    ARGUMENTS + 4, ARGUMENTS + 5, ARGUMENTS + 6, ARGUMENTS + 7,
+)  # fmt: skip
+
+# An accumulator: its kind; by which number of `accumulate` a value comes and goes (0: not at all);
+# its words of integers and of doubles in the group, and how many; the cell of its constant; whether
+# nothing makes it forget; how many arguments, and their expressions.
+KIND_OF, ENTERS, LEAVES, WHOLES, WHOLES_COUNT, REALS, REALS_COUNT, CONSTANT, LASTS, TAKES, CODES = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+)  # fmt: skip
+TAKES_MAX = 4
+ACCUMULATOR = CODES + TAKES_MAX
+
+# A value: its accumulator (-1: the number of rows), its number of `accumulated`, its word.
+OF, BY, INTO, RESULT = 0, 1, 2, 3
+
+# A group: how many rows, the values of its key, then the cells of accumulators.
+ROWS, KEY = 0, 1
+
+
+@inner
+def key_written(i: Ints, f: Floats, p: Ints, node: int, row: int) -> None:
+    """Write the values that make the group of a row to where expressions are evaluated."""
+    for column in range(p[node + GROUP_KEYS]):
+        word = p[p[node + GROUP_COLUMNS] + column]
+        if word < 0:
+            i[0, EVALUATION + column] = float_bits(f[0, row - word])
+        else:
+            i[0, EVALUATION + column] = i[0, row + word]
+
+
+@inner
+def group_at(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) -> int:
+    """The group of a row, opened on first sight; 0 where there is no room. O(1)."""
+    keys = p[node + GROUP_KEYS]
+    if keys == 0:
+        if i[0, state] == 0:
+            i[0, state] = cleared(i, p[node + GROUP_WORDS])
+        return i[0, state]
+    key_written(i, f, p, node, row)
+    found = index_find(i, state, EVALUATION, keys, KEY)
+    if found != 0 or not index_room(i, state, keys, KEY):
+        return found
+    found = cleared(i, p[node + GROUP_WORDS])
+    if found != 0:
+        for column in range(keys):
+            i[0, found + KEY + column] = i[0, EVALUATION + column]
+        index_add(i, state, found, keys, KEY)
+    return found
+
+
+@inline
+def arguments_written(i: Ints, f: Floats, p: Ints, one: int, row: int) -> None:
+    """Write the values that an accumulator takes to where expressions are evaluated."""
+    for place in range(p[one + TAKES]):
+        evaluate(i, f, p, p[one + CODES + place], row, EVALUATION + place)
+
+
+@inner
+def group_room(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> bool:
+    """Whether what keeps values has room for those of a row that comes."""
+    for number in range(p[node + GROUP_ACCUMULATORS]):
+        one = p[node + GROUP_FIRST] + number * ACCUMULATOR
+        if p[one + KIND_OF] != PLAIN:
+            arguments_written(i, f, p, one, row)
+            if not collected_room(i, f, p[one + KIND_OF], group + p[one + WHOLES], EVALUATION):
+                return False
+    return True
+
+
+@inner
+def group_moved(
+    i: Ints, f: Floats, p: Ints, node: int, group: int, row: int, comes: bool
+) -> None:
+    """A row comes into a group, or leaves it."""
+    for number in range(p[node + GROUP_ACCUMULATORS]):
+        one = p[node + GROUP_FIRST] + number * ACCUMULATOR
+        kind, ci, cf = p[one + KIND_OF], group + p[one + WHOLES], group + p[one + REALS]
+        by = p[one + ENTERS] if comes else p[one + LEAVES]
+        if by == 0:
+            continue
+        arguments_written(i, f, p, one, row)
+        if kind == PLAIN:
+            accumulate(i, f, by, ci, cf, p[one + CONSTANT], EVALUATION)
+        elif comes:
+            collected_enter(i, f, kind, ci, cf, EVALUATION)
+        else:
+            collected_leave(i, f, kind, ci, cf, EVALUATION)
+    i[0, group + ROWS] += 1 if comes else -1
+
+
+@inner
+def group_read(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> None:
+    """Write the values of a group into a row."""
+    for number in range(p[node + GROUP_VALUES]):
+        value = p[node + GROUP_RESULTS] + number * RESULT
+        if p[value + OF] < 0:
+            i[0, row + p[value + INTO]] = i[0, group + ROWS]
+            continue
+        one = p[node + GROUP_FIRST] + p[value + OF] * ACCUMULATOR
+        kind, ci, cf = p[one + KIND_OF], group + p[one + WHOLES], group + p[one + REALS]
+        if kind == PLAIN:
+            accumulated(i, f, p[value + BY], ci, cf, p[one + CONSTANT], row + p[value + INTO])
+        else:
+            collected_value(i, f, kind, ci, cf, p[one + CONSTANT], row + p[value + INTO])
+
+
+@inner
+def is_group_empty(i: Ints, p: Ints, node: int, group: int) -> bool:
+    """Whether a group is as it was at first."""
+    if i[0, group + ROWS] != 0:
+        return False
+    for number in range(p[node + GROUP_ACCUMULATORS]):
+        one = p[node + GROUP_FIRST] + number * ACCUMULATOR
+        ci = group + p[one + WHOLES]
+        if p[one + KIND_OF] != PLAIN:
+            if not is_collected_empty(i, p[one + KIND_OF], ci):
+                return False
+            continue
+        for word in range(p[one + WHOLES_COUNT]):
+            if i[0, ci + word] != 0:
+                return False
+    return True
+
+
+@inner
+def group_cleared(i: Ints, p: Ints, node: int, group: int) -> None:
+    """All rows of a group have gone at once."""
+    i[0, group + ROWS] = 0
+    for number in range(p[node + GROUP_ACCUMULATORS]):
+        one = p[node + GROUP_FIRST] + number * ACCUMULATOR
+        if p[one + LASTS]:
+            continue
+        collected_dropped(i, p[one + KIND_OF], group + p[one + WHOLES])
+        for word in range(p[one + WHOLES_COUNT]):
+            i[0, group + p[one + WHOLES] + word] = 0
+        for word in range(p[one + REALS_COUNT]):
+            i[0, group + p[one + REALS] + word] = 0
+
+
+@inner
+def groups_reset(i: Ints, p: Ints, node: int, state: int) -> None:
+    """All groups begin again; those that remember nothing are forgotten. O(groups)."""
+    keys = p[node + GROUP_KEYS]
+    if keys == 0:
+        if i[0, state] != 0:
+            group_cleared(i, p, node, i[0, state])
+        return
+    for bucket in range(i[0, state + INDEX_ROOM]):
+        group = i[0, i[0, state + INDEX_AT] + bucket]
+        if group == 0:
+            continue
+        group_cleared(i, p, node, group)
+        if p[node + GROUP_FORGETS]:
+            release(i, group, p[node + GROUP_WORDS])
+            i[0, i[0, state + INDEX_AT] + bucket] = 0
+    if p[node + GROUP_FORGETS]:
+        i[0, state + INDEX_COUNT] = 0
+
+
+@inner
+def group_entered(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) -> bool:
+    """A row gets the values of its group as they are with it, or without it if it has left."""
+    group = group_at(i, f, p, node, state, row)
+    if group == 0:
+        return False
+    comes = i[0, row + KIND] == CURRENT
+    if not group_room(i, f, p, node, group, row):
+        return False
+    group_moved(i, f, p, node, group, row, comes)
+    group_read(i, f, p, node, group, row)
+    if p[node + GROUP_KEYS] and p[node + GROUP_FORGETS] and is_group_empty(i, p, node, group):
+        group_cleared(i, p, node, group)
+        index_remove(i, state, group, p[node + GROUP_KEYS], KEY)
+        release(i, group, p[node + GROUP_WORDS])
+    return True
+
+
+@inner
+def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Each row of a chunk changes its group and gets its values."""
+    node = i[0, frame + NODE]
+    state, width = i[0, frame + PLACE] + p[node + STATE], p[node + WIDTH]
+    first = row_at(i, i[0, frame + CHUNK])
+    while i[0, frame + CURSOR] < i[0, frame + COUNT]:
+        row = first + i[0, frame + CURSOR] * width
+        kind = i[0, row + KIND]
+        if kind == RESET:
+            groups_reset(i, p, node, state)
+        elif kind != TIMER and not group_entered(i, f, p, node, state, row):
+            return False
+        i[0, frame + CURSOR] += 1
+    hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
+    return True

@@ -1,0 +1,206 @@
+"""Streams, and the way into a query and out of it."""
+
+from __future__ import annotations
+
+from cep.engine.jit import inline, inner
+from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.machine.kernels.evaluate import evaluate, is_true
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    hand_on,
+    hand_on_same,
+    made,
+    moved,
+    pop,
+    push,
+    row_at,
+    top_frame,
+    work_room,
+)
+from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
+    AT,
+    CHUNK,
+    COUNT,
+    CURRENT,
+    CURSOR,
+    EVALUATION,
+    KIND,
+    N,
+    NEXT,
+    NODE,
+    OUT,
+    OUT_ROWS,
+    OUT_SIZE,
+    PLACE,
+    RESET,
+    TIME,
+    TIMER,
+    VALUES,
+    WIDER,
+    WIDTH,
+    WORK_TOP,
+    Floats,
+    Ints,
+)
+
+# A stream: its number, whether its rows are put out, how wide these are, where the columns of its
+# attributes stand, how many readers it has, and where these stand.
+STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
+    ARGUMENTS,
+    ARGUMENTS + 1,
+    ARGUMENTS + 2,
+    ARGUMENTS + 3,
+    ARGUMENTS + 4,
+)
+# The way in: a condition or 0, how many words of the row are taken.
+ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
+# A condition.
+FILTER_CONDITION = ARGUMENTS
+# What is selected: how many values, the first one's word, a condition on them or 0, whether rows
+# that reset pass, then the expressions.
+PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_CODES = (
+    ARGUMENTS,
+    ARGUMENTS + 1,
+    ARGUMENTS + 2,
+    ARGUMENTS + 3,
+    ARGUMENTS + 4,
+)
+PROJECT_KINDS = ARGUMENTS - 1
+"""In the place of the rank, which a projection does not need: which kinds go on, as bits."""
+# The way out: the first word of what is selected, how many.
+INSERT_FIRST, INSERT_COUNT = ARGUMENTS, ARGUMENTS + 1
+
+
+@inner
+def put_out(i: Ints, p: Ints, node: int, frame: int) -> bool:
+    """Put out the rows that a stream gets, as a matrix has them; false: there is no room."""
+    width, cells = p[node + STREAM_OUT], p[node + STREAM_CELLS]
+    count = i[0, frame + COUNT]
+    least = (i[0, OUT_ROWS] + count) * width
+    if least > i[0, OUT_SIZE] and not moved(i, OUT, i[0, OUT_ROWS] * width, least):
+        return False
+    for place in range(count):
+        row = row_at(i, i[0, frame + CHUNK] + place * p[node + WIDTH])
+        at = i[0, OUT] + i[0, OUT_ROWS] * width
+        i[0, OUT_ROWS] += 1
+        i[0, at + OUT_ORDER] = i[0, N]
+        i[0, at + OUT_STREAM] = p[node + STREAM_ID]
+        i[0, at + OUT_TIME] = i[0, row + TIME]
+        i[0, at + OUT_KEY] = 0
+        i[0, at + OUT_CLOCK] = i[0, AT]
+        for value in range(p[node + WIDTH] - VALUES):
+            i[0, at + p[cells + value]] = i[0, row + VALUES + value]
+    return True
+
+
+@inner
+def step_stream(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Put a chunk out, then hand it to one reader after the other."""
+    node = i[0, frame + NODE]
+    reader = i[0, frame + CURSOR]
+    if reader == 0 and p[node + STREAM_OUT] and not put_out(i, p, node, frame):
+        return False
+    readers = p[node + STREAM_READERS]
+    if readers == 0:
+        pop(i, frame)
+        return True
+    i[0, frame + CURSOR] = max(reader, 1)  # what is put out is so once
+    reader = max(reader, 1)
+    following, place = p[p[node + STREAM_LIST] + reader - 1], i[0, frame + PLACE]
+    chunk, count = i[0, frame + CHUNK], i[0, frame + COUNT]
+    if reader == readers:  # the last one takes the frame's place
+        i[0, frame + NODE] = following
+        i[0, frame + CURSOR] = 0
+        return True
+    if not frame_room(i, 1):
+        return False
+    frame = top_frame(i)  # the stack may have moved
+    i[0, frame + CURSOR] = reader + 1
+    push(i, following, place, chunk, count, i[0, WORK_TOP])
+    return True
+
+
+@inner
+def step_enter(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Rows on which a condition is true, each with room for what the query adds to it."""
+    node = i[0, frame + NODE]
+    condition, words = p[node + ENTER_CONDITION], p[node + ENTER_WORDS]
+    width, wider = p[node + WIDTH], p[node + WIDER]
+    while i[0, frame + CURSOR] < i[0, frame + COUNT]:
+        if not work_room(i, wider):
+            return False
+        row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * width)
+        if is_true(i, f, p, condition, row):
+            copied(i, row, made(i, frame, wider), words)
+        i[0, frame + CURSOR] += 1
+    hand_on(i, frame, p[node + NEXT])
+    return True
+
+
+@inner
+def step_filter(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Rows on which a condition is true, moved together where they are."""
+    node = i[0, frame + NODE]
+    width, first = p[node + WIDTH], row_at(i, i[0, frame + CHUNK])
+    kept = 0
+    for place in range(i[0, frame + COUNT]):
+        row = first + place * width
+        if is_true(i, f, p, p[node + FILTER_CONDITION], row):
+            if kept != place:
+                copied(i, row, first + kept * width, width)
+            kept += 1
+    hand_on_same(i, frame, p[node + NEXT], kept)
+    return True
+
+
+@inner
+def step_project(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Each row of a wanted kind gets what is selected, if the condition on that is true."""
+    node = i[0, frame + NODE]
+    width, first = p[node + WIDTH], row_at(i, i[0, frame + CHUNK])
+    count, kinds = p[node + PROJECT_COUNT], p[node + PROJECT_KINDS]
+    kept = 0
+    for place in range(i[0, frame + COUNT]):
+        row = first + place * width
+        kind = i[0, row + KIND]
+        if kind == RESET:
+            if p[node + PROJECT_RESETS] == 0:
+                continue
+        elif kind == TIMER or not (kinds >> kind) & 1:
+            continue
+        else:
+            for value in range(count):
+                evaluate(i, f, p, p[node + PROJECT_CODES + value], row, EVALUATION)
+                i[0, row + p[node + PROJECT_FIRST] + value] = i[0, EVALUATION]
+            if not is_true(i, f, p, p[node + PROJECT_HAVING], row):
+                continue
+        if kept != place:
+            copied(i, row, first + kept * width, width)
+        kept += 1
+    hand_on_same(i, frame, p[node + NEXT], kept)
+    return True
+
+
+@inline
+def narrowed(i: Ints, p: Ints, node: int, row: int, target: int) -> None:
+    """What a query has selected, as a row of the stream that it writes."""
+    i[0, target + TIME] = i[0, row + TIME]
+    i[0, target + KIND] = CURRENT
+    copied(i, row + p[node + INSERT_FIRST], target + VALUES, p[node + INSERT_COUNT])
+
+
+@inner
+def step_insert(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """What was selected becomes rows of a stream, all of them current."""
+    node = i[0, frame + NODE]
+    width, wider = p[node + WIDTH], p[node + WIDER]
+    if not work_room(i, wider * i[0, frame + COUNT]):
+        return False
+    for place in range(i[0, frame + COUNT]):
+        row = row_at(i, i[0, frame + CHUNK] + place * width)
+        if i[0, row + KIND] != RESET:
+            narrowed(i, p, node, row, made(i, frame, wider))
+    hand_on(i, frame, p[node + NEXT])
+    return True

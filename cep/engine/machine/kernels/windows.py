@@ -1,0 +1,207 @@
+"""Windows whose rows come and leave one by one: by number, by time, by both; and delays."""
+
+from __future__ import annotations
+
+from cep.engine.jit import inline, inner
+from cep.engine.machine.kernels.memory import (
+    ring_cell,
+    ring_length,
+    ring_parted,
+    ring_room,
+    ring_taken_out,
+)
+from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
+from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
+from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
+    CHUNK,
+    COUNT,
+    CURRENT,
+    CURSOR,
+    DUE,
+    EXPIRED,
+    KIND,
+    NEXT,
+    NODE,
+    NOW,
+    PLACE,
+    RANK,
+    RESET,
+    RING,
+    RING_HEAD,
+    RING_TAIL,
+    STATE,
+    TIME,
+    WIDER,
+    WIDTH,
+    Floats,
+    Ints,
+)
+
+# A node: the words of a row that it holds, the cells of its size in time and in rows.
+WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_IS_DELAY = (
+    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3,
+)  # fmt: skip
+
+# A row in a window by time: when it leaves, its turn, then the row.
+END, TURN_OF, HELD = 0, 1, 2
+# The state of a window by time: its ring, in the order in which rows leave; whether that is not the
+# order in which they came.
+IS_MIXED = RING
+TIME_STATE = RING + 1
+
+
+@inner
+def step_length(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """A new row displaces the oldest, which goes before it, at the time of the clock."""
+    node = i[0, frame + NODE]
+    ring, words = i[0, frame + PLACE] + p[node + STATE], p[node + WINDOW_WORDS]
+    length, wider = i[0, p[node + WINDOW_LENGTH]], p[node + WIDER]
+    while i[0, frame + CURSOR] < i[0, frame + COUNT]:
+        if not work_room(i, 3 * wider):
+            return False
+        row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
+        if length == 0:
+            passed_through(i, frame, row, words, wider)
+        else:
+            if ring_length(i, ring) < length and not ring_room(i, ring, words):
+                return False
+            if ring_length(i, ring) == length:
+                oldest = ring_cell(i, ring, i[0, ring + RING_HEAD], words)
+                out = made(i, frame, wider)
+                copied(i, oldest, out, words)
+                as_kind(i, out, i[0, NOW], EXPIRED)
+                i[0, ring + RING_HEAD] += 1
+            copied(i, row, ring_cell(i, ring, i[0, ring + RING_TAIL], words), words)
+            i[0, ring + RING_TAIL] += 1
+            copied(i, row, made(i, frame, wider), words)
+        i[0, frame + CURSOR] += 1
+    hand_on(i, frame, p[node + NEXT])
+    return True
+
+
+@inline
+def passed_through(i: Ints, frame: int, row: int, words: int, wider: int) -> None:
+    """A row in a window without room leaves as it comes, and takes the aggregates with it."""
+    for kind in range(3):
+        out = made(i, frame, wider)
+        copied(i, row, out, words)
+        if kind > 0:
+            i[0, out + KIND] = EXPIRED if kind == 1 else RESET
+
+
+@inner
+def step_time(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Rows leave when they are so old, each by itself; of a delay they come then.
+
+    With a number of rows as well the one that came first leaves when there are more.
+    """
+    node = i[0, frame + NODE]
+    state = i[0, frame + PLACE] + p[node + STATE]
+    if i[0, frame + COUNT] == DUE:
+        if not left(i, p, frame, state):
+            return False
+    else:
+        while i[0, frame + CURSOR] < i[0, frame + COUNT]:
+            if not left(i, p, frame, state) or not entered(i, p, frame, state):
+                return False
+            i[0, frame + CURSOR] += 1
+    hand_on(i, frame, p[node + NEXT])
+    return True
+
+
+@inner
+def left(i: Ints, p: Ints, frame: int, ring: int) -> bool:
+    """Let go the rows that are due; false: there is no room."""
+    node = i[0, frame + NODE]
+    words, wider = p[node + WINDOW_WORDS], p[node + WIDER]
+    while ring_length(i, ring) > 0:
+        row = ring_cell(i, ring, i[0, ring + RING_HEAD], words + HELD)
+        if i[0, row + END] > i[0, NOW]:
+            return True
+        if not work_room(i, wider) or not timer_room(i, 1):
+            return False
+        out = made(i, frame, wider)
+        copied(i, row + HELD, out, words)
+        if not p[node + WINDOW_IS_DELAY]:
+            as_kind(i, out, i[0, row + END], EXPIRED)
+        i[0, ring + RING_HEAD] += 1
+        await_first(i, p, frame, ring)
+    return True
+
+
+@inline
+def await_first(i: Ints, p: Ints, frame: int, ring: int) -> None:
+    """Set the timer of the row that leaves next, for which there is room."""
+    if ring_length(i, ring) > 0:
+        node = i[0, frame + NODE]
+        row = ring_cell(i, ring, i[0, ring + RING_HEAD], p[node + WINDOW_WORDS] + HELD)
+        place = i[0, frame + PLACE]
+        set_timer(i, i[0, row + END], p[node + RANK], key_of(i, place), i[0, row + TURN_OF], node, place)
+
+
+@inline
+def key_of(i: Ints, place: int) -> int:
+    """The number of the key that a home is of, by its first record; 0 of what is in no partition."""
+    return i[0, place]
+
+
+@inner
+def entered(i: Ints, p: Ints, frame: int, ring: int) -> bool:
+    """The row under way enters; false: there is no room."""
+    node = i[0, frame + NODE]
+    words, wider = p[node + WINDOW_WORDS], p[node + WIDER]
+    width, is_delay = words + HELD, p[node + WINDOW_IS_DELAY]
+    if not work_room(i, 2 * wider) or not timer_room(i, 2) or not ring_room(i, ring, width):
+        return False
+    row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
+    if i[0, row + KIND] != CURRENT:
+        return True
+    length = -1 if p[node + WINDOW_LENGTH] == 0 else i[0, p[node + WINDOW_LENGTH]]
+    if length != 0:
+        hold(i, p, frame, ring, row)
+        if length > 0 and ring_length(i, ring) > length:
+            displace(i, p, frame, ring)
+    if not is_delay:
+        copied(i, row, made(i, frame, wider), words)
+    return True
+
+
+@inline
+def hold(i: Ints, p: Ints, frame: int, ring: int, row: int) -> None:
+    """Put a row among those that are held, behind all that do not leave after it."""
+    node = i[0, frame + NODE]
+    words = p[node + WINDOW_WORDS]
+    end = i[0, row + TIME] + i[0, p[node + WINDOW_SPAN]]
+    place = i[0, ring + RING_TAIL]
+    while place > i[0, ring + RING_HEAD]:
+        if i[0, ring_cell(i, ring, place - 1, words + HELD) + END] <= end:
+            break
+        place -= 1
+        i[0, ring + IS_MIXED] = 1
+    held = ring_parted(i, ring, place, words + HELD)
+    i[0, held + END] = end
+    i[0, held + TURN_OF] = next_turn(i)
+    copied(i, row, held + HELD, words)
+    if place == i[0, ring + RING_HEAD]:
+        await_first(i, p, frame, ring)
+
+
+@inner
+def displace(i: Ints, p: Ints, frame: int, ring: int) -> None:
+    """The row that came first leaves, at the time of the clock."""
+    node = i[0, frame + NODE]
+    words = p[node + WINDOW_WORDS]
+    first = i[0, ring + RING_HEAD]
+    if i[0, ring + IS_MIXED]:
+        for place in range(first + 1, i[0, ring + RING_TAIL]):
+            one = ring_cell(i, ring, place, words + HELD)
+            if i[0, one + TURN_OF] < i[0, ring_cell(i, ring, first, words + HELD) + TURN_OF]:
+                first = place
+    out = made(i, frame, p[node + WIDER])
+    copied(i, ring_cell(i, ring, first, words + HELD) + HELD, out, words)
+    as_kind(i, out, i[0, NOW], EXPIRED)
+    was_head = first == i[0, ring + RING_HEAD]
+    ring_taken_out(i, ring, first, words + HELD)
+    if was_head:
+        await_first(i, p, frame, ring)

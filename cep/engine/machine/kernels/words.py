@@ -1,0 +1,78 @@
+"""What the words of the memory, of frames, of rows and of the program mean.
+
+The memory is one buffer of 64-bit words, seen twice: `i` as integers and `f` as doubles, both
+`[1, words]`, so that kernels of functions, which take a row and a column, work on it. An address is
+a column. It begins with the header; then come the constants of the rules, the home of what is in no
+partition, and blocks that `memory` hands out. `p` is the program, which does not change.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+# The header: single words.
+TOP = 0
+"""The first word that has never been handed out."""
+NEED = 1
+"""So many words were asked for in vain: the caller makes the memory longer and goes on."""
+HOME = 2
+"""The home of what is in no partition."""
+WORK, WORK_SIZE, WORK_TOP = 3, 4, 5
+"""Rows on their way: a stack of chunks. They are named by their distance from its beginning, as it
+moves when it grows."""
+STACK, STACK_SIZE, DEPTH = 6, 7, 8
+"""Frames: what is still to be done, the next on top."""
+TIMERS, TIMERS_ROOM, TIMERS_COUNT, TURN = 9, 10, 11, 12
+"""A heap of what is due, and the number of the next that is put on it."""
+NOW = 13
+"""Where the clock stands; NULL before the first record."""
+TO = 14
+"""Where it goes next."""
+N, AT, LATE = 15, 16, 17
+"""The cause: the record's place, its time or that of the timer, whether it is late."""
+PHASE = 18
+"""How far the record under way has come; see `run`."""
+OUT, OUT_SIZE, OUT_ROWS = 19, 20, 21
+"""What is put out: rows of one width, so that it is a matrix."""
+NEWEST = 22
+"""The newest time of a record, or that has passed: what is older is late."""
+STARTED = 23
+FIRSTS = 24
+"""An index of keys, with the number each has by its first record; see `keys`."""
+RANKS = 25
+"""Where the places of texts stand in the order of all texts, by their codes."""
+FREE = 32
+"""By size class, the first of the blocks that are free; each holds the address of the next."""
+EVALUATION = 96
+"""Where expressions keep their values on the way: a stack."""
+EVALUATION_DEPTH = 160
+HEADER = 256
+
+# A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
+TIME, KIND, VALUES = 0, 1, 2
+CURRENT, EXPIRED, TIMER, RESET = 0, 1, 2, 3
+
+# A frame: a node of the program, where its state lies, the rows it gets and how far it has come.
+NODE, PLACE, CHUNK, COUNT, CURSOR, MADE, MADE_COUNT, FLOOR, FRAME = 0, 1, 2, 3, 4, 5, 6, 7, 8
+DUE, START = -1, -2
+"""In the place of a number of rows: a timer has fired; the run begins."""
+
+# A node of the program.
+OP, NEXT, WIDTH, WIDER, STATE, RANK, ARGUMENTS = 0, 1, 2, 3, 4, 5, 6
+"""What it does, the node behind it, the words of rows that it gets and makes, the place of its
+state in a home, the place of its part in the file, then what each kind of node says itself."""
+
+# A ring: where its rows lie, for how many there is room, positions of the first and past the last.
+RING_AT, RING_ROOM, RING_HEAD, RING_TAIL, RING = 0, 1, 2, 3, 4
+
+# An index by value: where its buckets lie, how many, how many are taken.
+INDEX_AT, INDEX_ROOM, INDEX_COUNT, INDEX = 0, 1, 2, 3
+
+# Something due: when, the place in the file, the number of the key, its turn, then whose it is.
+DUE_MS, DUE_RANK, DUE_KEY, DUE_TURN, DUE_NODE, DUE_PLACE, DUE_WORDS = 0, 1, 2, 3, 4, 5, 6

@@ -1,0 +1,105 @@
+"""The memory of a run: made, made longer, read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.kernels.words import (
+    HEADER,
+    HOME,
+    NEED,
+    NEWEST,
+    NOW,
+    OUT,
+    OUT_ROWS,
+    OUT_SIZE,
+    RANKS,
+    STACK,
+    STACK_SIZE,
+    TIMERS,
+    TIMERS_ROOM,
+    TOP,
+    WORK,
+    WORK_SIZE,
+    Floats,
+    Ints,
+)
+from cep.engine.machine.program import Program
+
+FIRST_BLOCKS = {(WORK, WORK_SIZE): 1024, (STACK, STACK_SIZE): 512, (TIMERS, TIMERS_ROOM): 256,
+                (OUT, OUT_SIZE): 4096}  # fmt: skip
+"""By their header words, the blocks that a run begins with, and their words."""
+FIRST_WORDS = 2**14
+
+
+class Memory:
+    """One buffer, as integers `i` and as doubles `f`; see `kernels.words`."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._ordered = 0
+        first = HEADER + len(program.constants)
+        top = first + program.home_words
+        words = max(FIRST_WORDS, 2 * (top + sum(FIRST_BLOCKS.values())))
+        self._take(np.zeros(words, np.int64))
+        for place, value in enumerate(program.constants):
+            (self.f if isinstance(value, float) else self.i)[0, HEADER + place] = value
+        header = self.i[0]
+        header[HOME] = first
+        header[NOW] = header[NEWEST] = NULL
+        for (at, size), length in FIRST_BLOCKS.items():
+            header[at], header[size] = top, length
+            top += length
+        header[TOP] = top
+
+    def _take(self, words: Ints) -> None:
+        self.i: Ints = words.reshape(1, -1)
+        self.f: Floats = words.view(np.float64).reshape(1, -1)
+
+    def grow(self) -> None:
+        """Make it longer, so that what was asked for in vain is there. O(words)."""
+        old = self.i[0]
+        words = np.zeros(2 * len(old) + 2 * int(old[NEED]), np.int64)
+        words[: len(old)] = old
+        self._take(words)
+
+    def know_order(self, texts: Sequence[str]) -> None:
+        """Write down the order of all texts, where there are new ones. O(n log n)."""
+        if len(texts) == self._ordered:
+            return
+        self._ordered = len(texts)
+        size = 1 << max(2, (len(texts) - 1).bit_length())
+        top = int(self.i[0, TOP])
+        while top + size > self.i.shape[1]:
+            self.grow()
+        self.i[0, TOP] = top + size  # what was there before is not used again: there are few
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        self.i[0, top + np.array(order, np.int64)] = np.arange(len(texts))
+        self.i[0, RANKS] = top
+
+    def rows(self) -> int:
+        """How many rows were put out."""
+        return int(self.i[0, OUT_ROWS])
+
+    def taken(self) -> tuple[Ints, Floats]:
+        """The rows that were put out, which are taken out."""
+        ints, width = self._program.widths[0], self._program.out_width
+        first, count = int(self.i[0, OUT]), self.rows()
+        last = first + count * width
+        found = self.i[0, first:last].reshape(count, width)[:, :ints].copy()
+        reals = self.f[0, first:last].reshape(count, width)[:, ints:].copy()
+        self.i[0, OUT_ROWS] = 0
+        return found, reals
+
+    def saved(self) -> Ints:
+        """What a snapshot keeps between two records: all words that were ever handed out."""
+        return self.i[0, : int(self.i[0, TOP])].copy()
+
+    def restore(self, words: Ints) -> None:
+        """Go on from what `saved` gave."""
+        longer = np.zeros(max(FIRST_WORDS, 2 * len(words)), np.int64)
+        longer[: len(words)] = words
+        self._take(longer)

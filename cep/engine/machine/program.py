@@ -1,0 +1,149 @@
+"""A plan as a program: words that the kernels of `cep.engine.machine.kernels` run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cep.engine.layout import row_cells
+from cep.engine.machine.expressions import Constants, Names, Writer, word_of
+from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
+from cep.engine.machine.kernels.run import PROGRAM_STREAMS
+from cep.engine.machine.kernels.steps import STREAM
+from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
+from cep.plan.clocks import clocks
+from cep.plan.nodes import Plan
+from cep.plan.types import Schema
+
+STARTS_MAX = 512
+"""So many parts may want to be told that the run begins."""
+
+
+class Unsupported(Exception):
+    """What the machine cannot run yet; its text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Immutable, shareable between runs. `home_words` is how long the state is of what is in no
+    partition, and `constants` stand behind the header of the memory.
+    """
+
+    words: Ints
+    constants: tuple[int | float, ...]
+    home_words: int
+    widths: tuple[int, int]
+    """Columns of integers and of doubles in rows that come and are put out."""
+    orders_texts: bool
+    """Whether it has to know the order of all texts."""
+
+    @property
+    def out_width(self) -> int:
+        """Words of a row that is put out."""
+        return sum(self.widths)
+
+
+@dataclass(slots=True)
+class Home:
+    """The words of one state: word 0 is the number of its key."""
+
+    words: int = 1
+
+    def take(self, count: int) -> int:
+        """The place of so many words, which are 0 at first."""
+        first = self.words
+        self.words += count
+        return first
+
+
+@dataclass(slots=True)
+class StreamNode:
+    """A stream and who reads it, in order; its readers are written when all are known."""
+
+    node: int
+    schema: Schema
+    readers: list[int] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        return VALUES + len(self.schema)
+
+
+class Builder:
+    """Writes the words of a program."""
+
+    def __init__(
+        self, plan: Plan, widths: tuple[int, int], code_of: Callable[[str], int]
+    ) -> None:
+        self.plan = plan
+        self.widths = widths
+        self.constants = Constants(HEADER, code_of)
+        self.home = Home()
+        self.starts: list[int] = []
+        self.orders_texts = False
+        self.streams: dict[str, StreamNode] = {}
+        self.ranks = {part: place for place, part in enumerate(clocks(plan))}
+        self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
+
+    def block(self, words: Iterable[int]) -> int:
+        """The place of words in the program."""
+        first = len(self._words)
+        self._words += words
+        return first
+
+    def code(self, steps: Sequence[int] | None) -> int:
+        """The place of the steps of an expression; 0 for none."""
+        return 0 if steps is None else self.block(steps)
+
+    def node(
+        self, op: int, following: int, width: int, wider: int, state: int, rank: int, *more: int
+    ) -> int:
+        """A node; see `words` for what each has, and the kernels of each for `more`."""
+        return self.block((op, following, width, wider, state, rank, *more))
+
+    def writer(self, names: Names) -> Writer:
+        return Writer(names, self.constants)
+
+    def cell(self, value: int | float) -> int:
+        """The address in the memory of a number of the rules."""
+        return self.constants.cell(value)
+
+    def stream(self, name: str, number: int, schema: Schema, is_out: bool) -> None:
+        """A stream; `number` is the one that its rows carry."""
+        ints = self.widths[0]
+        cells = [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
+        width = VALUES + len(schema)
+        out = sum(self.widths) if is_out else 0
+        node = self.node(STREAM, 0, width, width, 0, 0, number, out, self.block(cells), 0, 0)
+        self.streams[name] = StreamNode(node, schema)
+
+    def finish(self, source_ids: dict[int, str]) -> Program:
+        """The whole; `source_ids` are the names of sources by number."""
+        if len(self.starts) > STARTS_MAX:
+            raise Unsupported("too many parts that have to be told when the run begins")
+        for stream in self.streams.values():
+            readers = self.block(stream.readers)
+            self._words[stream.node + 9] = len(stream.readers)
+            self._words[stream.node + 10] = readers
+        last = max(source_ids, default=-1)
+        numbers = [
+            self.streams[source_ids[n]].node if n in source_ids else 0 for n in range(last + 1)
+        ]
+        self._words[PROGRAM_STREAMS] = self.block(numbers)
+        self._words[PROGRAM_INTS] = self.widths[0]
+        self._words[PROGRAM_STARTS] = len(self.starts)
+        self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
+        words = np.array(self._words, np.int64)
+        constants = tuple(self.constants.values)
+        return Program(words, constants, self.home.words, self.widths, self.orders_texts)
+
+
+def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:
+    """The names of a row that has these attributes from a word on."""
+    columns = {
+        (slot, place): (word_of(attribute.type), first + place)
+        for place, attribute in enumerate(schema.attributes)
+    }
+    return Names(columns, {None: 0, slot: 0})

@@ -1,0 +1,225 @@
+"""Queries over one stream as nodes: the way in, handlers, the window, what is selected, the way out.
+
+Inside a query a row has the words of its input, then those of running values, then what is
+selected: each step fills in its own. Nodes are written from the end to the beginning, as each names
+the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cep.engine.machine.aggregates import Aggregates, lower_group
+from cep.engine.machine.expressions import Names, word_of
+from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
+from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
+from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.program import Builder, Home, Unsupported, names_of
+from cep.engine.machine.windows import lower_window
+from cep.plan.expressions import Expression
+from cep.plan.query import Query, StreamInput
+from cep.plan.steps import (
+    Filter,
+    GroupBy,
+    Holder,
+    Insert,
+    Last,
+    Project,
+    Slice,
+    Sort,
+    StreamFunction,
+)
+from cep.plan.types import Type
+
+KINDS = {"current": 1, "expired": 2, "all": 3}
+"""Which kinds of rows a query puts out, as bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a query stands: its state and its place in the file."""
+
+    builder: Builder
+    home: Home
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selecting:
+    """The words of the rows of a query: of its input `words`, and all of them `width`."""
+
+    query: Query
+    names: Names
+    words: int
+    width: int
+    outputs: int
+
+    @property
+    def rows_leave(self) -> bool:
+        """Whether rows may leave what they entered."""
+        source = self.query.input
+        return not isinstance(source, StreamInput) or source.window is not None
+
+    @classmethod
+    def of(cls, query: Query, names: Names, words: int) -> Selecting:
+        """`names` are those of the input's words."""
+        aggregates = query.aggregates
+        outputs = words + len(aggregates)
+        values = tuple((word_of(one.type), words + n) for n, one in enumerate(aggregates))
+        selected = tuple(
+            (word_of(value.type), outputs + n) for n, (_, value) in enumerate(query.projection)
+        )
+        names = replace(names, aggregates=values, outputs=selected)
+        width = outputs + len(selected) + len(sorted_by(query))
+        return cls(query, names, words, width, outputs)
+
+
+def lower_query(place: Place, query: Query) -> None:
+    """Write a query over one stream, and have it read that."""
+    source = query.input
+    if not isinstance(source, StreamInput):
+        raise Unsupported("it binds several inputs")
+    if source.holder is not Holder.STREAM:
+        raise Unsupported(f"it reads a {source.holder}")
+    names = names_of(source.schema)
+    selecting = Selecting.of(query, names, VALUES + len(source.schema))
+    following = lower_selection(place, selecting)
+    following = lower_handlers(place, source.after, selecting, following)
+    if source.window is not None:
+        following = lower_window(place, source.window, selecting, following)
+    first = next(
+        (n for n, one in enumerate(source.before) if not isinstance(one, Filter)),
+        len(source.before),
+    )
+    following = lower_handlers(place, source.before[first:], selecting, following)
+    builder, stream = place.builder, place.builder.streams[source.stream]
+    conditions = [one.condition for one in source.before[:first] if isinstance(one, Filter)]
+    words = stream.width
+    node = builder.node(
+        ENTER, following, words, selecting.width, 0, place.rank,
+        builder.code(condition(place, names, conditions)), words,
+    )  # fmt: skip
+    stream.readers.append(node)
+
+
+def condition(place: Place, names: Names, conditions: Sequence[Expression]) -> list[int] | None:
+    """The steps of conditions that all must be true; None without any."""
+    if not conditions:
+        return None
+    writer = place.builder.writer(names)
+    whole = writer.condition(conditions[0])
+    for one in conditions[1:]:
+        whole = writer.joined(whole, writer.condition(one))
+    return whole
+
+
+def lower_handlers(
+    place: Place, handlers: Sequence[Filter | StreamFunction], selecting: Selecting, following: int
+) -> int:
+    """Filters and stream functions, one behind the other."""
+    builder, width = place.builder, selecting.width
+    for handler in reversed(handlers):
+        if not isinstance(handler, Filter):
+            raise Unsupported(f"stream function `{handler.name}`")
+        steps = builder.writer(selecting.names).condition(handler.condition)
+        following = builder.node(
+            FILTER, following, width, width, 0, place.rank, builder.code(steps)
+        )
+    return following
+
+
+def lower_selection(place: Place, selecting: Selecting) -> int:
+    """What a query selects and where it goes: the first node of that."""
+    query = selecting.query
+    following = lower_output(place, selecting)
+    steps = list(query.steps)
+    for step in reversed(steps):
+        match step:
+            case Project():
+                following = lower_project(place, selecting, following)
+            case GroupBy():
+                following = lower_group(place, selecting, step, following)
+            case Filter():
+                pass  # of `having`: a part of the projection
+            case Last():
+                following = lower_last(place, selecting, step, following)
+            case Sort():
+                following = lower_sort(place, selecting, step, following)
+            case Slice():
+                following = lower_slice(place, selecting, step, following)
+            case _:
+                raise Unsupported(f"the step {type(step).__name__}")
+    return following
+
+
+def lower_last(place: Place, selecting: Selecting, step: Last, following: int) -> int:
+    builder, width = place.builder, selecting.width
+    found = (selecting.names.columns[one.slot, one.position] for one in selecting.query.group_by)
+    columns = [-at if word == "f" else at for word, at in found] if step.by_group else []
+    return builder.node(
+        LAST, following, width, width, 0, place.rank,
+        int(step.by_group), len(columns), builder.block(columns),
+    )  # fmt: skip
+
+
+def lower_sort(place: Place, selecting: Selecting, step: Sort, following: int) -> int:
+    """What is selected has its key in its word, other values theirs behind what is selected."""
+    builder, keys = place.builder, []
+    extra = selecting.outputs + len(selecting.query.projection)
+    for key in step.keys:
+        value = selecting.query.projection[key.position][1] if key.value is None else key.value
+        word = selecting.outputs + key.position
+        if key.value is not None:
+            word, extra = extra, extra + 1
+        if value.type in (Type.OBJECT, Type.LIST):
+            raise Unsupported("values that are objects")
+        is_text = value.type is Type.STRING
+        builder.orders_texts |= is_text
+        type_ = AS_REAL if value.type.is_real else AS_TEXT if is_text else AS_WHOLE
+        keys += [word, type_, int(key.descending)]
+    width = selecting.width
+    return builder.node(
+        SORT, following, width, width, 0, place.rank, len(step.keys), builder.block(keys)
+    )
+
+
+def lower_slice(place: Place, selecting: Selecting, step: Slice, following: int) -> int:
+    builder, width = place.builder, selecting.width
+    limit = 0 if step.limit is None else builder.cell(step.limit)
+    return builder.node(
+        SLICE, following, width, width, 0, place.rank,
+        limit, builder.cell(step.offset or 0), int(step.passes_expired),
+    )  # fmt: skip
+
+
+def sorted_by(query: Query) -> list[Expression]:
+    """The values that rows are sorted by and that are not selected."""
+    sort = query.step(Sort)
+    return [] if sort is None else [key.value for key in sort.keys if key.value is not None]
+
+
+def lower_project(place: Place, selecting: Selecting, following: int) -> int:
+    builder, query = place.builder, selecting.query
+    writer = builder.writer(selecting.names)
+    selected = [*(value for _, value in query.projection), *sorted_by(query)]
+    codes = [builder.code(writer.value(value)) for value in selected]
+    having = None if query.having is None else writer.condition(query.having)
+    return builder.node(
+        PROJECT, following, selecting.width, selecting.width, 0, KINDS[query.output.events],
+        len(codes), selecting.outputs, builder.code(having), int(not query.group_by), *codes,
+    )  # fmt: skip
+
+
+def lower_output(place: Place, selecting: Selecting) -> int:
+    builder, output = place.builder, selecting.query.output
+    if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
+        raise Unsupported("it does not insert into a stream")
+    target = builder.streams[output.target]
+    count = len(selecting.query.projection)
+    return builder.node(
+        INSERT, target.node, selecting.width, target.width, 0, place.rank, selecting.outputs, count
+    )
+
+
+__all__ = ["Aggregates", "Place", "Selecting", "lower_query"]

@@ -1,0 +1,1 @@
+"""The table-driven engine, compared with the interpreter."""

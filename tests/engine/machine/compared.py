@@ -1,0 +1,41 @@
+"""The machine beside the interpreter: the same rows, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cep.engine.native import Compiled
+from cep.interpreter.run import InterpretedRun
+from cep.plan import compile_rules
+
+Record = tuple[str, int, Sequence[Any]]
+"""A stream, a time in ms, the values."""
+
+
+def assert_same(
+    text: str, records: Sequence[Record], until_msc: int | None = None, *, jit: bool = False
+) -> int:
+    """Run rules both ways, uncompiled unless `jit`; how many rows came out, which must be alike.
+
+    The records are sorted history, which ends at `until_msc`. Unsupported when the machine cannot
+    run the rules.
+    """
+    plan = compile_rules(text)
+    rules = Compiled(plan, jit=jit, machine="always")
+    assert rules.program is not None, rules.why_no_program
+    run, reference = rules.start(mode="sorted"), InterpretedRun(plan)
+    made: list[Any] = []
+    meant: list[Any] = []
+    for stream, time_msc, values in records:
+        names = plan.stream(stream).schema.names
+        columns = {name: [value] for name, value in zip(names, values, strict=True)}
+        made += run.push(stream, columns, [time_msc]).dicts()
+        meant += reference.push(stream, time_msc, values)
+        assert made == meant, next(pair for pair in zip(made, meant) if pair[0] != pair[1])
+    if until_msc is not None:
+        made += run.end(until_msc).dicts()
+        meant += reference.end(until_msc)
+    assert made == meant
+    assert run.dropped == reference.dropped
+    return len(made)
