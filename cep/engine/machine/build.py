@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from cep.engine.layout import StreamIds
+from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Program, Unsupported
 from cep.engine.machine.queries import Place, lower_query
+from cep.plan.keys import key_position
 from cep.plan.nodes import Origin, Plan
 from cep.plan.query import Query
 
@@ -23,17 +25,20 @@ def build(
     builder = Builder(plan, widths, code_of)
     for stream in plan.streams:
         is_out = stream.name in outputs and stream.origin is not Origin.SOURCE
-        builder.stream(stream.name, ids.of(stream.name), stream.schema, is_out)
+        key = key_position(stream) if stream.origin is Origin.SOURCE else None
+        builder.stream(stream.name, ids.of(stream.name), stream.schema, key, is_out=is_out)
+    partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
     for operator in plan.operators:
         if not isinstance(operator, Query):
             raise Unsupported(f"a {type(operator).__name__}")
-        if operator.partition is not None:
-            raise Unsupported("a partition")
-        place = Place(builder, builder.home, builder.ranks["query", operator.name])
+        partition = None if operator.partition is None else partitions[operator.partition]
+        place = Place(builder, builder.ranks["query", operator.name], partition)
         try:
             lower_query(place, operator)
         except Unsupported as why:
             raise Unsupported(f"{operator.name}: {why}") from None
+    for partition in partitions.values():
+        partition.finish()
     return builder.finish({ids.of(source.name): source.name for source in plan.sources})
 
 

@@ -84,6 +84,8 @@ class Builder:
         self.starts: list[int] = []
         self.orders_texts = False
         self.streams: dict[str, StreamNode] = {}
+        self.code_of = code_of
+        self._inner: list[StreamNode] = []
         self.ranks = {part: place for place, part in enumerate(clocks(plan))}
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
@@ -110,23 +112,36 @@ class Builder:
         """The address in the memory of a number of the rules."""
         return self.constants.cell(value)
 
-    def stream(self, name: str, number: int, schema: Schema, is_out: bool) -> None:
-        """A stream; `number` is the one that its rows carry."""
+    def stream(
+        self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
+    ) -> None:
+        """A stream; `number` is the one that its rows carry, `key` the place of its declared key."""
         ints = self.widths[0]
         cells = [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0
-        node = self.node(STREAM, 0, width, width, 0, 0, number, out, self.block(cells), 0, 0)
+        at = -1 if key is None else VALUES + key
+        node = self.node(STREAM, 0, width, width, 0, at, number, out, self.block(cells), 0, 0)
         self.streams[name] = StreamNode(node, schema)
+
+    def inner_stream(self, schema: Schema) -> StreamNode:
+        """A stream that a partition has for each key; it is not put out."""
+        width = VALUES + len(schema)
+        node = self.node(STREAM, 0, width, width, 0, 0, 0, 0, 0, 0, 0)
+        found = StreamNode(node, schema)
+        self._inner.append(found)
+        return found
+
+    def patch(self, first: int, *words: int) -> None:
+        """Write words that were not known before."""
+        self._words[first : first + len(words)] = words
 
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
         if len(self.starts) > STARTS_MAX:
             raise Unsupported("too many parts that have to be told when the run begins")
-        for stream in self.streams.values():
-            readers = self.block(stream.readers)
-            self._words[stream.node + 9] = len(stream.readers)
-            self._words[stream.node + 10] = readers
+        for stream in (*self.streams.values(), *self._inner):
+            self.patch(stream.node + 9, len(stream.readers), self.block(stream.readers))
         last = max(source_ids, default=-1)
         numbers = [
             self.streams[source_ids[n]].node if n in source_ids else 0 for n in range(last + 1)

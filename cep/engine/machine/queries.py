@@ -15,7 +15,8 @@ from cep.engine.machine.expressions import Names, word_of
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Builder, Home, Unsupported, names_of
+from cep.engine.machine.partitions import PartitionNode
+from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
 from cep.engine.machine.windows import lower_window
 from cep.plan.expressions import Expression
 from cep.plan.query import Query, StreamInput
@@ -41,8 +42,28 @@ class Place:
     """Where a query stands: its state and its place in the file."""
 
     builder: Builder
-    home: Home
     rank: int
+    partition: PartitionNode | None = None
+
+    @property
+    def home(self) -> Home:
+        """Where it has its state."""
+        return self.builder.home if self.partition is None else self.partition.home
+
+    @property
+    def starts(self) -> list[int]:
+        """The nodes that are told when the run begins, or the home of a key."""
+        return self.builder.starts if self.partition is None else self.partition.starts
+
+    def source(self, query: Query, name: str) -> StreamNode:
+        """The stream of that name as a query reads it."""
+        if self.partition is None:
+            return self.builder.streams[name]
+        return self.partition.source(query, name)
+
+    def leaves(self, target: str) -> bool:
+        """Whether a stream that a query writes is outside of its partition."""
+        return self.partition is not None and not self.partition.is_inner(target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +114,7 @@ def lower_query(place: Place, query: Query) -> None:
         len(source.before),
     )
     following = lower_handlers(place, source.before[first:], selecting, following)
-    builder, stream = place.builder, place.builder.streams[source.stream]
+    builder, stream = place.builder, place.source(query, source.stream)
     conditions = [one.condition for one in source.before[:first] if isinstance(one, Filter)]
     words = stream.width
     node = builder.node(
@@ -218,8 +239,9 @@ def lower_output(place: Place, selecting: Selecting) -> int:
     target = builder.streams[output.target]
     count = len(selecting.query.projection)
     return builder.node(
-        INSERT, target.node, selecting.width, target.width, 0, place.rank, selecting.outputs, count
-    )
+        INSERT, target.node, selecting.width, target.width, 0, place.rank,
+        selecting.outputs, count, int(place.leaves(output.target)),
+    )  # fmt: skip
 
 
 __all__ = ["Aggregates", "Place", "Selecting", "lower_query"]

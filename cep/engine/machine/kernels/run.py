@@ -5,6 +5,7 @@ from __future__ import annotations
 from cep.engine.jit import inner, kernel
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
 from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import STREAM_CELLS
 from cep.engine.machine.kernels.timers import timer_taken
@@ -17,6 +18,7 @@ from cep.engine.machine.kernels.words import (
     DUE_MS,
     DUE_NODE,
     DUE_PLACE,
+    EVALUATION,
     HOME,
     KIND,
     LATE,
@@ -24,6 +26,7 @@ from cep.engine.machine.kernels.words import (
     NEWEST,
     NOW,
     PHASE,
+    RANK,
     START,
     STARTED,
     TIME,
@@ -112,6 +115,13 @@ def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
             i[0, row + VALUES + value] = ints[n, column]
         else:
             f[0, row + VALUES + value] = floats[n, column - columns]
+    key, place = p[node + RANK], EVALUATION
+    if key >= 0 and i[0, row + key] != NULL:
+        place = row + key
+    i[0, EVALUATION] = NULL
+    if key_number(i, NO_KEY if place == EVALUATION else TEXT_KEY, i[0, place]) < 0:
+        i[0, WORK_TOP] = floor
+        return False
     push(i, node, i[0, HOME], chunk, 1, floor)
     return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cep.engine.jit import inner
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.groups import step_group
+from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.streams import (
     step_enter,
     step_filter,
@@ -15,9 +16,8 @@ from cep.engine.machine.kernels.streams import (
 from cep.engine.machine.kernels.windows import step_length, step_time
 from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
-(STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW) = range(
-    1, 12
-)
+(STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
+ TO_ALL) = range(1, 14)
 
 
 @inner
@@ -44,4 +44,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_slice(i, f, p, frame)
     if op == LENGTH:
         return step_length(i, f, p, frame)
-    return step_time(i, f, p, frame)
+    if op == TIME_WINDOW:
+        return step_time(i, f, p, frame)
+    if op == ROUTE:
+        return step_route(i, f, p, frame)
+    return step_to_all(i, f, p, frame)

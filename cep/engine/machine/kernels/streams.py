@@ -26,6 +26,7 @@ from cep.engine.machine.kernels.words import (
     CURRENT,
     CURSOR,
     EVALUATION,
+    HOME,
     KIND,
     N,
     NEXT,
@@ -69,8 +70,8 @@ PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_CODES = (
 )
 PROJECT_KINDS = ARGUMENTS - 1
 """In the place of the rank, which a projection does not need: which kinds go on, as bits."""
-# The way out: the first word of what is selected, how many.
-INSERT_FIRST, INSERT_COUNT = ARGUMENTS, ARGUMENTS + 1
+# The way out: the first word of what is selected, how many, whether it leads out of a partition.
+INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
 
 
 @inner
@@ -202,5 +203,7 @@ def step_insert(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         row = row_at(i, i[0, frame + CHUNK] + place * width)
         if i[0, row + KIND] != RESET:
             narrowed(i, p, node, row, made(i, frame, wider))
+    if p[node + INSERT_LEAVES]:
+        i[0, frame + PLACE] = i[0, HOME]
     hand_on(i, frame, p[node + NEXT])
     return True

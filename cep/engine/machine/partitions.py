@@ -1,0 +1,89 @@
+"""Partitions as nodes: rows go to the home of their key, where the queries have their state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cep.engine.machine.kernels.keys import REAL_KEY, TEXT_KEY, TRUTH_KEY, WHOLE_KEY
+from cep.engine.machine.kernels.partitions import PARTITION_STATE
+from cep.engine.machine.kernels.steps import ROUTE, TO_ALL
+from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
+from cep.plan.nodes import Partition, RangeKeys, ValueKey
+from cep.plan.query import Query
+from cep.plan.types import Type
+
+TAGS = {Type.STRING: TEXT_KEY, Type.BOOL: TRUTH_KEY, Type.INT: WHOLE_KEY, Type.LONG: WHOLE_KEY,
+        Type.FLOAT: REAL_KEY, Type.DOUBLE: REAL_KEY}  # fmt: skip
+ROUTED_STARTS = 2
+"""Behind the first argument of a node stand how many starts there are, and where."""
+
+
+@dataclass(slots=True)
+class PartitionNode:
+    """A partition: its homes, the streams in them, and what routes rows to them."""
+
+    builder: Builder
+    plan: Partition
+    home: Home = field(default_factory=lambda: Home(2))
+    starts: list[int] = field(default_factory=list)
+    streams: dict[str, StreamNode] = field(default_factory=dict)
+    _routes: list[int] = field(default_factory=list)
+    _state: int = 0
+
+    def __post_init__(self) -> None:
+        if self.plan.idle_ms is not None:
+            raise Unsupported("`@purge`")
+        self._state = self.builder.home.take(PARTITION_STATE)
+        self._tag()
+
+    def _tag(self) -> int:
+        """What the keys are, which all are of one kind."""
+        tags = {
+            TAGS.get(key.expression.type, -1) if isinstance(key, ValueKey) else TEXT_KEY
+            for key in self.plan.keys
+        }
+        if len(tags) > 1 or -1 in tags:
+            raise Unsupported("keys of a partition that are of several types")
+        return tags.pop() if tags else TEXT_KEY
+
+    def source(self, query: Query, name: str) -> StreamNode:
+        """The stream of that name inside; rows of the outer one are routed to it from here on."""
+        if self.is_inner(name):
+            return self.builder.streams[name]
+        if name not in self.streams:
+            outer = self.builder.streams[name]
+            inside = self.builder.inner_stream(outer.schema)
+            self.streams[name] = inside
+            outer.readers.append(self._route(name, outer, inside))
+        return self.streams[name]
+
+    def is_inner(self, stream: str) -> bool:
+        """Whether a stream exists once per key."""
+        return stream.startswith(f"{self.plan.name}#")
+
+    def _route(self, name: str, outer: StreamNode, inside: StreamNode) -> int:
+        key = next((one for one in self.plan.keys if one.stream == name), None)
+        builder, width = self.builder, VALUES + len(outer.schema)
+        if key is None:
+            return builder.node(TO_ALL, inside.node, width, width, self._state, 0)
+        writer = builder.writer(names_of(outer.schema))
+        codes: list[int] = []
+        if isinstance(key, RangeKeys):
+            for condition, text in key.ranges:
+                codes += builder.code(writer.condition(condition)), builder.code_of(text)
+        else:
+            codes.append(builder.code(writer.value(key.expression)))
+        ranges = len(key.ranges) if isinstance(key, RangeKeys) else 0
+        route = builder.node(
+            ROUTE, inside.node, width, width, self._state, 0,
+            self._tag(), 0, 0, 0, ranges, *codes,
+        )  # fmt: skip
+        self._routes.append(route)
+        return route
+
+    def finish(self) -> None:
+        """All of its queries are written: say how long a home is, and what begins with it."""
+        starts = self.builder.block(self.starts)
+        for route in self._routes:
+            self.builder.patch(route + 7, self.home.words, len(self.starts), starts)
