@@ -25,6 +25,7 @@ from cep.engine.kernels.state import (
     OUT_STREAM,
     Ints,
 )
+from cep.engine.machine import library
 from cep.engine.machine.stage import MachineRun
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, found_by, kinds
@@ -60,6 +61,7 @@ class Run:
         self.elsewhere = Elsewhere(rules.plan, rules.ids, len(self._cells))
         self.strings = Strings(rules.literals)
         self.machine = None if rules.program is None else MachineRun(rules.program, self.strings, rules.jit)
+        self._awaits_library = mode == "sorted" and rules.needs_program and not self.machine
         self.stages: dict[int, StageRun] = {
             stage: StageRun(compiled) for stage, compiled in rules.compiled.items()
         }
@@ -401,6 +403,8 @@ class Run:
         """
         if len(rows):
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        if self._awaits_library:
+            library.CODE.is_there(len(rows))  # begun after enough rows, for the next run
         self._assign_keys(rows.ints)
         self._mark(rows.ints, told)
         return self._feed_assigned(rows)

@@ -10,15 +10,16 @@ import numpy as np
 from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.jit import plain
-from cep.engine.machine.kernels.run import run, run_until
+from cep.engine.machine.kernels.run import run
 from cep.engine.machine.memory import Memory
-from cep.engine.machine.kernels.words import Ints
+from cep.engine.machine.kernels.words import UNTIL, UNTIL_N, Ints
 from cep.engine.machine.program import Program
 from cep.engine.single import FULL
 from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.strings import Strings
 
 PART_ROWS = 2**13
+NOTHING = InputRows(np.zeros((0, 1), np.int64), np.zeros((0, 1)))
 
 
 class MachineRun:
@@ -29,7 +30,6 @@ class MachineRun:
         self._strings = strings
         self.memory = Memory(program)
         self._run: Any = run if jit else plain(run)
-        self._run_until: Any = run_until if jit else plain(run_until)
 
     keys = 0
 
@@ -42,17 +42,7 @@ class MachineRun:
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Run over input rows; output goes to `taken`, in order."""
-        start, stop, memory = 0, len(rows), self.memory
-        if self.program.orders_texts:
-            memory.know_order(self._strings.values)
-        with np.errstate(all="ignore"):
-            while True:
-                start = self._run(
-                    start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
-                )
-                if start >= stop:
-                    break
-                memory.grow()
+        self._work(rows, 0, len(rows))
         self._put(taken)
 
     def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
@@ -65,11 +55,22 @@ class MachineRun:
 
     def advance(self, time_msc: int, order: int, taken: list[OutputRows]) -> None:
         """Let time pass without a record."""
-        memory = self.memory
-        with np.errstate(all="ignore"):
-            while not self._run_until(time_msc, order, memory.i, memory.f, self.program.words):
-                memory.grow()
+        self.memory.i[0, UNTIL], self.memory.i[0, UNTIL_N] = time_msc, order
+        self._work(NOTHING, 0, -1)
         self._put(taken)
+
+    def _work(self, rows: InputRows, start: int, stop: int) -> None:
+        memory = self.memory
+        if self.program.orders_texts:
+            memory.know_order(self._strings.values)
+        with np.errstate(all="ignore"):
+            while True:
+                start = self._run(
+                    start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
+                )
+                if start == max(stop, 0):
+                    return
+                memory.grow()
 
     def _put(self, taken: list[OutputRows]) -> None:
         if self.memory.rows():

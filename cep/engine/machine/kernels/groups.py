@@ -151,10 +151,10 @@ def group_read(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> 
             continue
         one = p[node + GROUP_FIRST] + p[value + OF] * ACCUMULATOR
         kind, ci, cf = p[one + KIND_OF], group + p[one + WHOLES], group + p[one + REALS]
-        if kind == PLAIN:
+        if p[value + BY]:
             accumulated(i, f, p[value + BY], ci, cf, p[one + CONSTANT], row + p[value + INTO])
         else:
-            collected_value(i, f, kind, ci, cf, p[one + CONSTANT], row + p[value + INTO])
+            collected_value(i, f, kind, ci, p[one + CONSTANT], row + p[value + INTO])
 
 
 @inner

@@ -33,6 +33,8 @@ from cep.engine.machine.kernels.words import (
     TIMERS,
     TIMERS_COUNT,
     TO,
+    UNTIL,
+    UNTIL_N,
     VALUES,
     WIDTH,
     WORK_TOP,
@@ -151,31 +153,32 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
     return True
 
 
+@inner
+def passed_until(i: Ints, f: Floats, p: Ints) -> bool:
+    """Let time pass without a record; false: there is no room, it goes on from there."""
+    if i[0, PHASE] == NEXT_RECORD:
+        i[0, N] = i[0, UNTIL_N]
+        if not begin(i, p, i[0, UNTIL]):
+            return False
+        i[0, TO] = max(i[0, UNTIL], i[0, NOW])
+        i[0, PHASE] = TIME_PASSES
+    if not pass_time(i, f, p):
+        return False
+    i[0, NEWEST] = max(i[0, NEWEST], i[0, UNTIL])
+    i[0, PHASE] = NEXT_RECORD
+    return True
+
+
 @kernel
-def run(
-    start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p: Ints
-) -> int:
+def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p: Ints) -> int:
     """Run the program on records `start` to `stop`; the first one that is not done.
 
-    It is not done when there is no room: then the caller makes the memory longer and calls again.
+    Where `stop` is negative, time passes without a record, as the header says, and 0 is what is
+    left to do. What is not done lacks room: the caller makes the memory longer and calls again.
     """
+    if stop < 0:
+        return 0 if passed_until(i, f, p) else -1
     for n in range(start, stop):
         if not ran_record(i, f, p, ints, floats, n):
             return n
     return stop
-
-
-@kernel
-def run_until(time_ms: int, order: int, i: Ints, f: Floats, p: Ints) -> bool:
-    """Let time pass without a record; false: there is no room, call again."""
-    if i[0, PHASE] == NEXT_RECORD:
-        i[0, N] = order
-        if not begin(i, p, time_ms):
-            return False
-        i[0, TO] = max(time_ms, i[0, NOW])
-        i[0, PHASE] = TIME_PASSES
-    if not pass_time(i, f, p):
-        return False
-    i[0, NEWEST] = max(i[0, NEWEST], time_ms)
-    i[0, PHASE] = NEXT_RECORD
-    return True
