@@ -24,7 +24,7 @@ def build(
     _need_support(plan)
     builder = Builder(plan, widths, code_of)
     for stream in plan.streams:
-        is_out = stream.name in outputs and stream.origin is not Origin.SOURCE
+        is_out = stream.name in outputs
         key = key_position(stream) if stream.origin is Origin.SOURCE else None
         builder.stream(stream.name, ids.of(stream.name), stream.schema, key, is_out=is_out)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
@@ -55,8 +55,8 @@ def _need_support(plan: Plan) -> None:
     ):
         if held:
             raise Unsupported(what)
-    if plan.playback is not None:
-        raise Unsupported("`@app:playback`")
+    if plan.playback is not None and plan.playback.idle_ms is not None:
+        raise Unsupported("idle time of `@app:playback`")
     if any(stream.reorder is not None for stream in plan.streams):
         raise Unsupported("`@reorder`")
     if any(stream.origin is Origin.FAULT for stream in plan.streams):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
+from cep.engine.coverage import expression_reasons
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
 from cep.engine.machine.kernels.words import EVALUATION_DEPTH
@@ -22,6 +23,10 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+
+
+class Unsupported(Exception):
+    """What the machine cannot run yet; its text says why."""
 
 
 class Constants:
@@ -184,6 +189,7 @@ class Writer:
 
     def condition(self, expression: Expression) -> list[int]:
         """Steps that leave 1 where it is true, else 0."""
+        self._need(expression)
         return self._steps().condition(self._scope().condition(expression))
 
     def joined(self, one: list[int], other: list[int]) -> list[int]:
@@ -192,15 +198,23 @@ class Writer:
 
     def value(self, expression: Expression) -> list[int]:
         """Steps that leave the value."""
+        self._need(expression)
         return self._steps().value(self._scope().value(expression))[1]
 
     def double(self, expression: Expression) -> list[int]:
         """Steps that leave a number as a double."""
+        self._need(expression)
         return self._steps().value(self._scope().as_type(expression, Type.DOUBLE))[1]
 
     def as_type(self, expression: Expression, type_: Type) -> list[int]:
         """Steps that leave the value as another type of numbers."""
+        self._need(expression)
         return self._steps().value(self._scope().as_type(expression, type_))[1]
+
+    def _need(self, expression: Expression) -> None:
+        """Unsupported where there is a part of it that has no steps."""
+        for reason in expression_reasons(expression):
+            raise Unsupported(reason)
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {

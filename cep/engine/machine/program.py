@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cep.engine.layout import row_cells
-from cep.engine.machine.expressions import Constants, Names, Writer, word_of
+from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer, word_of
 from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
 from cep.engine.machine.kernels.run import PROGRAM_STREAMS
 from cep.engine.machine.kernels.steps import STREAM
@@ -19,10 +19,6 @@ from cep.plan.types import Schema
 
 STARTS_MAX = 512
 """So many parts may want to be told that the run begins."""
-
-
-class Unsupported(Exception):
-    """What the machine cannot run yet; its text says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from cep.plan.steps import (
     Sort,
     StreamFunction,
 )
-from cep.plan.types import Type
+from cep.plan.types import Schema, Type
 
 KINDS = {"current": 1, "expired": 2, "all": 3}
 """Which kinds of rows a query puts out, as bits."""
@@ -232,15 +232,31 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     )  # fmt: skip
 
 
+def widened(query: Query, target: Schema) -> int:
+    """As bits, the places of whole numbers that are doubles where they go."""
+    found = 0
+    for place, ((_, value), attribute) in enumerate(
+        zip(query.projection, target.attributes, strict=True)
+    ):
+        wanted, given = attribute.type, value.type
+        if wanted is given or {wanted, given} == {Type.INT, Type.LONG}:
+            continue
+        if not (wanted is Type.DOUBLE and given in (Type.INT, Type.LONG) and place < 62):
+            raise Unsupported(f"a value of type {given} becomes one of type {wanted}")
+        found |= 1 << place
+    return found
+
+
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
     if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
         raise Unsupported("it does not insert into a stream")
     target = builder.streams[output.target]
     count = len(selecting.query.projection)
+    widens = widened(selecting.query, target.schema)
     return builder.node(
         INSERT, target.node, selecting.width, target.width, 0, place.rank,
-        selecting.outputs, count, int(place.leaves(output.target)),
+        selecting.outputs, count, int(place.leaves(output.target)), widens,
     )  # fmt: skip
 
 

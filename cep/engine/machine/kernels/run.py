@@ -13,6 +13,7 @@ from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_f
 from cep.engine.machine.kernels.words import (
     AT,
     CURRENT,
+    CURSOR,
     DEPTH,
     DUE,
     DUE_MS,
@@ -125,6 +126,7 @@ def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
         i[0, WORK_TOP] = floor
         return False
     push(i, node, i[0, HOME], chunk, 1, floor)
+    i[0, top_frame(i) + CURSOR] = 1  # what comes from outside is not put out
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cep.engine.jit import inline, inner
+from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.kernels.evaluate import evaluate, is_true
 from cep.engine.machine.kernels.work import (
@@ -70,8 +71,11 @@ PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_CODES = (
 )
 PROJECT_KINDS = ARGUMENTS - 1
 """In the place of the rank, which a projection does not need: which kinds go on, as bits."""
-# The way out: the first word of what is selected, how many, whether it leads out of a partition.
-INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
+# The way out: the first word of what is selected, how many, whether it leads out of a partition,
+# and, as bits, which whole numbers become doubles.
+INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS = (
+    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3,
+)  # fmt: skip
 
 
 @inner
@@ -185,11 +189,17 @@ def step_project(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
 
 
 @inline
-def narrowed(i: Ints, p: Ints, node: int, row: int, target: int) -> None:
+def narrowed(i: Ints, f: Floats, p: Ints, node: int, row: int, target: int) -> None:
     """What a query has selected, as a row of the stream that it writes."""
     i[0, target + TIME] = i[0, row + TIME]
     i[0, target + KIND] = CURRENT
     copied(i, row + p[node + INSERT_FIRST], target + VALUES, p[node + INSERT_COUNT])
+    widens, value = p[node + INSERT_WIDENS], target + VALUES
+    while widens:
+        if widens & 1:
+            f[0, value] = to_float(i[0, value])
+        widens >>= 1
+        value += 1
 
 
 @inner
@@ -202,7 +212,7 @@ def step_insert(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     for place in range(i[0, frame + COUNT]):
         row = row_at(i, i[0, frame + CHUNK] + place * width)
         if i[0, row + KIND] != RESET:
-            narrowed(i, p, node, row, made(i, frame, wider))
+            narrowed(i, f, p, node, row, made(i, frame, wider))
     if p[node + INSERT_LEAVES]:
         i[0, frame + PLACE] = i[0, HOME]
     hand_on(i, frame, p[node + NEXT])
