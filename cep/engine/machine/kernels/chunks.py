@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.memory import hash_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.moments import (
     moments_enter,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
 from cep.engine.machine.kernels.collected import (
     PLAIN,

@@ -6,7 +6,7 @@ it returns false, the caller's step stops, the memory is made longer, and the st
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.words import (
     FREE,
     INDEX_AT,

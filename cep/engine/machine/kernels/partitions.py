@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.evaluate import evaluate, is_true
 from cep.engine.machine.kernels.keys import REAL_KEY, key_number

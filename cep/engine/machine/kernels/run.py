@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner, kernel
+from cep.engine.jit import kernel
+from cep.engine.machine.jit import inner
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.partitions import step_route, step_to_all

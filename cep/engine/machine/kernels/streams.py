@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.kernels.evaluate import evaluate, is_true

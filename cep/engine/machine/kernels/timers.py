@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.work import moved
 from cep.engine.machine.kernels.words import (
     DUE_KEY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import (
     ring_cell,
     ring_length,
