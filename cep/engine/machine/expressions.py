@@ -15,8 +15,10 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.coverage import expression_reasons
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
-from cep.engine.machine.kernels.words import EVALUATION_DEPTH
-from cep.plan.expressions import Expression
+from cep.engine.machine.kernels.words import AT, EVALUATION_DEPTH
+from cep.plan.expressions import Call, Expression
+from cep.plan.functions import scalar_of
+from cep.plan.functions.scalars.records import CURRENT_TIME
 from cep.plan.types import Type
 
 OPERATORS: dict[type[ast.AST], str] = {
@@ -151,6 +153,9 @@ class Steps:
             return self._constant(float(name))
         if name == "NULL":
             return self._constant(NULL)
+        if name == "at_ms":
+            self._push(CELL, AT)
+            return "i"
         word, place = self.words[name]
         self._push(ROW, place)
         return word
@@ -259,3 +264,16 @@ class MachineScope(Scope):
         if isinstance(expression, Missing):
             return f"(t{expression.slot} == NULL)"
         return Scope.condition(self, expression)
+
+    def _call(self, node: Call) -> str:
+        from cep.engine.machine.program import Unsupported
+
+        if node.function == CURRENT_TIME.name:
+            return "at_ms"
+        scalar = scalar_of(node.function)
+        if scalar is None or scalar.native is None:
+            raise Unsupported(f"function `{node.function}`")
+        reason = scalar.native.why_not(node)
+        if reason is not None:
+            raise Unsupported(reason)
+        return Scope._call(self, node)

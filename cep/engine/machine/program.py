@@ -7,12 +7,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cep.clocks import NEVER_LATE
+from cep.dropped import Reason
 from cep.engine.layout import row_cells
 from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer, word_of
-from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
-from cep.engine.machine.kernels.run import PROGRAM_STREAMS
+from cep.engine.machine.kernels.run import (
+    PROGRAM_FIRST_START,
+    PROGRAM_INTS,
+    PROGRAM_STARTS,
+    PROGRAM_STREAMS,
+)
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
+from cep.plan.change import Part
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Plan
 from cep.plan.types import Schema
@@ -34,6 +41,8 @@ class Program:
     """Columns of integers and of doubles in rows that come and are put out."""
     orders_texts: bool
     """Whether it has to know the order of all texts."""
+    drops: tuple[tuple[Part, Reason, int], ...] = ()
+    """By part and reason, the word of the home in which what is dropped is counted."""
 
     @property
     def out_width(self) -> int:
@@ -82,7 +91,9 @@ class Builder:
         self.streams: dict[str, StreamNode] = {}
         self.code_of = code_of
         self._inner: list[StreamNode] = []
-        self.ranks = {part: place for place, part in enumerate(clocks(plan))}
+        self.clocks = clocks(plan)
+        self.ranks = {part: place for place, part in enumerate(self.clocks)}
+        self._drops: dict[tuple[Part, Reason], int] = {}
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
     def block(self, words: Iterable[int]) -> int:
@@ -117,7 +128,8 @@ class Builder:
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0
         at = -1 if key is None else VALUES + key
-        node = self.node(STREAM, 0, width, width, 0, at, number, out, self.block(cells), 0, 0)
+        never = int(name in NEVER_LATE)
+        node = self.node(STREAM, 0, width, width, never, at, number, out, self.block(cells), 0, 0)
         self.streams[name] = StreamNode(node, schema)
 
     def inner_stream(self, schema: Schema) -> StreamNode:
@@ -131,6 +143,12 @@ class Builder:
     def patch(self, first: int, *words: int) -> None:
         """Write words that were not known before."""
         self._words[first : first + len(words)] = words
+
+    def drop_counter(self, part: Part, reason: Reason) -> int:
+        """The word of the home of what is in no partition that counts what a part drops so."""
+        if (part, reason) not in self._drops:
+            self._drops[part, reason] = self.home.take(1)
+        return self._drops[part, reason]
 
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
@@ -148,7 +166,10 @@ class Builder:
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
-        return Program(words, constants, self.home.words, self.widths, self.orders_texts)
+        drops = tuple((*one, place) for one, place in self._drops.items())
+        return Program(
+            words, constants, self.home.words, self.widths, self.orders_texts, drops
+        )
 
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from cep.engine.machine.aggregates import Aggregates, lower_group
 from cep.engine.machine.expressions import Names, word_of
+from cep.engine.machine.functions import lower_function
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
@@ -106,15 +107,17 @@ def lower_query(place: Place, query: Query) -> None:
     names = names_of(source.schema)
     selecting = Selecting.of(query, names, VALUES + len(source.schema))
     following = lower_selection(place, selecting)
-    following = lower_handlers(place, source.after, selecting, following)
+    stream = place.source(query, source.stream)
+    added, behind = stream.width, stream.width + words_added(source.before)
+    following = lower_handlers(place, source.after, selecting, following, behind)
     if source.window is not None:
         following = lower_window(place, source.window, selecting, following)
     first = next(
         (n for n, one in enumerate(source.before) if not isinstance(one, Filter)),
         len(source.before),
     )
-    following = lower_handlers(place, source.before[first:], selecting, following)
-    builder, stream = place.builder, place.source(query, source.stream)
+    following = lower_handlers(place, source.before[first:], selecting, following, added)
+    builder = place.builder
     conditions = [one.condition for one in source.before[:first] if isinstance(one, Filter)]
     words = stream.width
     node = builder.node(
@@ -135,14 +138,25 @@ def condition(place: Place, names: Names, conditions: Sequence[Expression]) -> l
     return whole
 
 
+def words_added(handlers: Sequence[Filter | StreamFunction]) -> int:
+    """How many words stream functions add to rows."""
+    return sum(len(one.added) for one in handlers if isinstance(one, StreamFunction))
+
+
 def lower_handlers(
-    place: Place, handlers: Sequence[Filter | StreamFunction], selecting: Selecting, following: int
+    place: Place,
+    handlers: Sequence[Filter | StreamFunction],
+    selecting: Selecting,
+    following: int,
+    added: int,
 ) -> int:
-    """Filters and stream functions, one behind the other."""
+    """Filters and stream functions, one behind the other; `added` is the first word to be added."""
     builder, width = place.builder, selecting.width
-    for handler in reversed(handlers):
-        if not isinstance(handler, Filter):
-            raise Unsupported(f"stream function `{handler.name}`")
+    for number, handler in reversed(list(enumerate(handlers))):
+        if isinstance(handler, StreamFunction):
+            first = added + words_added(handlers[:number])
+            following = lower_function(place, handler, selecting, following, first)
+            continue
         steps = builder.writer(selecting.names).condition(handler.condition)
         following = builder.node(
             FILTER, following, width, width, 0, place.rank, builder.code(steps)

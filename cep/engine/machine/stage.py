@@ -11,8 +11,8 @@ from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.jit import plain
 from cep.engine.machine.kernels.run import run
+from cep.engine.machine.kernels.words import HOME, UNTIL, UNTIL_N, Ints
 from cep.engine.machine.memory import Memory
-from cep.engine.machine.kernels.words import UNTIL, UNTIL_N, Ints
 from cep.engine.machine.program import Program
 from cep.engine.single import FULL
 from cep.engine.stage_run import NO_LISTS, OutputRows
@@ -78,4 +78,9 @@ class MachineRun:
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
-        return Dropped()
+        home = int(self.memory.i[0, HOME])
+        counts = self.memory.i[0]
+        return Dropped(
+            (part, reason, int(counts[home + place]))
+            for part, reason, place in self.program.drops
+        )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.machine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.moments import (
     moments_enter,
@@ -16,6 +15,7 @@ from cep.engine.kernels.moments import (
     moments_leave,
 )
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import (
     allocate,
     cleared,

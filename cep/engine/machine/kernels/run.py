@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from cep.engine.jit import kernel
-from cep.engine.machine.jit import inner
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
 from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import STREAM_CELLS
 from cep.engine.machine.kernels.timers import timer_taken
-from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
 from cep.engine.machine.kernels.words import (
     AT,
     CURRENT,
@@ -24,13 +23,13 @@ from cep.engine.machine.kernels.words import (
     HOME,
     KIND,
     LATE,
-    N,
     NEWEST,
     NOW,
     PHASE,
     RANK,
     START,
     STARTED,
+    STATE,
     TIME,
     TIMERS,
     TIMERS_COUNT,
@@ -42,7 +41,9 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+    N,
 )
+from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
 
 # How far a record has come.
 NEXT_RECORD, TIME_PASSES, AT_WORK = 0, 1, 2
@@ -145,7 +146,8 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
         if not pass_time(i, f, p):
             return False
         i[0, AT] = time_ms
-        i[0, LATE] = int(i[0, NEWEST] != NULL and time_ms < i[0, NEWEST])
+        never = p[p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]] + STATE]
+        i[0, LATE] = int(i[0, NEWEST] != NULL and time_ms < i[0, NEWEST] and not never)
         if not took_record(i, f, p, ints, floats, n):
             return False
         i[0, NEWEST] = max(i[0, NEWEST], time_ms)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from cep.engine.machine.jit import inner
+from cep.engine.machine.kernels.bars import step_bars
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.groups import step_group
+from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.streams import (
     step_enter,
@@ -17,7 +19,7 @@ from cep.engine.machine.kernels.windows import step_length, step_time
 from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
 (STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
- TO_ALL) = range(1, 14)
+ TO_ALL, BARS, BOLLINGER, MACD, POINT) = range(1, 18)
 
 
 @inner
@@ -48,4 +50,12 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_time(i, f, p, frame)
     if op == ROUTE:
         return step_route(i, f, p, frame)
-    return step_to_all(i, f, p, frame)
+    if op == TO_ALL:
+        return step_to_all(i, f, p, frame)
+    if op == BARS:
+        return step_bars(i, f, p, frame)
+    if op == BOLLINGER:
+        return step_bollinger(i, f, p, frame)
+    if op == MACD:
+        return step_macd(i, f, p, frame)
+    return step_point(i, f, p, frame)

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from cep.engine.machine.jit import inline, inner
 from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true
-from cep.engine.machine.kernels.work import (
-    copied,
-    frame_room,
-    hand_on,
-    hand_on_same,
-    made,
-    moved,
-    pop,
-    push,
-    row_at,
-    top_frame,
-    work_room,
-)
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -29,7 +16,6 @@ from cep.engine.machine.kernels.words import (
     EVALUATION,
     HOME,
     KIND,
-    N,
     NEXT,
     NODE,
     OUT,
@@ -45,9 +31,24 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+    N,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    hand_on,
+    hand_on_same,
+    made,
+    moved,
+    pop,
+    push,
+    row_at,
+    top_frame,
+    work_room,
 )
 
-# A stream: its number, whether its rows are put out, how wide these are, where the columns of its
+# A stream (in the place of its state: whether its records are never late; of its rank: the word of
+# its declared key): its number, whether its rows are put out, how wide these are, where the columns of its
 # attributes stand, how many readers it has, and where these stand.
 STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
     ARGUMENTS,
