@@ -32,7 +32,7 @@ def build(
         if not isinstance(operator, Query):
             raise Unsupported(f"a {type(operator).__name__}")
         partition = None if operator.partition is None else partitions[operator.partition]
-        place = Place(builder, builder.ranks["query", operator.name], partition)
+        place = Place(builder, builder.ranks["query", operator.name], partition, ("query", operator.name))
         try:
             lower_query(place, operator)
         except Unsupported as why:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
-from cep.engine.coverage import expression_reasons
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
 from cep.engine.machine.kernels.words import AT, EVALUATION_DEPTH
-from cep.plan.expressions import Call, Expression
+from cep.plan.expressions import Call, Column, EventTime, Expression, InTable, Missing, walk
 from cep.plan.functions import scalar_of
 from cep.plan.functions.scalars.records import CURRENT_TIME
 from cep.plan.types import Type
@@ -47,6 +46,11 @@ class Constants:
             self._cells[key] = self.first + len(self.values)
             self.values.append(value)
         return self._cells[key]
+
+    def fresh(self, value: int) -> int:
+        """The address of a number of its own, which may change."""
+        self.values.append(value)
+        return self.first + len(self.values) - 1
 
     def source(self, value: str | float, type_: Type) -> str:
         """Source of a constant that is not null; see `cep.engine.codegen.constants`."""
@@ -218,8 +222,11 @@ class Writer:
 
     def _need(self, expression: Expression) -> None:
         """Unsupported where there is a part of it that has no steps."""
-        for reason in expression_reasons(expression):
-            raise Unsupported(reason)
+        for node in walk(expression):
+            if isinstance(node, InTable):
+                raise Unsupported("it looks into a table")
+            if node.type in (Type.OBJECT, Type.LIST):
+                raise Unsupported("it works on objects")
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {
@@ -246,8 +253,6 @@ class MachineScope(Scope):
     __slots__ = ()
 
     def value(self, expression: Expression) -> str:
-        from cep.plan.expressions import Column, EventTime, Missing
-
         match expression:
             case Column():
                 return f"c{expression.slot}_{expression.position}"
@@ -259,15 +264,11 @@ class MachineScope(Scope):
                 return Scope.value(self, expression)
 
     def condition(self, expression: Expression) -> str:
-        from cep.plan.expressions import Missing
-
         if isinstance(expression, Missing):
             return f"(t{expression.slot} == NULL)"
         return Scope.condition(self, expression)
 
     def _call(self, node: Call) -> str:
-        from cep.engine.machine.program import Unsupported
-
         if node.function == CURRENT_TIME.name:
             return "at_ms"
         scalar = scalar_of(node.function)

@@ -41,8 +41,8 @@ class Program:
     """Columns of integers and of doubles in rows that come and are put out."""
     orders_texts: bool
     """Whether it has to know the order of all texts."""
-    drops: tuple[tuple[Part, Reason, int], ...] = ()
-    """By part and reason, the word of the home in which what is dropped is counted."""
+    counters: tuple[tuple[Part, Reason, int], ...] = ()
+    """The addresses of numbers of rows that were dropped."""
 
     @property
     def out_width(self) -> int:
@@ -76,6 +76,20 @@ class StreamNode:
         return VALUES + len(self.schema)
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Where the rows of a window lie: a ring at `state` of its home, in which each has `width`
+    words and the row stands from `offset` on. `by_turn`: they lie in the order in which they leave;
+    the order in which they came, which is that of the interpreter, is by the word in front of the
+    row.
+    """
+
+    state: int
+    width: int
+    offset: int
+    by_turn: bool
+
+
 class Builder:
     """Writes the words of a program."""
 
@@ -91,9 +105,10 @@ class Builder:
         self.streams: dict[str, StreamNode] = {}
         self.code_of = code_of
         self._inner: list[StreamNode] = []
+        self.held: dict[int, Held] = {}
+        self.counters: dict[tuple[Part, Reason], int] = {}
         self.clocks = clocks(plan)
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
-        self._drops: dict[tuple[Part, Reason], int] = {}
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
     def block(self, words: Iterable[int]) -> int:
@@ -118,6 +133,12 @@ class Builder:
     def cell(self, value: int | float) -> int:
         """The address in the memory of a number of the rules."""
         return self.constants.cell(value)
+
+    def counter(self, part: Part, reason: Reason = Reason.LATE) -> int:
+        """The address of the number of rows that a part has dropped for a reason."""
+        if (part, reason) not in self.counters:
+            self.counters[part, reason] = self.constants.fresh(0)
+        return self.counters[part, reason]
 
     def stream(
         self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
@@ -144,12 +165,6 @@ class Builder:
         """Write words that were not known before."""
         self._words[first : first + len(words)] = words
 
-    def drop_counter(self, part: Part, reason: Reason) -> int:
-        """The word of the home of what is in no partition that counts what a part drops so."""
-        if (part, reason) not in self._drops:
-            self._drops[part, reason] = self.home.take(1)
-        return self._drops[part, reason]
-
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
         if len(self.starts) > STARTS_MAX:
@@ -166,9 +181,9 @@ class Builder:
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
-        drops = tuple((*one, place) for one, place in self._drops.items())
+        counters = tuple((*which, at) for which, at in self.counters.items())
         return Program(
-            words, constants, self.home.words, self.widths, self.orders_texts, drops
+            words, constants, self.home.words, self.widths, self.orders_texts, counters
         )
 
 

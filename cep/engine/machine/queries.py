@@ -19,6 +19,7 @@ from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
 from cep.engine.machine.windows import lower_window
+from cep.plan.change import Part
 from cep.plan.expressions import Expression
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import (
@@ -45,6 +46,8 @@ class Place:
     builder: Builder
     rank: int
     partition: PartitionNode | None = None
+    part: Part = ("", "")
+    """Under which what is dropped is counted."""
 
     @property
     def home(self) -> Home:

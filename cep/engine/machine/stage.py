@@ -11,7 +11,7 @@ from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.jit import plain
 from cep.engine.machine.kernels.run import run
-from cep.engine.machine.kernels.words import HOME, UNTIL, UNTIL_N, Ints
+from cep.engine.machine.kernels.words import UNTIL, UNTIL_N, Ints
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.single import FULL
@@ -78,9 +78,7 @@ class MachineRun:
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
-        home = int(self.memory.i[0, HOME])
-        counts = self.memory.i[0]
         return Dropped(
-            (part, reason, int(counts[home + place]))
-            for part, reason, place in self.program.drops
+            (part, reason, int(self.memory.i[0, at]))
+            for part, reason, at in self.program.counters
         )
