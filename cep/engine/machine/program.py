@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cep.dropped import Reason
 from cep.engine.layout import row_cells
 from cep.engine.machine.expressions import Constants, Names, Writer, word_of
 from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
 from cep.engine.machine.kernels.run import PROGRAM_STREAMS
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
+from cep.plan.change import Part
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Plan
 from cep.plan.types import Schema
@@ -38,6 +40,8 @@ class Program:
     """Columns of integers and of doubles in rows that come and are put out."""
     orders_texts: bool
     """Whether it has to know the order of all texts."""
+    counters: tuple[tuple[Part, Reason, int], ...] = ()
+    """The addresses of numbers of rows that were dropped."""
 
     @property
     def out_width(self) -> int:
@@ -86,6 +90,7 @@ class Builder:
         self.streams: dict[str, StreamNode] = {}
         self.code_of = code_of
         self._inner: list[StreamNode] = []
+        self.counters: dict[tuple[Part, Reason], int] = {}
         self.ranks = {part: place for place, part in enumerate(clocks(plan))}
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
@@ -112,6 +117,12 @@ class Builder:
         """The address in the memory of a number of the rules."""
         return self.constants.cell(value)
 
+    def counter(self, part: Part, reason: Reason = Reason.LATE) -> int:
+        """The address of the number of rows that a part has dropped for a reason."""
+        if (part, reason) not in self.counters:
+            self.counters[part, reason] = self.constants.fresh(0)
+        return self.counters[part, reason]
+
     def stream(
         self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
     ) -> None:
@@ -136,6 +147,10 @@ class Builder:
         """Write words that were not known before."""
         self._words[first : first + len(words)] = words
 
+    def word(self, at: int) -> int:
+        """A word that has been written."""
+        return self._words[at]
+
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
         if len(self.starts) > STARTS_MAX:
@@ -152,7 +167,10 @@ class Builder:
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
-        return Program(words, constants, self.home.words, self.widths, self.orders_texts)
+        counters = tuple((*which, at) for which, at in self.counters.items())
+        return Program(
+            words, constants, self.home.words, self.widths, self.orders_texts, counters
+        )
 
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:

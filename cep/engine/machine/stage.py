@@ -77,4 +77,7 @@ class MachineRun:
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
-        return Dropped()
+        return Dropped(
+            (part, reason, int(self.memory.i[0, at]))
+            for part, reason, at in self.program.counters
+        )

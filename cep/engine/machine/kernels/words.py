@@ -57,6 +57,9 @@ HEADER = 256
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
 CURRENT, EXPIRED, TIMER, RESET = 0, 1, 2, 3
+BREAK = 8
+"""Added to the kind of the first row of each of several chunks that one node makes at once: the
+node behind it takes them apart; see `split`."""
 
 # A frame: a node of the program, where its state lies, the rows it gets and how far it has come.
 NODE, PLACE, CHUNK, COUNT, CURSOR, MADE, MADE_COUNT, FLOOR, FRAME = 0, 1, 2, 3, 4, 5, 6, 7, 8
