@@ -44,8 +44,10 @@ from cep.engine.machine.kernels.waiting import (
     HELD,
     LAST_LINK,
     LINKS,
+    hold,
     is_empty,
     is_older,
+    let_go,
     link_out,
 )
 from cep.engine.machine.kernels.work import (
@@ -249,7 +251,7 @@ def bound(i: Ints, p: Ints, match: int, home: int) -> None:
 @inner
 def drop(i: Ints, p: Ints, match: int, home: int, oldest: int) -> None:
     """Let go a partial match wherever it is the oldest."""
-    i[0, oldest - 1] += 1  # until all stages have been asked
+    hold(i, oldest)
     for number in range(p[match + M_STAGES]):
         stage = p[p[match + M_STAGE_LIST] + number]
         if oldest_at(i, p, match, home, stage) == oldest:
@@ -257,6 +259,7 @@ def drop(i: Ints, p: Ints, match: int, home: int, oldest: int) -> None:
             if i[0, queue + LINKS] == 0:
                 queue = state_of(p, home, stage) + FRESH
             link_out(i, p, match, queue, i[0, queue + FIRST_LINK])
+    let_go(i, p, match, oldest)
 
 
 @inner

@@ -41,6 +41,7 @@ from cep.engine.machine.kernels.match_words import (
     S_SLOT,
     S_STAR,
     S_VALUES,
+    S_WORDS,
     SLOT_VALUES,
 )
 from cep.engine.machine.kernels.stages import (
@@ -66,7 +67,8 @@ from cep.engine.machine.kernels.waiting import (
     link_of,
     link_out,
 )
-from cep.engine.machine.kernels.words import TIME, VALUES, Floats, Ints
+from cep.engine.machine.kernels.work import copied, row_at
+from cep.engine.machine.kernels.words import TIME, VALUES, WORK_TOP, Floats, Ints
 
 
 @inner
@@ -198,30 +200,24 @@ def stays_absent(
     i: Ints, f: Floats, p: Ints, home: int, stage: int, partial: int, row: int
 ) -> bool:
     """What must be absent beside `and` or `or` may have come."""
-    mark = i[0, partial + p[stage + S_SLOT] + MARK]
+    slot, words = partial + p[stage + S_SLOT], p[stage + S_WORDS]
+    before = row_at(i, i[0, WORK_TOP])  # above all rows: nobody uses it meanwhile
+    copied(i, slot, before, words)
     put_candidate(i, p, stage, partial, row)
     in_order = is_sequence(p, stage)
     if not is_true(i, f, p, p[stage + S_CONDITION], partial):
-        put_back(i, p, stage, partial, mark)
+        copied(i, before, slot, words)
         return not in_order
     i[0, state_of(p, home, stage) + CAME_MS] = i[0, row + TIME]
     repeats = in_order and not p[stage + S_IS_OR] and p[stage + S_AGAIN] != 0
     if p[stage + S_FOR] != 0 or repeats:
-        put_back(i, p, stage, partial, mark)
+        copied(i, before, slot, words)
     if not p[stage + S_IS_FIRST] and in_order:
         pending = state_of(p, home, p[stage + S_PARTNER]) + PENDING
         link = link_of(i, pending, partial)
         if link != 0:
             link_out(i, p, p[stage + S_MATCH], pending, link)
     return p[stage + S_IS_FIRST] != 0
-
-
-@inner
-def put_back(i: Ints, p: Ints, stage: int, partial: int, mark: int) -> None:
-    """The slot of an absent side is again what it was."""
-    cleared_slot(i, p, stage, partial)
-    if mark == PASSED:
-        passed(i, p, stage, partial)
 
 
 @inner
