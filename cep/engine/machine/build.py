@@ -32,7 +32,8 @@ def build(
         if not isinstance(operator, Query):
             raise Unsupported(f"a {type(operator).__name__}")
         partition = None if operator.partition is None else partitions[operator.partition]
-        place = Place(builder, builder.ranks["query", operator.name], partition, ("query", operator.name))
+        part = ("query", operator.name)
+        place = Place(builder, builder.ranks[part], partition, part)
         try:
             lower_query(place, operator)
         except Unsupported as why:

@@ -165,6 +165,10 @@ class Builder:
         """Write words that were not known before."""
         self._words[first : first + len(words)] = words
 
+    def word(self, at: int) -> int:
+        """A word that has been written."""
+        return self._words[at]
+
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
         if len(self.starts) > STARTS_MAX:

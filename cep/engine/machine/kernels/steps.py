@@ -9,6 +9,7 @@ from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.external import step_external_batch, step_external_time
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
+from cep.engine.machine.kernels.match import step_match
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.rows import step_split
 from cep.engine.machine.kernels.streams import (
@@ -27,6 +28,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
     100, 108
 )
+MATCH = 140
 
 
 @inner
@@ -67,6 +69,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_macd(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
+    if op == MATCH:
+        return step_match(i, f, p, frame)
     return step_window(i, f, p, frame, op)
 
 
