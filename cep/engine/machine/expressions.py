@@ -41,6 +41,11 @@ class Constants:
             self.values.append(value)
         return self._cells[key]
 
+    def own(self, value: int) -> int:
+        """The address of a cell that nothing else shares."""
+        self.values.append(value)
+        return self.first + len(self.values) - 1
+
     def source(self, value: str | float, type_: Type) -> str:
         """Source of a constant that is not null; see `cep.engine.codegen.constants`."""
         if isinstance(value, str):

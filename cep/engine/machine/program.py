@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cep.dropped import Reason
+from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
 from cep.engine.machine.expressions import Constants, Names, Writer, word_of
 from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
 from cep.engine.machine.kernels.run import PROGRAM_STREAMS
+from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
+from cep.plan.change import Part
 from cep.plan.clocks import clocks
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Origin, Plan
 from cep.plan.types import Schema
 
 STARTS_MAX = 512
@@ -38,6 +42,10 @@ class Program:
     """Columns of integers and of doubles in rows that come and are put out."""
     orders_texts: bool
     """Whether it has to know the order of all texts."""
+    dropped: tuple[tuple[Part, Reason, int], ...] = ()
+    """By part and reason: the word of the memory that counts what is dropped."""
+    keyed: tuple[int, ...] = ()
+    """The numbers of streams whose rows are put out with the code of their key as OUT_KEY."""
 
     @property
     def out_width(self) -> int:
@@ -87,6 +95,8 @@ class Builder:
         self.code_of = code_of
         self._inner: list[StreamNode] = []
         self.ranks = {part: place for place, part in enumerate(clocks(plan))}
+        self._counters: dict[tuple[Part, Reason], int] = {}
+        self._keyed: list[int] = []
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
     def block(self, words: Iterable[int]) -> int:
@@ -112,12 +122,32 @@ class Builder:
         """The address in the memory of a number of the rules."""
         return self.constants.cell(value)
 
+    def counter(self, part: Part, reason: Reason) -> int:
+        """The address in the memory of the word that counts what a part drops for a reason."""
+        if (part, reason) not in self._counters:
+            self._counters[part, reason] = self.constants.own(0)
+        return self._counters[part, reason]
+
+    def know_slots(self, words: Iterable[int]) -> None:
+        """What is said of the slots of keys; see `kernels.slots`."""
+        self._words[PROGRAM_SLOTS] = self.block(words)
+
+    def _cells(self, name: str, number: int, schema: Schema) -> list[int]:
+        """The columns of a stream's attributes in rows that are put out."""
+        origin, ints = self.plan.stream(name).origin, self.widths[0]
+        if origin in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL):
+            self._keyed.append(number)
+        if origin is Origin.SIGNAL:  # whose other values the rules have
+            return [OUT_KEY if one == "key" else OUT_ATTRIBUTES for one in schema.names]
+        if origin in (Origin.EVENT, Origin.COMPLEX):
+            return [OUT_KEY, *range(OUT_ATTRIBUTES, OUT_ATTRIBUTES + len(schema) - 1)]
+        return [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
+
     def stream(
         self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
     ) -> None:
         """A stream; `number` is the one that its rows carry, `key` the place of its declared key."""
-        ints = self.widths[0]
-        cells = [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
+        cells = self._cells(name, number, schema)
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0
         at = -1 if key is None else VALUES + key
@@ -152,7 +182,11 @@ class Builder:
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
-        return Program(words, constants, self.home.words, self.widths, self.orders_texts)
+        dropped = tuple((*counted, at) for counted, at in self._counters.items())
+        return Program(
+            words, constants, self.home.words, self.widths, self.orders_texts,
+            dropped, tuple(self._keyed),
+        )  # fmt: skip
 
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:

@@ -47,6 +47,8 @@ FIRSTS = 24
 """An index of keys, with the number each has by its first record; see `keys`."""
 RANKS = 25
 """Where the places of texts stand in the order of all texts, by their codes."""
+LISTS, LISTS_SIZE, LISTS_USED = 29, 30, 31
+"""What is put out of lists, which rows say where they stand."""
 FREE = 32
 """By size class, the first of the blocks that are free; each holds the address of the next."""
 EVALUATION = 96
