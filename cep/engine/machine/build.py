@@ -31,13 +31,14 @@ def build(
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
     events = EventNodes(builder)
     for operator in plan.operators:
-        if isinstance(operator, Event):
-            events.watch(operator)
-        if not isinstance(operator, Query):
-            continue
-        partition = None if operator.partition is None else partitions[operator.partition]
-        place = Place(builder, builder.ranks["query", operator.name], partition)
+        if not isinstance(operator, Event | Query):
+            continue  # of complex events engines know, signals stand behind all other readers
         try:
+            if isinstance(operator, Event):
+                events.watch(operator)
+                continue
+            partition = None if operator.partition is None else partitions[operator.partition]
+            place = Place(builder, builder.ranks["query", operator.name], partition)
             lower_query(place, operator)
         except Unsupported as why:
             raise Unsupported(f"{operator.name}: {why}") from None

@@ -41,8 +41,8 @@ class Constants:
             self.values.append(value)
         return self._cells[key]
 
-    def own(self, value: int) -> int:
-        """The address of a cell that nothing else shares."""
+    def fresh(self, value: int) -> int:
+        """The address of a number of its own, which may change."""
         self.values.append(value)
         return self.first + len(self.values) - 1
 

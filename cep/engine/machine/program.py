@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cep.clocks import NEVER_LATE
 from cep.dropped import Reason
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
@@ -125,7 +126,7 @@ class Builder:
     def counter(self, part: Part, reason: Reason) -> int:
         """The address in the memory of the word that counts what a part drops for a reason."""
         if (part, reason) not in self._counters:
-            self._counters[part, reason] = self.constants.own(0)
+            self._counters[part, reason] = self.constants.fresh(0)
         return self._counters[part, reason]
 
     def know_slots(self, words: Iterable[int]) -> None:
@@ -151,7 +152,8 @@ class Builder:
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0
         at = -1 if key is None else VALUES + key
-        node = self.node(STREAM, 0, width, width, 0, at, number, out, self.block(cells), 0, 0)
+        never = int(name in NEVER_LATE)
+        node = self.node(STREAM, 0, width, width, never, at, number, out, self.block(cells), 0, 0)
         self.streams[name] = StreamNode(node, schema)
 
     def inner_stream(self, schema: Schema) -> StreamNode:

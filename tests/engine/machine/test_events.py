@@ -7,10 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cep.engine.machine import memory
+from cep.engine.machine.kernels.words import NEED, TOP
+from cep.engine.machine.memory import Memory
+from cep.engine.machine.program import Program
+from cep.engine.native import Compiled
+from cep.lang.errors import RuleError
+from cep.plan import compile_rules
 from tests.engine.machine.compared import Record, assert_same
 
 TICK = "define stream Tick (symbol string, bid double, kind int);\n"
@@ -188,8 +196,6 @@ pattern = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(pattern, st.sampled_from(ENGINES), st.integers(0, 10**6), st.sampled_from(["", "forbid R"]))
 def test_any_pattern(pattern: str, engine: str, seed: int, forbid: str) -> None:
-    from cep.lang.errors import RuleError
-
     text = f"""{engine} {NAMED}
         define event Z in E for each symbol as every Tick[kind == 0] repeat allow;
         define complex One in E for each symbol as Z and {pattern} within 3 sec {forbid};"""
@@ -197,6 +203,79 @@ def test_any_pattern(pattern: str, engine: str, seed: int, forbid: str) -> None:
         check(text, ticks(seed, 60, ["A", "B"], late=0.2))
     except RuleError:
         pass  # it can never match
+
+
+def test_many_rows_at_once() -> None:
+    """What comes at once is as what comes one by one: numbers of keys, lists, order."""
+    plan = compile_rules(TICK + CHAINED)
+    rules = Compiled(plan, jit=False, machine="always")
+    records = ticks(11, 300, ["three", "one", None, "two"])
+    one, whole = rules.start(mode="sorted"), rules.start(mode="sorted")
+    columns = dict(zip(("symbol", "bid", "kind"), zip(*(r[2] for r in records)), strict=True))
+    made: list[Any] = []
+    for _, at_ms, values in records:
+        row = dict(zip(("symbol", "bid", "kind"), values, strict=True))
+        made += one.push_row("Tick", at_ms, row).dicts()
+    assert len(made) > 100
+    assert whole.push("Tick", columns, [r[1] for r in records]).dicts() == made
+    assert whole.dropped == one.dropped
+
+
+def test_keys_given_at_the_start_have_the_first_slots() -> None:
+    text = "define event Up for each symbol as every Tick[bid > 1.0] repeat allow;"
+    rules = Compiled(compile_rules(TICK + text), jit=False, machine="always")
+    run = rules.start(keys=["B", "A"], mode="sorted")
+    rows = [run.push_row("Tick", 0, {"symbol": k, "bid": 2.0, "kind": 0}) for k in "ABC"]
+    first = rules.plan.events[0].number
+    stride = rules.plan.number_stride
+    assert [row["number"] for one in rows for row in one.dicts()] == [
+        first + stride, first, first + 2 * stride,
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_put_out_is_said() -> None:
+    text = """define event A for each symbol as every Tick[kind == 0] repeat allow;
+        define complex C for each symbol as A followed by A within 3 sec;
+        from C select key, events insert into Seen;"""
+    rules = Compiled(compile_rules(TICK + text), jit=False, machine="always")
+    assert rules.program is None
+    assert "objects" in rules.why_no_program
+
+
+def test_late_deals_count() -> None:
+    text = """define stream Deal (symbol string, magic long);
+        define event Low for each symbol as every Tick[bid < 1.0] repeat allow;
+        define event Filled for each symbol as every Deal[magic == 77] repeat allow;
+        define complex Both for each symbol as Low and Filled within 1 min;"""
+    chance = random.Random(3)
+    records: list[Record] = []
+    for number in range(200):
+        at_ms = BEGIN_MS + 500 * number - chance.choice([0, 0, 3_000])
+        values = [chance.choice("AB"), chance.choice([77, 1])]
+        records.append(("Deal", at_ms, values) if number % 2 else ("Tick", at_ms, ["A", 0.5, 0]))
+    assert check(text, records) > 50
+
+
+def test_there_is_room_whenever_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With memory that grows by no more than what is asked for, every step is begun anew."""
+    made = Memory.__init__
+
+    def tight(self: Memory, program: Program) -> None:
+        made(self, program)
+        self._take(self.i[0, : int(self.i[0, TOP])].copy())
+
+    def grow(self: Memory) -> None:
+        old = self.i[0]
+        self._take(np.concatenate([old, np.zeros(int(old[NEED]), np.int64)]))
+
+    monkeypatch.setattr(memory, "FIRST_BLOCKS", dict.fromkeys(memory.FIRST_BLOCKS, 16))
+    monkeypatch.setattr(Memory, "__init__", tight)
+    monkeypatch.setattr(Memory, "grow", grow)
+    assert check(CHAINED, ticks(9, 150, ["one", "two", "three"])) > 100
+    text = f"""{ENGINES[2]} {NAMED}
+        define complex One in E for each symbol as (A and B and A) followed by [not C] R
+          within 3 sec;"""
+    assert check(text, ticks(4, 150, ["one", "two"])) > 50
 
 
 ROOT = Path(__file__).parents[3]

@@ -30,6 +30,7 @@ from cep.engine.machine.kernels.words import (
     RANK,
     START,
     STARTED,
+    STATE,
     TIME,
     TIMERS,
     TIMERS_COUNT,
@@ -152,7 +153,8 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
         if not pass_time(i, f, p):
             return False
         i[0, AT] = time_ms
-        i[0, LATE] = int(i[0, NEWEST] != NULL and time_ms < i[0, NEWEST])
+        never = p[p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]] + STATE]
+        i[0, LATE] = int(i[0, NEWEST] != NULL and time_ms < i[0, NEWEST] and not never)
         if not took_record(i, f, p, ints, floats, n):
             return False
         i[0, NEWEST] = max(i[0, NEWEST], time_ms)
