@@ -270,6 +270,8 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     builder, query = place.builder, selecting.query
     writer = builder.writer(selecting.names)
     selected = [*(value for _, value in query.projection), *sorted_by(query)]
+    if any(value.type in (Type.OBJECT, Type.LIST) for value in selected):
+        raise Unsupported("values that are objects")
     codes = [builder.code(writer.value(value)) for value in selected]
     having = None if query.having is None else writer.condition(query.having)
     return builder.node(
