@@ -65,8 +65,10 @@ class Memory:
     def grow(self) -> None:
         """Make it longer, so that what was asked for in vain is there. O(words)."""
         old = self.i[0]
+        assert old[NEED], "a step went no further, and did not ask for memory"
         words = np.zeros(2 * len(old) + 2 * int(old[NEED]), np.int64)
         words[: len(old)] = old
+        words[NEED] = 0
         self._take(words)
 
     def know_order(self, texts: Sequence[str]) -> None:

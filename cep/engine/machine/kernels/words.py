@@ -47,7 +47,7 @@ FIRSTS = 24
 """An index of keys, with the number each has by its first record; see `keys`."""
 UNTIL, UNTIL_N = 27, 28
 """To where time passes without a record, and the place of that among the records."""
-RANKS = 29
+RANKS = 32
 """Where the places of texts stand in the order of all texts, by their codes."""
 LISTS, LISTS_SIZE, LISTS_USED = 29, 30, 31
 """What is put out of lists, which rows say where they stand."""
