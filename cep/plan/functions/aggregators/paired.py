@@ -10,7 +10,7 @@ from cep.plan.functions.aggregators.skewness import expand, expand_product, expa
 from cep.plan.functions.base import Aggregator
 from cep.plan.functions.exact_sums import ExactSum, divided, scattered
 from cep.plan.functions.native import CELLS, Cells, Floats, Ints
-from cep.plan.functions.pairs import add_pair, square, two_product, two_sum
+from cep.plan.functions.pairs import SLACK, add_pair, square, two_product, two_sum
 from cep.plan.functions.parameters import X, Y
 from cep.plan.functions.running import Running
 from cep.plan.signatures import NUMBER, Parameter, Signature
@@ -133,7 +133,11 @@ XX_SUM = 2 * FIRST
 YY_SUM = XX_SUM + SECOND
 XY_SUM = YY_SUM + SECOND
 PAIR_SUMS = XY_SUM + SECOND
-PAIR_CELLS = PAIR_SUMS + 3 * THIRD
+SIXTH, REST = 12, 16
+AT_MIDDLE = PAIR_SUMS + 3 * THIRD
+AT_BELOW = AT_MIDDLE + 2
+AT_REST = AT_BELOW + SIXTH
+PAIR_CELLS = AT_REST + REST
 PAIR_FAR = 2.0**200
 """Values beyond are as if infinite: the engine has no room for the fourth power of their sums."""
 
@@ -196,8 +200,30 @@ def correlation_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
     d_low += b * c_low + c * b_low
     q = p / d
     s, e = two_product(q, d)
-    share = q + ((((p - s) - e) + p_low) - q * d_low) / d
+    share, rest = two_sum(q, ((((p - s) - e) + p_low) - q * d_low) / d)
+    if share + rest * (1.0 - SLACK) != share + rest * (1.0 + SLACK):
+        share = pair_share(f, row, cf, share, share + rest * (1.0 + SLACK))
     return math.sqrt(share) if a > 0.0 else -math.sqrt(share)
+
+
+def pair_share(f: Floats, row: int, cf: int, near: float, far: float) -> float:
+    """The nearer of two neighbours to along ** 2 / (across * upward), which is about half-way.
+
+    What is left of along ** 2 when half-way times the rest is taken off has no error.
+    """
+    into, middle, below, rest = cf + PAIR_SUMS, cf + AT_MIDDLE, cf + AT_BELOW, cf + AT_REST
+    half = (far - near) * 0.5
+    f[row, middle], f[row, middle + 1] = near, half
+    for c in range(below, rest + REST):
+        f[row, c] = 0.0
+    expand_product(
+        f, row, below, SIXTH, into + THIRD, THIRD, into + 2 * THIRD, THIRD, 1.0
+    )
+    expand_product(f, row, rest, REST, into, THIRD, into, THIRD, 1.0)
+    expand_product(f, row, rest, REST, middle, 2, below, SIXTH, -1.0)
+    if f[row, rest] == 0.0:
+        return near + half  # to the even one
+    return far if (f[row, rest] > 0.0) == (half > 0.0) else near
 
 
 _PAIR = f"correlation_enter({CELLS}, {{0}}, {{1}}, %d)"
