@@ -17,7 +17,6 @@ from cep.engine.machine.kernels.keyed import (
     keyed_at,
 )
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
-from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
 from cep.engine.machine.kernels.words import (
     AT,
     CHUNK,
@@ -40,6 +39,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
 from cep.plan.functions import limbs
 
 # A node, behind what all functions of groups have: what ends a bar; the cell of its size (a double
@@ -138,9 +138,7 @@ def is_too_late(i: Ints, p: Ints, node: int, row: int) -> bool:
 
 
 @inner
-def bar_took(
-    i: Ints, f: Floats, p: Ints, frame: int, bar: int, row: int, price: float
-) -> None:
+def bar_took(i: Ints, f: Floats, p: Ints, frame: int, bar: int, row: int, price: float) -> None:
     """The bar under way takes a row with a price, or ends before it, or with it."""
     node, time_ms = i[0, frame + NODE], i[0, row + TIME]
     by, size = p[node + BAR_BY], p[node + BAR_SIZE]

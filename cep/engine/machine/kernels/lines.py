@@ -16,7 +16,6 @@ from cep.engine.machine.kernels.collected import rebase_if_far
 from cep.engine.machine.kernels.evaluate import evaluate, store
 from cep.engine.machine.kernels.keyed import KEYED, KEYED_ADDED, KEYED_KEYS, OF_KEY, keyed_at
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room
-from cep.engine.machine.kernels.work import hand_on_same, pop, row_at
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -35,6 +34,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import hand_on_same, pop, row_at
 from cep.plan.functions import smoothing
 
 # A node, behind what all functions of groups have: the expression of the value, cells of constants.

@@ -90,7 +90,7 @@ def ema_value(i: Ints, f: Floats, row: int, ci: int, cf: int, n: int) -> float:
 
 
 def wma_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, n: int) -> None:
-    """Cells: how many have come, the sums of the last n and of these weighted; the last n in turn."""
+    """Cells: how many have come, the sums of the last n and of them weighted; the last n."""
     if math.isnan(value):
         return
     count, total, weighted = i[row, ci], ci + 1, ci + 1 + SUM

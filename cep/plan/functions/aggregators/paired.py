@@ -216,9 +216,7 @@ def pair_share(f: Floats, row: int, cf: int, near: float, far: float) -> float:
     f[row, middle], f[row, middle + 1] = near, half
     for c in range(below, rest + REST):
         f[row, c] = 0.0
-    expand_product(
-        f, row, below, SIXTH, into + THIRD, THIRD, into + 2 * THIRD, THIRD, 1.0
-    )
+    expand_product(f, row, below, SIXTH, into + THIRD, THIRD, into + 2 * THIRD, THIRD, 1.0)
     expand_product(f, row, rest, REST, into, THIRD, into, THIRD, 1.0)
     expand_product(f, row, rest, REST, middle, 2, below, SIXTH, -1.0)
     if f[row, rest] == 0.0:
