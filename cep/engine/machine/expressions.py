@@ -15,7 +15,7 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
 from cep.engine.machine.kernels.words import AT, EVALUATION_DEPTH
-from cep.plan.expressions import Call, Expression
+from cep.plan.expressions import Call, Column, EventTime, Expression, InTable, Missing, walk
 from cep.plan.functions import scalar_of
 from cep.plan.functions.scalars.records import CURRENT_TIME
 from cep.plan.types import Type
@@ -24,6 +24,10 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+
+
+class Unsupported(Exception):
+    """What the machine cannot run yet; its text says why."""
 
 
 class Constants:
@@ -43,6 +47,11 @@ class Constants:
             self.values.append(value)
         return self._cells[key]
 
+    def fresh(self, value: int) -> int:
+        """The address of a number of its own, which may change."""
+        self.values.append(value)
+        return self.first + len(self.values) - 1
+
     def source(self, value: str | float, type_: Type) -> str:
         """Source of a constant that is not null; see `cep.engine.codegen.constants`."""
         if isinstance(value, str):
@@ -61,12 +70,32 @@ def np_float32(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Where the values lie that an expression may name: words of the row, by slot and position."""
+    """Where the values lie that an expression may name: words of the row, by slot and position.
 
-    columns: Mapping[tuple[int, int], tuple[Word, int]]
+    In a slot that collects several rows an index follows unless it is 0. `rows` are the words of
+    the times of rows in slots, by slot and index, where these are not those of `times`.
+    """
+
+    columns: Mapping[tuple[int, ...], tuple[Word, int]]
     times: Mapping[int | None, int]
     aggregates: tuple[tuple[Word, int], ...] = ()
     outputs: tuple[tuple[Word, int], ...] = ()
+    rows: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def of(self, column: Column) -> tuple[Word, int]:
+        """Where the value of a column lies."""
+        return self.columns[column_key(column)]
+
+
+def column_key(column: Column) -> tuple[int, ...]:
+    """By what a column is found among names."""
+    key = (column.slot, column.position)
+    return key if column.index == 0 else (*key, column.index)
+
+
+def name_of(letter: str, key: tuple[int, ...]) -> str:
+    """The name in source for a value."""
+    return letter + "_".join(str(one).replace("-", "m") for one in key)
 
 
 def word_of(type_: Type) -> Word:
@@ -189,6 +218,7 @@ class Writer:
 
     def condition(self, expression: Expression) -> list[int]:
         """Steps that leave 1 where it is true, else 0."""
+        self._need(expression)
         return self._steps().condition(self._scope().condition(expression))
 
     def joined(self, one: list[int], other: list[int]) -> list[int]:
@@ -197,21 +227,34 @@ class Writer:
 
     def value(self, expression: Expression) -> list[int]:
         """Steps that leave the value."""
+        self._need(expression)
         return self._steps().value(self._scope().value(expression))[1]
 
     def double(self, expression: Expression) -> list[int]:
         """Steps that leave a number as a double."""
+        self._need(expression)
         return self._steps().value(self._scope().as_type(expression, Type.DOUBLE))[1]
 
     def as_type(self, expression: Expression, type_: Type) -> list[int]:
         """Steps that leave the value as another type of numbers."""
+        self._need(expression)
         return self._steps().value(self._scope().as_type(expression, type_))[1]
+
+    def _need(self, expression: Expression) -> None:
+        """Unsupported where there is a part of it that has no steps."""
+        for node in walk(expression):
+            if isinstance(node, InTable):
+                raise Unsupported("it looks into a table")
+            if node.type in (Type.OBJECT, Type.LIST) and not isinstance(node, Call):
+                raise Unsupported("it works on objects")
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {
-            f"c{slot}_{position}": found for (slot, position), found in self.names.columns.items()
+            name_of("c", key): found for key, found in self.names.columns.items()
         }
-        words |= {f"t{slot}": ("i", place) for slot, place in self.names.times.items()}
+        for slot, place in self.names.times.items():
+            words |= {f"t{slot}": ("i", place), f"r{slot}_0": ("i", place)}
+        words |= {name_of("r", key): ("i", place) for key, place in self.names.rows.items()}
         words |= {f"a{n}": found for n, found in enumerate(self.names.aggregates)}
         words |= {f"o{n}": found for n, found in enumerate(self.names.outputs)}
         return Steps(self.constants, words)
@@ -232,11 +275,9 @@ class MachineScope(Scope):
     __slots__ = ()
 
     def value(self, expression: Expression) -> str:
-        from cep.plan.expressions import Column, EventTime, Missing
-
         match expression:
             case Column():
-                return f"c{expression.slot}_{expression.position}"
+                return name_of("c", column_key(expression))
             case EventTime():
                 return f"t{expression.slot}"
             case Missing():
@@ -245,15 +286,11 @@ class MachineScope(Scope):
                 return Scope.value(self, expression)
 
     def condition(self, expression: Expression) -> str:
-        from cep.plan.expressions import Missing
-
         if isinstance(expression, Missing):
-            return f"(t{expression.slot} == NULL)"
+            return f"({name_of('r', (expression.slot, expression.index))} == NULL)"
         return Scope.condition(self, expression)
 
     def _call(self, node: Call) -> str:
-        from cep.engine.machine.program import Unsupported
-
         if node.function == CURRENT_TIME.name:
             return "at_ms"
         scalar = scalar_of(node.function)

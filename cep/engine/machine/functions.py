@@ -86,7 +86,7 @@ def _bars(
     size = _constant(function, 2)
     cell = builder.cell(float(size) if by == BY_VOLUME else int(size))
     is_whole = volume.type is Type.LONG
-    dropped = builder.drop_counter(("query", query.name), Reason.LATE) if by == BY_TIME else 0
+    dropped = builder.counter(("query", query.name), Reason.LATE) if by == BY_TIME else 0
     return builder.node(
         BARS, following, selecting.width, selecting.width,
         place.home.take(KEYED_STATE), place.rank,

@@ -11,16 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cep.engine.machine.aggregates import Aggregates, lower_group
+from cep.engine.machine.dispatch import CELL, END
 from cep.engine.machine.expressions import Names, word_of
 from cep.engine.machine.functions import lower_function
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
 from cep.engine.machine.windows import lower_window
+from cep.plan.change import Part
 from cep.plan.expressions import Expression
-from cep.plan.query import Query, StreamInput
+from cep.plan.query import Match, Query, StreamInput
 from cep.plan.steps import (
     Filter,
     GroupBy,
@@ -32,7 +35,7 @@ from cep.plan.steps import (
     Sort,
     StreamFunction,
 )
-from cep.plan.types import Type
+from cep.plan.types import Schema, Type
 
 KINDS = {"current": 1, "expired": 2, "all": 3}
 """Which kinds of rows a query puts out, as bits."""
@@ -45,6 +48,8 @@ class Place:
     builder: Builder
     rank: int
     partition: PartitionNode | None = None
+    part: Part = ("", "")
+    """Under which what is dropped is counted."""
 
     @property
     def home(self) -> Home:
@@ -98,8 +103,11 @@ class Selecting:
 
 
 def lower_query(place: Place, query: Query) -> None:
-    """Write a query over one stream, and have it read that."""
+    """Write a query, and have it read its streams."""
     source = query.input
+    if isinstance(source, Match):
+        lower_match(place, query, source)
+        return
     if not isinstance(source, StreamInput):
         raise Unsupported("it binds several inputs")
     if source.holder is not Holder.STREAM:
@@ -164,8 +172,18 @@ def lower_handlers(
     return following
 
 
-def lower_selection(place: Place, selecting: Selecting) -> int:
-    """What a query selects and where it goes: the first node of that."""
+def lower_match(place: Place, query: Query, match: Match) -> None:
+    """Write a pattern or sequence."""
+    matched = Matched(place.builder, match, used_in(query))
+    selecting = Selecting.of(query, matched.names(), matched.words)
+    following = lower_selection(place, selecting, singly=True)
+    matched.lower(place, selecting.width, following, lambda slot: place.source(query, slot))
+
+
+def lower_selection(place: Place, selecting: Selecting, *, singly: bool = False) -> int:
+    """What a query selects and where it goes: the first node of that. `singly`: each row is a chunk
+    of its own until it has been selected.
+    """
     query = selecting.query
     following = lower_output(place, selecting)
     steps = list(query.steps)
@@ -177,6 +195,10 @@ def lower_selection(place: Place, selecting: Selecting) -> int:
                 following = lower_group(place, selecting, step, following)
             case Filter():
                 pass  # of `having`: a part of the projection
+            case Last() | Sort() if singly:
+                pass
+            case Slice() if singly:
+                following = lower_only(place, selecting, step, following)
             case Last():
                 following = lower_last(place, selecting, step, following)
             case Sort():
@@ -190,7 +212,7 @@ def lower_selection(place: Place, selecting: Selecting) -> int:
 
 def lower_last(place: Place, selecting: Selecting, step: Last, following: int) -> int:
     builder, width = place.builder, selecting.width
-    found = (selecting.names.columns[one.slot, one.position] for one in selecting.query.group_by)
+    found = (selecting.names.of(one) for one in selecting.query.group_by)
     columns = [-at if word == "f" else at for word, at in found] if step.by_group else []
     return builder.node(
         LAST, following, width, width, 0, place.rank,
@@ -228,6 +250,16 @@ def lower_slice(place: Place, selecting: Selecting, step: Slice, following: int)
     )  # fmt: skip
 
 
+def lower_only(place: Place, selecting: Selecting, step: Slice, following: int) -> int:
+    """Of one row alone either it or none is left."""
+    stays = not step.offset and step.limit != 0
+    code = [CELL, place.builder.cell(int(stays)), END]
+    width = selecting.width
+    return place.builder.node(
+        FILTER, following, width, width, 0, place.rank, place.builder.code(code)
+    )
+
+
 def sorted_by(query: Query) -> list[Expression]:
     """The values that rows are sorted by and that are not selected."""
     sort = query.step(Sort)
@@ -238,6 +270,8 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     builder, query = place.builder, selecting.query
     writer = builder.writer(selecting.names)
     selected = [*(value for _, value in query.projection), *sorted_by(query)]
+    if any(value.type in (Type.OBJECT, Type.LIST) for value in selected):
+        raise Unsupported("values that are objects")
     codes = [builder.code(writer.value(value)) for value in selected]
     having = None if query.having is None else writer.condition(query.having)
     return builder.node(
@@ -246,15 +280,31 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     )  # fmt: skip
 
 
+def widened(query: Query, target: Schema) -> int:
+    """As bits, the places of whole numbers that are doubles where they go."""
+    found = 0
+    for place, ((_, value), attribute) in enumerate(
+        zip(query.projection, target.attributes, strict=True)
+    ):
+        wanted, given = attribute.type, value.type
+        if wanted is given or {wanted, given} == {Type.INT, Type.LONG}:
+            continue
+        if not (wanted is Type.DOUBLE and given in (Type.INT, Type.LONG) and place < 62):
+            raise Unsupported(f"a value of type {given} becomes one of type {wanted}")
+        found |= 1 << place
+    return found
+
+
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
     if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
         raise Unsupported("it does not insert into a stream")
     target = builder.streams[output.target]
     count = len(selecting.query.projection)
+    widens = widened(selecting.query, target.schema)
     return builder.node(
         INSERT, target.node, selecting.width, target.width, 0, place.rank,
-        selecting.outputs, count, int(place.leaves(output.target)),
+        selecting.outputs, count, int(place.leaves(output.target)), widens,
     )  # fmt: skip
 
 

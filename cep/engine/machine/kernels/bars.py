@@ -25,7 +25,6 @@ from cep.engine.machine.kernels.words import (
     CURSOR,
     DUE,
     EVALUATION,
-    HOME,
     KIND,
     LATE,
     NEXT,
@@ -44,7 +43,7 @@ from cep.plan.functions import limbs
 
 # A node, behind what all functions of groups have: what ends a bar; the cell of its size (a double
 # of volumes); expressions of price and volume; whether volumes are whole numbers of 64 bits; where
-# the home of what is in no partition counts the late rows that are dropped.
+# the memory counts the late rows that are dropped.
 BAR_BY, BAR_SIZE, BAR_PRICE, BAR_VOLUME, BAR_IS_WHOLE, BAR_DROPPED = (
     KEYED, KEYED + 1, KEYED + 2, KEYED + 3, KEYED + 4, KEYED + 5,
 )  # fmt: skip
@@ -166,7 +165,7 @@ def bars_took(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     if group == 0:
         return False
     if is_too_late(i, p, node, row):
-        i[0, i[0, HOME] + p[node + BAR_DROPPED]] += 1
+        i[0, p[node + BAR_DROPPED]] += 1
         return True
     if i[0, row + KIND] != CURRENT:
         return True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.groups import key_written
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
 from cep.engine.machine.kernels.memory import cleared, index_add, index_find, index_room
