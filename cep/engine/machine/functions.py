@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cep.dropped import Reason
@@ -99,7 +100,7 @@ def _bars(
 
 def _lines(
     op: int, place: Place, function: StreamFunction, selecting: Selecting, following: int,
-    added: int, state: int, constants: list[int | float],
+    added: int, state: int, constants: Sequence[float],
 ) -> int:  # fmt: skip
     builder = place.builder
     code = builder.code(builder.writer(selecting.names).double(function.arguments[0]))
