@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cep.dropped import Reason
+from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.kernels.bars import BY_TICKS, BY_TIME, BY_VOLUME, LAST_ROW
 from cep.engine.machine.kernels.keyed import KEYED_STATE, OF_KEY
 from cep.engine.machine.kernels.lines import BOLLINGER_STATE, MACD_STATE
 from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Unsupported
 from cep.plan.expressions import Constant, Expression
 from cep.plan.steps import StreamFunction
 from cep.plan.types import Type
