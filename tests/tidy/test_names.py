@@ -18,6 +18,8 @@ REGISTRIES = {
     "cep/interpreter/windows/__init__.py",  # what runs each
     "cep/interpreter/stream_functions.py",
     "cep/engine/windows.py",  # those compiled
+    "cep/engine/machine/functions.py",  # those of the machine
+    "cep/engine/machine/windows.py",
     "cep/database/windows.py",  # those with SQL
     "cep/jepc/windows.py",  # those of query objects
 }

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cep.dropped import Reason
+from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.kernels.bars import BY_TICKS, BY_TIME, BY_VOLUME, LAST_ROW
 from cep.engine.machine.kernels.keyed import KEYED_STATE, OF_KEY
 from cep.engine.machine.kernels.lines import BOLLINGER_STATE, MACD_STATE
 from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Unsupported
 from cep.plan.expressions import Constant, Expression
 from cep.plan.steps import StreamFunction
 from cep.plan.types import Type
@@ -99,7 +100,7 @@ def _bars(
 
 def _lines(
     op: int, place: Place, function: StreamFunction, selecting: Selecting, following: int,
-    added: int, state: int, constants: list[int | float],
+    added: int, state: int, constants: Sequence[float],
 ) -> int:  # fmt: skip
     builder = place.builder
     code = builder.code(builder.writer(selecting.names).double(function.arguments[0]))

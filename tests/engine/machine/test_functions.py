@@ -51,7 +51,8 @@ from Tick#bars:time(bid, volume, 1 min)#window.length(2)
 select symbol, {BAR}, sum(close) as total, max(high) as top group by symbol
 insert all events into Out;""",
     "two at one time": """
-from Tick#bars:time(bid, volume, 1 min) select symbol, close as last group by symbol insert into One;
+from Tick#bars:time(bid, volume, 1 min) select symbol, close as last group by symbol
+insert into One;
 from Tick#bars:time(bid, volume, 30 sec) select symbol, close group by symbol insert into Two;
 from One#bars:time(last, 1, 2 min) select symbol, open, bar_volume group by symbol
 insert into Three;""",

@@ -86,7 +86,9 @@ def test_what_is_left_to_the_interpreter_is_named(selected: str, reason: str) ->
 )
 def test_part_of_a_time(time_ms: int) -> None:
     for place, unit in enumerate(UNITS):
-        call = Call("time:extract", (Column(0, "t", Type.LONG), Constant(unit, Type.STRING)), Type.INT)
+        call = Call(
+            "time:extract", (Column(0, "t", Type.LONG), Constant(unit, Type.STRING)), Type.INT
+        )
         meant = evaluator(call, Context(Shared(compat=False)))(Row(0, [time_ms]))
         assert time_part(time_ms, place) == (NULL if meant is None else meant)
 

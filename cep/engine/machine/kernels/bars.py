@@ -137,9 +137,7 @@ def is_too_late(i: Ints, p: Ints, node: int, row: int) -> bool:
 
 
 @inner
-def bar_took(
-    i: Ints, f: Floats, p: Ints, frame: int, bar: int, row: int, price: float
-) -> None:
+def bar_took(i: Ints, f: Floats, p: Ints, frame: int, bar: int, row: int, price: float) -> None:
     """The bar under way takes a row with a price, or ends before it, or with it."""
     node, time_ms = i[0, frame + NODE], i[0, row + TIME]
     by, size = p[node + BAR_BY], p[node + BAR_SIZE]

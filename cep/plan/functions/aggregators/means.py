@@ -6,8 +6,11 @@ import math
 from collections import deque
 from typing import Any
 
+from cep.plan.expressions import Aggregate
+from cep.plan.functions.aggregators.lag import COMPILED_MAX
 from cep.plan.functions.base import Aggregator, constant
 from cep.plan.functions.exact_sums import ExactSum
+from cep.plan.functions.limbs import SUM, limbs_add, limbs_add_sum, limbs_clear, limbs_over
 from cep.plan.functions.native import CELLS, Cells, Floats, Ints
 from cep.plan.functions.parameters import PERIOD, X
 from cep.plan.functions.running import Following
@@ -86,6 +89,38 @@ def ema_value(i: Ints, f: Floats, row: int, ci: int, cf: int, n: int) -> float:
     return f[row, cf] if i[row, ci] >= n else math.nan
 
 
+def wma_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, n: int) -> None:
+    """Cells: how many have come, the sums of the last n and of them weighted; the last n."""
+    if math.isnan(value):
+        return
+    count, total, weighted = i[row, ci], ci + 1, ci + 1 + SUM
+    if count == 0:
+        limbs_clear(i, row, total)
+        limbs_clear(i, row, weighted)
+    place = cf + count % n
+    if count >= n:
+        limbs_add_sum(i, row, weighted, total, -1)  # every weight one less
+        limbs_add(i, row, total, f[row, place], 1, -1)
+    f[row, place] = value
+    limbs_add(i, row, total, value, 1, 1)
+    limbs_add(i, row, weighted, value, min(count + 1, n), 1)
+    i[row, ci] = count + 1
+
+
+def wma_value(i: Ints, f: Floats, row: int, ci: int, cf: int, n: int) -> float:
+    if i[row, ci] < n:
+        return math.nan
+    return limbs_over(i, row, ci + 1 + SUM, n * (n + 1) // 2)
+
+
+def _wma_cells(aggregate: Aggregate) -> Cells | str:
+    n = constant(aggregate)
+    if n > COMPILED_MAX:
+        return f"`wma` of more than {COMPILED_MAX} rows is not compiled"
+    enter, value = f"wma_enter({CELLS}, {{0}}, {{n}})", f"wma_value({CELLS}, {{n}})"
+    return Cells(1 + 2 * SUM, n, enter, value)
+
+
 EMA = Aggregator(
     Signature("ema", (X, PERIOD), "exponential mean, alpha 2 / (n + 1)", Type.DOUBLE),
     lambda aggregate: Ema(constant(aggregate)),
@@ -98,5 +133,7 @@ WMA = Aggregator(
     Signature("wma", (X, PERIOD), "mean of the last n, weighted n, n - 1, .., 1", Type.DOUBLE),
     lambda aggregate: Wma(constant(aggregate)),
     "wma(x, 9)",
+    _wma_cells,
+    (wma_enter, wma_value),
     remembers="arrivals",
 )

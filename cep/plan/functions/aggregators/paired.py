@@ -6,10 +6,11 @@ import math
 from abc import abstractmethod
 from typing import Any
 
+from cep.plan.functions.aggregators.skewness import expand, expand_product, expand_scaled
 from cep.plan.functions.base import Aggregator
 from cep.plan.functions.exact_sums import ExactSum, divided, scattered
 from cep.plan.functions.native import CELLS, Cells, Floats, Ints
-from cep.plan.functions.pairs import add_pair, two_product
+from cep.plan.functions.pairs import SLACK, add_pair, square, two_product, two_sum
 from cep.plan.functions.parameters import X, Y
 from cep.plan.functions.running import Running
 from cep.plan.signatures import NUMBER, Parameter, Signature
@@ -125,6 +126,105 @@ def vwap_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
     return q + rest / volume
 
 
+# Correlation keeps its sums, and computes with them, as expansions: see `skewness`.
+FIRST, SECOND, THIRD = 3, 5, 8
+X_SUM, Y_SUM = 0, FIRST
+XX_SUM = 2 * FIRST
+YY_SUM = XX_SUM + SECOND
+XY_SUM = YY_SUM + SECOND
+PAIR_SUMS = XY_SUM + SECOND
+SIXTH, REST = 12, 16
+AT_MIDDLE = PAIR_SUMS + 3 * THIRD
+AT_BELOW = AT_MIDDLE + 2
+AT_REST = AT_BELOW + SIXTH
+PAIR_CELLS = AT_REST + REST
+PAIR_FAR = 2.0**200
+"""Values beyond are as if infinite: the engine has no room for the fourth power of their sums."""
+
+
+def expand_twofold(f: Floats, row: int, at: int, left: float, right: float, sign: float) -> None:
+    """The product of two values comes or goes, unrounded."""
+    p, e = two_product(sign * left, right)
+    expand(f, row, at, SECOND, p)
+    expand(f, row, at, SECOND, e)
+
+
+def correlation_enter(
+    i: Ints, f: Floats, row: int, ci: int, cf: int, left: float, right: float, sign: float
+) -> None:
+    """A pair comes (sign 1) or goes (-1); cells: how many there are, how many are infinite."""
+    if math.isnan(left) or math.isnan(right):
+        return
+    if i[row, ci] == 0:
+        i[row, ci + 1] = 0
+        for c in range(cf, cf + PAIR_SUMS):
+            f[row, c] = 0.0
+    i[row, ci] += int(sign)
+    if abs(left) > PAIR_FAR or abs(right) > PAIR_FAR:
+        i[row, ci + 1] += int(sign)
+        return
+    expand(f, row, cf + X_SUM, FIRST, sign * left)
+    expand(f, row, cf + Y_SUM, FIRST, sign * right)
+    expand_twofold(f, row, cf + XX_SUM, left, left, sign)
+    expand_twofold(f, row, cf + YY_SUM, right, right, sign)
+    expand_twofold(f, row, cf + XY_SUM, left, right, sign)
+
+
+def pair_scatter(
+    f: Floats, row: int, cf: int, n: int, products: int, left: int, right: int, into: int
+) -> tuple[float, float]:
+    """n * (sum of products) - sum * sum, as a pair; see `exact_sums.scattered`."""
+    at = cf + into
+    expand_scaled(f, row, at, THIRD, cf + products, SECOND, float(n))
+    expand_product(f, row, at, THIRD, cf + left, FIRST, cf + right, FIRST, -1.0)
+    rest = 0.0
+    for c in range(at + THIRD - 1, at, -1):
+        rest += f[row, c]
+    return two_sum(f[row, at], rest)
+
+
+def correlation_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
+    n = i[row, ci]
+    if n == 0 or i[row, ci + 1] > 0:
+        return math.nan
+    into = PAIR_SUMS
+    a, a_low = pair_scatter(f, row, cf, n, XY_SUM, X_SUM, Y_SUM, into)
+    b, b_low = pair_scatter(f, row, cf, n, XX_SUM, X_SUM, X_SUM, into + THIRD)
+    c, c_low = pair_scatter(f, row, cf, n, YY_SUM, Y_SUM, Y_SUM, into + 2 * THIRD)
+    if b <= 0.0 or c <= 0.0:
+        return math.nan
+    # squared, so that there is one root: (a + a_low) ** 2 / ((b + b_low) * (c + c_low))
+    p, p_low = square(a)
+    p_low += 2.0 * a * a_low
+    d, d_low = two_product(b, c)
+    d_low += b * c_low + c * b_low
+    q = p / d
+    s, e = two_product(q, d)
+    share, rest = two_sum(q, ((((p - s) - e) + p_low) - q * d_low) / d)
+    if share + rest * (1.0 - SLACK) != share + rest * (1.0 + SLACK):
+        share = pair_share(f, row, cf, share, share + rest * (1.0 + SLACK))
+    return math.sqrt(share) if a > 0.0 else -math.sqrt(share)
+
+
+def pair_share(f: Floats, row: int, cf: int, near: float, far: float) -> float:
+    """The nearer of two neighbours to along ** 2 / (across * upward), which is about half-way.
+
+    What is left of along ** 2 when half-way times the rest is taken off has no error.
+    """
+    into, middle, below, rest = cf + PAIR_SUMS, cf + AT_MIDDLE, cf + AT_BELOW, cf + AT_REST
+    half = (far - near) * 0.5
+    f[row, middle], f[row, middle + 1] = near, half
+    for c in range(below, rest + REST):
+        f[row, c] = 0.0
+    expand_product(f, row, below, SIXTH, into + THIRD, THIRD, into + 2 * THIRD, THIRD, 1.0)
+    expand_product(f, row, rest, REST, into, THIRD, into, THIRD, 1.0)
+    expand_product(f, row, rest, REST, middle, 2, below, SIXTH, -1.0)
+    if f[row, rest] == 0.0:
+        return near + half  # to the even one
+    return far if (f[row, rest] > 0.0) == (half > 0.0) else near
+
+
+_PAIR = f"correlation_enter({CELLS}, {{0}}, {{1}}, %d)"
 _ENTER = f"vwap_enter({CELLS}, {{0}}, {{1}}, %d)"
 
 VWAP = Aggregator(
@@ -143,4 +243,6 @@ CORRELATION = Aggregator(
     Signature("correlation", (X, Y), "Pearson's correlation of two values", Type.DOUBLE),
     lambda aggregate: Correlation(),
     "correlation(x, y)",
+    Cells(2, PAIR_CELLS, _PAIR % 1, f"correlation_value({CELLS})", _PAIR % -1),
+    (correlation_enter, correlation_value),
 )
