@@ -12,10 +12,18 @@ from cep.engine.machine.expressions import Names, column_key, word_of
 from cep.engine.machine.kernels import match_words as words
 from cep.engine.machine.kernels.match_words import COLLECTED_ROWS, MATCH_STATE, NEVER, SLOT_VALUES
 from cep.engine.machine.kernels.steps import MATCH, MATCH_SPLIT
-from cep.engine.machine.kernels.waiting import LINK
 from cep.engine.machine.kernels.words import CURRENT, VALUES
 from cep.engine.machine.program import Builder, StreamNode, Unsupported
-from cep.plan.expressions import Collected, Column, EventTime, Expression, Missing, walk
+from cep.plan.expressions import (
+    Collected,
+    Column,
+    Comparison,
+    EventTime,
+    Expression,
+    Logical,
+    Missing,
+    walk,
+)
 from cep.plan.query import (
     AbsentState,
     CountState,
@@ -36,6 +44,8 @@ if TYPE_CHECKING:
 
 NAN = 0x7FF8000000000000
 """The bits of a double that is null."""
+LINK_SIZE, INDEX_SIZE = 8, 20
+"""Words that a link takes, and at most its chain and its share of their index, as that grows."""
 NAMED_MAX = 64
 """So many rows of a slot that collects may have to be at hand."""
 
@@ -131,9 +141,7 @@ class Matched:
 
     def _slots(self) -> list[Slot]:
         counted = self.match.counted
-        slots = [
-            Slot(0, state.input.schema, state.slot in counted) for state in self.match.states
-        ]
+        slots = [Slot(0, state.input.schema, state.slot in counted) for state in self.match.states]
         for node in (one for expression in self._expressions for one in walk(expression)):
             match node:
                 case Collected():
@@ -203,7 +211,7 @@ class Matched:
         assert len(empty) == self.words
         copies = 3 + sum(isinstance(one, CountState) for one in wiring.states)
         links = 4 * len(stages) + 8
-        need = copies * (1 << max(2, self.words.bit_length())) + links * LINK
+        need = copies * (1 << max(2, self.words.bit_length())) + links * (LINK_SIZE + INDEX_SIZE)
         timers = 4 * wiring.timed
         builder.patch(
             self.block, self.words, builder.block(empty), len(stages), builder.block(stages),
@@ -224,6 +232,7 @@ class Wiring:
     slots: dict[int, int] = field(default_factory=dict)
     limits: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     timed: int = 0
+    absent: set[int] = field(default_factory=set)
 
     def whole(self) -> Segment:
         match = self.matched.match
@@ -290,7 +299,28 @@ class Wiring:
             slot.at, slot.words, len(slot.schema), builder.code(code), int(is_start),
         )  # fmt: skip
         self._set(stage, words.S_FIRST, slot.at)
+        if kind in (words.PLAIN_STAGE, words.ABSENT) and matched.match.kind == "pattern":
+            self._find_by_key(stage, state)
         return stage
+
+    def _find_by_key(self, stage: int, state: StreamState) -> None:
+        """Where a condition wants a value of the row to be that of an earlier one, those that wait
+        are found by it: all others refuse the row, without any effect."""
+        slots = self.matched.slots
+        for one in (part for condition in state.input.filters for part in conjuncts(condition)):
+            if not isinstance(one, Comparison) or one.op != "==":
+                continue
+            for own, other in ((one.left, one.right), (one.right, one.left)):
+                if not (isinstance(own, Column) and isinstance(other, Column)):
+                    continue
+                if own.slot != state.slot or other.slot == state.slot:
+                    continue
+                if own.type.is_real or other.type.is_real or slots[other.slot].is_counted:
+                    continue
+                if other.slot in self.absent:
+                    continue
+                at = slots[other.slot].time(0) + 1 + other.position
+                self._set(stage, words.S_KEY, at, VALUES + own.position)
 
     def _counted(self, state: CountState, is_start: bool) -> int:
         matched, number = self.matched, state.state.slot
@@ -305,6 +335,7 @@ class Wiring:
         return stage
 
     def _absent(self, kind: int, state: AbsentState, is_start: bool) -> int:
+        self.absent.add(state.state.slot)
         stage = self._stage(kind, state.state, is_start)
         if state.for_ms is not None:
             self.timed += 1
@@ -340,6 +371,7 @@ class Wiring:
     def _follow(self, stage: int, following: int) -> None:
         for side in self._sides(stage):
             self._set(side, words.S_NEXT, following)
+        self._set(following, words.S_IS_STEADY, int(not self.matched.match.counted))
         is_star = (
             self._get(stage, words.S_KIND) == words.COUNTED
             and self._get(stage, words.S_IS_START)
@@ -356,6 +388,13 @@ class Wiring:
             starts = [self.matched.slots[slot].at for slot in start_slots(state)]
             for stage in segment.stages:
                 self.limits.setdefault(stage, []).extend((cell, at) for at in starts)
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The parts of a condition that all must be true."""
+    if isinstance(condition, Logical) and condition.op == "and":
+        return conjuncts(condition.left) + conjuncts(condition.right)
+    return [condition]
 
 
 def start_slots(state: State) -> tuple[int, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.engine.machine.compared import Record, assert_same
 
 STREAMS = (

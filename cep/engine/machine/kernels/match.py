@@ -12,7 +12,6 @@ from cep.engine.machine.kernels.match_words import (
     FIRST_MS,
     FRESH,
     HAS_LATEST,
-    HAS_ROW,
     LATEST_MS,
     M_DROPPED,
     M_IS_SEQUENCE,
@@ -35,9 +34,16 @@ from cep.engine.machine.kernels.match_words import (
     S_KIND,
     S_SLOT,
 )
-from cep.engine.machine.kernels.memory import class_of
 from cep.engine.machine.kernels.offers import offer
-from cep.engine.machine.kernels.stages import begin, due_in, expire, reset, state_of, update, wait_from
+from cep.engine.machine.kernels.stages import (
+    begin,
+    due_in,
+    expire,
+    reset,
+    state_of,
+    update,
+    wait_from,
+)
 from cep.engine.machine.kernels.timers import timer_room
 from cep.engine.machine.kernels.waiting import (
     FIRST_LINK,
@@ -49,17 +55,7 @@ from cep.engine.machine.kernels.waiting import (
     is_older,
     let_go,
     link_out,
-)
-from cep.engine.machine.kernels.work import (
-    copied,
-    frame_room,
-    hand_on,
-    made,
-    pop,
-    push,
-    row_at,
-    top_frame,
-    work_room,
+    take_out,
 )
 from cep.engine.machine.kernels.words import (
     BREAK,
@@ -67,8 +63,6 @@ from cep.engine.machine.kernels.words import (
     COUNT,
     CURRENT,
     CURSOR,
-    DUE,
-    HOME,
     KIND,
     NEED,
     NEXT,
@@ -83,6 +77,16 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    hand_on,
+    made,
+    push,
+    row_at,
+    top_frame,
+    work_room,
 )
 
 
@@ -255,10 +259,11 @@ def drop(i: Ints, p: Ints, match: int, home: int, oldest: int) -> None:
     for number in range(p[match + M_STAGES]):
         stage = p[p[match + M_STAGE_LIST] + number]
         if oldest_at(i, p, match, home, stage) == oldest:
-            queue = state_of(p, home, stage) + PENDING
-            if i[0, queue + LINKS] == 0:
-                queue = state_of(p, home, stage) + FRESH
-            link_out(i, p, match, queue, i[0, queue + FIRST_LINK])
+            state = state_of(p, home, stage)
+            if i[0, state + PENDING + LINKS] != 0:
+                take_out(i, p, stage, state, i[0, state + PENDING + FIRST_LINK])
+            else:
+                link_out(i, p, match, state + FRESH, i[0, state + FRESH + FIRST_LINK])
     let_go(i, p, match, oldest)
 
 

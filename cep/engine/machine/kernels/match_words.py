@@ -7,7 +7,7 @@ back when nothing holds it. A *stage* is a state of the text at which partial ma
 
 from __future__ import annotations
 
-from cep.engine.machine.kernels.words import ARGUMENTS
+from cep.engine.machine.kernels.words import ARGUMENTS, INDEX
 
 NEVER = -1
 """The time of a partial match that holds no row yet, and of a slot without its event."""
@@ -53,10 +53,15 @@ S_LEAST, S_MOST, S_FIRSTS, S_NEWEST, S_BEHIND, S_BEHIND_LIST = 13, 14, 15, 16, 1
 S_IS_OR, S_PARTNER, S_FOR, S_IS_FIRST, S_NODE = 19, 20, 21, 22, 23
 # How old a partial match may become: pairs of the cell of a span and a slot in which it may begin.
 S_LIMITS, S_LIMIT_LIST = 24, 25
-STAGE = 26
+# By which those that wait are found: a word of a partial match that a word of the row must equal
+# (0: by none). Whether the rows that one holds stay the same while it waits.
+S_KEY, S_ROW_KEY, S_IS_STEADY = 26, 27, 28
+STAGE = 29
 
 # The state of a stage: those that wait, those that came with the latest row, whether it has begun,
-# begins with the next row, is over; when it is due; when what must be absent came.
-PENDING, FRESH, HAS_BEGUN, BEGINS_NEXT, IS_OVER, DUE_AT, CAME_MS, STAGE_STATE = (
-    0, 3, 6, 7, 8, 9, 10, 11,
+# begins with the next row, is over; when it is due; when what must be absent came; whether those
+# that wait may be in another order than that in which they get too old; the index of their chains.
+PENDING, FRESH, HAS_BEGUN, BEGINS_NEXT, IS_OVER, DUE_AT, CAME_MS, IS_MIXED, CHAINS = (
+    0, 3, 6, 7, 8, 9, 10, 11, 12,
 )  # fmt: skip
+STAGE_STATE = CHAINS + INDEX

@@ -17,6 +17,7 @@ from cep.engine.machine.kernels.match_words import (
     FRESH,
     HAS_BEGUN,
     HAS_ROW,
+    IS_MIXED,
     IS_OVER,
     LOGICAL,
     M_IS_SEQUENCE,
@@ -59,7 +60,8 @@ from cep.engine.machine.kernels.waiting import (
     link_by_age,
     link_in,
     link_out,
-    moved_by_age,
+    settle,
+    take_out,
 )
 from cep.engine.machine.kernels.words import EXPIRED, KIND, RANK, TIME, Ints
 
@@ -225,14 +227,14 @@ def begin(i: Ints, p: Ints, home: int, stage: int) -> None:
 @inner
 def update(i: Ints, p: Ints, home: int, stage: int) -> None:
     """New partial matches are ready for the row that comes now."""
-    kind, state, match = p[stage + S_KIND], state_of(p, home, stage), p[stage + S_MATCH]
+    kind, state = p[stage + S_KIND], state_of(p, home, stage)
     if kind == COUNTED and i[0, state + BEGINS_NEXT]:
         i[0, state + BEGINS_NEXT] = 0
         begin(i, p, home, stage)
-    moved_by_age(i, p, match, state + FRESH, state + PENDING)
+    settle(i, p, stage, state)
     if kind == LOGICAL or kind == ABSENT_SIDE:
-        other = state_of(p, home, p[stage + S_PARTNER])
-        moved_by_age(i, p, match, other + FRESH, other + PENDING)
+        partner = p[stage + S_PARTNER]
+        settle(i, p, partner, state_of(p, home, partner))
 
 
 @inner
@@ -286,9 +288,10 @@ def expire(i: Ints, p: Ints, home: int, stage: int, now_ms: int, thorough: bool)
     """Drop what is too old; the newest that was dropped starts its `every` again."""
     if p[stage + S_LIMITS] == 0:
         return
-    match, last = p[stage + S_MATCH], 0
+    match, last, state = p[stage + S_MATCH], 0, state_of(p, home, stage)
     for number in range(2):
-        queue = state_of(p, home, stage) + (PENDING if number == 0 else FRESH)
+        queue = state + (PENDING if number == 0 else FRESH)
+        all_of_them = thorough and (number == 1 or i[0, state + IS_MIXED] != 0)
         link = i[0, queue + FIRST_LINK]
         while link != 0:
             after, partial = i[0, link + AFTER], i[0, link + HELD]
@@ -298,8 +301,11 @@ def expire(i: Ints, p: Ints, home: int, stage: int, now_ms: int, thorough: bool)
                     if last != 0:
                         let_go(i, p, match, last)
                     last = partial
-                link_out(i, p, match, queue, link)
-            elif not thorough:
+                if number == 0:
+                    take_out(i, p, stage, state, link)
+                else:
+                    link_out(i, p, match, queue, link)
+            elif not all_of_them:
                 break
             link = after
         if i[0, queue + LINKS] and not thorough:
