@@ -207,14 +207,13 @@ def put_done(i: Ints, p: Ints, frame: int, match: int, home: int, singly: bool) 
 @inner
 def waiting_at(i: Ints, p: Ints, match: int, home: int, stage: int) -> int:
     """How many partial matches wait at a stage, without the empty one that waits at a start."""
-    count = 0
+    count, stages, number_of = 0, p[match + M_STAGE_LIST], p[match + M_STAGES]
     for number in range(2):
         queue = state_of(p, home, stage) + (PENDING if number == 0 else FRESH)
         count += i[0, queue + LINKS]
-        last = i[0, queue + LAST_LINK]
-        if last != 0 and p[stage + S_IS_START]:
-            if is_empty(i, p, p[match + M_STAGE_LIST], p[match + M_STAGES], i[0, last + HELD]):
-                count -= 1
+        last = i[0, queue + LAST_LINK] if p[stage + S_IS_START] else 0
+        if last != 0 and is_empty(i, p, stages, number_of, i[0, last + HELD]):
+            count -= 1
     return count
 
 

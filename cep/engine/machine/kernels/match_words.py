@@ -33,8 +33,8 @@ MATCH_OF, MATCH_READERS, MATCH_READER_LIST, MATCH_SINGLY = (
 M_WORDS, M_TEMPLATE, M_STAGES, M_STAGE_LIST, M_IS_SEQUENCE, M_STATE = 0, 1, 2, 3, 4, 5
 M_MOST, M_DROPPED, M_NEED, M_TIMERS, MATCH = 6, 7, 8, 9, 10
 
-# The state of a match: when the latest row was, whether there was one, whether one is complete, what
-# is complete and what goes on now that time has passed (queues).
+# The state of a match: when the latest row was, whether there was one, whether one is complete,
+# what is complete and what goes on now that time has passed (queues).
 LATEST_MS, HAS_LATEST, SIGNAL, DONE, READY, MATCH_STATE = 0, 1, 2, 3, 6, 9
 
 # A stage: what kind, its match, the place of its state in a home.
@@ -43,7 +43,8 @@ PLAIN_STAGE, COUNTED, LOGICAL, ABSENT, ABSENT_SIDE = 0, 1, 2, 3, 4
 # Its slot in a partial match, the words of that, how many values a row has, its condition.
 S_SLOT, S_WORDS, S_VALUES, S_CONDITION = 3, 4, 5, 6
 # Whether the match begins here; where it goes on; where it starts again; where an `every` around
-# it starts; the counted stage in front that begins anew; from where on slots belong to what follows.
+# it starts; the counted stage in front that begins anew; from where on slots belong to what is
+# here and behind.
 S_IS_START, S_NEXT, S_AGAIN, S_RESTART, S_STAR, S_FIRST = 7, 8, 9, 10, 11, 12
 # Counted: the least and the most (-1: without end) rows, how many first and newest rows are kept,
 # marks of the slots behind.

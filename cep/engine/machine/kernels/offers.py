@@ -83,7 +83,7 @@ from cep.engine.machine.kernels.work import copied, row_at
 def offer(i: Ints, f: Floats, p: Ints, home: int, stage: int, row: int) -> None:
     """Show a row to all that wait at a stage, oldest first; what it completes goes to a queue."""
     kind, match, state = p[stage + S_KIND], p[stage + S_MATCH], state_of(p, home, stage)
-    if (kind == ABSENT or kind == ABSENT_SIDE) and i[0, state + IS_OVER]:
+    if (kind in (ABSENT, ABSENT_SIDE)) and i[0, state + IS_OVER]:
         return
     link, following = i[0, state + PENDING + FIRST_LINK], AFTER
     if p[stage + S_KEY] != 0 and not is_raised(i, p, home, stage):
@@ -112,7 +112,7 @@ def stays(i: Ints, f: Floats, p: Ints, home: int, stage: int, partial: int, row:
     kind = p[stage + S_KIND]
     if kind == COUNTED:
         return stays_counted(i, f, p, home, stage, partial, row)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         other = partial + p[p[stage + S_PARTNER] + S_SLOT]
         if p[stage + S_IS_OR] and i[0, other + MARK] != NOTHING:
             return False  # the other side came first
@@ -169,9 +169,9 @@ def accept(i: Ints, p: Ints, home: int, stage: int, partial: int, time_ms: int) 
         wait_from(i, p, home, stage, time_ms)
         return
     partner = p[stage + S_PARTNER]
-    if kind == LOGICAL and not p[stage + S_IS_OR]:
-        if not lets_pass(i, p, home, partner, partial):
-            return
+    is_and = kind == LOGICAL and not p[stage + S_IS_OR]
+    if is_and and not lets_pass(i, p, home, partner, partial):
+        return
     i[0, partial + TIME] = time_ms
     go_on(i, p, home, stage, partial)
     begin_next(i, p, home, stage)

@@ -107,7 +107,7 @@ def wait_from(i: Ints, p: Ints, home: int, stage: int, from_ms: int) -> None:
 def add(i: Ints, p: Ints, home: int, stage: int, partial: int) -> bool:
     """A partial match waits at a stage; whether the next one may take over at once."""
     kind, state = p[stage + S_KIND], state_of(p, home, stage)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         if kind == LOGICAL or not i[0, state + IS_OVER]:
             add_logical(i, p, home, stage, partial)
         return False
@@ -120,9 +120,9 @@ def add(i: Ints, p: Ints, home: int, stage: int, partial: int) -> bool:
         and p[stage + S_LEAST] == 0
         and i[0, partial + p[stage + S_SLOT] + MARK] == NOTHING
     )
-    if not (is_complete and p[stage + S_NEXT] == 0):
-        if not (is_sequence(p, stage) and i[0, state + FRESH + LINKS]):
-            link_by_age(i, state + FRESH, partial)
+    is_first = not (is_sequence(p, stage) and i[0, state + FRESH + LINKS])
+    if is_first and not (is_complete and p[stage + S_NEXT] == 0):
+        link_by_age(i, state + FRESH, partial)
     return is_complete
 
 
@@ -168,7 +168,7 @@ def add_copy(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
     if kind == ABSENT_SIDE and i[0, partial + slot + MARK] != NOTHING:
         i[0, copy + TIME] = i[0, partial + slot + FIRST_MS]
     link_in(i, state_of(p, home, stage) + FRESH, copy, 0)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         link_in(i, state_of(p, home, p[stage + S_PARTNER]) + FRESH, copy, 0)
     let_go(i, p, p[stage + S_MATCH], copy)
 
@@ -217,7 +217,7 @@ def begin(i: Ints, p: Ints, home: int, stage: int) -> None:
         return
     following, state = p[stage + S_NEXT], state_of(p, home, stage)
     kind = PLAIN_STAGE if following == 0 else p[following + S_KIND]
-    before_absence = kind == ABSENT or kind == ABSENT_SIDE
+    before_absence = kind in (ABSENT, ABSENT_SIDE)
     repeats = p[stage + S_AGAIN] != 0 or (is_sequence(p, stage) and before_absence)
     if repeats or not i[0, state + HAS_BEGUN]:
         i[0, state + HAS_BEGUN] = 1
@@ -232,7 +232,7 @@ def update(i: Ints, p: Ints, home: int, stage: int) -> None:
         i[0, state + BEGINS_NEXT] = 0
         begin(i, p, home, stage)
     settle(i, p, stage, state)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         partner = p[stage + S_PARTNER]
         settle(i, p, partner, state_of(p, home, partner))
 
@@ -241,7 +241,7 @@ def update(i: Ints, p: Ints, home: int, stage: int) -> None:
 def reset(i: Ints, p: Ints, home: int, stage: int) -> None:
     """A sequence goes on: what waits here was not continued by the latest row."""
     kind, state, match = p[stage + S_KIND], state_of(p, home, stage), p[stage + S_MATCH]
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         other = state_of(p, home, p[stage + S_PARTNER])
         if not p[stage + S_IS_OR] and i[0, state + LINKS] != i[0, other + LINKS]:
             return
