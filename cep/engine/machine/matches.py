@@ -11,7 +11,7 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.expressions import Names, column_key, word_of
 from cep.engine.machine.kernels import match_words as words
 from cep.engine.machine.kernels.match_words import COLLECTED_ROWS, MATCH_STATE, NEVER, SLOT_VALUES
-from cep.engine.machine.kernels.steps import MATCH, MATCH_SPLIT
+from cep.engine.machine.kernels.steps import INSERT, MATCH, MATCH_PARTS, PROJECT
 from cep.engine.machine.kernels.words import CURRENT, VALUES
 from cep.engine.machine.program import Builder, StreamNode, Unsupported
 from cep.plan.expressions import (
@@ -120,11 +120,10 @@ class Matched:
     """A match as it is written down: the words of partial matches, then the stages."""
 
     def __init__(self, builder: Builder, match: Match, used: list[Expression]) -> None:
-        if match.expired is not None:
-            raise Unsupported("partial matches that go to a stream when they expire")
         self.builder = builder
         self.match = match
-        self._expressions = [*used, *self._conditions()]
+        reported = () if match.expired is None else match.expired.projection
+        self._expressions = [*used, *self._conditions(), *(value for _, value in reported)]
         self.slots = self._slots()
         self.words = self.slots[-1].at + self.slots[-1].words
         self._stages: dict[int, int] = {}
@@ -158,6 +157,12 @@ class Matched:
             at += slot.words
         return slots
 
+    @property
+    def room(self) -> int:
+        """The least words of the rows that it makes."""
+        expired = self.match.expired
+        return self.words + (0 if expired is None else len(expired.projection))
+
     def names(self) -> Names:
         """What expressions call the words of a partial match."""
         columns: dict[tuple[int, ...], tuple[str, int]] = {}
@@ -185,7 +190,8 @@ class Matched:
         """Write the stages, and have the match read its streams. What is complete goes to the node
         `following`, with `wider` words."""
         builder, rank = self.builder, place.rank
-        behind = builder.node(MATCH_SPLIT, following, wider, wider, 0, rank)
+        reports = self._reports(place, wider)
+        behind = builder.node(MATCH_PARTS, following, wider, wider, 0, rank, reports)
         self.block = builder.block([0] * words.MATCH)
 
         def node(width: int, *more: int) -> int:
@@ -193,7 +199,7 @@ class Matched:
 
         wiring = Wiring(self, place, node)
         segment = wiring.whole()
-        self._write(place, segment, wiring)
+        self._write(place, segment, wiring, node(VALUES, 0, 0, 0) if reports else 0)
         by_stream: dict[str, list[int]] = {}
         for stage in segment.stages:
             stream = self.match.states[wiring.slots[stage]].input.stream
@@ -205,19 +211,34 @@ class Matched:
             stream_node.readers.append(node(stream_node.width, len(stages), readers, singly))
         place.starts.append(node(VALUES, 0, 0, 0))
 
-    def _write(self, place: Place, segment: Segment, wiring: Wiring) -> None:
+    def _reports(self, place: Place, wider: int) -> int:
+        """The node of partial matches that ran out of time; 0 where nobody wants them."""
+        builder, expired = self.builder, self.match.expired
+        if expired is None:
+            return 0
+        target, writer = builder.streams[expired.stream], builder.writer(self.names())
+        codes = [builder.code(writer.value(value)) for _, value in expired.projection]
+        insert = builder.node(
+            INSERT, target.node, wider, target.width, 0, place.rank,
+            self.words, len(codes), int(place.leaves(expired.stream)),
+        )  # fmt: skip
+        return builder.node(
+            PROJECT, insert, wider, wider, 0, 1, len(codes), self.words, 0, 0, *codes
+        )
+
+    def _write(self, place: Place, segment: Segment, wiring: Wiring, expiry: int) -> None:
         builder, match, stages = self.builder, self.match, segment.stages
         empty = [NEVER, CURRENT, *(word for slot in self.slots for word in slot.empty())]
         assert len(empty) == self.words
-        copies = 3 + sum(isinstance(one, CountState) for one in wiring.states)
+        copies = 4 + sum(isinstance(one, CountState) for one in wiring.states)
         links = 4 * len(stages) + 8
         need = copies * (1 << max(2, self.words.bit_length())) + links * (LINK_SIZE + INDEX_SIZE)
-        timers = 4 * wiring.timed
+        timers = 4 * wiring.timed + (expiry != 0)
         builder.patch(
             self.block, self.words, builder.block(empty), len(stages), builder.block(stages),
             int(match.kind == "sequence"), place.home.take(MATCH_STATE),
             builder.cell(match.partials_max), builder.counter(place.part, Reason.BOUND),
-            need, timers,
+            need, timers, expiry,
         )  # fmt: skip
 
 

@@ -36,6 +36,8 @@ class Drawn:
         if self.held and self.held[0] not in self.counted and pick.random() < 0.3:
             values.append(f"sum({self.held[0]}.price) as total")
         last = pick.choice(["", "", "", " limit 1", " having v0 is null", " order by v0 desc"])
+        if pick.random() < 0.2 and self.held and not self.counted:
+            bound += "@expired(stream='Gone')\n"
         query = f"from {root}{within}\n  select {', '.join(values)}{last} insert into Out;\n"
         return f"{bound}{query}"
 

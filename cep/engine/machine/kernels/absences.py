@@ -103,7 +103,7 @@ def fire_absent(i: Ints, p: Ints, home: int, stage: int, due_ms: int) -> None:
         after, partial = i[0, link + AFTER], i[0, link + HELD]
         at = i[0, partial + TIME]
         if is_over(i, p, stage, partial, due_ms):
-            expired(i, p, stage, partial)
+            expired(i, p, home, stage, partial, due_ms)
             restart = p[stage + S_RESTART]
             if restart != 0 and restart != stage:
                 start_again(i, p, home, restart, partial, due_ms)
@@ -178,7 +178,7 @@ def find_ready(i: Ints, p: Ints, home: int, stage: int, due_ms: int) -> None:
         from_ms = i[0, (slot + FIRST_MS) if i[0, slot + MARK] != NOTHING else (partial + TIME)]
         is_waiting = False
         if is_over(i, p, stage, partial, due_ms):
-            expired(i, p, stage, partial)
+            expired(i, p, home, stage, partial, due_ms)
             hold(i, partial)
             if last != 0:
                 let_go(i, p, match, last)

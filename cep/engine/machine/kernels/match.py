@@ -8,12 +8,14 @@ from cep.engine.machine.kernels.absences import fire
 from cep.engine.machine.kernels.match_words import (
     ABSENT,
     ABSENT_SIDE,
+    AWAITS_EXPIRY,
     DONE,
     FIRST_MS,
     FRESH,
     HAS_LATEST,
     LATEST_MS,
     M_DROPPED,
+    M_EXPIRY,
     M_IS_SEQUENCE,
     M_MOST,
     M_NEED,
@@ -27,8 +29,10 @@ from cep.engine.machine.kernels.match_words import (
     MATCH_READER_LIST,
     MATCH_READERS,
     MATCH_SINGLY,
+    OVERDUE,
     PASSED,
     PENDING,
+    REPORTED,
     S_FOR,
     S_IS_START,
     S_KIND,
@@ -44,8 +48,9 @@ from cep.engine.machine.kernels.stages import (
     update,
     wait_from,
 )
-from cep.engine.machine.kernels.timers import timer_room
+from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
 from cep.engine.machine.kernels.waiting import (
+    AFTER,
     FIRST_LINK,
     HELD,
     LAST_LINK,
@@ -55,9 +60,11 @@ from cep.engine.machine.kernels.waiting import (
     is_older,
     let_go,
     link_out,
+    over_at,
     take_out,
 )
 from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
     BREAK,
     CHUNK,
     COUNT,
@@ -69,6 +76,7 @@ from cep.engine.machine.kernels.words import (
     NODE,
     NOW,
     PLACE,
+    RANK,
     START,
     TIME,
     TOP,
@@ -83,11 +91,15 @@ from cep.engine.machine.kernels.work import (
     frame_room,
     hand_on,
     made,
+    pop,
     push,
     row_at,
     top_frame,
     work_room,
 )
+
+PARTS_REPORTS = ARGUMENTS
+"""The node of rows that ran out of time, where these are wanted."""
 
 
 @inner
@@ -98,7 +110,8 @@ def match_room(i: Ints, p: Ints, node: int, home: int) -> bool:
     for number in range(p[match + M_STAGES]):
         state = state_of(p, home, p[p[match + M_STAGE_LIST] + number])
         count += i[0, state + PENDING + LINKS] + i[0, state + FRESH + LINKS]
-    if not work_room(i, count * p[node + WIDER]):
+    rows = 2 * count if p[match + M_EXPIRY] != 0 else count
+    if not work_room(i, rows * p[node + WIDER]):
         return False
     if p[match + M_TIMERS] and not timer_room(i, count * p[match + M_TIMERS]):
         return False
@@ -119,7 +132,8 @@ def step_match(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if i[0, frame + COUNT] == START:
             start(i, p, p[node + MATCH_OF], home, i[0, NOW])
         else:
-            fire(i, p, home, p[node + MATCH_READERS], i[0, frame + CHUNK])
+            tell_due(i, p, node, home, i[0, frame + CHUNK])
+            put_overdue(i, p, frame, p[node + MATCH_OF], home)
             put_done(i, p, frame, p[node + MATCH_OF], home, True)
     else:
         while i[0, frame + CURSOR] < i[0, frame + COUNT]:
@@ -130,6 +144,41 @@ def step_match(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             i[0, frame + CURSOR] += 1
     hand_on(i, frame, p[node + NEXT])
     return True
+
+
+@inner
+def tell_due(i: Ints, p: Ints, node: int, home: int, due_ms: int) -> None:
+    """A timer has fired: of an absence, or by which those are looked for that ran out of time."""
+    match = p[node + MATCH_OF]
+    if p[node + MATCH_READERS] != 0:
+        fire(i, p, home, p[node + MATCH_READERS], due_ms)
+        return
+    i[0, home + p[match + M_STATE] + AWAITS_EXPIRY] = 0
+    for number in range(p[match + M_STAGES]):
+        expire(i, p, home, p[p[match + M_STAGE_LIST] + number], due_ms, True)
+    await_expiry(i, p, match, home)
+
+
+@inner
+def await_expiry(i: Ints, p: Ints, match: int, home: int) -> None:
+    """Where partial matches that run out of time are wanted, they are looked for when they do."""
+    state, node = home + p[match + M_STATE], p[match + M_EXPIRY]
+    if node == 0 or i[0, state + AWAITS_EXPIRY]:
+        return
+    due_ms = NULL
+    for number in range(p[match + M_STAGES]):
+        stage = p[p[match + M_STAGE_LIST] + number]
+        for queue in range(2):
+            waits = state_of(p, home, stage) + (PENDING if queue == 0 else FRESH)
+            link = i[0, waits + FIRST_LINK]
+            while link != 0:
+                over_ms = over_at(i, p, stage, i[0, link + HELD])
+                if over_ms != NULL and (due_ms == NULL or over_ms < due_ms):
+                    due_ms = over_ms
+                link = i[0, link + AFTER]
+    if due_ms != NULL:
+        i[0, state + AWAITS_EXPIRY] = 1
+        set_timer(i, due_ms, p[node + RANK], i[0, home], next_turn(i), node, home)
 
 
 @inner
@@ -170,7 +219,9 @@ def move_on(i: Ints, f: Floats, p: Ints, frame: int, home: int, row: int) -> Non
     for reader in range(count):
         offer(i, f, p, home, p[readers + reader], row)
         put_done(i, p, frame, match, home, p[node + MATCH_SINGLY] != 0)
+    put_overdue(i, p, frame, match, home)
     bound(i, p, match, home)
+    await_expiry(i, p, match, home)
 
 
 @inner
@@ -188,20 +239,32 @@ def forget_for_late(i: Ints, p: Ints, match: int, home: int, time_ms: int) -> No
 @inner
 def put_done(i: Ints, p: Ints, frame: int, match: int, home: int, singly: bool) -> None:
     """What is complete becomes rows: of one chunk, or each of its own."""
-    done, words = home + p[match + M_STATE] + DONE, p[match + M_WORDS]
-    breaks = BREAK
+    done, kind = home + p[match + M_STATE] + DONE, CURRENT | BREAK
     while i[0, done + FIRST_LINK] != 0:
-        link = i[0, done + FIRST_LINK]
-        partial = i[0, link + HELD]
-        row = made(i, frame, p[i[0, frame + NODE] + WIDER])
-        copied(i, partial, row, words)
-        i[0, row + KIND] = CURRENT | breaks
-        for number in range(p[match + M_STAGES]):
-            slot = row + p[p[p[match + M_STAGE_LIST] + number] + S_SLOT]
-            if i[0, slot + MARK] == PASSED:
-                i[0, slot + FIRST_MS] = NULL
-        breaks = BREAK if singly else 0
-        link_out(i, p, match, done, link)
+        put_row(i, p, frame, match, done, kind)
+        kind = CURRENT | (BREAK if singly else 0)
+
+
+@inner
+def put_overdue(i: Ints, p: Ints, frame: int, match: int, home: int) -> None:
+    """What ran out of time becomes rows, each of a chunk of its own."""
+    overdue = home + p[match + M_STATE] + OVERDUE
+    while i[0, overdue + FIRST_LINK] != 0:
+        put_row(i, p, frame, match, overdue, CURRENT | BREAK | REPORTED)
+
+
+@inner
+def put_row(i: Ints, p: Ints, frame: int, match: int, queue: int, kind: int) -> None:
+    """The first of a queue becomes a row."""
+    link = i[0, queue + FIRST_LINK]
+    row = made(i, frame, p[i[0, frame + NODE] + WIDER])
+    copied(i, i[0, link + HELD], row, p[match + M_WORDS])
+    i[0, row + KIND] = kind
+    for number in range(p[match + M_STAGES]):
+        slot = row + p[p[p[match + M_STAGE_LIST] + number] + S_SLOT]
+        if i[0, slot + MARK] == PASSED:
+            i[0, slot + FIRST_MS] = NULL
+    link_out(i, p, match, queue, link)
 
 
 @inner
@@ -267,26 +330,49 @@ def drop(i: Ints, p: Ints, match: int, home: int, oldest: int) -> None:
 
 
 @inner
-def step_split(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """Hand on chunk by chunk what a step has made at once: each is done before the next."""
-    node = i[0, frame + NODE]
+def kind_at(i: Ints, p: Ints, frame: int, place: int) -> int:
+    """The kind of a row of a frame."""
+    return i[0, row_at(i, i[0, frame + CHUNK] + place * p[i[0, frame + NODE] + WIDTH]) + KIND]
+
+
+@inner
+def next_of(i: Ints, p: Ints, frame: int, place: int, reported: bool) -> int:
+    """The place of the next row that is to be reported, or that is not; the number of rows if there
+    is none."""
+    while place < i[0, frame + COUNT]:
+        if (kind_at(i, p, frame, place) & REPORTED != 0) == reported:
+            return place
+        place += 1
+    return place
+
+
+@inner
+def step_parts(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Hand on chunk by chunk what a match has made, each done before the next: first what ran out
+    of time, to where that is wanted, then what is complete.
+    """
     if not frame_room(i, 1):
         return False
     frame = top_frame(i)
-    width, first, count = p[node + WIDTH], i[0, frame + CURSOR], i[0, frame + COUNT]
-    chunk = i[0, frame + CHUNK]
-    row = row_at(i, chunk + first * width)
-    i[0, row + KIND] &= BREAK - 1
-    last = first + 1
-    while last < count and not i[0, row_at(i, chunk + last * width) + KIND] & BREAK:
-        last += 1
-    if last == count:
-        i[0, frame + CHUNK] = chunk + first * width
-        i[0, frame + COUNT] = last - first
-        i[0, frame + NODE] = p[node + NEXT]
-        i[0, frame + CURSOR] = 0
-        return True
-    i[0, frame + CURSOR] = last
-    place = i[0, frame + PLACE]
-    push(i, p[node + NEXT], place, chunk + first * width, last - first, i[0, WORK_TOP])
+    node, count, cursor = i[0, frame + NODE], i[0, frame + COUNT], i[0, frame + CURSOR]
+    width, place = p[node + WIDTH], i[0, frame + PLACE]
+    following, first, last = p[node + PARTS_REPORTS], count, count
+    if following != 0 and 0 < cursor <= count:  # the latest report has been taken
+        i[0, row_at(i, i[0, frame + CHUNK] + (cursor - 1) * width) + KIND] = REPORTED | BREAK
+    if following != 0 and cursor < count:
+        first = next_of(i, p, frame, cursor, True)
+        last = min(first + 1, count)
+        i[0, frame + CURSOR] = last if first < count else count
+    if first == count:
+        following, first = p[node + NEXT], next_of(i, p, frame, max(cursor - count, 0), False)
+        if first == count:
+            pop(i, frame)
+            return True
+        last = first + 1
+        while last < count and not kind_at(i, p, frame, last) & BREAK:
+            last += 1
+        i[0, frame + CURSOR] = count + last
+    chunk = i[0, frame + CHUNK] + first * width
+    i[0, row_at(i, chunk) + KIND] = CURRENT
+    push(i, following, place, chunk, last - first, i[0, WORK_TOP])
     return True

@@ -1,7 +1,7 @@
 """What the words of a pattern or sequence mean: of the program, of a home, of a partial match.
 
-A *partial match* has the words of the row that it becomes: its time, its kind (EXPIRED once it ran
-out of time), then its slots, in order. In front of them stands how often it is held: it is given
+A *partial match* has the words of the row that it becomes: its time, its kind, then its slots, in
+order. In front of them stands how often it is held: it is given
 back when nothing holds it. A *stage* is a state of the text at which partial matches wait.
 """
 
@@ -11,6 +11,10 @@ from cep.engine.machine.kernels.words import ARGUMENTS, INDEX
 
 NEVER = -1
 """The time of a partial match that holds no row yet, and of a slot without its event."""
+HAS_EXPIRED, IS_DONE = 1, 2
+"""Bits of the kind of a partial match: it ran out of time; it has matched, or is over."""
+REPORTED = 16
+"""Set in the kind of a row of a partial match that ran out of time."""
 REFS = -1
 """How often a partial match is held."""
 
@@ -31,11 +35,15 @@ MATCH_OF, MATCH_READERS, MATCH_READER_LIST, MATCH_SINGLY = (
 # place of its state in a home; how many partial matches there may be (a cell), and where those are
 # counted that gave way; how much each one may need at most, in words and in timers.
 M_WORDS, M_TEMPLATE, M_STAGES, M_STAGE_LIST, M_IS_SEQUENCE, M_STATE = 0, 1, 2, 3, 4, 5
-M_MOST, M_DROPPED, M_NEED, M_TIMERS, MATCH = 6, 7, 8, 9, 10
+M_MOST, M_DROPPED, M_NEED, M_TIMERS = 6, 7, 8, 9
+# The node of the timer by which those are looked for that ran out of time, where they are wanted.
+M_EXPIRY, MATCH = 10, 11
 
 # The state of a match: when the latest row was, whether there was one, whether one is complete,
 # what is complete and what goes on now that time has passed (queues).
-LATEST_MS, HAS_LATEST, SIGNAL, DONE, READY, MATCH_STATE = 0, 1, 2, 3, 6, 9
+LATEST_MS, HAS_LATEST, SIGNAL, DONE, READY = 0, 1, 2, 3, 6
+# Copies of those that ran out of time (a queue); whether the timer for such is set.
+OVERDUE, AWAITS_EXPIRY, MATCH_STATE = 9, 12, 13
 
 # A stage: what kind, its match, the place of its state in a home.
 S_KIND, S_MATCH, S_STATE = 0, 1, 2

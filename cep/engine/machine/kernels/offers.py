@@ -17,6 +17,7 @@ from cep.engine.machine.kernels.match_words import (
     DONE,
     FIRST_MS,
     HAS_ROW,
+    IS_DONE,
     IS_OVER,
     LOGICAL,
     M_STATE,
@@ -75,7 +76,7 @@ from cep.engine.machine.kernels.waiting import (
     link_of,
     take_out,
 )
-from cep.engine.machine.kernels.words import TIME, VALUES, WORK_TOP, Floats, Ints
+from cep.engine.machine.kernels.words import KIND, TIME, VALUES, WORK_TOP, Floats, Ints
 from cep.engine.machine.kernels.work import copied, row_at
 
 
@@ -164,6 +165,7 @@ def accept(i: Ints, p: Ints, home: int, stage: int, partial: int, time_ms: int) 
     kind = p[stage + S_KIND]
     if kind == ABSENT:
         i[0, partial + TIME] = time_ms
+        i[0, partial + KIND] |= IS_DONE
         if p[stage + S_IS_START] and p[stage + S_AGAIN] == stage:
             add_copy(i, p, home, stage, partial)
         wait_from(i, p, home, stage, time_ms)

@@ -16,14 +16,18 @@ from cep.engine.machine.kernels.match_words import (
     FIRST_MS,
     FRESH,
     HAS_BEGUN,
+    HAS_EXPIRED,
     HAS_ROW,
+    IS_DONE,
     IS_MIXED,
     IS_OVER,
     LOGICAL,
+    M_EXPIRY,
     M_IS_SEQUENCE,
     M_STATE,
     MARK,
     NOTHING,
+    OVERDUE,
     PENDING,
     PLAIN_STAGE,
     S_AGAIN,
@@ -52,6 +56,7 @@ from cep.engine.machine.kernels.waiting import (
     HELD,
     LINKS,
     branch,
+    copied_whole,
     emptied,
     hold,
     is_over,
@@ -63,7 +68,7 @@ from cep.engine.machine.kernels.waiting import (
     settle,
     take_out,
 )
-from cep.engine.machine.kernels.words import EXPIRED, KIND, RANK, TIME, Ints
+from cep.engine.machine.kernels.words import KIND, RANK, TIME, Ints
 
 
 @inline
@@ -180,6 +185,7 @@ def arrive(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
     while at != 0 and add(i, p, home, at, partial):
         passed += 1
         if p[at + S_NEXT] == 0:
+            i[0, partial + KIND] |= IS_DONE
             raise_signal(i, p, home, at, 1)
         at = p[at + S_NEXT]
     while passed > 0:
@@ -195,6 +201,7 @@ def arrive(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
 def go_on(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
     """A stage is complete: on to the next, and round again with `every`."""
     if p[stage + S_NEXT] == 0:
+        i[0, partial + KIND] |= IS_DONE
         raise_signal(i, p, home, stage, 1)
     else:
         arrive(i, p, home, p[stage + S_NEXT], partial)
@@ -268,7 +275,7 @@ def is_taken(i: Ints, p: Ints, stage: int, partial: int) -> bool:
 
 
 @inner
-def expired(i: Ints, p: Ints, stage: int, partial: int) -> bool:
+def expired(i: Ints, p: Ints, home: int, stage: int, partial: int, now_ms: int) -> bool:
     """Say that a partial match ran out of time; whether an `every` starts with it again."""
     has_repeated = False
     if p[stage + S_KIND] == COUNTED:
@@ -278,8 +285,14 @@ def expired(i: Ints, p: Ints, stage: int, partial: int) -> bool:
             slot = partial + p[stage + S_SLOT]
             i[0, slot + MARK] = HAS_ROW
             has_repeated = i[0, slot + COLLECTED] >= p[stage + S_LEAST]
-    was_expired = i[0, partial + KIND] == EXPIRED
-    i[0, partial + KIND] = EXPIRED
+    was_expired = i[0, partial + KIND] & HAS_EXPIRED != 0
+    i[0, partial + KIND] |= HAS_EXPIRED
+    match = p[stage + S_MATCH]
+    if p[match + M_EXPIRY] != 0 and not was_expired and not i[0, partial + KIND] & IS_DONE:
+        copy = copied_whole(i, p, match, partial)
+        i[0, copy + TIME] = now_ms
+        link_in(i, home + p[match + M_STATE] + OVERDUE, copy, 0)
+        let_go(i, p, match, copy)
     return not (was_expired or has_repeated)
 
 
@@ -296,7 +309,7 @@ def expire(i: Ints, p: Ints, home: int, stage: int, now_ms: int, thorough: bool)
         while link != 0:
             after, partial = i[0, link + AFTER], i[0, link + HELD]
             if is_over(i, p, stage, partial, now_ms):
-                if expired(i, p, stage, partial):
+                if expired(i, p, home, stage, partial, now_ms):
                     hold(i, partial)
                     if last != 0:
                         let_go(i, p, match, last)

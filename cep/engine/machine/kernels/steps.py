@@ -5,7 +5,7 @@ from __future__ import annotations
 from cep.engine.jit import inner
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.groups import step_group
-from cep.engine.machine.kernels.match import step_match, step_split
+from cep.engine.machine.kernels.match import step_match, step_parts
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.streams import (
     step_enter,
@@ -19,7 +19,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
 (STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
  TO_ALL) = range(1, 14)
-(MATCH, MATCH_SPLIT) = range(140, 142)
+(MATCH, MATCH_PARTS) = range(140, 142)
 
 
 @inner
@@ -52,6 +52,6 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_route(i, f, p, frame)
     if op == MATCH:
         return step_match(i, f, p, frame)
-    if op == MATCH_SPLIT:
-        return step_split(i, f, p, frame)
+    if op == MATCH_PARTS:
+        return step_parts(i, f, p, frame)
     return step_to_all(i, f, p, frame)

@@ -79,6 +79,17 @@ def branch(i: Ints, p: Ints, stage: int, partial: int) -> int:
 
 
 @inner
+def copied_whole(i: Ints, p: Ints, match: int, partial: int) -> int:
+    """A copy of a partial match as it is, held once."""
+    words = p[match + M_WORDS]
+    made = allocate(i, words + 1) - REFS
+    for word in range(words):
+        i[0, made + word] = i[0, partial + word]
+    i[0, made + REFS] = 1
+    return made
+
+
+@inner
 def link_in(i: Ints, queue: int, partial: int, after: int) -> None:
     """Have a partial match wait in front of a link; 0: behind all."""
     link = allocate(i, LINK)
@@ -254,6 +265,19 @@ def is_over_in(i: Ints, p: Ints, stage: int, partial: int, below: int, now_ms: i
         if first_ms != NULL and now_ms - first_ms > i[0, p[limit]]:
             return True
     return False
+
+
+@inner
+def over_at(i: Ints, p: Ints, stage: int, partial: int) -> int:
+    """The first time at which a partial match is too old at a stage; NULL before its first row."""
+    found = NULL
+    for number in range(p[stage + S_LIMITS]):
+        limit = p[stage + S_LIMIT_LIST] + 2 * number
+        slot = partial + p[limit + 1]
+        if i[0, slot + MARK] == HAS_ROW and i[0, slot + FIRST_MS] != NULL:
+            over_ms = i[0, slot + FIRST_MS] + i[0, p[limit]] + 1
+            found = over_ms if found == NULL else min(found, over_ms)
+    return found
 
 
 @inline
