@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from collections.abc import Sequence as Many
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from cep.clocks import Mode
+from cep.engine.machine import library
 from cep.engine.machine.build import build
 from cep.engine.machine.program import Program, Unsupported
 from cep.engine.stage_run import CompiledStage, compile_stage, stream_ids
@@ -59,7 +61,7 @@ class Compiled:
         wide: bool = False,
         apart: bool = False,
         lived: bool = False,
-        machine: Machine = "never",
+        machine: Machine = "needed",
     ) -> None:
         plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
         self.plan = plan
@@ -71,13 +73,12 @@ class Compiled:
         self._interpreted = frozenset(interpreted)
         self.stages = Stages.of(plan, interpreted, apart=apart, lived=lived)
         self._is_lived = lived
-        self.why_no_program = ""
-        self._is_machine = machine
+        self._machine = machine
+        self.program: Program | None = None
+        self.why_not_whole = ""
         self.ids = stream_ids(self.stages)
         self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
         literals = Strings((*seed.strings, *plan.keys))
-        is_wanted = machine == "always" or (machine == "needed" and self.stages.has_interpreter)
-        self.program = self._whole(literals) if is_wanted else None
         self.compiled: dict[int, CompiledStage] = {
             stage: compile_stage(
                 self.stages,
@@ -90,23 +91,9 @@ class Compiled:
                 waits,
             )
             for stage in self.stages.used()
-            if stage != INTERPRETED and self.program is None
+            if stage != INTERPRETED
         }
         self.literals = tuple(literals.values)
-
-    def _whole(self, literals: Strings) -> Program | None:
-        """All of the rules as one program; None where it cannot be."""
-        if self._interpreted or self._is_apart or self._is_lived:
-            return None
-        stages = self.stages.as_whole()
-        ids = stream_ids(stages)
-        try:
-            program = build(self.plan, ids, stages.row_widths, self.outputs, literals.code)
-        except Unsupported as why:
-            self.why_no_program = str(why)
-            return None
-        self.stages, self.ids = stages, ids
-        return program
 
     @cached_property
     def in_parts(self) -> Compiled:
@@ -116,11 +103,53 @@ class Compiled:
         return self._again(apart=True)
 
     def in_mode(self, mode: Mode) -> Compiled:
-        """The same rules for records of a mode; PlacementError where they can't be."""
+        """The same rules for records of a mode; PlacementError where they can't be.
+
+        Of sorted ones it is one program that runs all, where that is wanted, can be, and its
+        library is compiled.
+        """
+        if self.program is not None:
+            return self
+        if mode == "sorted" and self._wants_program and self.whole is not None:
+            return self.whole
+        return self.in_stages(mode)
+
+    def in_stages(self, mode: Mode) -> Compiled:
+        """The same, never as one program."""
         has_one_clock = mode == "sorted" or bool(self.plan.compat)
-        is_mixed = bool(self.stages.mixed) or self.program is not None
-        is_for_all = self._is_lived or self._is_apart or not is_mixed
+        is_for_all = self._is_lived or self._is_apart or not self.stages.mixed
         return self if has_one_clock or is_for_all else self._lived
+
+    @property
+    def _wants_program(self) -> bool:
+        return self._machine == "always" or (self.needs_program and library.CODE.is_there(0))
+
+    @property
+    def needs_program(self) -> bool:
+        """Whether sorted records run as one program once its library is compiled."""
+        if self._interpreted or self._is_apart or self._is_lived or self.wide:
+            return False
+        return self._machine == "needed" and self.jit and self.stages.has_interpreter
+
+    @cached_property
+    def whole(self) -> Compiled | None:
+        """The rules as one program; None where `why_not_whole` says why there is none."""
+        if self.program is not None:
+            return self
+        found = copy(self)
+        found.stages = self.stages.as_whole()
+        found.ids = stream_ids(found.stages)
+        found.compiled = {}
+        literals = Strings(self.literals)
+        try:
+            found.program = build(
+                self.plan, found.ids, found.stages.row_widths, self.outputs, literals.code
+            )
+        except Unsupported as why:
+            self.why_not_whole = str(why)
+            return None
+        found.literals = tuple(literals.values)
+        return found
 
     @cached_property
     def _lived(self) -> Compiled:
@@ -148,8 +177,8 @@ class Compiled:
     def fingerprint(self) -> str:
         """Identifies what a snapshot's arrays mean."""
         interpreted = sorted(self.stages.placement.interpreted)
-        program = "" if self.program is None else repr(self.program.words.tolist())
-        text = program + self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
+        text = "" if self.program is None else repr(self.program)
+        text += self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def start(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:
@@ -157,6 +186,10 @@ class Compiled:
 
         `mode` says what its records are.
         """
+        return self.in_mode(mode).begun(keys, mode)
+
+    def begun(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:
+        """A run of exactly these rules, which are those of the mode."""
         from cep.engine.native import Run  # which is of rules
 
-        return Run(self.in_mode(mode), keys, mode)
+        return Run(self, keys, mode)

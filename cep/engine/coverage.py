@@ -49,7 +49,7 @@ class Coverage:
 
     def why_not_watched(self, event: Event) -> str | None:
         """Why an event's condition is not compiled; None when it is."""
-        return next(_expression_reasons(event.condition), None)
+        return next(expression_reasons(event.condition), None)
 
     def _reasons(self, query: Query) -> Iterator[str]:
         if is_condition(query):
@@ -104,7 +104,7 @@ def _reasons(query: Query) -> Iterator[str]:
         yield "it orders or limits its output"
     yield from _aggregate_reasons(query.aggregates)
     for expression in _expressions(query):
-        yield from _expression_reasons(expression)
+        yield from expression_reasons(expression)
 
 
 def _source_reasons(query: Query) -> Iterator[str]:
@@ -164,7 +164,8 @@ def _expressions(query: Query) -> Iterator[Expression]:
         yield query.having
 
 
-def _expression_reasons(expression: Expression) -> Iterator[str]:
+def expression_reasons(expression: Expression) -> Iterator[str]:
+    """Why an expression is not compiled, if it is not."""
     for node in walk(expression):
         match node:
             case InTable():

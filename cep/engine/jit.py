@@ -91,12 +91,12 @@ def _compiled(function: F, **options: bool) -> F:
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder())
     try:
-        return _without_literals(numba.njit(error_model="numpy", **options)(function))
+        return without_literals(numba.njit(error_model="numpy", **options)(function))
     finally:
         numba.config.CACHE_DIR = previous
 
 
-def _without_literals(kernel: Any) -> Any:
+def without_literals(kernel: Any) -> Any:
     """The kernel, compiled once and not once more for every constant a caller passes."""
     template = kernel.get_call_template
 

@@ -25,6 +25,7 @@ from numba.core.registry import cpu_target
 from cep.engine.encode import InputRows
 from cep.engine.generated import PREFIX, imported, plans_folder
 from cep.engine.kernels.state import State
+from cep.engine.machine.kernels.run import run
 from cep.engine.single import Entry
 from mt5bridge.file_lock import lock
 
@@ -124,6 +125,11 @@ def nothing() -> tuple[InputRows, State]:
 
 def _compile(kernel: Any) -> None:
     """Compile a kernel, or load it: for batches and for single rows."""
+    if kernel is run:
+        program, memory = np.zeros(SOME, np.int64), np.zeros((1, SOME), np.int64)
+        rows = np.zeros((SOME, SOME), np.int64)
+        run(0, 0, rows, rows.view(np.float64), memory, memory.view(np.float64), program)
+        return
     rows, state = nothing()
     kernel(0, 0, rows.ints, rows.floats, state)
     Entry(kernel, rows, state)

@@ -23,6 +23,8 @@ __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
 FORMAT = 6
 DIGEST_BYTES = 16
+MEMORY = "memory"
+"""The array of rules that run as one program."""
 
 
 class Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -72,7 +74,6 @@ def kernels_digest() -> str:
 
 def take(run: Run) -> bytes:
     """The state of a run between two records."""
-    states = {number: stage.state for number, stage in run.stages.items()}
     snapshot = Snapshot(
         FORMAT,
         run.rules.fingerprint + kernels_digest(),
@@ -82,11 +83,7 @@ def take(run: Run) -> bytes:
         run.handed_on,
         run.strings.values,
         run.decoder.key_codes,
-        {
-            f"{number}.{name}": Saved.of(getattr(state, name))
-            for number, state in states.items()
-            for name in _kept()
-        },
+        dict(_arrays(run)),
         None if run.interpreted is None else run.interpreted.snapshot(),
         run.clocks.mode,
         run.clocks.state(),
@@ -94,6 +91,15 @@ def take(run: Run) -> bytes:
     )
     data = msgspec.msgpack.encode(snapshot)
     return _digest(data) + data
+
+
+def _arrays(run: Run) -> Iterator[tuple[str, Saved]]:
+    if run.machine is not None:
+        yield MEMORY, Saved.of(run.machine.memory.saved())
+        return
+    for number, stage in run.stages.items():
+        for name in _kept():
+            yield f"{number}.{name}", Saved.of(getattr(stage.state, name))
 
 
 def _kept() -> Iterator[str]:
@@ -107,19 +113,26 @@ def _digest(data: bytes | memoryview) -> bytes:
 def restore(rules: Compiled, data: bytes) -> Run:
     """A run that goes on where the snapshot was taken. SnapshotError when it does not fit."""
     snapshot = _decoded(data)
-    rules = rules.in_mode(snapshot.mode)
-    if snapshot.fingerprint != rules.fingerprint + kernels_digest():
-        raise SnapshotError("the snapshot was taken with other rules or another version")
-    run = rules.start(mode=snapshot.mode)
+    run = _fitting(rules, snapshot).begun(mode=snapshot.mode)
     run.clocks.restore(snapshot.clocks)
     run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order, snapshot.handed_on)
-    for number, stage in run.stages.items():
+    if run.machine is not None:
+        run.machine.memory.restore(snapshot.arrays[MEMORY].array())
+    for number, stage in run.stages.items() if run.machine is None else ():
         own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}
         stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
     if run.interpreted is not None and snapshot.interpreted is not None:
         run.interpreted.restore(snapshot.interpreted)
     run.watermarks.restore(snapshot.watermarks)
     return run
+
+
+def _fitting(rules: Compiled, snapshot: Snapshot) -> Compiled:
+    """The rules as they ran: as one program or not. SnapshotError when it was other rules."""
+    whole = rules.whole if MEMORY in snapshot.arrays else rules.in_stages(snapshot.mode)
+    if whole is None or snapshot.fingerprint != whole.fingerprint + kernels_digest():
+        raise SnapshotError("the snapshot was taken with other rules or another version")
+    return whole
 
 
 def seed_of(data: bytes) -> Seed:

@@ -60,7 +60,7 @@ class Cron:
         start = datetime.fromtimestamp(time_ms // 1000 + 1, UTC)
         day, earliest = start.date(), (start.hour, start.minute, start.second)
         while day.year <= self.years[-1]:
-            if self._on(day):
+            if self.has_day(day):
                 found = self._time_of_day(earliest)
                 if found is not None:
                     moment = datetime(day.year, day.month, day.day, *found, tzinfo=UTC)
@@ -68,7 +68,8 @@ class Cron:
             day, earliest = self._following(day), (0, 0, 0)
         return None
 
-    def _on(self, day: date) -> bool:
+    def has_day(self, day: date) -> bool:
+        """Whether a day is one of the schedule."""
         return (
             day.month in self.months
             and day.year in self.years

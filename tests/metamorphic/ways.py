@@ -172,6 +172,28 @@ def native(case: Case) -> list[Line]:
     return [line for n, step in enumerate(case.steps) for line in _native(run, n, step)]
 
 
+def one_program(case: Case) -> list[Line]:
+    """As one program, in batches that end anywhere, saved and restored between some of them."""
+    rules = Compiled(case.plan, jit=False, machine="always")
+    if case.mode != "sorted" or rules.whole is None:
+        raise RefusedError(rules.why_not_whole or "one program has one clock")
+    random, lines = case.random, []
+    run = rules.start(mode="sorted")
+    most, share = random.choice((1, 2, 5, 1_000)), random.choice((0.0, 0.2, 1.0))
+    batch: list[tuple[int, Step]] = []
+    for n, step in enumerate(case.steps):
+        if is_record(step):
+            batch.append((n, step))
+        if batch and (not is_record(step) or len(batch) == most):
+            lines += _lines(run.feed(_encoded(run, batch)))
+            batch = []
+        if not is_record(step):
+            lines += _native(run, n, step)
+        if not batch and random.random() < share:
+            run = restore(rules, take(run))
+    return lines + _lines(run.feed(_encoded(run, batch))) if batch else lines
+
+
 def native_told_of_time(case: Case) -> list[Line]:
     """The same natively."""
     run, told = Compiled(case.plan, jit=False).start(mode=case.mode), _Passing(case)
@@ -376,6 +398,7 @@ COMPILED: dict[str, Way] = {
     "native": native,
     "native told of time": native_told_of_time,
     "batched": batched,
+    "one program": one_program,
     "partly interpreted": partly,
     "native restored": native_restored,
     "by key": by_key,

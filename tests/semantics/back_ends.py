@@ -49,11 +49,18 @@ def native(
     return [output for row in rows for output in run.push_row(*whole(plan, row)).dicts()]
 
 
+def one_program(plan: Plan, rows: Sequence[InputRow], mode: Mode = "sorted") -> list[OutputRow]:
+    """The native engine as one program, uncompiled, where there is one of the rules and mode."""
+    run = Compiled(plan, jit=False, machine="always").start(mode=mode)
+    return [output for row in rows for output in run.push_row(*whole(plan, row)).dicts()]
+
+
 BACK_ENDS: dict[str, BackEnd] = {
     "interpreter": interpreter,
     "naive": naive,
     "native-plain": partial(native, jit=False),
     "native": partial(native, jit=True),
+    "program": one_program,
 }
 
 NO_BATCHES = "it knows no batches of time"
@@ -82,5 +89,6 @@ DIFFERS: dict[str, dict[str, str]] = {
     },
     "native-plain": NATIVE_DIFFERS,
     "native": NATIVE_DIFFERS,
+    "program": NATIVE_DIFFERS,
 }
 """Cases that a back end does not answer as they say yet, and why."""

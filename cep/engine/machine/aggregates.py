@@ -23,7 +23,7 @@ from cep.engine.machine.kernels.collected import (
 from cep.engine.machine.kernels.groups import KEY, TAKES_MAX
 from cep.engine.machine.kernels.steps import GROUP
 from cep.engine.machine.program import Unsupported
-from cep.plan.expressions import Aggregate
+from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.aggregators.order_statistics import MIDDLE
 from cep.plan.functions.native import Cells, Extreme, Moments, Native, WholeTotal
@@ -60,6 +60,16 @@ class Aggregates:
     accumulators: list[Accumulator] = field(default_factory=list)
     values: list[tuple[int, int]] = field(default_factory=list)
 
+    @property
+    def _spread(self) -> list[Expression]:
+        """The arguments of which there is a deviation."""
+        aggregates = self.selecting.query.aggregates
+        return [
+            one.arguments[0]
+            for one in aggregates
+            if isinstance(native := _native(one), Moments) and native.squares
+        ]
+
     def add(self, aggregate: Aggregate) -> None:
         """One more value."""
         definition = aggregator_of(aggregate.function)
@@ -87,7 +97,12 @@ class Aggregates:
         is_whole = kind in (LARGEST_INT, SMALLEST_INT, DISTINCT)
         code = writer.value(argument) if is_whole or kind == DISTINCT_REAL else writer.double(argument)
         reals = MOMENTS if kind == DEVIATION else 0
-        return Accumulator(kind, 1, 1, CELLS[kind], reals, constant, False, (tuple(code),)), 0
+        by = 0
+        if kind == DEVIATION:
+            native = _native(aggregate)
+            assert isinstance(native, Moments)
+            by = accumulators()[sources(native)[2]]
+        return Accumulator(kind, 1, 1, CELLS[kind], reals, constant, False, (tuple(code),)), by
 
     def _kind(self, aggregate: Aggregate) -> int:
         native, argument = _native(aggregate), aggregate.argument
@@ -97,8 +112,8 @@ class Aggregates:
                 pairs = {(1, True): LARGEST, (1, False): LARGEST_INT,
                          (-1, True): SMALLEST, (-1, False): SMALLEST_INT}  # fmt: skip
                 return pairs[sign, is_real]
-            case Moments(squares=True) if self.rows_leave:
-                return DEVIATION
+            case Moments() if self.rows_leave and argument in self._spread:
+                return DEVIATION  # all sums of one argument are as exact as its deviation
         match aggregate.function:
             case "median" | "percentile":
                 return RANKED

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from cep.engine.layout import StreamIds
+from cep.engine.machine.events import EventNodes
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Program, Unsupported
 from cep.engine.machine.queries import Place, lower_query
 from cep.plan.keys import key_position
-from cep.plan.nodes import Origin, Plan
+from cep.plan.nodes import Event, Origin, Plan
 from cep.plan.query import Query
 
 
@@ -24,20 +25,25 @@ def build(
     _need_support(plan)
     builder = Builder(plan, widths, code_of)
     for stream in plan.streams:
-        is_out = stream.name in outputs and stream.origin is not Origin.SOURCE
+        is_out = stream.name in outputs
         key = key_position(stream) if stream.origin is Origin.SOURCE else None
         builder.stream(stream.name, ids.of(stream.name), stream.schema, key, is_out=is_out)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
+    events = EventNodes(builder)
     for operator in plan.operators:
-        if not isinstance(operator, Query):
-            raise Unsupported(f"a {type(operator).__name__}")
-        partition = None if operator.partition is None else partitions[operator.partition]
-        part = ("query", operator.name)
-        place = Place(builder, builder.ranks[part], partition, part)
+        if not isinstance(operator, Event | Query):
+            continue  # of complex events engines know, signals stand behind all other readers
         try:
+            if isinstance(operator, Event):
+                events.watch(operator)
+                continue
+            partition = None if operator.partition is None else partitions[operator.partition]
+            part = ("query", operator.name)
+            place = Place(builder, builder.ranks[part], partition, part)
             lower_query(place, operator)
         except Unsupported as why:
             raise Unsupported(f"{operator.name}: {why}") from None
+    events.connect()
     for partition in partitions.values():
         partition.finish()
     return builder.finish({ids.of(source.name): source.name for source in plan.sources})
@@ -52,12 +58,11 @@ def _need_support(plan: Plan) -> None:
         ("a named window", plan.windows),
         ("a trigger", plan.triggers),
         ("an aggregation", plan.aggregations),
-        ("an engine", plan.engines),
     ):
         if held:
             raise Unsupported(what)
-    if plan.playback is not None:
-        raise Unsupported("`@app:playback`")
+    if plan.playback is not None and plan.playback.idle_ms is not None:
+        raise Unsupported("idle time of `@app:playback`")
     if any(stream.reorder is not None for stream in plan.streams):
         raise Unsupported("`@reorder`")
     if any(stream.origin is Origin.FAULT for stream in plan.streams):

@@ -233,7 +233,7 @@ def module_source() -> str:
         (
             '"""Kernels that choose by number what to do: generated, do not edit."""',
             "from math import isnan",
-            "from cep.engine.jit import inner",
+            "from cep.engine.machine.jit import inner",
             f"from cep.engine.kernels.scalar import {', '.join(HELPERS)}",
             "from cep.engine.kernels.moments import moments_enter, moments_leave, moments_total",
             "from cep.engine.kernels.moments import moments_mean, moments_deviation",

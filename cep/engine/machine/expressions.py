@@ -14,14 +14,20 @@ from dataclasses import dataclass, field
 from cep.engine.codegen.expressions import Scope
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
-from cep.engine.machine.kernels.words import EVALUATION_DEPTH
-from cep.plan.expressions import Column, Expression
+from cep.engine.machine.kernels.words import AT, EVALUATION_DEPTH
+from cep.plan.expressions import Call, Column, EventTime, Expression, InTable, Missing, walk
+from cep.plan.functions import scalar_of
+from cep.plan.functions.scalars.records import CURRENT_TIME
 from cep.plan.types import Type
 
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+
+
+class Unsupported(Exception):
+    """What the machine cannot run yet; its text says why."""
 
 
 class Constants:
@@ -171,6 +177,9 @@ class Steps:
             return self._constant(float(name))
         if name == "NULL":
             return self._constant(NULL)
+        if name == "at_ms":
+            self._push(CELL, AT)
+            return "i"
         word, place = self.words[name]
         self._push(ROW, place)
         return word
@@ -209,6 +218,7 @@ class Writer:
 
     def condition(self, expression: Expression) -> list[int]:
         """Steps that leave 1 where it is true, else 0."""
+        self._need(expression)
         return self._steps().condition(self._scope().condition(expression))
 
     def joined(self, one: list[int], other: list[int]) -> list[int]:
@@ -217,15 +227,26 @@ class Writer:
 
     def value(self, expression: Expression) -> list[int]:
         """Steps that leave the value."""
+        self._need(expression)
         return self._steps().value(self._scope().value(expression))[1]
 
     def double(self, expression: Expression) -> list[int]:
         """Steps that leave a number as a double."""
+        self._need(expression)
         return self._steps().value(self._scope().as_type(expression, Type.DOUBLE))[1]
 
     def as_type(self, expression: Expression, type_: Type) -> list[int]:
         """Steps that leave the value as another type of numbers."""
+        self._need(expression)
         return self._steps().value(self._scope().as_type(expression, type_))[1]
+
+    def _need(self, expression: Expression) -> None:
+        """Unsupported where there is a part of it that has no steps."""
+        for node in walk(expression):
+            if isinstance(node, InTable):
+                raise Unsupported("it looks into a table")
+            if node.type in (Type.OBJECT, Type.LIST) and not isinstance(node, Call):
+                raise Unsupported("it works on objects")
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {
@@ -254,8 +275,6 @@ class MachineScope(Scope):
     __slots__ = ()
 
     def value(self, expression: Expression) -> str:
-        from cep.plan.expressions import EventTime, Missing
-
         match expression:
             case Column():
                 return name_of("c", column_key(expression))
@@ -267,8 +286,17 @@ class MachineScope(Scope):
                 return Scope.value(self, expression)
 
     def condition(self, expression: Expression) -> str:
-        from cep.plan.expressions import Missing
-
         if isinstance(expression, Missing):
             return f"({name_of('r', (expression.slot, expression.index))} == NULL)"
         return Scope.condition(self, expression)
+
+    def _call(self, node: Call) -> str:
+        if node.function == CURRENT_TIME.name:
+            return "at_ms"
+        scalar = scalar_of(node.function)
+        if scalar is None or scalar.native is None:
+            raise Unsupported(f"function `{node.function}`")
+        reason = scalar.native.why_not(node)
+        if reason is not None:
+            raise Unsupported(reason)
+        return Scope._call(self, node)

@@ -11,7 +11,7 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.expressions import Names, column_key, word_of
 from cep.engine.machine.kernels import match_words as words
 from cep.engine.machine.kernels.match_words import COLLECTED_ROWS, MATCH_STATE, NEVER, SLOT_VALUES
-from cep.engine.machine.kernels.steps import INSERT, MATCH, MATCH_PARTS, PROJECT
+from cep.engine.machine.kernels.steps import INSERT, MATCH, MATCH_PARTS, PROJECT, SPLIT
 from cep.engine.machine.kernels.words import CURRENT, VALUES
 from cep.engine.machine.program import Builder, StreamNode, Unsupported
 from cep.plan.expressions import (
@@ -191,7 +191,9 @@ class Matched:
         `following`, with `wider` words."""
         builder, rank = self.builder, place.rank
         reports = self._reports(place, wider)
-        behind = builder.node(MATCH_PARTS, following, wider, wider, 0, rank, reports)
+        behind = builder.node(SPLIT, following, wider, wider, 0, rank)
+        if reports:
+            behind = builder.node(MATCH_PARTS, following, wider, wider, 0, rank, reports)
         self.block = builder.block([0] * words.MATCH)
 
         def node(width: int, *more: int) -> int:

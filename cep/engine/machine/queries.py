@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from cep.engine.machine.aggregates import Aggregates, lower_group
 from cep.engine.machine.dispatch import CELL, END
 from cep.engine.machine.expressions import Names, word_of
+from cep.engine.machine.functions import lower_function
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
@@ -34,7 +35,7 @@ from cep.plan.steps import (
     Sort,
     StreamFunction,
 )
-from cep.plan.types import Type
+from cep.plan.types import Schema, Type
 
 KINDS = {"current": 1, "expired": 2, "all": 3}
 """Which kinds of rows a query puts out, as bits."""
@@ -114,15 +115,17 @@ def lower_query(place: Place, query: Query) -> None:
     names = names_of(source.schema)
     selecting = Selecting.of(query, names, VALUES + len(source.schema))
     following = lower_selection(place, selecting)
-    following = lower_handlers(place, source.after, selecting, following)
+    stream = place.source(query, source.stream)
+    added, behind = stream.width, stream.width + words_added(source.before)
+    following = lower_handlers(place, source.after, selecting, following, behind)
     if source.window is not None:
         following = lower_window(place, source.window, selecting, following)
     first = next(
         (n for n, one in enumerate(source.before) if not isinstance(one, Filter)),
         len(source.before),
     )
-    following = lower_handlers(place, source.before[first:], selecting, following)
-    builder, stream = place.builder, place.source(query, source.stream)
+    following = lower_handlers(place, source.before[first:], selecting, following, added)
+    builder = place.builder
     conditions = [one.condition for one in source.before[:first] if isinstance(one, Filter)]
     words = stream.width
     node = builder.node(
@@ -143,14 +146,25 @@ def condition(place: Place, names: Names, conditions: Sequence[Expression]) -> l
     return whole
 
 
+def words_added(handlers: Sequence[Filter | StreamFunction]) -> int:
+    """How many words stream functions add to rows."""
+    return sum(len(one.added) for one in handlers if isinstance(one, StreamFunction))
+
+
 def lower_handlers(
-    place: Place, handlers: Sequence[Filter | StreamFunction], selecting: Selecting, following: int
+    place: Place,
+    handlers: Sequence[Filter | StreamFunction],
+    selecting: Selecting,
+    following: int,
+    added: int,
 ) -> int:
-    """Filters and stream functions, one behind the other."""
+    """Filters and stream functions, one behind the other; `added` is the first word to be added."""
     builder, width = place.builder, selecting.width
-    for handler in reversed(handlers):
-        if not isinstance(handler, Filter):
-            raise Unsupported(f"stream function `{handler.name}`")
+    for number, handler in reversed(list(enumerate(handlers))):
+        if isinstance(handler, StreamFunction):
+            first = added + words_added(handlers[:number])
+            following = lower_function(place, handler, selecting, following, first)
+            continue
         steps = builder.writer(selecting.names).condition(handler.condition)
         following = builder.node(
             FILTER, following, width, width, 0, place.rank, builder.code(steps)
@@ -257,6 +271,8 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     builder, query = place.builder, selecting.query
     writer = builder.writer(selecting.names)
     selected = [*(value for _, value in query.projection), *sorted_by(query)]
+    if any(value.type in (Type.OBJECT, Type.LIST) for value in selected):
+        raise Unsupported("values that are objects")
     codes = [builder.code(writer.value(value)) for value in selected]
     having = None if query.having is None else writer.condition(query.having)
     return builder.node(
@@ -265,15 +281,31 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     )  # fmt: skip
 
 
+def widened(query: Query, target: Schema) -> int:
+    """As bits, the places of whole numbers that are doubles where they go."""
+    found = 0
+    for place, ((_, value), attribute) in enumerate(
+        zip(query.projection, target.attributes, strict=True)
+    ):
+        wanted, given = attribute.type, value.type
+        if wanted is given or {wanted, given} == {Type.INT, Type.LONG}:
+            continue
+        if not (wanted is Type.DOUBLE and given in (Type.INT, Type.LONG) and place < 62):
+            raise Unsupported(f"a value of type {given} becomes one of type {wanted}")
+        found |= 1 << place
+    return found
+
+
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
     if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
         raise Unsupported("it does not insert into a stream")
     target = builder.streams[output.target]
     count = len(selecting.query.projection)
+    widens = widened(selecting.query, target.schema)
     return builder.node(
         INSERT, target.node, selecting.width, target.width, 0, place.rank,
-        selecting.outputs, count, int(place.leaves(output.target)),
+        selecting.outputs, count, int(place.leaves(output.target)), widens,
     )  # fmt: skip
 
 

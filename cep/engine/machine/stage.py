@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,18 @@ import numpy as np
 from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.jit import plain
-from cep.engine.machine.kernels.run import run, run_until
+from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
+from cep.engine.machine.kernels.run import run
+from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
+from cep.engine.machine.kernels.words import LISTS_USED, UNTIL, UNTIL_N, Ints
 from cep.engine.machine.memory import Memory
-from cep.engine.machine.kernels.words import Ints
 from cep.engine.machine.program import Program
 from cep.engine.single import FULL
 from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.strings import Strings
 
 PART_ROWS = 2**13
+NOTHING = InputRows(np.zeros((0, 1), np.int64), np.zeros((0, 1)))
 
 
 class MachineRun:
@@ -28,13 +31,21 @@ class MachineRun:
         self.program = program
         self._strings = strings
         self.memory = Memory(program)
+        self.key_rows: Callable[[Ints], Ints] = np.zeros_like
+        """What rows that are put out have in the place of the codes of their keys."""
         self._run: Any = run if jit else plain(run)
-        self._run_until: Any = run_until if jit else plain(run_until)
 
     keys = 0
 
     def add_keys(self, codes: Ints, strings: int) -> None:
         """The program finds keys by itself."""
+
+    def open_keys(self, codes: Ints) -> None:
+        """Give keys the next slots, from which numbers of events follow."""
+        memory, words = self.memory, self.program.words
+        for code in codes.tolist() if words[PROGRAM_SLOTS] else ():
+            while plain(slot_of)(memory.i, words, code) < 0:
+                memory.grow()
 
     def enter(self, row: InputRows) -> int:
         """Rows come through `feed`."""
@@ -42,17 +53,7 @@ class MachineRun:
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Run over input rows; output goes to `taken`, in order."""
-        start, stop, memory = 0, len(rows), self.memory
-        if self.program.orders_texts:
-            memory.know_order(self._strings.values)
-        with np.errstate(all="ignore"):
-            while True:
-                start = self._run(
-                    start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
-                )
-                if start >= stop:
-                    break
-                memory.grow()
+        self._work(rows, 0, len(rows))
         self._put(taken)
 
     def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
@@ -65,19 +66,35 @@ class MachineRun:
 
     def advance(self, time_msc: int, order: int, taken: list[OutputRows]) -> None:
         """Let time pass without a record."""
-        memory = self.memory
-        with np.errstate(all="ignore"):
-            while not self._run_until(time_msc, order, memory.i, memory.f, self.program.words):
-                memory.grow()
+        self.memory.i[0, UNTIL], self.memory.i[0, UNTIL_N] = time_msc, order
+        self._work(NOTHING, 0, -1)
         self._put(taken)
 
+    def _work(self, rows: InputRows, start: int, stop: int) -> None:
+        memory = self.memory
+        if self.program.orders_texts:
+            memory.know_order(self._strings.values)
+        with np.errstate(all="ignore"):
+            while True:
+                start = self._run(
+                    start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
+                )
+                if start == max(stop, 0):
+                    return
+                memory.grow()
+
     def _put(self, taken: list[OutputRows]) -> None:
-        if self.memory.rows():
-            taken.append(OutputRows(*self.memory.taken(), NO_LISTS))
+        memory = self.memory
+        if not memory.rows():
+            return
+        ints, floats = memory.taken()
+        if self.program.keyed:
+            has_key = np.isin(ints[:, OUT_STREAM], self.program.keyed)
+            ints[has_key, OUT_KEY] = self.key_rows(ints[has_key, OUT_KEY])
+        lists = memory.lists_taken() if memory.i[0, LISTS_USED] else NO_LISTS
+        taken.append(OutputRows(ints, floats, lists))
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
-        return Dropped(
-            (part, reason, int(self.memory.i[0, at]))
-            for part, reason, at in self.program.counters
-        )
+        i = self.memory.i[0]
+        return Dropped((part, reason, int(i[at])) for part, reason, at in self.program.counters)

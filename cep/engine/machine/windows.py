@@ -2,42 +2,190 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
-from cep.engine.machine.kernels.steps import LENGTH, TIME_WINDOW
-from cep.engine.machine.kernels.windows import TIME_STATE
+from cep.engine.machine.calendars import calendar
+from cep.engine.machine.expressions import Names
+from cep.engine.machine.kernels import batches, external, time_batches
+from cep.engine.machine.kernels.steps import (
+    BATCH,
+    CALENDAR,
+    EXTERNAL_BATCH,
+    EXTERNAL_TIME,
+    HOPPING,
+    LENGTH,
+    LENGTH_BATCH,
+    SPLIT,
+    TIME_BATCH,
+    TIME_WINDOW,
+)
+from cep.engine.machine.kernels.windows import HELD, TIME_STATE
 from cep.engine.machine.kernels.words import RING
-from cep.engine.machine.program import Unsupported
+from cep.engine.machine.program import Builder, Held, Home, Unsupported
+from cep.plan.change import Part
+from cep.plan.expressions import Column, Constant
 from cep.plan.steps import Window
 
-if TYPE_CHECKING:
-    from cep.engine.machine.queries import Place, Selecting
+
+class Stands(Protocol):
+    """Where a window stands: in a query, or by itself."""
+
+    @property
+    def builder(self) -> Builder: ...
+
+    @property
+    def home(self) -> Home: ...
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def part(self) -> Part: ...
 
 
-def lower_window(place: Place, window: Window, selecting: Selecting, following: int) -> int:
-    """The node of a window."""
-    builder, home = place.builder, place.home
-    words, width = selecting.words, selecting.width
+class Carries(Protocol):
+    """The rows that a window gets: `words` of their input, `width` in all."""
 
-    def timed(length: int, is_delay: bool) -> int:
-        span = builder.cell(window.constant(0))
-        state = home.take(TIME_STATE)
-        return builder.node(
-            TIME_WINDOW, following, width, width, state, place.rank,
-            words, span, length, int(is_delay),
-        )  # fmt: skip
+    @property
+    def words(self) -> int: ...
 
-    match window.name:
-        case "length":
-            length = builder.cell(window.constant(0))
-            return builder.node(
-                LENGTH, following, width, width, home.take(RING), place.rank, words, 0, length, 0
-            )
-        case "time":
-            return timed(0, False)
-        case "delay":
-            return timed(0, True)
-        case "timeLength":
-            return timed(builder.cell(window.constant(1)), False)
-        case _:
-            raise Unsupported(f"window `{window.name}`")
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def names(self) -> Names: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A window on its way to be a node. Each way to make one gives the node."""
+
+    place: Stands
+    window: Window
+    rows: Carries
+    following: int
+
+    def cell(self, position: int) -> int:
+        """The cell of a whole number among the arguments."""
+        return self.place.builder.cell(self.window.constant(position))
+
+    def value(self, position: int) -> object:
+        """An argument that is a constant; TypeError when it is none."""
+        argument = self.window.arguments[position]
+        if not isinstance(argument, Constant):
+            raise TypeError(f"{self.window.name}: argument {position + 1} is no constant")
+        return argument.value
+
+    def cell_or_none(self, position: int) -> int:
+        """The cell of a whole number that may be missing: 0 then."""
+        return 0 if self.value(position) is None else self.cell(position)
+
+    def word(self, position: int) -> int:
+        """The word of an argument that is an attribute; 0 where it is none."""
+        argument = self.window.arguments[position]
+        if not isinstance(argument, Column):
+            return 0
+        return self.rows.names.columns[argument.slot, argument.position][1]
+
+    def node(self, op: int, state: int, *more: int, splits: bool = False) -> int:
+        """The node; with `splits` it makes several chunks of one."""
+        place, width, following = self.place, self.rows.width, self.following
+        if splits:
+            following = place.builder.node(SPLIT, following, width, width, 0, place.rank)
+        return place.builder.node(
+            op, following, width, width, state, place.rank, self.rows.words, *more
+        )
+
+    def take(self, words: int) -> int:
+        """The place of so many words of its state."""
+        return self.place.home.take(words)
+
+    def held(self, node: int, state: int, head: int = 0, *, by_turn: bool = False) -> int:
+        """Say where the rows lie that joins find in it, behind `head` words each; the node."""
+        held = Held(state, head + self.rows.words, head, by_turn)
+        self.place.builder.held[node] = held
+        return node
+
+
+def _length(make: Making) -> int:
+    state = make.take(RING)
+    return make.held(make.node(LENGTH, state, 0, make.cell(0), 0), state)
+
+
+def _timed(make: Making, length: int = 0, *, is_delay: bool = False) -> int:
+    state = make.take(TIME_STATE)
+    node = make.node(TIME_WINDOW, state, make.cell(0), length, int(is_delay))
+    return make.held(node, state, HELD, by_turn=True)
+
+
+def _length_batch(make: Making) -> int:
+    state = make.take(batches.BATCH_STATE)
+    node = make.node(LENGTH_BATCH, state, make.cell(0), int(bool(make.value(1))), splits=True)
+    return make.held(node, state + batches.SENT)
+
+
+def _batch(make: Making) -> int:
+    state = make.take(batches.RESET_ROW + make.rows.words)
+    return make.held(make.node(BATCH, state, make.cell(0), splits=True), state)
+
+
+def _cron(make: Making) -> int:
+    state = make.take(batches.BATCH_STATE)
+    schedule = calendar(make.place.builder, str(make.value(0)))
+    return make.held(make.node(CALENDAR, state, schedule), state + batches.SENT)
+
+
+def _time_batch(make: Making) -> int:
+    state = make.take(time_batches.RESET_ROW + make.rows.words)
+    streams = int(bool(make.value(2)))
+    node = make.node(TIME_BATCH, state, make.cell(0), make.cell_or_none(1), streams)
+    return make.held(node, state + batches.SENT)
+
+
+def _hopping(make: Making) -> int:
+    state = make.take(time_batches.RESET_ROW + make.rows.words)
+    late = make.place.builder.counter(make.place.part)
+    return make.held(
+        make.node(HOPPING, state, make.cell(0), make.cell(1), late), state + batches.SENT
+    )
+
+
+def _external_time(make: Making) -> int:
+    state = make.take(RING)
+    return make.held(make.node(EXTERNAL_TIME, state, make.word(0), make.cell(1)), state)
+
+
+def _external_batch(make: Making) -> int:
+    state = make.take(external.RESET_ROW + make.rows.words)
+    column = make.word(2)
+    timeout = make.cell_or_none(3) or make.place.builder.cell(0)
+    node = make.node(
+        EXTERNAL_BATCH, state, make.word(0), make.cell(1), column,
+        0 if column else make.cell_or_none(2), timeout, int(bool(make.value(4))), splits=True,
+    )  # fmt: skip
+    return make.held(node, state + external.SENT)
+
+
+WINDOWS: dict[str, Callable[[Making], int]] = {
+    "batch": _batch,
+    "cron": _cron,
+    "delay": lambda make: _timed(make, is_delay=True),
+    "externalTime": _external_time,
+    "externalTimeBatch": _external_batch,
+    "hopping": _hopping,
+    "length": _length,
+    "lengthBatch": _length_batch,
+    "time": _timed,
+    "timeBatch": _time_batch,
+    "timeLength": lambda make: _timed(make, make.cell(1)),
+}
+
+
+def lower_window(place: Stands, window: Window, rows: Carries, following: int) -> int:
+    """The node of a window; `builder.held` says by it where its rows lie."""
+    make = WINDOWS.get(window.name)
+    if make is None:
+        raise Unsupported(f"window `{window.name}`")
+    return make(Making(place, window, rows, following))

@@ -23,7 +23,7 @@ def assert_same(
     """
     plan = compile_rules(text)
     rules = Compiled(plan, jit=jit, machine="always")
-    assert rules.program is not None, rules.why_no_program
+    assert rules.whole is not None, rules.why_not_whole
     run, reference = rules.start(mode="sorted"), InterpretedRun(plan)
     made: list[Any] = []
     meant: list[Any] = []

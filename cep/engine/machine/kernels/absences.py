@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.match_words import (
     ABSENT_SIDE,
     CAME_MS,

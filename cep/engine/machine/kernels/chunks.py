@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import hash_of
-from cep.engine.machine.kernels.work import copied, hand_on, hand_on_same, made, put, row_at, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -24,6 +23,15 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    hand_on,
+    hand_on_same,
+    made,
+    put,
+    row_at,
+    work_room,
 )
 
 # The last row: whether of each group, how many columns make a group, and their words in the row

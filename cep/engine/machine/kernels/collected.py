@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.moments import (
-    moments_deviation,
     moments_enter,
     moments_far,
     moments_leave,
 )
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import (
     allocate,
     cleared,
@@ -129,7 +128,7 @@ def collected_leave(i: Ints, f: Floats, kind: int, ci: int, cf: int, v: int) -> 
 
 
 @inner
-def collected_value(i: Ints, f: Floats, kind: int, ci: int, cf: int, n: int, v: int) -> None:
+def collected_value(i: Ints, f: Floats, kind: int, ci: int, n: int, v: int) -> None:
     """Leave in the word `v` what the values come to."""
     if is_extreme(kind):
         if ring_length(i, ci) > 0:
@@ -139,8 +138,6 @@ def collected_value(i: Ints, f: Floats, kind: int, ci: int, cf: int, n: int, v: 
             i[0, v] = NULL
         else:
             f[0, v] = math.nan
-    elif kind == DEVIATION:
-        f[0, v] = moments_deviation(i, f, 0, ci, cf)
     elif kind == RANKED:
         f[0, v] = ranked_value(i, f, ci, f[0, n])
     else:

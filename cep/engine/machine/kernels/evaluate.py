@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cep.engine.generated import load_module
-from cep.engine.jit import inline
 from cep.engine.machine.dispatch import module_source
+from cep.engine.machine.jit import inline
 from cep.engine.machine.kernels.words import EVALUATION, Floats, Ints
 
 _module = load_module(module_source())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.collected import (
     PLAIN,
     collected_dropped,
@@ -22,7 +22,6 @@ from cep.engine.machine.kernels.memory import (
     index_room,
     release,
 )
-from cep.engine.machine.kernels.work import hand_on_same, row_at
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -44,6 +43,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import hand_on_same, row_at
 
 # A node: how many columns make a group, and their words in the row (those of doubles negated);
 # whether an empty group is forgotten; the words of a group; its accumulators and its values.
@@ -151,10 +151,10 @@ def group_read(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> 
             continue
         one = p[node + GROUP_FIRST] + p[value + OF] * ACCUMULATOR
         kind, ci, cf = p[one + KIND_OF], group + p[one + WHOLES], group + p[one + REALS]
-        if kind == PLAIN:
+        if p[value + BY]:
             accumulated(i, f, p[value + BY], ci, cf, p[one + CONSTANT], row + p[value + INTO])
         else:
-            collected_value(i, f, kind, ci, cf, p[one + CONSTANT], row + p[value + INTO])
+            collected_value(i, f, kind, ci, p[one + CONSTANT], row + p[value + INTO])
 
 
 @inner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.memory import cleared, index_add, index_find, index_room
 from cep.engine.machine.kernels.words import EVALUATION, FIRSTS, INDEX_COUNT, Ints
 

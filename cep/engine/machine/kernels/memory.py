@@ -6,7 +6,7 @@ it returns false, the caller's step stops, the memory is made longer, and the st
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.words import (
     FREE,
     INDEX_AT,
@@ -84,13 +84,21 @@ def ring_length(i: Ints, ring: int) -> int:
     return i[0, ring + RING_TAIL] - i[0, ring + RING_HEAD]
 
 
-@inner
+@inline
 def ring_room(i: Ints, ring: int, width: int) -> bool:
     """Whether there is room for one more row, made where there is not. O(1) amortised."""
-    room = i[0, ring + RING_ROOM]
-    if ring_length(i, ring) < room:
+    return ring_room_for(i, ring, width, 1)
+
+
+@inner
+def ring_room_for(i: Ints, ring: int, width: int, rows: int) -> bool:
+    """Whether there is room for so many more rows, made where there is not."""
+    room, least = i[0, ring + RING_ROOM], ring_length(i, ring) + rows
+    if least <= room:
         return True
-    wider = FIRST_RING if room == 0 else 2 * room
+    wider = max(room, FIRST_RING)
+    while wider < least:
+        wider *= 2
     at = allocate(i, wider * width)
     if at == 0:
         return False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.match_words import (
     ABSENT,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.jit import inline, inner
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true
 from cep.engine.machine.kernels.keys import REAL_KEY, key_number
 from cep.engine.machine.kernels.memory import (
@@ -16,16 +16,6 @@ from cep.engine.machine.kernels.memory import (
     ring_cell,
     ring_length,
     ring_room,
-)
-from cep.engine.machine.kernels.work import (
-    copied,
-    frame_room,
-    pop,
-    push,
-    put,
-    row_at,
-    top_frame,
-    work_room,
 )
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
@@ -48,6 +38,16 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    pop,
+    push,
+    put,
+    row_at,
+    top_frame,
+    work_room,
 )
 
 # A node: what its keys are; how many words a home has; how many parts have to be told that it

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner, kernel
+from cep.engine.jit import kernel
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
+from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import STREAM_CELLS
 from cep.engine.machine.kernels.timers import timer_taken
-from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
 from cep.engine.machine.kernels.words import (
     AT,
     CURRENT,
+    CURSOR,
     DEPTH,
     DUE,
     DUE_MS,
@@ -22,29 +24,34 @@ from cep.engine.machine.kernels.words import (
     HOME,
     KIND,
     LATE,
-    N,
     NEWEST,
     NOW,
     PHASE,
     RANK,
     START,
     STARTED,
+    STATE,
     TIME,
     TIMERS,
     TIMERS_COUNT,
     TO,
+    UNTIL,
+    UNTIL_N,
     VALUES,
     WIDTH,
     WORK_TOP,
     Floats,
     Ints,
+    N,
 )
+from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
 
 # How far a record has come.
 NEXT_RECORD, TIME_PASSES, AT_WORK = 0, 1, 2
 # The first words of a program: where its list of streams by number stands, how many columns of
-# integers a record has, how many parts have to be told that the run begins, and where they stand.
-PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_FIRST_START = 0, 1, 2, 3
+# integers a record has, how many parts have to be told that the run begins, what is said of slots
+# (`PROGRAM_SLOTS`), and where the parts stand.
+PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_FIRST_START = 0, 1, 2, 4
 RELATIVE_BELOW_MS = 86_400_000
 """See `cep.interpreter.interpreter`: times of the first day count from the start of a recording."""
 
@@ -96,6 +103,16 @@ def begin(i: Ints, p: Ints, time_ms: int) -> bool:
 
 
 @inner
+def saw_key(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
+    """The key of a record appears, before time passes; false: there is no room."""
+    node = p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]]
+    if p[PROGRAM_SLOTS] == 0 or node == 0 or p[node + RANK] < 0:
+        return True
+    code = ints[n, p[p[node + STREAM_CELLS] + p[node + RANK] - VALUES]]
+    return code == NULL or slot_of(i, p, code) >= 0
+
+
+@inner
 def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """Put a record on its stream; false: there is no room."""
     node = p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]]
@@ -123,6 +140,7 @@ def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
         i[0, WORK_TOP] = floor
         return False
     push(i, node, i[0, HOME], chunk, 1, floor)
+    i[0, top_frame(i) + CURSOR] = 1  # what comes from outside is not put out
     return True
 
 
@@ -132,7 +150,7 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
     time_ms = ints[n, OUT_TIME]
     if i[0, PHASE] == NEXT_RECORD:
         i[0, N] = ints[n, OUT_ORDER]
-        if not begin(i, p, time_ms):
+        if not saw_key(i, p, ints, n) or not begin(i, p, time_ms):
             return False
         i[0, TO] = max(time_ms, i[0, NOW])
         i[0, PHASE] = TIME_PASSES
@@ -140,7 +158,8 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
         if not pass_time(i, f, p):
             return False
         i[0, AT] = time_ms
-        i[0, LATE] = int(i[0, NEWEST] != NULL and time_ms < i[0, NEWEST])
+        never = p[p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]] + STATE]
+        i[0, LATE] = int(i[0, NEWEST] != NULL and time_ms < i[0, NEWEST] and not never)
         if not took_record(i, f, p, ints, floats, n):
             return False
         i[0, NEWEST] = max(i[0, NEWEST], time_ms)
@@ -151,31 +170,32 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
     return True
 
 
+@inner
+def passed_until(i: Ints, f: Floats, p: Ints) -> bool:
+    """Let time pass without a record; false: there is no room, it goes on from there."""
+    if i[0, PHASE] == NEXT_RECORD:
+        i[0, N] = i[0, UNTIL_N]
+        if not begin(i, p, i[0, UNTIL]):
+            return False
+        i[0, TO] = max(i[0, UNTIL], i[0, NOW])
+        i[0, PHASE] = TIME_PASSES
+    if not pass_time(i, f, p):
+        return False
+    i[0, NEWEST] = max(i[0, NEWEST], i[0, UNTIL])
+    i[0, PHASE] = NEXT_RECORD
+    return True
+
+
 @kernel
-def run(
-    start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p: Ints
-) -> int:
+def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p: Ints) -> int:
     """Run the program on records `start` to `stop`; the first one that is not done.
 
-    It is not done when there is no room: then the caller makes the memory longer and calls again.
+    Where `stop` is negative, time passes without a record, as the header says, and 0 is what is
+    left to do. What is not done lacks room: the caller makes the memory longer and calls again.
     """
+    if stop < 0:
+        return 0 if passed_until(i, f, p) else -1
     for n in range(start, stop):
         if not ran_record(i, f, p, ints, floats, n):
             return n
     return stop
-
-
-@kernel
-def run_until(time_ms: int, order: int, i: Ints, f: Floats, p: Ints) -> bool:
-    """Let time pass without a record; false: there is no room, call again."""
-    if i[0, PHASE] == NEXT_RECORD:
-        i[0, N] = order
-        if not begin(i, p, time_ms):
-            return False
-        i[0, TO] = max(time_ms, i[0, NOW])
-        i[0, PHASE] = TIME_PASSES
-    if not pass_time(i, f, p):
-        return False
-    i[0, NEWEST] = max(i[0, NEWEST], time_ms)
-    i[0, PHASE] = NEXT_RECORD
-    return True

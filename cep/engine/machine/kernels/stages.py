@@ -5,7 +5,7 @@ The state of `cep.interpreter.match` in words: each function here has its namesa
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.match_words import (
     ABSENT,
     ABSENT_SIDE,

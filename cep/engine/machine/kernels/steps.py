@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
+from cep.engine.machine.jit import inner
+from cep.engine.machine.kernels.bars import step_bars
+from cep.engine.machine.kernels.batches import step_batch, step_calendar, step_length_batch
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
+from cep.engine.machine.kernels.events import step_chain, step_event, step_signal
+from cep.engine.machine.kernels.external import step_external_batch, step_external_time
+from cep.engine.machine.kernels.found import step_bind
 from cep.engine.machine.kernels.groups import step_group
-from cep.engine.machine.kernels.match import step_match, step_parts
+from cep.engine.machine.kernels.handed import step_hand_over
+from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
+from cep.engine.machine.kernels.match import step_match
+from cep.engine.machine.kernels.parts import step_parts
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
+from cep.engine.machine.kernels.rows import step_split
 from cep.engine.machine.kernels.streams import (
     step_enter,
     step_filter,
@@ -14,12 +23,17 @@ from cep.engine.machine.kernels.streams import (
     step_project,
     step_stream,
 )
+from cep.engine.machine.kernels.time_batches import step_hopping, step_time_batch
 from cep.engine.machine.kernels.windows import step_length, step_time
 from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
 (STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
- TO_ALL) = range(1, 14)
+ TO_ALL, BARS, BOLLINGER, MACD, POINT) = range(1, 18)
+(SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
+    100, 108
+)
 (MATCH, MATCH_PARTS) = range(140, 142)
+(EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
 
 
 @inner
@@ -50,8 +64,54 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_time(i, f, p, frame)
     if op == ROUTE:
         return step_route(i, f, p, frame)
+    if op == TO_ALL:
+        return step_to_all(i, f, p, frame)
+    if op == BARS:
+        return step_bars(i, f, p, frame)
+    if op == BOLLINGER:
+        return step_bollinger(i, f, p, frame)
+    if op == MACD:
+        return step_macd(i, f, p, frame)
+    if op == POINT:
+        return step_point(i, f, p, frame)
     if op == MATCH:
         return step_match(i, f, p, frame)
     if op == MATCH_PARTS:
         return step_parts(i, f, p, frame)
-    return step_to_all(i, f, p, frame)
+    return step_window(i, f, p, frame, op)
+
+
+@inner
+def step_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for windows that send rows together, and what parts their chunks."""
+    if op >= EVENT:
+        return step_engine(i, f, p, frame, op)
+    if op == SPLIT:
+        return step_split(i, f, p, frame)
+    if op == LENGTH_BATCH:
+        return step_length_batch(i, f, p, frame)
+    if op == BATCH:
+        return step_batch(i, f, p, frame)
+    if op == CALENDAR:
+        return step_calendar(i, f, p, frame)
+    if op == TIME_BATCH:
+        return step_time_batch(i, f, p, frame)
+    if op == HOPPING:
+        return step_hopping(i, f, p, frame)
+    if op == EXTERNAL_TIME:
+        return step_external_time(i, f, p, frame)
+    return step_external_batch(i, f, p, frame)
+
+
+@inner
+def step_engine(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for engines of events."""
+    if op == EVENT:
+        return step_event(i, f, p, frame)
+    if op == CHAIN:
+        return step_chain(i, f, p, frame)
+    if op == BIND:
+        return step_bind(i, f, p, frame)
+    if op == HAND_OVER:
+        return step_hand_over(i, f, p, frame)
+    return step_signal(i, f, p, frame)

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true
-from cep.engine.machine.kernels.work import (
-    copied,
-    frame_room,
-    hand_on,
-    hand_on_same,
-    made,
-    moved,
-    pop,
-    push,
-    row_at,
-    top_frame,
-    work_room,
-)
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -28,7 +16,6 @@ from cep.engine.machine.kernels.words import (
     EVALUATION,
     HOME,
     KIND,
-    N,
     NEXT,
     NODE,
     OUT,
@@ -44,9 +31,24 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+    N,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    hand_on,
+    hand_on_same,
+    made,
+    moved,
+    pop,
+    push,
+    row_at,
+    top_frame,
+    work_room,
 )
 
-# A stream: its number, whether its rows are put out, how wide these are, where the columns of its
+# A stream (in the place of its state: whether its records are never late; of its rank: the word of
+# its declared key): its number, whether its rows are put out, how wide these are, where the columns of its
 # attributes stand, how many readers it has, and where these stand.
 STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
     ARGUMENTS,
@@ -70,29 +72,44 @@ PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_CODES = (
 )
 PROJECT_KINDS = ARGUMENTS - 1
 """In the place of the rank, which a projection does not need: which kinds go on, as bits."""
-# The way out: the first word of what is selected, how many, whether it leads out of a partition.
-INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
+# The way out: the first word of what is selected, how many, whether it leads out of a partition,
+# and, as bits, which whole numbers become doubles.
+INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS = (
+    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3,
+)  # fmt: skip
+
+
+@inline
+def out_room(i: Ints, p: Ints, node: int, rows: int) -> bool:
+    """Whether there is room to put out so many rows of a stream."""
+    width = p[node + STREAM_OUT]
+    least = (i[0, OUT_ROWS] + rows) * width
+    return least <= i[0, OUT_SIZE] or moved(i, OUT, i[0, OUT_ROWS] * width, least)
+
+
+@inner
+def row_put_out(i: Ints, p: Ints, node: int, row: int) -> None:
+    """Put out a row of a stream, for which there is room, as a matrix has it."""
+    cells = p[node + STREAM_CELLS]
+    at = i[0, OUT] + i[0, OUT_ROWS] * p[node + STREAM_OUT]
+    i[0, OUT_ROWS] += 1
+    i[0, at + OUT_ORDER] = i[0, N]
+    i[0, at + OUT_STREAM] = p[node + STREAM_ID]
+    i[0, at + OUT_TIME] = i[0, row + TIME]
+    i[0, at + OUT_KEY] = 0
+    i[0, at + OUT_CLOCK] = i[0, AT]
+    for value in range(p[node + WIDTH] - VALUES):
+        i[0, at + p[cells + value]] = i[0, row + VALUES + value]
 
 
 @inner
 def put_out(i: Ints, p: Ints, node: int, frame: int) -> bool:
     """Put out the rows that a stream gets, as a matrix has them; false: there is no room."""
-    width, cells = p[node + STREAM_OUT], p[node + STREAM_CELLS]
     count = i[0, frame + COUNT]
-    least = (i[0, OUT_ROWS] + count) * width
-    if least > i[0, OUT_SIZE] and not moved(i, OUT, i[0, OUT_ROWS] * width, least):
+    if not out_room(i, p, node, count):
         return False
     for place in range(count):
-        row = row_at(i, i[0, frame + CHUNK] + place * p[node + WIDTH])
-        at = i[0, OUT] + i[0, OUT_ROWS] * width
-        i[0, OUT_ROWS] += 1
-        i[0, at + OUT_ORDER] = i[0, N]
-        i[0, at + OUT_STREAM] = p[node + STREAM_ID]
-        i[0, at + OUT_TIME] = i[0, row + TIME]
-        i[0, at + OUT_KEY] = 0
-        i[0, at + OUT_CLOCK] = i[0, AT]
-        for value in range(p[node + WIDTH] - VALUES):
-            i[0, at + p[cells + value]] = i[0, row + VALUES + value]
+        row_put_out(i, p, node, row_at(i, i[0, frame + CHUNK] + place * p[node + WIDTH]))
     return True
 
 
@@ -185,11 +202,17 @@ def step_project(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
 
 
 @inline
-def narrowed(i: Ints, p: Ints, node: int, row: int, target: int) -> None:
+def narrowed(i: Ints, f: Floats, p: Ints, node: int, row: int, target: int) -> None:
     """What a query has selected, as a row of the stream that it writes."""
     i[0, target + TIME] = i[0, row + TIME]
     i[0, target + KIND] = CURRENT
     copied(i, row + p[node + INSERT_FIRST], target + VALUES, p[node + INSERT_COUNT])
+    widens, value = p[node + INSERT_WIDENS], target + VALUES
+    while widens:
+        if widens & 1:
+            f[0, value] = to_float(i[0, value])
+        widens >>= 1
+        value += 1
 
 
 @inner
@@ -202,7 +225,7 @@ def step_insert(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     for place in range(i[0, frame + COUNT]):
         row = row_at(i, i[0, frame + CHUNK] + place * width)
         if i[0, row + KIND] != RESET:
-            narrowed(i, p, node, row, made(i, frame, wider))
+            narrowed(i, f, p, node, row, made(i, frame, wider))
     if p[node + INSERT_LEAVES]:
         i[0, frame + PLACE] = i[0, HOME]
     hand_on(i, frame, p[node + NEXT])

@@ -6,8 +6,8 @@ put in anywhere at O(1).
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.match_words import (
     CHAINS,
     FIRST_MS,

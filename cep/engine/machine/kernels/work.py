@@ -7,7 +7,7 @@ finished before the next begins: depth first, in the order of the file.
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import allocate, release
 from cep.engine.machine.kernels.words import (
     CHUNK,

@@ -134,15 +134,14 @@ def _of_double(kernel: Kernel) -> Source:
 
 def _of_two(whole: Kernel, real: Kernel) -> Source:
     def write(written: Written) -> str:
+        if written.call.type is Type.FLOAT:  # whatever was sent
+            left, right = (f"to_float32({written.alike(place)})" for place in range(2))
+            return f"{real.__name__}({left}, {right})"
         if written.call.type.is_real:
             return f"{real.__name__}({written.double(0)}, {written.double(1)})"
         return f"{whole.__name__}({written.value(0)}, {written.value(1)})"
 
-    def why_not(call: Call) -> str | None:
-        is_single = call.type is Type.FLOAT
-        return f"`{call.function}` of floats is not compiled" if is_single else None
-
-    return Source(write, (whole, real), why_not)
+    return Source(write, (whole, real))
 
 
 def _as_double(name: str) -> Callable[[Sql, Call, Sequence[Element]], Element]:

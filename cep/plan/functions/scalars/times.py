@@ -8,6 +8,7 @@ from typing import Any
 
 from cep.plan.expressions import Call
 from cep.plan.functions.base import Evaluate, Scalar, Setting, constant
+from cep.plan.functions.native import NULL, Source, Written
 from cep.plan.functions.sql import Element, Sql
 from cep.plan.signatures import TEXT, WHOLE, Parameter, Signature
 from cep.plan.types import Type
@@ -28,6 +29,13 @@ UNITS: dict[str, Callable[[datetime], int]] = {
 
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The years 1 to 9999."""
+DAY_MS = 86_400_000
+MARCH_DAYS = 719_468
+"""From 0000-03-01 to 1970-01-01."""
+JANUARY_DAYS = 306
+"""From the first of March to that of January."""
+ERA_DAYS = 146_097
+"""Of 400 years."""
 FIELDS = {"weekday": "dow", "day_of_year": "doy"}
 
 
@@ -46,6 +54,51 @@ def _extracted(node: Call, arguments: list[Evaluate], setting: Setting) -> Evalu
             return None
 
     return extract
+
+
+def years_before(year: int) -> int:
+    """Days from 0000-03-01 to the first of March of a year."""
+    return 365 * year + year // 4 - year // 100 + year // 400
+
+
+def time_part(time_ms: int, unit: int) -> int:
+    """A part of a time by the place of its name in `UNITS`; see `_extracted`.
+
+    Years begin in March here, so that the day which may be missing is their last (H. Hinnant,
+    "chrono-compatible low-level date algorithms", 2013).
+    """
+    if time_ms < FIRST_MS or time_ms > LAST_MS:  # null, too
+        return NULL
+    days, rest_ms = time_ms // DAY_MS, time_ms % DAY_MS
+    if unit == 3:
+        return rest_ms // 3_600_000
+    if unit == 4:
+        return rest_ms // 60_000 % 60
+    if unit == 5:
+        return rest_ms // 1000 % 60
+    if unit == 6:
+        return (days + 4) % 7 + 1
+    since = days + MARCH_DAYS
+    era, of_era = since // ERA_DAYS, since % ERA_DAYS
+    in_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    year = 400 * era + in_era
+    of_year = since - years_before(year)
+    moon = (5 * of_year + 2) // 153
+    month = moon + 3 if moon < 10 else moon - 9
+    if month < 3:
+        year += 1
+    if unit == 0:
+        return year
+    if unit == 1:
+        return month
+    if unit == 2:
+        return of_year - (153 * moon + 2) // 5 + 1
+    return since - (years_before(year - 1) + JANUARY_DAYS) + 1
+
+
+def _write_extract(written: Written) -> str:
+    unit = list(UNITS).index(str(constant(written.call)).lower())
+    return f"time_part({written.value(0)}, {unit})"
 
 
 def _sql_extracted(sql: Sql, node: Call, values: Sequence[Element]) -> Element:
@@ -71,5 +124,6 @@ EXTRACT = Scalar(
         Type.INT,
     ),
     _extracted,
+    Source(_write_extract, (time_part,)),
     sql={"postgresql": _sql_extracted},
 )

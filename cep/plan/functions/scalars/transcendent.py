@@ -6,11 +6,13 @@ called.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from cep.plan.functions.base import Make, Scalar
 from cep.plan.functions.ieee import ieee
+from cep.plan.functions.native import Kernel, Source
 from cep.plan.functions.parameters import X, Y
 from cep.plan.functions.sql import Never
 from cep.plan.signatures import NUMBER, Parameter, Signature
@@ -23,9 +25,26 @@ def _logarithm(np: Any) -> Callable[..., Any]:
     return lambda value, base: np.divide(np.log(value), np.log(base))
 
 
-def _math(name: str, doc: str, plain: Make, *more: Parameter) -> Scalar:
+def sine(value: float) -> float:
+    return math.nan if math.isinf(value) else math.sin(value)
+
+
+def cosine(value: float) -> float:
+    return math.nan if math.isinf(value) else math.cos(value)
+
+
+def _math(
+    name: str, doc: str, plain: Make, *more: Parameter, kernel: Kernel | None = None
+) -> Scalar:
+    """`kernel`: what computes the same bits. NumPy takes sines and cosines from the C library, as
+    compiled code does; of all others it has its own, where the processor allows it.
+    """
     signature = Signature(f"math:{name}", (X, *more), doc, Type.DOUBLE)
-    return Scalar(signature, plain, sql={"postgresql": DIGITS})
+    native = None
+    if kernel is not None:
+        called = kernel.__name__
+        native = Source(lambda call: f"{called}({call.double(0)})", (kernel,))
+    return Scalar(signature, plain, native, {"postgresql": DIGITS})
 
 
 CBRT = _math("cbrt", "the cube root", ieee(lambda np: np.cbrt))
@@ -35,8 +54,8 @@ LOG = _math("log", "the logarithm to a base", ieee(_logarithm), Parameter("base"
 LOG2 = _math("log2", "the logarithm to base 2", ieee(lambda np: np.log2))
 LOG10 = _math("log10", "the logarithm to base 10", ieee(lambda np: np.log10))
 POWER = _math("power", "x to the power of y", ieee(lambda np: np.power), Y)
-SIN = _math("sin", "the sine of an angle in radians", ieee(lambda np: np.sin))
-COS = _math("cos", "the cosine of an angle in radians", ieee(lambda np: np.cos))
+SIN = _math("sin", "the sine of an angle in radians", ieee(lambda np: np.sin), kernel=sine)
+COS = _math("cos", "the cosine of an angle in radians", ieee(lambda np: np.cos), kernel=cosine)
 TAN = _math("tan", "the tangent of an angle in radians", ieee(lambda np: np.tan))
 ASIN = _math("asin", "the angle of a sine", ieee(lambda np: np.arcsin))
 ACOS = _math("acos", "the angle of a cosine", ieee(lambda np: np.arccos))

@@ -1,0 +1,123 @@
+"""Stream functions as nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cep.dropped import Reason
+from cep.engine.machine.kernels.bars import BY_TICKS, BY_TIME, BY_VOLUME, LAST_ROW
+from cep.engine.machine.kernels.keyed import KEYED_STATE, OF_KEY
+from cep.engine.machine.kernels.lines import BOLLINGER_STATE, MACD_STATE
+from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT
+from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.program import Unsupported
+from cep.plan.expressions import Constant, Expression
+from cep.plan.steps import StreamFunction
+from cep.plan.types import Type
+
+if TYPE_CHECKING:
+    from cep.engine.machine.queries import Place, Selecting
+
+ENDED_BY = {"bars:time": BY_TIME, "bars:ticks": BY_TICKS, "bars:volume": BY_VOLUME}
+
+
+def lower_function(
+    place: Place, function: StreamFunction, selecting: Selecting, following: int, added: int
+) -> int:
+    """The node of a stream function; `added` is the first word that it adds to rows."""
+    match function.name:
+        case _ if function.digest:
+            raise Unsupported("an indicator of the user")
+        case "bars:time" | "bars:ticks" | "bars:volume":
+            return _bars(place, function, selecting, following, added)
+        case "bollinger":
+            state, constants = BOLLINGER_STATE, [int(_constant(function, 1))]
+            cells = [*constants, float(_constant(function, 2))]
+            return _lines(BOLLINGER, place, function, selecting, following, added, state, cells)
+        case "macd":
+            rows = [int(_constant(function, one)) for one in (1, 2, 3)]
+            return _lines(MACD, place, function, selecting, following, added, MACD_STATE, rows)
+        case "pol2Cart":
+            return _point(place, function, selecting, following, added)
+        case _:
+            raise Unsupported(f"stream function `{function.name}`")
+
+
+def _constant(function: StreamFunction, position: int) -> int | float:
+    argument = function.arguments[position]
+    assert isinstance(argument, Constant)
+    value = argument.value
+    assert isinstance(value, int | float)
+    return value
+
+
+def _keyed(
+    place: Place, function: StreamFunction, selecting: Selecting, added: int, state: int
+) -> list[int]:
+    """What all nodes with a block for each group say; see `kernels.keyed`."""
+    builder, columns = place.builder, []
+    for key in function.keys:
+        if key.type in (Type.OBJECT, Type.LIST):
+            raise Unsupported("values that are objects")
+        word, at = selecting.names.columns[key.slot, key.position]
+        columns.append(-at if word == "f" else at)
+    words = OF_KEY + len(columns) + state
+    return [len(columns), builder.block(columns), _clock(place, selecting), words, added]
+
+
+def _clock(place: Place, selecting: Selecting) -> int:
+    """The word of the key by which a group has a clock; see `Context.key_of`."""
+    query = selecting.query
+    positions = place.builder.clocks["query", query.name].key_positions
+    if not positions:
+        return -1
+    position = next(iter(positions))  # as the interpreter has it: they hold the same
+    is_text = query.input.schema.attributes[position].type is Type.STRING  # type: ignore[union-attr]
+    return VALUES + position if is_text else 0
+
+
+def _bars(
+    place: Place, function: StreamFunction, selecting: Selecting, following: int, added: int
+) -> int:
+    builder, query = place.builder, selecting.query
+    writer = builder.writer(selecting.names)
+    price, volume, _ = function.arguments
+    by = ENDED_BY[function.name]
+    size = _constant(function, 2)
+    cell = builder.cell(float(size) if by == BY_VOLUME else int(size))
+    is_whole = volume.type is Type.LONG
+    dropped = builder.counter(("query", query.name), Reason.LATE) if by == BY_TIME else 0
+    return builder.node(
+        BARS, following, selecting.width, selecting.width,
+        place.home.take(KEYED_STATE), place.rank,
+        *_keyed(place, function, selecting, added, LAST_ROW + added),
+        by, cell, builder.code(writer.double(price)),
+        builder.code(writer.value(volume) if is_whole else writer.double(volume)),
+        int(is_whole), dropped,
+    )  # fmt: skip
+
+
+def _lines(
+    op: int, place: Place, function: StreamFunction, selecting: Selecting, following: int,
+    added: int, state: int, constants: list[int | float],
+) -> int:  # fmt: skip
+    builder = place.builder
+    code = builder.code(builder.writer(selecting.names).double(function.arguments[0]))
+    cells = [builder.cell(one) for one in constants]
+    return builder.node(
+        op, following, selecting.width, selecting.width,
+        place.home.take(KEYED_STATE), place.rank,
+        *_keyed(place, function, selecting, added, state), code, *cells,
+    )  # fmt: skip
+
+
+def _point(
+    place: Place, function: StreamFunction, selecting: Selecting, following: int, added: int
+) -> int:
+    builder, count = place.builder, len(function.added)
+    writer = builder.writer(selecting.names)
+    values: tuple[Expression, ...] = function.arguments[:count]
+    codes = [builder.code(writer.double(one)) for one in values]
+    return builder.node(
+        POINT, following, selecting.width, selecting.width, 0, place.rank, added, count, *codes
+    )
