@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from cep.dropped import Reason
 from cep.engine.kernels.scalar import NULL
-from cep.engine.machine.expressions import Names, column_key, word_of
+from cep.engine.machine.dispatch import Word
+from cep.engine.machine.expressions import Names, Unsupported, column_key, word_of
 from cep.engine.machine.kernels import match_words as words
 from cep.engine.machine.kernels.match_words import COLLECTED_ROWS, MATCH_STATE, NEVER, SLOT_VALUES
 from cep.engine.machine.kernels.steps import INSERT, MATCH, MATCH_PARTS, PROJECT, SPLIT
 from cep.engine.machine.kernels.words import CURRENT, VALUES
-from cep.engine.machine.program import Builder, StreamNode, Unsupported
+from cep.engine.machine.program import Builder, StreamNode
 from cep.plan.expressions import (
     Collected,
     Column,
@@ -147,8 +148,8 @@ class Matched:
                     raise Unsupported("all rows that a state has collected")
                 case Column() | Missing() if slots[node.slot].is_counted:
                     slots[node.slot].need(node.index)
-                case EventTime(int() as slot) if slots[slot].is_counted:
-                    slots[slot].need(-1)
+                case EventTime(int() as number) if slots[number].is_counted:
+                    slots[number].need(-1)
         at = VALUES
         for slot in slots:
             if any(one.type in (Type.OBJECT, Type.LIST) for one in slot.schema.attributes):
@@ -165,7 +166,7 @@ class Matched:
 
     def names(self) -> Names:
         """What expressions call the words of a partial match."""
-        columns: dict[tuple[int, ...], tuple[str, int]] = {}
+        columns: dict[tuple[int, ...], tuple[Word, int]] = {}
         rows: dict[tuple[int, int], int] = {}
         times: dict[int | None, int] = {None: 0}
         for number, slot in enumerate(self.slots):
@@ -182,7 +183,7 @@ class Matched:
                 columns[column_key(node)] = word_of(node.type), place
             elif isinstance(node, Missing) and self.slots[node.slot].is_counted:
                 rows[node.slot, node.index] = self.slots[node.slot].time(node.index)
-        return Names(columns, times, rows=rows)  # type: ignore[arg-type]
+        return Names(columns, times, rows=rows)
 
     def lower(
         self, place: Place, wider: int, following: int, source: Callable[[str], StreamNode]

@@ -14,11 +14,17 @@ from cep.lang.errors import RuleError, RuleErrors
 from cep.plan import compile_rules
 from tests.engine.machine import random_matches
 from tests.engine.machine.compared import Record, assert_same
+from tests.semantics.loader import Case, load_cases
 
 STREAMS = (
     "define stream A (symbol string, price double, volume long);\n"
     "define stream B (symbol string, price double, volume long);\n"
 )
+MATCHES = [
+    case
+    for case in load_cases()
+    if case.name in ("chunk-two-readers", "pattern-expired-read", "pattern-late")
+]
 TRADER = Path(__file__).parents[3] / "benchmarks/trader"
 
 
@@ -42,6 +48,10 @@ def walk(count: int, seed: int, streams: str = "AB") -> list[Record]:
 
 
 CASES = {
+    "all that is too old": (
+        "every e1=A -> e2=B[price > 5.0] -> e3=A within 3 sec",
+        "e1.price as p",
+    ),
     "every with within": (
         "every e1=A[price > 1.0] -> e2=B[price > e1.price] within 5 sec",
         "e1.price as p, e2.price as q, eventTimestamp(e1) as t",
@@ -176,24 +186,45 @@ def test_rules_about_deals(name: str) -> None:
     assert assert_same(text, records, records[-1][1] + 60_000) > 10
 
 
-def test_a_feed_that_stops() -> None:
-    random, now_ms, records = Random(3), 1_700_000_000_000, []
-    for _ in range(250):
-        now_ms += random.choice([0, 200, 1500, 6000])
-        values = random.choice(["EURUSD", "XAUUSD"]), 1.1, 1.2, 0.0, 1.0, 6
-        records.append(("Tick", now_ms, values))
-    text = (TRADER / "stale_feed.cep").read_text(encoding="utf-8")
-    assert assert_same(text, records, now_ms + 60_000) > 10
+def ticks(count: int) -> list[Record]:
+    """Ticks of two symbols on random walks, some seconds apart."""
+    random, now_ms, made = Random(3), 1_700_000_040_000, []
+    prices = {"EURUSD": 100.0, "XAUUSD": 200.0}
+    for _ in range(count):
+        now_ms += random.choice([0, 200, 6000, 15_000, 40_000])
+        symbol = random.choice(list(prices))
+        prices[symbol] += random.choice([-2.0, -1.0, 1.0, 1.5])
+        made.append(("Tick", now_ms, (symbol, prices[symbol], 1.2, 0.0, 1.0, 6)))
+    return made
 
 
-@pytest.mark.parametrize("name", ["engulfing", "three_falling"])
-def test_rules_about_bars(name: str) -> None:
-    """The pattern of the file, with bars given."""
+@pytest.mark.parametrize("name", ["stale_feed", "engulfing", "three_falling"])
+def test_rules_about_ticks(name: str) -> None:
+    records = ticks(400)
     text = (TRADER / f"{name}.cep").read_text(encoding="utf-8")
-    bar = "define stream Bar (symbol string, open double, high double, low double, close double);\n"
-    random, records = Random(8), []
-    for minute in range(250):
-        first, last = float(random.randint(1, 8)), float(random.randint(0, 7))
-        symbol = random.choice(["EURUSD", "XAUUSD"])
-        records.append(("Bar", 60_000 * minute, (symbol, first, 9.0, 0.0, last)))
-    assert assert_same(bar + text[text.index("partition") :], records) > 3
+    assert assert_same(text, records, records[-1][1] + 120_000) > 5
+
+
+@pytest.mark.parametrize("case", MATCHES, ids=lambda case: case.name)
+def test_what_is_written_down_of_matches(case: Case) -> None:
+    rules = Compiled(case.plan(), jit=False, machine="always")
+    assert rules.whole is not None, rules.why_not_whole
+    run, made = rules.start(mode="sorted"), []
+    for stream, time_msc, values in case.rows_in:
+        names = rules.plan.stream(stream).schema.names
+        made += run.push(stream, {name: [values.get(name)] for name in names}, [time_msc]).dicts()
+    assert case.observed(made) == case.expected
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("from e1=A<1:2> -> e2=B select e1.price as p insert into Out;", "collected"),
+        ("from e1=A<1:90> -> e2=B select e1[80].price as p insert into Out;", "far from"),
+        ("from e1=A#log() -> e2=B select e1.price as p insert into Out;", "stream function"),
+    ],
+)
+def test_what_it_cannot_do(query: str, why: str) -> None:
+    rules = Compiled(compile_rules(STREAMS + query), jit=False, machine="always")
+    assert rules.whole is None
+    assert why in rules.why_not_whole
