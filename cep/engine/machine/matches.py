@@ -220,10 +220,13 @@ class Matched:
         if expired is None:
             return 0
         target, writer = builder.streams[expired.stream], builder.writer(self.names())
+        given = [value.type for _, value in expired.projection]
+        if given != [one.type for one in target.schema.attributes]:
+            raise Unsupported("values that get another type in a stream of expired matches")
         codes = [builder.code(writer.value(value)) for _, value in expired.projection]
         insert = builder.node(
             INSERT, target.node, wider, target.width, 0, place.rank,
-            self.words, len(codes), int(place.leaves(expired.stream)),
+            self.words, len(codes), int(place.leaves(expired.stream)), 0,
         )  # fmt: skip
         return builder.node(
             PROJECT, insert, wider, wider, 0, 1, len(codes), self.words, 0, 0, *codes
