@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING
 
 from cep.dropped import Reason
 from cep.engine.kernels.scalar import NULL
-from cep.engine.machine.expressions import Names, column_key, word_of
+from cep.engine.machine.dispatch import Word
+from cep.engine.machine.expressions import Names, Unsupported, column_key, word_of
 from cep.engine.machine.kernels import match_words as words
 from cep.engine.machine.kernels.match_words import COLLECTED_ROWS, MATCH_STATE, NEVER, SLOT_VALUES
-from cep.engine.machine.kernels.steps import MATCH, SPLIT
-from cep.engine.machine.kernels.waiting import LINK
+from cep.engine.machine.kernels.steps import INSERT, MATCH, MATCH_PARTS, PROJECT, SPLIT
 from cep.engine.machine.kernels.words import CURRENT, VALUES
-from cep.engine.machine.program import Builder, StreamNode, Unsupported
-from cep.plan.expressions import Collected, Column, EventTime, Expression, Missing, walk
+from cep.engine.machine.program import Builder, StreamNode
+from cep.plan.expressions import (
+    Collected,
+    Column,
+    Comparison,
+    EventTime,
+    Expression,
+    Logical,
+    Missing,
+    walk,
+)
 from cep.plan.query import (
     AbsentState,
     CountState,
@@ -36,6 +45,8 @@ if TYPE_CHECKING:
 
 NAN = 0x7FF8000000000000
 """The bits of a double that is null."""
+LINK_SIZE, INDEX_SIZE = 8, 20
+"""Words that a link takes, and at most its chain and its share of their index, as that grows."""
 NAMED_MAX = 64
 """So many rows of a slot that collects may have to be at hand."""
 
@@ -110,11 +121,10 @@ class Matched:
     """A match as it is written down: the words of partial matches, then the stages."""
 
     def __init__(self, builder: Builder, match: Match, used: list[Expression]) -> None:
-        if match.expired is not None:
-            raise Unsupported("partial matches that go to a stream when they expire")
         self.builder = builder
         self.match = match
-        self._expressions = [*used, *self._conditions()]
+        reported = () if match.expired is None else match.expired.projection
+        self._expressions = [*used, *self._conditions(), *(value for _, value in reported)]
         self.slots = self._slots()
         self.words = self.slots[-1].at + self.slots[-1].words
         self._stages: dict[int, int] = {}
@@ -131,17 +141,15 @@ class Matched:
 
     def _slots(self) -> list[Slot]:
         counted = self.match.counted
-        slots = [
-            Slot(0, state.input.schema, state.slot in counted) for state in self.match.states
-        ]
+        slots = [Slot(0, state.input.schema, state.slot in counted) for state in self.match.states]
         for node in (one for expression in self._expressions for one in walk(expression)):
             match node:
                 case Collected():
                     raise Unsupported("all rows that a state has collected")
                 case Column() | Missing() if slots[node.slot].is_counted:
                     slots[node.slot].need(node.index)
-                case EventTime(int() as slot) if slots[slot].is_counted:
-                    slots[slot].need(-1)
+                case EventTime(int() as number) if slots[number].is_counted:
+                    slots[number].need(-1)
         at = VALUES
         for slot in slots:
             if any(one.type in (Type.OBJECT, Type.LIST) for one in slot.schema.attributes):
@@ -150,9 +158,15 @@ class Matched:
             at += slot.words
         return slots
 
+    @property
+    def room(self) -> int:
+        """The least words of the rows that it makes."""
+        expired = self.match.expired
+        return self.words + (0 if expired is None else len(expired.projection))
+
     def names(self) -> Names:
         """What expressions call the words of a partial match."""
-        columns: dict[tuple[int, ...], tuple[str, int]] = {}
+        columns: dict[tuple[int, ...], tuple[Word, int]] = {}
         rows: dict[tuple[int, int], int] = {}
         times: dict[int | None, int] = {None: 0}
         for number, slot in enumerate(self.slots):
@@ -169,7 +183,7 @@ class Matched:
                 columns[column_key(node)] = word_of(node.type), place
             elif isinstance(node, Missing) and self.slots[node.slot].is_counted:
                 rows[node.slot, node.index] = self.slots[node.slot].time(node.index)
-        return Names(columns, times, rows=rows)  # type: ignore[arg-type]
+        return Names(columns, times, rows=rows)
 
     def lower(
         self, place: Place, wider: int, following: int, source: Callable[[str], StreamNode]
@@ -177,7 +191,10 @@ class Matched:
         """Write the stages, and have the match read its streams. What is complete goes to the node
         `following`, with `wider` words."""
         builder, rank = self.builder, place.rank
+        reports = self._reports(place, wider)
         behind = builder.node(SPLIT, following, wider, wider, 0, rank)
+        if reports:
+            behind = builder.node(MATCH_PARTS, following, wider, wider, 0, rank, reports)
         self.block = builder.block([0] * words.MATCH)
 
         def node(width: int, *more: int) -> int:
@@ -185,7 +202,7 @@ class Matched:
 
         wiring = Wiring(self, place, node)
         segment = wiring.whole()
-        self._write(place, segment, wiring)
+        self._write(place, segment, wiring, node(VALUES, 0, 0, 0) if reports else 0)
         by_stream: dict[str, list[int]] = {}
         for stage in segment.stages:
             stream = self.match.states[wiring.slots[stage]].input.stream
@@ -197,19 +214,37 @@ class Matched:
             stream_node.readers.append(node(stream_node.width, len(stages), readers, singly))
         place.starts.append(node(VALUES, 0, 0, 0))
 
-    def _write(self, place: Place, segment: Segment, wiring: Wiring) -> None:
+    def _reports(self, place: Place, wider: int) -> int:
+        """The node of partial matches that ran out of time; 0 where nobody wants them."""
+        builder, expired = self.builder, self.match.expired
+        if expired is None:
+            return 0
+        target, writer = builder.streams[expired.stream], builder.writer(self.names())
+        given = [value.type for _, value in expired.projection]
+        if given != [one.type for one in target.schema.attributes]:
+            raise Unsupported("values that get another type in a stream of expired matches")
+        codes = [builder.code(writer.value(value)) for _, value in expired.projection]
+        insert = builder.node(
+            INSERT, target.node, wider, target.width, 0, place.rank,
+            self.words, len(codes), int(place.leaves(expired.stream)), 0,
+        )  # fmt: skip
+        return builder.node(
+            PROJECT, insert, wider, wider, 0, 1, len(codes), self.words, 0, 0, *codes
+        )
+
+    def _write(self, place: Place, segment: Segment, wiring: Wiring, expiry: int) -> None:
         builder, match, stages = self.builder, self.match, segment.stages
         empty = [NEVER, CURRENT, *(word for slot in self.slots for word in slot.empty())]
         assert len(empty) == self.words
-        copies = 3 + sum(isinstance(one, CountState) for one in wiring.states)
+        copies = 4 + sum(isinstance(one, CountState) for one in wiring.states)
         links = 4 * len(stages) + 8
-        need = copies * (1 << max(2, self.words.bit_length())) + links * LINK
-        timers = 4 * wiring.timed
+        need = copies * (1 << max(2, self.words.bit_length())) + links * (LINK_SIZE + INDEX_SIZE)
+        timers = 4 * wiring.timed + (expiry != 0)
         builder.patch(
             self.block, self.words, builder.block(empty), len(stages), builder.block(stages),
             int(match.kind == "sequence"), place.home.take(MATCH_STATE),
             builder.cell(match.partials_max), builder.counter(place.part, Reason.BOUND),
-            need, timers,
+            need, timers, expiry,
         )  # fmt: skip
 
 
@@ -224,6 +259,7 @@ class Wiring:
     slots: dict[int, int] = field(default_factory=dict)
     limits: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     timed: int = 0
+    absent: set[int] = field(default_factory=set)
 
     def whole(self) -> Segment:
         match = self.matched.match
@@ -290,7 +326,28 @@ class Wiring:
             slot.at, slot.words, len(slot.schema), builder.code(code), int(is_start),
         )  # fmt: skip
         self._set(stage, words.S_FIRST, slot.at)
+        if kind in (words.PLAIN_STAGE, words.ABSENT) and matched.match.kind == "pattern":
+            self._find_by_key(stage, state)
         return stage
+
+    def _find_by_key(self, stage: int, state: StreamState) -> None:
+        """Where a condition wants a value of the row to be that of an earlier one, those that wait
+        are found by it: all others refuse the row, without any effect."""
+        slots = self.matched.slots
+        for one in (part for condition in state.input.filters for part in conjuncts(condition)):
+            if not isinstance(one, Comparison) or one.op != "==":
+                continue
+            for own, other in ((one.left, one.right), (one.right, one.left)):
+                if not (isinstance(own, Column) and isinstance(other, Column)):
+                    continue
+                if own.slot != state.slot or other.slot == state.slot:
+                    continue
+                if own.type.is_real or other.type.is_real or slots[other.slot].is_counted:
+                    continue
+                if other.slot in self.absent:
+                    continue
+                at = slots[other.slot].time(0) + 1 + other.position
+                self._set(stage, words.S_KEY, at, VALUES + own.position)
 
     def _counted(self, state: CountState, is_start: bool) -> int:
         matched, number = self.matched, state.state.slot
@@ -305,6 +362,7 @@ class Wiring:
         return stage
 
     def _absent(self, kind: int, state: AbsentState, is_start: bool) -> int:
+        self.absent.add(state.state.slot)
         stage = self._stage(kind, state.state, is_start)
         if state.for_ms is not None:
             self.timed += 1
@@ -340,6 +398,7 @@ class Wiring:
     def _follow(self, stage: int, following: int) -> None:
         for side in self._sides(stage):
             self._set(side, words.S_NEXT, following)
+        self._set(following, words.S_IS_STEADY, int(not self.matched.match.counted))
         is_star = (
             self._get(stage, words.S_KIND) == words.COUNTED
             and self._get(stage, words.S_IS_START)
@@ -356,6 +415,13 @@ class Wiring:
             starts = [self.matched.slots[slot].at for slot in start_slots(state)]
             for stage in segment.stages:
                 self.limits.setdefault(stage, []).extend((cell, at) for at in starts)
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The parts of a condition that all must be true."""
+    if isinstance(condition, Logical) and condition.op == "and":
+        return conjuncts(condition.left) + conjuncts(condition.right)
+    return [condition]
 
 
 def start_slots(state: State) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from cep.clocks import NEVER_LATE
 from cep.dropped import Reason
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
+from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer, word_of
 from cep.engine.machine.kernels.run import (
     PROGRAM_FIRST_START,
@@ -213,7 +214,7 @@ class Builder:
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:
     """The names of a row that has these attributes from a word on."""
-    columns = {
+    columns: dict[tuple[int, ...], tuple[Word, int]] = {
         (slot, place): (word_of(attribute.type), first + place)
         for place, attribute in enumerate(schema.attributes)
     }

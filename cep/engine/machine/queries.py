@@ -176,6 +176,7 @@ def lower_match(place: Place, query: Query, match: Match) -> None:
     """Write a pattern or sequence."""
     matched = Matched(place.builder, match, used_in(query))
     selecting = Selecting.of(query, matched.names(), matched.words)
+    selecting = replace(selecting, width=max(selecting.width, matched.room))
     following = lower_selection(place, selecting, singly=True)
     matched.lower(place, selecting.width, following, lambda slot: place.source(query, slot))
 

@@ -30,17 +30,16 @@ class Drawn:
         pick = self.random
         root = self.chain(pick.randint(2 if self.is_sequence else 1, 3))
         within = f" within {pick.choice(TIMES)}" if pick.random() < 0.5 else ""
-        bound = f"@bound(partials='{pick.randint(1, 5)}')\n" if pick.random() < 0.3 else ""
-        selected = ", ".join(
-            f"{value} as v{place}" for place, value in enumerate(self.selected())
-        )
+        has_bound = pick.random() < 0.3 and "not " not in root and " and " not in root
+        bound = f"@bound(partials='{pick.randint(1, 5)}')\n" if has_bound else ""
+        values = [f"{value} as v{place}" for place, value in enumerate(self.selected())]
+        if self.held and self.held[0] not in self.counted and pick.random() < 0.3:
+            values.append(f"sum({self.held[0]}.price) as total")
         last = pick.choice(["", "", "", " limit 1", " having v0 is null", " order by v0 desc"])
-        name = pick.choice(["", "", "sum(%s.price)" % self.held[0] if self.plain() else ""])
-        aggregate = f", {name} as total" if name and self.held[0] not in self.counted else ""
-        return f"{bound}from {root}{within}\n  select {selected}{aggregate}{last} insert into Out;\n"
-
-    def plain(self) -> list[str]:
-        return [one for one in self.held if one not in self.counted]
+        if pick.random() < 0.2 and self.held and not self.counted:
+            bound += "@expired(stream='Gone')\n"
+        query = f"from {root}{within}\n  select {', '.join(values)}{last} insert into Out;\n"
+        return f"{bound}{query}"
 
     def selected(self) -> list[str]:
         found: list[str] = []
@@ -130,7 +129,10 @@ class Drawn:
         for name in self.held:
             column = f"{name}[last]" if name in self.counted else name
             conditions += [f"price > {column}.price", f"symbol == {column}.symbol"]
-            conditions += [f"volume == {column}.volume", f"{column}.symbol == symbol and price > 1.0"]
+            conditions += [
+                f"volume == {column}.volume",
+                f"{column}.symbol == symbol and price > 1.0",
+            ]
             if name in self.counted:
                 conditions += [f"price > {name}[0].price", f"not ({name}[1] is null)"]
         return f"[{pick.choice(conditions)}]" if pick.random() < 0.6 else ""

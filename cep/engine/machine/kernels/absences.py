@@ -10,6 +10,7 @@ from cep.engine.machine.kernels.match_words import (
     DUE_AT,
     FIRST_MS,
     FRESH,
+    IS_MIXED,
     IS_OVER,
     M_STATE,
     MARK,
@@ -21,6 +22,7 @@ from cep.engine.machine.kernels.match_words import (
     S_FOR,
     S_IS_OR,
     S_IS_START,
+    S_IS_STEADY,
     S_KIND,
     S_MATCH,
     S_NEXT,
@@ -52,6 +54,7 @@ from cep.engine.machine.kernels.waiting import (
     let_go,
     link_in,
     link_out,
+    take_out,
 )
 from cep.engine.machine.kernels.words import NOW, TIME, Ints
 
@@ -100,14 +103,16 @@ def fire_absent(i: Ints, p: Ints, home: int, stage: int, due_ms: int) -> None:
         after, partial = i[0, link + AFTER], i[0, link + HELD]
         at = i[0, partial + TIME]
         if is_over(i, p, stage, partial, due_ms):
-            expired(i, p, stage, partial)
+            expired(i, p, home, stage, partial, due_ms)
             restart = p[stage + S_RESTART]
             if restart != 0 and restart != stage:
                 start_again(i, p, home, restart, partial, due_ms)
-            link_out(i, p, match, state + PENDING, link)
+            take_out(i, p, stage, state, link)
         elif due_ms >= (i[0, state + DUE_AT] if at == NEVER else at + i[0, p[stage + S_FOR]]):
             link_in(i, ready, partial, 0)
-            link_out(i, p, match, state + PENDING, link)
+            take_out(i, p, stage, state, link)
+        elif p[stage + S_IS_STEADY] and not i[0, state + IS_MIXED]:
+            break  # all others came later
         link = after
     some = i[0, ready + LINKS] != 0
     send_ready(i, p, home, stage, due_ms)
@@ -164,16 +169,16 @@ def refill_side(i: Ints, p: Ints, home: int, stage: int) -> None:
 @inner
 def find_ready(i: Ints, p: Ints, home: int, stage: int, due_ms: int) -> None:
     """Take out those whose time has passed; what is complete with that is ready."""
-    match, pending = p[stage + S_MATCH], state_of(p, home, stage) + PENDING
+    match, state = p[stage + S_MATCH], state_of(p, home, stage)
     ready, last = home + p[match + M_STATE] + READY, 0
-    link = i[0, pending + FIRST_LINK]
+    link = i[0, state + PENDING + FIRST_LINK]
     while link != 0:
         after, partial = i[0, link + AFTER], i[0, link + HELD]
         slot = partial + p[stage + S_SLOT]
         from_ms = i[0, (slot + FIRST_MS) if i[0, slot + MARK] != NOTHING else (partial + TIME)]
         is_waiting = False
         if is_over(i, p, stage, partial, due_ms):
-            expired(i, p, stage, partial)
+            expired(i, p, home, stage, partial, due_ms)
             hold(i, partial)
             if last != 0:
                 let_go(i, p, match, last)
@@ -183,7 +188,7 @@ def find_ready(i: Ints, p: Ints, home: int, stage: int, due_ms: int) -> None:
         elif completes(i, p, stage, partial):
             link_in(i, ready, partial, 0)
         if not is_waiting:
-            link_out(i, p, match, pending, link)
+            take_out(i, p, stage, state, link)
         link = after
     if last != 0:
         if p[stage + S_RESTART] != 0:

@@ -8,12 +8,14 @@ from cep.engine.machine.kernels.absences import fire
 from cep.engine.machine.kernels.match_words import (
     ABSENT,
     ABSENT_SIDE,
+    AWAITS_EXPIRY,
     DONE,
     FIRST_MS,
     FRESH,
     HAS_LATEST,
     LATEST_MS,
     M_DROPPED,
+    M_EXPIRY,
     M_IS_SEQUENCE,
     M_MOST,
     M_NEED,
@@ -27,8 +29,10 @@ from cep.engine.machine.kernels.match_words import (
     MATCH_READER_LIST,
     MATCH_READERS,
     MATCH_SINGLY,
+    OVERDUE,
     PASSED,
     PENDING,
+    REPORTED,
     S_FOR,
     S_IS_START,
     S_KIND,
@@ -44,8 +48,9 @@ from cep.engine.machine.kernels.stages import (
     update,
     wait_from,
 )
-from cep.engine.machine.kernels.timers import timer_room
+from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
 from cep.engine.machine.kernels.waiting import (
+    AFTER,
     FIRST_LINK,
     HELD,
     LAST_LINK,
@@ -55,6 +60,8 @@ from cep.engine.machine.kernels.waiting import (
     is_older,
     let_go,
     link_out,
+    over_at,
+    take_out,
 )
 from cep.engine.machine.kernels.words import (
     BREAK,
@@ -68,6 +75,7 @@ from cep.engine.machine.kernels.words import (
     NODE,
     NOW,
     PLACE,
+    RANK,
     START,
     TIME,
     TOP,
@@ -93,7 +101,8 @@ def match_room(i: Ints, p: Ints, node: int, home: int) -> bool:
     for number in range(p[match + M_STAGES]):
         state = state_of(p, home, p[p[match + M_STAGE_LIST] + number])
         count += i[0, state + PENDING + LINKS] + i[0, state + FRESH + LINKS]
-    if not work_room(i, count * p[node + WIDER]):
+    rows = 2 * count if p[match + M_EXPIRY] != 0 else count
+    if not work_room(i, rows * p[node + WIDER]):
         return False
     if p[match + M_TIMERS] and not timer_room(i, count * p[match + M_TIMERS]):
         return False
@@ -114,7 +123,8 @@ def step_match(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if i[0, frame + COUNT] == START:
             start(i, p, p[node + MATCH_OF], home, i[0, NOW])
         else:
-            fire(i, p, home, p[node + MATCH_READERS], i[0, frame + CHUNK])
+            tell_due(i, p, node, home, i[0, frame + CHUNK])
+            put_overdue(i, p, frame, p[node + MATCH_OF], home)
             put_done(i, p, frame, p[node + MATCH_OF], home, True)
     else:
         while i[0, frame + CURSOR] < i[0, frame + COUNT]:
@@ -125,6 +135,41 @@ def step_match(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             i[0, frame + CURSOR] += 1
     hand_on(i, frame, p[node + NEXT])
     return True
+
+
+@inner
+def tell_due(i: Ints, p: Ints, node: int, home: int, due_ms: int) -> None:
+    """A timer has fired: of an absence, or by which those are looked for that ran out of time."""
+    match = p[node + MATCH_OF]
+    if p[node + MATCH_READERS] != 0:
+        fire(i, p, home, p[node + MATCH_READERS], due_ms)
+        return
+    i[0, home + p[match + M_STATE] + AWAITS_EXPIRY] = 0
+    for number in range(p[match + M_STAGES]):
+        expire(i, p, home, p[p[match + M_STAGE_LIST] + number], due_ms, True)
+    await_expiry(i, p, match, home)
+
+
+@inner
+def await_expiry(i: Ints, p: Ints, match: int, home: int) -> None:
+    """Where partial matches that run out of time are wanted, they are looked for when they do."""
+    state, node = home + p[match + M_STATE], p[match + M_EXPIRY]
+    if node == 0 or i[0, state + AWAITS_EXPIRY]:
+        return
+    due_ms = NULL
+    for number in range(p[match + M_STAGES]):
+        stage = p[p[match + M_STAGE_LIST] + number]
+        for queue in range(2):
+            waits = state_of(p, home, stage) + (PENDING if queue == 0 else FRESH)
+            link = i[0, waits + FIRST_LINK]
+            while link != 0:
+                over_ms = over_at(i, p, stage, i[0, link + HELD])
+                if over_ms != NULL and (due_ms == NULL or over_ms < due_ms):
+                    due_ms = over_ms
+                link = i[0, link + AFTER]
+    if due_ms != NULL:
+        i[0, state + AWAITS_EXPIRY] = 1
+        set_timer(i, due_ms, p[node + RANK], i[0, home], next_turn(i), node, home)
 
 
 @inner
@@ -165,7 +210,9 @@ def move_on(i: Ints, f: Floats, p: Ints, frame: int, home: int, row: int) -> Non
     for reader in range(count):
         offer(i, f, p, home, p[readers + reader], row)
         put_done(i, p, frame, match, home, p[node + MATCH_SINGLY] != 0)
+    put_overdue(i, p, frame, match, home)
     bound(i, p, match, home)
+    await_expiry(i, p, match, home)
 
 
 @inner
@@ -183,33 +230,44 @@ def forget_for_late(i: Ints, p: Ints, match: int, home: int, time_ms: int) -> No
 @inner
 def put_done(i: Ints, p: Ints, frame: int, match: int, home: int, singly: bool) -> None:
     """What is complete becomes rows: of one chunk, or each of its own."""
-    done, words = home + p[match + M_STATE] + DONE, p[match + M_WORDS]
-    breaks = BREAK
+    done, kind = home + p[match + M_STATE] + DONE, CURRENT | BREAK
     while i[0, done + FIRST_LINK] != 0:
-        link = i[0, done + FIRST_LINK]
-        partial = i[0, link + HELD]
-        row = made(i, frame, p[i[0, frame + NODE] + WIDER])
-        copied(i, partial, row, words)
-        i[0, row + KIND] = CURRENT | breaks
-        for number in range(p[match + M_STAGES]):
-            slot = row + p[p[p[match + M_STAGE_LIST] + number] + S_SLOT]
-            if i[0, slot + MARK] == PASSED:
-                i[0, slot + FIRST_MS] = NULL
-        breaks = BREAK if singly else 0
-        link_out(i, p, match, done, link)
+        put_row(i, p, frame, match, done, kind)
+        kind = CURRENT | (BREAK if singly else 0)
+
+
+@inner
+def put_overdue(i: Ints, p: Ints, frame: int, match: int, home: int) -> None:
+    """What ran out of time becomes rows, each of a chunk of its own."""
+    overdue = home + p[match + M_STATE] + OVERDUE
+    while i[0, overdue + FIRST_LINK] != 0:
+        put_row(i, p, frame, match, overdue, CURRENT | BREAK | REPORTED)
+
+
+@inner
+def put_row(i: Ints, p: Ints, frame: int, match: int, queue: int, kind: int) -> None:
+    """The first of a queue becomes a row."""
+    link = i[0, queue + FIRST_LINK]
+    row = made(i, frame, p[i[0, frame + NODE] + WIDER])
+    copied(i, i[0, link + HELD], row, p[match + M_WORDS])
+    i[0, row + KIND] = kind
+    for number in range(p[match + M_STAGES]):
+        slot = row + p[p[p[match + M_STAGE_LIST] + number] + S_SLOT]
+        if i[0, slot + MARK] == PASSED:
+            i[0, slot + FIRST_MS] = NULL
+    link_out(i, p, match, queue, link)
 
 
 @inner
 def waiting_at(i: Ints, p: Ints, match: int, home: int, stage: int) -> int:
     """How many partial matches wait at a stage, without the empty one that waits at a start."""
-    count = 0
+    count, stages, number_of = 0, p[match + M_STAGE_LIST], p[match + M_STAGES]
     for number in range(2):
         queue = state_of(p, home, stage) + (PENDING if number == 0 else FRESH)
         count += i[0, queue + LINKS]
-        last = i[0, queue + LAST_LINK]
-        if last != 0 and p[stage + S_IS_START]:
-            if is_empty(i, p, p[match + M_STAGE_LIST], p[match + M_STAGES], i[0, last + HELD]):
-                count -= 1
+        last = i[0, queue + LAST_LINK] if p[stage + S_IS_START] else 0
+        if last != 0 and is_empty(i, p, stages, number_of, i[0, last + HELD]):
+            count -= 1
     return count
 
 
@@ -254,8 +312,9 @@ def drop(i: Ints, p: Ints, match: int, home: int, oldest: int) -> None:
     for number in range(p[match + M_STAGES]):
         stage = p[p[match + M_STAGE_LIST] + number]
         if oldest_at(i, p, match, home, stage) == oldest:
-            queue = state_of(p, home, stage) + PENDING
-            if i[0, queue + LINKS] == 0:
-                queue = state_of(p, home, stage) + FRESH
-            link_out(i, p, match, queue, i[0, queue + FIRST_LINK])
+            state = state_of(p, home, stage)
+            if i[0, state + PENDING + LINKS] != 0:
+                take_out(i, p, stage, state, i[0, state + PENDING + FIRST_LINK])
+            else:
+                link_out(i, p, match, state + FRESH, i[0, state + FRESH + FIRST_LINK])
     let_go(i, p, match, oldest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.match_words import (
@@ -9,12 +10,14 @@ from cep.engine.machine.kernels.match_words import (
     ABSENT_SIDE,
     BEGINS_NEXT,
     CAME_MS,
+    CHAINS,
     COLLECTED,
     COLLECTED_ROWS,
     COUNTED,
     DONE,
     FIRST_MS,
     HAS_ROW,
+    IS_DONE,
     IS_OVER,
     LOGICAL,
     M_STATE,
@@ -31,6 +34,7 @@ from cep.engine.machine.kernels.match_words import (
     S_IS_FIRST,
     S_IS_OR,
     S_IS_START,
+    S_KEY,
     S_KIND,
     S_LEAST,
     S_MATCH,
@@ -38,12 +42,14 @@ from cep.engine.machine.kernels.match_words import (
     S_NEWEST,
     S_NEXT,
     S_PARTNER,
+    S_ROW_KEY,
     S_SLOT,
     S_STAR,
     S_VALUES,
     S_WORDS,
     SLOT_VALUES,
 )
+from cep.engine.machine.kernels.memory import index_find
 from cep.engine.machine.kernels.stages import (
     add_copy,
     arrive,
@@ -58,6 +64,9 @@ from cep.engine.machine.kernels.stages import (
 )
 from cep.engine.machine.kernels.waiting import (
     AFTER,
+    CHAIN_AFTER,
+    CHAIN_FIRST,
+    CHAIN_KEY,
     FIRST_LINK,
     HELD,
     cleared_slot,
@@ -65,9 +74,9 @@ from cep.engine.machine.kernels.waiting import (
     let_go,
     link_in,
     link_of,
-    link_out,
+    take_out,
 )
-from cep.engine.machine.kernels.words import TIME, VALUES, WORK_TOP, Floats, Ints
+from cep.engine.machine.kernels.words import KIND, TIME, VALUES, WORK_TOP, Floats, Ints
 from cep.engine.machine.kernels.work import copied, row_at
 
 
@@ -75,27 +84,36 @@ from cep.engine.machine.kernels.work import copied, row_at
 def offer(i: Ints, f: Floats, p: Ints, home: int, stage: int, row: int) -> None:
     """Show a row to all that wait at a stage, oldest first; what it completes goes to a queue."""
     kind, match, state = p[stage + S_KIND], p[stage + S_MATCH], state_of(p, home, stage)
-    if (kind == ABSENT or kind == ABSENT_SIDE) and i[0, state + IS_OVER]:
+    if (kind in (ABSENT, ABSENT_SIDE)) and i[0, state + IS_OVER]:
         return
-    link = i[0, state + PENDING + FIRST_LINK]
+    link, following = i[0, state + PENDING + FIRST_LINK], AFTER
+    if p[stage + S_KEY] != 0 and not is_raised(i, p, home, stage):
+        link, following = first_with_key(i, state, row + p[stage + S_ROW_KEY]), CHAIN_AFTER
     while link != 0:
-        after, partial = i[0, link + AFTER], i[0, link + HELD]
+        after, partial = i[0, link + following], i[0, link + HELD]
         hold(i, partial)
         if not stays(i, f, p, home, stage, partial, row):
-            link_out(i, p, match, state + PENDING, link)
+            take_out(i, p, stage, state, link)
         let_go(i, p, match, partial)
         link = after
 
 
+@inline
+def first_with_key(i: Ints, state: int, key: int) -> int:
+    """The first of those that wait on whose key the one at an address is; 0: none does."""
+    if i[0, key] == NULL:
+        return 0
+    chain = index_find(i, state + CHAINS, key, 1, CHAIN_KEY)
+    return 0 if chain == 0 else i[0, chain + CHAIN_FIRST]
+
+
 @inner
-def stays(
-    i: Ints, f: Floats, p: Ints, home: int, stage: int, partial: int, row: int
-) -> bool:
+def stays(i: Ints, f: Floats, p: Ints, home: int, stage: int, partial: int, row: int) -> bool:
     """Whether a partial match still waits after a row has been shown to it."""
     kind = p[stage + S_KIND]
     if kind == COUNTED:
         return stays_counted(i, f, p, home, stage, partial, row)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         other = partial + p[p[stage + S_PARTNER] + S_SLOT]
         if p[stage + S_IS_OR] and i[0, other + MARK] != NOTHING:
             return False  # the other side came first
@@ -147,14 +165,15 @@ def accept(i: Ints, p: Ints, home: int, stage: int, partial: int, time_ms: int) 
     kind = p[stage + S_KIND]
     if kind == ABSENT:
         i[0, partial + TIME] = time_ms
+        i[0, partial + KIND] |= IS_DONE
         if p[stage + S_IS_START] and p[stage + S_AGAIN] == stage:
             add_copy(i, p, home, stage, partial)
         wait_from(i, p, home, stage, time_ms)
         return
     partner = p[stage + S_PARTNER]
-    if kind == LOGICAL and not p[stage + S_IS_OR]:
-        if not lets_pass(i, p, home, partner, partial):
-            return
+    is_and = kind == LOGICAL and not p[stage + S_IS_OR]
+    if is_and and not lets_pass(i, p, home, partner, partial):
+        return
     i[0, partial + TIME] = time_ms
     go_on(i, p, home, stage, partial)
     begin_next(i, p, home, stage)
@@ -192,7 +211,7 @@ def forget(i: Ints, p: Ints, home: int, side: int, partial: int) -> None:
     pending = state_of(p, home, side) + PENDING
     link = link_of(i, pending, partial)
     if link != 0:
-        link_out(i, p, p[side + S_MATCH], pending, link)
+        take_out(i, p, side, state_of(p, home, side), link)
 
 
 @inner
@@ -213,10 +232,11 @@ def stays_absent(
     if p[stage + S_FOR] != 0 or repeats:
         copied(i, before, slot, words)
     if not p[stage + S_IS_FIRST] and in_order:
-        pending = state_of(p, home, p[stage + S_PARTNER]) + PENDING
-        link = link_of(i, pending, partial)
+        partner = p[stage + S_PARTNER]
+        state = state_of(p, home, partner)
+        link = link_of(i, state + PENDING, partial)
         if link != 0:
-            link_out(i, p, p[stage + S_MATCH], pending, link)
+            take_out(i, p, partner, state, link)
     return p[stage + S_IS_FIRST] != 0
 
 
@@ -247,9 +267,7 @@ def stays_counted(
 
 
 @inner
-def accept_counted(
-    i: Ints, p: Ints, home: int, stage: int, partial: int, time_ms: int
-) -> bool:
+def accept_counted(i: Ints, p: Ints, home: int, stage: int, partial: int, time_ms: int) -> bool:
     """The candidate has passed; whether the partial match collects no more."""
     i[0, partial + TIME] = time_ms
     count = i[0, partial + p[stage + S_SLOT] + COLLECTED]
@@ -315,5 +333,3 @@ def take_back(i: Ints, p: Ints, stage: int, partial: int) -> None:
             i[0, partial + word] = i[0, partial + word + 1 + values]
         for word in range(last, last + 1 + values):
             i[0, partial + word] = p[empty + word]
-
-

@@ -16,13 +16,18 @@ from cep.engine.machine.kernels.match_words import (
     FIRST_MS,
     FRESH,
     HAS_BEGUN,
+    HAS_EXPIRED,
     HAS_ROW,
+    IS_DONE,
+    IS_MIXED,
     IS_OVER,
     LOGICAL,
+    M_EXPIRY,
     M_IS_SEQUENCE,
     M_STATE,
     MARK,
     NOTHING,
+    OVERDUE,
     PENDING,
     PLAIN_STAGE,
     S_AGAIN,
@@ -51,6 +56,7 @@ from cep.engine.machine.kernels.waiting import (
     HELD,
     LINKS,
     branch,
+    copied_whole,
     emptied,
     hold,
     is_over,
@@ -59,9 +65,10 @@ from cep.engine.machine.kernels.waiting import (
     link_by_age,
     link_in,
     link_out,
-    moved_by_age,
+    settle,
+    take_out,
 )
-from cep.engine.machine.kernels.words import EXPIRED, KIND, RANK, TIME, Ints
+from cep.engine.machine.kernels.words import KIND, RANK, TIME, Ints
 
 
 @inline
@@ -105,7 +112,7 @@ def wait_from(i: Ints, p: Ints, home: int, stage: int, from_ms: int) -> None:
 def add(i: Ints, p: Ints, home: int, stage: int, partial: int) -> bool:
     """A partial match waits at a stage; whether the next one may take over at once."""
     kind, state = p[stage + S_KIND], state_of(p, home, stage)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         if kind == LOGICAL or not i[0, state + IS_OVER]:
             add_logical(i, p, home, stage, partial)
         return False
@@ -118,9 +125,9 @@ def add(i: Ints, p: Ints, home: int, stage: int, partial: int) -> bool:
         and p[stage + S_LEAST] == 0
         and i[0, partial + p[stage + S_SLOT] + MARK] == NOTHING
     )
-    if not (is_complete and p[stage + S_NEXT] == 0):
-        if not (is_sequence(p, stage) and i[0, state + FRESH + LINKS]):
-            link_by_age(i, state + FRESH, partial)
+    is_first = not (is_sequence(p, stage) and i[0, state + FRESH + LINKS])
+    if is_first and not (is_complete and p[stage + S_NEXT] == 0):
+        link_by_age(i, state + FRESH, partial)
     return is_complete
 
 
@@ -166,7 +173,7 @@ def add_copy(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
     if kind == ABSENT_SIDE and i[0, partial + slot + MARK] != NOTHING:
         i[0, copy + TIME] = i[0, partial + slot + FIRST_MS]
     link_in(i, state_of(p, home, stage) + FRESH, copy, 0)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         link_in(i, state_of(p, home, p[stage + S_PARTNER]) + FRESH, copy, 0)
     let_go(i, p, p[stage + S_MATCH], copy)
 
@@ -178,6 +185,7 @@ def arrive(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
     while at != 0 and add(i, p, home, at, partial):
         passed += 1
         if p[at + S_NEXT] == 0:
+            i[0, partial + KIND] |= IS_DONE
             raise_signal(i, p, home, at, 1)
         at = p[at + S_NEXT]
     while passed > 0:
@@ -193,6 +201,7 @@ def arrive(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
 def go_on(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
     """A stage is complete: on to the next, and round again with `every`."""
     if p[stage + S_NEXT] == 0:
+        i[0, partial + KIND] |= IS_DONE
         raise_signal(i, p, home, stage, 1)
     else:
         arrive(i, p, home, p[stage + S_NEXT], partial)
@@ -215,7 +224,7 @@ def begin(i: Ints, p: Ints, home: int, stage: int) -> None:
         return
     following, state = p[stage + S_NEXT], state_of(p, home, stage)
     kind = PLAIN_STAGE if following == 0 else p[following + S_KIND]
-    before_absence = kind == ABSENT or kind == ABSENT_SIDE
+    before_absence = kind in (ABSENT, ABSENT_SIDE)
     repeats = p[stage + S_AGAIN] != 0 or (is_sequence(p, stage) and before_absence)
     if repeats or not i[0, state + HAS_BEGUN]:
         i[0, state + HAS_BEGUN] = 1
@@ -225,21 +234,21 @@ def begin(i: Ints, p: Ints, home: int, stage: int) -> None:
 @inner
 def update(i: Ints, p: Ints, home: int, stage: int) -> None:
     """New partial matches are ready for the row that comes now."""
-    kind, state, match = p[stage + S_KIND], state_of(p, home, stage), p[stage + S_MATCH]
+    kind, state = p[stage + S_KIND], state_of(p, home, stage)
     if kind == COUNTED and i[0, state + BEGINS_NEXT]:
         i[0, state + BEGINS_NEXT] = 0
         begin(i, p, home, stage)
-    moved_by_age(i, p, match, state + FRESH, state + PENDING)
-    if kind == LOGICAL or kind == ABSENT_SIDE:
-        other = state_of(p, home, p[stage + S_PARTNER])
-        moved_by_age(i, p, match, other + FRESH, other + PENDING)
+    settle(i, p, stage, state)
+    if kind in (LOGICAL, ABSENT_SIDE):
+        partner = p[stage + S_PARTNER]
+        settle(i, p, partner, state_of(p, home, partner))
 
 
 @inner
 def reset(i: Ints, p: Ints, home: int, stage: int) -> None:
     """A sequence goes on: what waits here was not continued by the latest row."""
     kind, state, match = p[stage + S_KIND], state_of(p, home, stage), p[stage + S_MATCH]
-    if kind == LOGICAL or kind == ABSENT_SIDE:
+    if kind in (LOGICAL, ABSENT_SIDE):
         other = state_of(p, home, p[stage + S_PARTNER])
         if not p[stage + S_IS_OR] and i[0, state + LINKS] != i[0, other + LINKS]:
             return
@@ -266,7 +275,7 @@ def is_taken(i: Ints, p: Ints, stage: int, partial: int) -> bool:
 
 
 @inner
-def expired(i: Ints, p: Ints, stage: int, partial: int) -> bool:
+def expired(i: Ints, p: Ints, home: int, stage: int, partial: int, now_ms: int) -> bool:
     """Say that a partial match ran out of time; whether an `every` starts with it again."""
     has_repeated = False
     if p[stage + S_KIND] == COUNTED:
@@ -276,8 +285,14 @@ def expired(i: Ints, p: Ints, stage: int, partial: int) -> bool:
             slot = partial + p[stage + S_SLOT]
             i[0, slot + MARK] = HAS_ROW
             has_repeated = i[0, slot + COLLECTED] >= p[stage + S_LEAST]
-    was_expired = i[0, partial + KIND] == EXPIRED
-    i[0, partial + KIND] = EXPIRED
+    was_expired = i[0, partial + KIND] & HAS_EXPIRED != 0
+    i[0, partial + KIND] |= HAS_EXPIRED
+    match = p[stage + S_MATCH]
+    if p[match + M_EXPIRY] != 0 and not was_expired and not i[0, partial + KIND] & IS_DONE:
+        copy = copied_whole(i, p, match, partial)
+        i[0, copy + TIME] = now_ms
+        link_in(i, home + p[match + M_STATE] + OVERDUE, copy, 0)
+        let_go(i, p, match, copy)
     return not (was_expired or has_repeated)
 
 
@@ -286,20 +301,24 @@ def expire(i: Ints, p: Ints, home: int, stage: int, now_ms: int, thorough: bool)
     """Drop what is too old; the newest that was dropped starts its `every` again."""
     if p[stage + S_LIMITS] == 0:
         return
-    match, last = p[stage + S_MATCH], 0
+    match, last, state = p[stage + S_MATCH], 0, state_of(p, home, stage)
     for number in range(2):
-        queue = state_of(p, home, stage) + (PENDING if number == 0 else FRESH)
+        queue = state + (PENDING if number == 0 else FRESH)
+        all_of_them = thorough and (number == 1 or i[0, state + IS_MIXED] != 0)
         link = i[0, queue + FIRST_LINK]
         while link != 0:
             after, partial = i[0, link + AFTER], i[0, link + HELD]
             if is_over(i, p, stage, partial, now_ms):
-                if expired(i, p, stage, partial):
+                if expired(i, p, home, stage, partial, now_ms):
                     hold(i, partial)
                     if last != 0:
                         let_go(i, p, match, last)
                     last = partial
-                link_out(i, p, match, queue, link)
-            elif not thorough:
+                if number == 0:
+                    take_out(i, p, stage, state, link)
+                else:
+                    link_out(i, p, match, queue, link)
+            elif not all_of_them:
                 break
             link = after
         if i[0, queue + LINKS] and not thorough:

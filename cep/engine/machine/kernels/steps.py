@@ -13,6 +13,7 @@ from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.handed import step_hand_over
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
 from cep.engine.machine.kernels.match import step_match
+from cep.engine.machine.kernels.parts import step_parts
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.rows import step_split
 from cep.engine.machine.kernels.streams import (
@@ -31,7 +32,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
     100, 108
 )
-MATCH = 140
+(MATCH, MATCH_PARTS) = range(140, 142)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
 
 
@@ -75,6 +76,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_point(i, f, p, frame)
     if op == MATCH:
         return step_match(i, f, p, frame)
+    if op == MATCH_PARTS:
+        return step_parts(i, f, p, frame)
     return step_window(i, f, p, frame, op)
 
 

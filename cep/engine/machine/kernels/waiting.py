@@ -9,28 +9,43 @@ from __future__ import annotations
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.match_words import (
+    CHAINS,
     FIRST_MS,
+    FRESH,
     HAS_ROW,
+    IS_MIXED,
     M_TEMPLATE,
     M_WORDS,
     MARK,
     NEVER,
     NOTHING,
+    PENDING,
     REFS,
     S_FIRST,
+    S_KEY,
     S_LIMIT_LIST,
     S_LIMITS,
     S_MATCH,
     S_SLOT,
     S_WORDS,
 )
-from cep.engine.machine.kernels.memory import allocate, release
+from cep.engine.machine.kernels.memory import (
+    allocate,
+    index_add,
+    index_find,
+    index_remove,
+    index_room,
+    release,
+)
 from cep.engine.machine.kernels.words import CURRENT, KIND, TIME, Ints
 
 # A queue: its first and last link, how many.
 FIRST_LINK, LAST_LINK, LINKS = 0, 1, 2
-# A link: the one before and behind it, the partial match.
-BEFORE, AFTER, HELD, LINK = 0, 1, 2, 4
+# A link: the one before and behind it, the partial match; the same in the chain of its key, and
+# that chain.
+BEFORE, AFTER, HELD, CHAIN_BEFORE, CHAIN_AFTER, CHAIN_OF, LINK = 0, 1, 2, 3, 4, 5, 6
+# A chain: the key of those that wait together, its first and last link.
+CHAIN_KEY, CHAIN_FIRST, CHAIN_LAST, CHAIN = 0, 1, 2, 3
 
 
 @inline
@@ -64,6 +79,17 @@ def branch(i: Ints, p: Ints, stage: int, partial: int) -> int:
 
 
 @inner
+def copied_whole(i: Ints, p: Ints, match: int, partial: int) -> int:
+    """A copy of a partial match as it is, held once."""
+    words = p[match + M_WORDS]
+    made = allocate(i, words + 1) - REFS
+    for word in range(words):
+        i[0, made + word] = i[0, partial + word]
+    i[0, made + REFS] = 1
+    return made
+
+
+@inner
 def link_in(i: Ints, queue: int, partial: int, after: int) -> None:
     """Have a partial match wait in front of a link; 0: behind all."""
     link = allocate(i, LINK)
@@ -71,6 +97,7 @@ def link_in(i: Ints, queue: int, partial: int, after: int) -> None:
     i[0, link + BEFORE] = before
     i[0, link + AFTER] = after
     i[0, link + HELD] = partial
+    i[0, link + CHAIN_OF] = 0
     i[0, (queue + FIRST_LINK) if before == 0 else (before + AFTER)] = link
     i[0, (queue + LAST_LINK) if after == 0 else (after + BEFORE)] = link
     i[0, queue + LINKS] += 1
@@ -122,17 +149,89 @@ def link_by_age(i: Ints, queue: int, partial: int) -> None:
 
 
 @inner
-def moved_by_age(i: Ints, p: Ints, match: int, source: int, target: int) -> None:
-    """All of one queue, by age, wait behind those of another. O(links) where they are in order."""
-    last = i[0, target + LAST_LINK]
-    while i[0, source + FIRST_LINK] != 0:
-        link = i[0, source + FIRST_LINK]
-        partial = i[0, link + HELD]
-        after, before = 0, i[0, target + LAST_LINK]
-        while before != last and is_older(i, partial, i[0, before + HELD]):
+def in_order(i: Ints, p: Ints, match: int, queue: int) -> None:
+    """Put those that wait into the order of their age, equal ones as they are. O(links) where they
+    are in order."""
+    link = i[0, queue + FIRST_LINK]
+    while link != 0:
+        following, partial = i[0, link + AFTER], i[0, link + HELD]
+        after, before = link, i[0, link + BEFORE]
+        while before != 0 and is_older(i, partial, i[0, before + HELD]):
             after, before = before, i[0, before + BEFORE]
-        link_in(i, target, partial, after)
-        link_out(i, p, match, source, link)
+        if after != link:
+            link_in(i, queue, partial, after)
+            link_out(i, p, match, queue, link)
+        link = following
+
+
+@inner
+def settle(i: Ints, p: Ints, stage: int, state: int) -> None:
+    """What is fresh waits behind what is pending, by age."""
+    match, fresh, pending = p[stage + S_MATCH], state + FRESH, state + PENDING
+    in_order(i, p, match, fresh)
+    while i[0, fresh + FIRST_LINK] != 0:
+        link, last = i[0, fresh + FIRST_LINK], i[0, pending + LAST_LINK]
+        partial = i[0, link + HELD]
+        if last == 0:
+            i[0, state + IS_MIXED] = p[stage + S_LIMITS] > 1
+        elif is_mixed(i, p, stage, i[0, last + HELD], partial):
+            i[0, state + IS_MIXED] = 1
+        link_in(i, pending, partial, 0)
+        link_out(i, p, match, fresh, link)
+        if p[stage + S_KEY] != 0:
+            enchain(i, p, stage, state, i[0, pending + LAST_LINK])
+
+
+@inner
+def is_mixed(i: Ints, p: Ints, stage: int, last: int, partial: int) -> bool:
+    """Whether one that comes may be too old, or have waited long enough, before the last."""
+    if is_older(i, partial, last):
+        return True
+    if p[stage + S_LIMITS] == 0:
+        return False
+    slot = p[p[stage + S_LIMIT_LIST] + 1]
+    if i[0, partial + slot + MARK] != HAS_ROW or i[0, last + slot + MARK] != HAS_ROW:
+        return True
+    return i[0, partial + slot + FIRST_MS] < i[0, last + slot + FIRST_MS]
+
+
+@inner
+def enchain(i: Ints, p: Ints, stage: int, state: int, link: int) -> None:
+    """A partial match that waits is found by its key from now on; there is room."""
+    key, index = i[0, link + HELD] + p[stage + S_KEY], state + CHAINS
+    chain = index_find(i, index, key, 1, CHAIN_KEY)
+    if chain == 0:
+        index_room(i, index, 1, CHAIN_KEY)
+        chain = allocate(i, CHAIN)
+        i[0, chain + CHAIN_KEY] = i[0, key]
+        i[0, chain + CHAIN_FIRST] = i[0, chain + CHAIN_LAST] = 0
+        index_add(i, index, chain, 1, CHAIN_KEY)
+    before = i[0, chain + CHAIN_LAST]
+    i[0, (chain + CHAIN_FIRST) if before == 0 else (before + CHAIN_AFTER)] = link
+    i[0, chain + CHAIN_LAST] = link
+    i[0, link + CHAIN_BEFORE] = before
+    i[0, link + CHAIN_AFTER] = 0
+    i[0, link + CHAIN_OF] = chain
+
+
+@inner
+def unchain(i: Ints, state: int, link: int) -> None:
+    """It is not found any more; a chain that is empty is given back."""
+    chain = i[0, link + CHAIN_OF]
+    before, after = i[0, link + CHAIN_BEFORE], i[0, link + CHAIN_AFTER]
+    i[0, (chain + CHAIN_FIRST) if before == 0 else (before + CHAIN_AFTER)] = after
+    i[0, (chain + CHAIN_LAST) if after == 0 else (after + CHAIN_BEFORE)] = before
+    if i[0, chain + CHAIN_FIRST] == 0:
+        index_remove(i, state + CHAINS, chain, 1, CHAIN_KEY)
+        release(i, chain, CHAIN)
+
+
+@inner
+def take_out(i: Ints, p: Ints, stage: int, state: int, link: int) -> None:
+    """A partial match is pending no longer at a stage."""
+    if i[0, link + CHAIN_OF] != 0:
+        unchain(i, state, link)
+    link_out(i, p, p[stage + S_MATCH], state + PENDING, link)
 
 
 @inner
@@ -168,9 +267,20 @@ def is_over_in(i: Ints, p: Ints, stage: int, partial: int, below: int, now_ms: i
     return False
 
 
+@inner
+def over_at(i: Ints, p: Ints, stage: int, partial: int) -> int:
+    """The first time at which a partial match is too old at a stage; NULL before its first row."""
+    found = NULL
+    for number in range(p[stage + S_LIMITS]):
+        limit = p[stage + S_LIMIT_LIST] + 2 * number
+        slot = partial + p[limit + 1]
+        if i[0, slot + MARK] == HAS_ROW and i[0, slot + FIRST_MS] != NULL:
+            over_ms = i[0, slot + FIRST_MS] + i[0, p[limit]] + 1
+            found = over_ms if found == NULL else min(found, over_ms)
+    return found
+
+
 @inline
 def is_over(i: Ints, p: Ints, stage: int, partial: int, now_ms: int) -> bool:
     """Whether a partial match is too old at a stage."""
     return is_over_in(i, p, stage, partial, p[p[stage + S_MATCH] + M_WORDS], now_ms)
-
-
