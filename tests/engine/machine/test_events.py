@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,14 @@ from cep.engine.machine.kernels.words import NEED, TOP
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.native import Compiled
+from cep.interpreter.run import InterpretedRun
 from cep.lang.errors import RuleError
 from cep.plan import compile_rules
+from cep.plan.nodes import Operator, Plan
+from cep.plan.query import Query
 from tests.engine.machine.compared import Record, assert_same
+from tests.engine.test_against_reference import examples
+from tests.reference.generate_rows import SourceRow, cases
 
 TICK = "define stream Tick (symbol string, bid double, kind int);\n"
 BEGIN_MS = 1_700_000_000_000
@@ -203,6 +209,31 @@ def test_any_pattern(pattern: str, engine: str, seed: int, forbid: str) -> None:
         check(text, ticks(seed, 60, ["A", "B"], late=0.2))
     except RuleError:
         pass  # it can never match
+
+
+def with_schemas(plan: Plan) -> Plan:
+    """A plan made by hand, whose queries do not say what they read."""
+
+    def known(one: Operator) -> Operator:
+        if not isinstance(one, Query):
+            return one
+        schema = plan.stream(one.stream_input.stream).schema
+        return replace(one, input=replace(one.stream_input, schema=schema))
+
+    return replace(plan, operators=tuple(map(known, plan.operators)))
+
+
+@examples(300)
+@given(cases())
+def test_rule_sets(case: tuple[Plan, list[SourceRow]]) -> None:
+    """Several engines, one behind the other, with what the rules of events know."""
+    plan, rows = with_schemas(case[0]), case[1]
+    rules = Compiled(plan, jit=False, machine="always")
+    assert rules.program is not None, rules.why_no_program
+    run, meant = rules.start(mode="sorted"), InterpretedRun(plan)
+    for row in rows:
+        assert run.push_row(*row).dicts() == meant.push_row(*row)
+    assert run.dropped == meant.dropped
 
 
 def test_many_rows_at_once() -> None:

@@ -233,9 +233,7 @@ def next_event(i: Ints, p: Ints, what: int, level: int) -> int:
 
 
 @inner
-def next_tried(
-    i: Ints, p: Ints, engine: int, what: int, key: int, level: int, lowest: int
-) -> bool:
+def next_tried(i: Ints, p: Ints, engine: int, what: int, key: int, level: int, lowest: int) -> bool:
     """Have a level try the next event that may be the one; false: there is none."""
     within_ms = i[0, p[what + COMPLEX_WITHIN]]
     newest, oldest = i[0, level + LEVEL_NEWEST], i[0, level + LEVEL_OLDEST]
@@ -363,5 +361,3 @@ def searched(
                 break
             note_vain(i, p, what, base, level)
             level -= up
-
-
