@@ -12,8 +12,12 @@ from cep.dropped import Reason
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
 from cep.engine.machine.expressions import Constants, Names, Writer, word_of
-from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
-from cep.engine.machine.kernels.run import PROGRAM_STREAMS
+from cep.engine.machine.kernels.run import (
+    PROGRAM_FIRST_START,
+    PROGRAM_INTS,
+    PROGRAM_STARTS,
+    PROGRAM_STREAMS,
+)
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
@@ -147,7 +151,7 @@ class Builder:
     def stream(
         self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
     ) -> None:
-        """A stream; `number` is the one that its rows carry, `key` the place of its declared key."""
+        """A stream; `number` is that which its rows carry, `key` the place of its declared key."""
         cells = self._cells(name, number, schema)
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0

@@ -20,16 +20,6 @@ from cep.engine.machine.kernels.queues import (
     number_of,
 )
 from cep.engine.machine.kernels.streams import STREAM_READERS
-from cep.engine.machine.kernels.work import (
-    frame_room,
-    hand_on,
-    made,
-    pop,
-    push,
-    row_at,
-    top_frame,
-    work_room,
-)
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -48,6 +38,16 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+)
+from cep.engine.machine.kernels.work import (
+    frame_room,
+    hand_on,
+    made,
+    pop,
+    push,
+    row_at,
+    top_frame,
+    work_room,
 )
 
 # A simple event, and a complex one that enters another engine: this, its definition there, the

@@ -45,7 +45,6 @@ from cep.engine.machine.kernels.slots import (
     slots_known,
 )
 from cep.engine.machine.kernels.streams import STREAM_OUT
-from cep.engine.machine.kernels.work import moved, row_at, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -62,6 +61,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import moved, row_at, work_room
 
 # A node: the engine, the node that hands over.
 MATCH_ENGINE, MATCH_HANDS_OVER = ARGUMENTS, ARGUMENTS + 1
@@ -82,10 +82,9 @@ def length_of(i: Ints, level: int) -> int:
 @inner
 def found_room(i: Ints, p: Ints, hands_over: int, stream: int, count: int) -> bool:
     """Whether there is room to bind and put out a match of so many events."""
-    least = i[0, LISTS_USED] + 2 * count
-    if p[stream + STREAM_OUT] and least > i[0, LISTS_SIZE]:
-        if not moved(i, LISTS, i[0, LISTS_USED], least):
-            return False
+    least = i[0, LISTS_USED] + 2 * count if p[stream + STREAM_OUT] else 0
+    if least > i[0, LISTS_SIZE] and not moved(i, LISTS, i[0, LISTS_USED], least):
+        return False
     return given_room(i, p, hands_over, stream) and enough(i, count * BOUND)
 
 

@@ -9,17 +9,6 @@ from __future__ import annotations
 from cep.engine.jit import inline, inner
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room
 from cep.engine.machine.kernels.streams import STREAM_OUT, STREAM_READERS, out_room, row_put_out
-from cep.engine.machine.kernels.work import (
-    as_kind,
-    copied,
-    frame_room,
-    pop,
-    push,
-    put,
-    row_at,
-    top_frame,
-    work_room,
-)
 from cep.engine.machine.kernels.words import (
     CURRENT,
     CURSOR,
@@ -34,6 +23,17 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+)
+from cep.engine.machine.kernels.work import (
+    as_kind,
+    copied,
+    frame_room,
+    pop,
+    push,
+    put,
+    row_at,
+    top_frame,
+    work_room,
 )
 
 # The state: what waits, whether it is being handed over. What waits: its stream, then the row.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from cep.engine.jit import inner
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.events import step_chain, step_event, step_signal
+from cep.engine.machine.kernels.found import step_match
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.handed import step_hand_over
-from cep.engine.machine.kernels.found import step_match
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.streams import (
     step_enter,
