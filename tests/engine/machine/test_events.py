@@ -74,6 +74,13 @@ EVENTS = {
         from First select symbol insert into Second;
         from Up select key, number insert into Third;
         from Tick select bid insert into Fourth;""",
+    "of a partition": """
+        partition with (symbol of Tick) begin
+          from Tick[bid > 0.0]#window.length(3) select symbol, avg(bid) as mean insert into Mean;
+        end;
+        define event Up in E for each symbol as Mean[mean > 1.0];
+        define event Down in E for each symbol as every Mean[mean < 1.0] repeat allow;
+        define complex Turn in E for each symbol as Up followed by Down within 4 sec;""",
     "of windows": """
         from Tick#window.time(2 sec) select symbol, avg(bid) as mean, count() as n
           group by symbol insert all events into Mean;
@@ -252,6 +259,16 @@ def test_many_rows_at_once() -> None:
     assert len(made) > 100
     assert whole.push("Tick", columns, [r[1] for r in records]).dicts() == made
     assert whole.dropped == one.dropped
+
+
+@pytest.mark.parametrize("outputs", [{"S", "Pair"}, {"Signals", "A"}, {"Mixed"}])
+def test_only_some_streams_are_put_out(outputs: set[str]) -> None:
+    plan = compile_rules(TICK + CHAINED)
+    run = Compiled(plan, outputs=outputs, jit=False, machine="always").start(mode="sorted")
+    meant = InterpretedRun(plan, outputs=outputs)
+    for stream, at_ms, values in ticks(3, 300, ["one", "two", "three"]):
+        row = dict(zip(("symbol", "bid", "kind"), values, strict=True))
+        assert run.push_row(stream, at_ms, row).dicts() == meant.push(stream, at_ms, values)
 
 
 def test_keys_given_at_the_start_have_the_first_slots() -> None:
