@@ -80,7 +80,7 @@ EVENTS = {
         end;
         define event Up in E for each symbol as Mean[mean > 1.0];
         define event Down in E for each symbol as every Mean[mean < 1.0] repeat allow;
-        define complex Turn in E for each symbol as Up followed by Down within 4 sec;""",
+        define complex Turn in E for each symbol as Up followed by Down within 3 sec;""",
     "of windows": """
         from Tick#window.time(2 sec) select symbol, avg(bid) as mean, count() as n
           group by symbol insert all events into Mean;
