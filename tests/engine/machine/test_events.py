@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.engine.machine import memory
@@ -207,7 +207,7 @@ pattern = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(pattern, st.sampled_from(ENGINES), st.integers(0, 10**6), st.sampled_from(["", "forbid R"]))
 def test_any_pattern(pattern: str, engine: str, seed: int, forbid: str) -> None:
     text = f"""{engine} {NAMED}
