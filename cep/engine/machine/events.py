@@ -217,9 +217,7 @@ class EventNodes:
             *(builder.cell(NULL if value is None else value) for value in whole),
         )  # fmt: skip
         source.readers.append(
-            builder.node(
-                SIGNAL, target.node, source.width, target.width, 0, 0, len(cells), *cells
-            )
+            builder.node(SIGNAL, target.node, source.width, target.width, 0, 0, len(cells), *cells)
         )
 
 

@@ -164,7 +164,7 @@ class Builder:
     def stream(
         self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
     ) -> None:
-        """A stream; `number` is the one that its rows carry, `key` the place of its declared key."""
+        """A stream; `number` is that which its rows carry, `key` the place of its declared key."""
         cells = self._cells(name, number, schema)
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0

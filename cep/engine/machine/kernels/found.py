@@ -82,10 +82,9 @@ def length_of(i: Ints, level: int) -> int:
 @inner
 def found_room(i: Ints, p: Ints, hands_over: int, stream: int, count: int) -> bool:
     """Whether there is room to bind and put out a match of so many events."""
-    least = i[0, LISTS_USED] + 2 * count
-    if p[stream + STREAM_OUT] and least > i[0, LISTS_SIZE]:
-        if not moved(i, LISTS, i[0, LISTS_USED], least):
-            return False
+    least = i[0, LISTS_USED] + 2 * count if p[stream + STREAM_OUT] else 0
+    if least > i[0, LISTS_SIZE] and not moved(i, LISTS, i[0, LISTS_USED], least):
+        return False
     return given_room(i, p, hands_over, stream) and enough(i, count * BOUND)
 
 

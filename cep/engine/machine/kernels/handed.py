@@ -107,5 +107,3 @@ def step_hand_over(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     push(i, stream, i[0, HOME], floor, 1, floor)
     i[0, top_frame(i) + CURSOR] = 1
     return True
-
-

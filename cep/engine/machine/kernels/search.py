@@ -36,8 +36,8 @@ from cep.engine.machine.kernels.words import EVALUATION, Ints
 
 # Of a complex event: its place in its engine, its number on slot 0, its stream, whether it has
 # keys, the cell of `within`; its leaves; all events that it names: leaves first, then forbidden
-# ones, then those of `not`; which are forbidden; what is said of each `not`; the mask of all leaves;
-# how each definition of the engine may complete it.
+# ones, then those of `not`; which are forbidden; what is said of each `not`; the mask of all
+# leaves; how each definition of the engine may complete it.
 COMPLEX_PLACE, COMPLEX_NUMBER, COMPLEX_STREAM, COMPLEX_KEYED, COMPLEX_WITHIN = 0, 1, 2, 3, 4
 COMPLEX_LEAVES, COMPLEX_LEAF_LIST, COMPLEX_REFS, COMPLEX_REF_LIST = 5, 6, 7, 8
 COMPLEX_FORBID, COMPLEX_FORBIDS, COMPLEX_ABSENCES, COMPLEX_ABSENCE_LIST = 9, 10, 11, 12
@@ -55,10 +55,10 @@ ABSENCE_LEFT, ABSENCE_RIGHT, ABSENCE_FIRST, ABSENCE_COUNT, ABSENCE = 0, 1, 2, 3,
 # are, the leaves of which one is next; then the next event of each leaf, then the states.
 LEVEL_UP, LEVEL_EVENT, LEVEL_BOUND, LEVEL_FROM, LEVEL_NEWEST, LEVEL_OLDEST = 0, 1, 2, 3, 4, 5
 LEVEL_STATES, LEVEL_NEXT, LEVEL_LEAVES = 6, 7, 8
-# What was looked for in vain: whether there is something, the place it was before, the times of
-# what was taken, the state.
-VAIN_IS, VAIN_FROM, VAIN_NEWEST, VAIN_OLDEST, VAIN_STATE = 0, 1, 2, 3, 4
-VAIN_ROOM = 32
+# What was looked for in vain: how many states it had, the place it was before, the times of
+# what was taken, the states; of which there are so many at most.
+VAIN_COUNT, VAIN_FROM, VAIN_NEWEST, VAIN_OLDEST, VAIN_STATES = 0, 1, 2, 3, 4
+VAIN_ROOM, VAIN_STATES_MAX = 32, 8
 NOTHING, COMPLETE, SHORT = 0, -1, -2
 
 
@@ -68,9 +68,15 @@ def state_words(p: Ints, what: int) -> int:
 
 
 @inline
+def vain_one(p: Ints, what: int) -> int:
+    """The words of one note of what is in vain."""
+    return VAIN_STATES + VAIN_STATES_MAX * state_words(p, what)
+
+
+@inline
 def vain_words(p: Ints, what: int) -> int:
     """The words of what is known to be in vain, which only long patterns need."""
-    return VAIN_ROOM * (VAIN_STATE + state_words(p, what)) if p[what + COMPLEX_LEAVES] > 2 else 0
+    return VAIN_ROOM * vain_one(p, what) if p[what + COMPLEX_LEAVES] > 2 else 0
 
 
 @inline
@@ -233,9 +239,7 @@ def next_event(i: Ints, p: Ints, what: int, level: int) -> int:
 
 
 @inner
-def next_tried(
-    i: Ints, p: Ints, engine: int, what: int, key: int, level: int, lowest: int
-) -> bool:
+def next_tried(i: Ints, p: Ints, engine: int, what: int, key: int, level: int, lowest: int) -> bool:
     """Have a level try the next event that may be the one; false: there is none."""
     within_ms = i[0, p[what + COMPLEX_WITHIN]]
     newest, oldest = i[0, level + LEVEL_NEWEST], i[0, level + LEVEL_OLDEST]
@@ -257,22 +261,24 @@ def next_tried(
 @inline
 def vain_at(i: Ints, p: Ints, what: int, base: int, level: int) -> int:
     """Where it is noted that what a level looks for is not there; 0: it is not noted."""
-    if p[what + COMPLEX_LEAVES] <= 2 or i[0, level + LEVEL_STATES] != 1:
+    count = i[0, level + LEVEL_STATES]
+    if p[what + COMPLEX_LEAVES] <= 2 or count > VAIN_STATES_MAX:
         return 0
-    words = state_words(p, what)
+    words = count * state_words(p, what)
     place = hash_of(i, first_states(p, what, level), words) & (VAIN_ROOM - 1)
-    return base + p[what + COMPLEX_REFS] + place * (VAIN_STATE + words)
+    return base + p[what + COMPLEX_REFS] + place * vain_one(p, what)
 
 
 @inner
 def is_in_vain(i: Ints, p: Ints, what: int, base: int, level: int) -> bool:
     """Whether the same was looked for before, with as many places and as much time at least."""
     vain = vain_at(i, p, what, base, level)
-    if vain == 0 or not i[0, vain + VAIN_IS]:
+    count = i[0, level + LEVEL_STATES]
+    if vain == 0 or i[0, vain + VAIN_COUNT] != count:
         return False
     states = first_states(p, what, level)
     return (
-        is_same(i, vain + VAIN_STATE, states, state_words(p, what))
+        is_same(i, vain + VAIN_STATES, states, count * state_words(p, what))
         and i[0, level + LEVEL_FROM] <= i[0, vain + VAIN_FROM]
         and i[0, level + LEVEL_NEWEST] >= i[0, vain + VAIN_NEWEST]
         and i[0, level + LEVEL_OLDEST] <= i[0, vain + VAIN_OLDEST]
@@ -285,21 +291,21 @@ def note_vain(i: Ints, p: Ints, what: int, base: int, level: int) -> None:
     vain = vain_at(i, p, what, base, level)
     if vain == 0:
         return
-    i[0, vain + VAIN_IS] = 1
+    i[0, vain + VAIN_COUNT] = i[0, level + LEVEL_STATES]
     i[0, vain + VAIN_FROM] = i[0, level + LEVEL_FROM]
     i[0, vain + VAIN_NEWEST] = i[0, level + LEVEL_NEWEST]
     i[0, vain + VAIN_OLDEST] = i[0, level + LEVEL_OLDEST]
     states = first_states(p, what, level)
-    for word in range(state_words(p, what)):
-        i[0, vain + VAIN_STATE + word] = i[0, states + word]
+    for word in range(i[0, level + LEVEL_STATES] * state_words(p, what)):
+        i[0, vain + VAIN_STATES + word] = i[0, states + word]
 
 
 @inner
 def begun(i: Ints, p: Ints, what: int, base: int, event: int) -> int:
     """The first level, which tries the newest event for the whole pattern."""
     level = base + p[what + COMPLEX_REFS] + vain_words(p, what)
-    for word in range(base + p[what + COMPLEX_REFS], level):
-        i[0, word] = 0
+    for word in range(base + p[what + COMPLEX_REFS], level, vain_one(p, what)):
+        i[0, word + VAIN_COUNT] = 0
     i[0, level + LEVEL_UP] = 0
     i[0, level + LEVEL_EVENT] = event
     i[0, level + LEVEL_NEWEST] = i[0, level + LEVEL_OLDEST] = i[0, event + EVENT_MS]
@@ -363,5 +369,3 @@ def searched(
                 break
             note_vain(i, p, what, base, level)
             level -= up
-
-
