@@ -18,6 +18,7 @@ from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJEC
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
+from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
 from cep.plan.expressions import Expression
@@ -29,6 +30,7 @@ from cep.plan.steps import (
     Insert,
     Last,
     Project,
+    Rate,
     Slice,
     Sort,
     StreamFunction,
@@ -186,6 +188,8 @@ def lower_selection(place: Place, selecting: Selecting) -> int:
                 following = lower_sort(place, selecting, step, following)
             case Slice():
                 following = lower_slice(place, selecting, step, following)
+            case Rate():
+                following = lower_rate(place, selecting, step, following)
             case _:
                 raise Unsupported(f"the step {type(step).__name__}")
     return following

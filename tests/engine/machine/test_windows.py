@@ -48,7 +48,7 @@ from Out#window.lengthBatch(2) select * insert all events into Late;
 from Mid#window.batch() select * insert all events into Last;
 """
 QUICK = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

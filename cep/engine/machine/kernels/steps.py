@@ -10,7 +10,15 @@ from cep.engine.machine.kernels.external import step_external_batch, step_extern
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
+from cep.engine.machine.kernels.rates import (
+    step_all_events,
+    step_all_timed,
+    step_first,
+    step_last_events,
+    step_last_timed,
+)
 from cep.engine.machine.kernels.rows import step_split
+from cep.engine.machine.kernels.snapshots import step_snapshot
 from cep.engine.machine.kernels.streams import (
     step_enter,
     step_filter,
@@ -24,9 +32,10 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
 (STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
  TO_ALL, BARS, BOLLINGER, MACD, POINT) = range(1, 18)
-(SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
-    100, 108
-)
+(SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME,
+ EXTERNAL_BATCH) = range(100, 108)
+(ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
+(SORT_WINDOW, SESSION, LENGTH_JUMP, FREQUENT, LOSSY, EXPRESSION, EXPRESSION_BATCH) = range(300, 307)
 
 
 @inner
@@ -67,6 +76,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_macd(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
+    if op >= ALL_EVENTS:
+        return step_rate(i, f, p, frame, op)
     return step_window(i, f, p, frame, op)
 
 
@@ -88,3 +99,19 @@ def step_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
     if op == EXTERNAL_TIME:
         return step_external_time(i, f, p, frame)
     return step_external_batch(i, f, p, frame)
+
+
+@inner
+def step_rate(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for rates of output."""
+    if op == ALL_EVENTS:
+        return step_all_events(i, f, p, frame)
+    if op == ALL_TIMED:
+        return step_all_timed(i, f, p, frame)
+    if op == FIRST_ROWS:
+        return step_first(i, f, p, frame)
+    if op == LAST_EVENTS:
+        return step_last_events(i, f, p, frame)
+    if op == LAST_TIMED:
+        return step_last_timed(i, f, p, frame)
+    return step_snapshot(i, f, p, frame)
