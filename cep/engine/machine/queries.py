@@ -86,7 +86,9 @@ class Selecting:
     def rows_leave(self) -> bool:
         """Whether rows may leave what they entered."""
         source = self.query.input
-        return not isinstance(source, StreamInput) or source.window is not None
+        if not isinstance(source, StreamInput):
+            return True
+        return source.window is not None or source.holder is Holder.WINDOW
 
     @classmethod
     def of(cls, query: Query, names: Names, words: int) -> Selecting:
@@ -107,7 +109,7 @@ def lower_query(place: Place, query: Query) -> None:
     source = query.input
     if not isinstance(source, StreamInput):
         raise Unsupported("it binds several inputs")
-    if source.holder is not Holder.STREAM:
+    if source.holder not in (Holder.STREAM, Holder.WINDOW):
         raise Unsupported(f"it reads a {source.holder}")
     names = names_of(source.schema)
     selecting = Selecting.of(query, names, VALUES + len(source.schema))
@@ -270,9 +272,10 @@ def widened(query: Query, target: Schema) -> int:
 
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
-    if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
+    if not isinstance(output, Insert) or output.holder not in (Holder.STREAM, Holder.WINDOW):
         raise Unsupported("it does not insert into a stream")
-    target = builder.streams[output.target]
+    held_by = builder.windows if output.holder is Holder.WINDOW else builder.streams
+    target = held_by[output.target]
     count = len(selecting.query.projection)
     widens = widened(selecting.query, target.schema)
     return builder.node(

@@ -146,7 +146,9 @@ def merge(
             place_a, place_b = i[0, one + left], i[0, one + right]
             a, b = first + place_a * width, first + place_b * width
             is_one_run = i[0, runs + place_a] == i[0, runs + place_b]
-            takes_left = not is_one_run or not comes_before(i, f, p, node, b, a)
+            takes_left = not is_one_run or not comes_before(
+                i, f, p, p[node + SORT_KEYS], p[node + SORT_FIRST], b, a
+            )
         if takes_left:
             i[0, other + place] = i[0, one + left]
             left += 1
@@ -156,12 +158,14 @@ def merge(
 
 
 @inner
-def comes_before(i: Ints, f: Floats, p: Ints, node: int, a: int, b: int) -> bool:
+def comes_before(
+    i: Ints, f: Floats, p: Ints, keys: int, first: int, a: int, b: int
+) -> bool:
     """Whether a row stands in front of one that came before it; null is last in either direction."""
     if i[0, a + KIND] == RESET:
         return False
-    for number in range(p[node + SORT_KEYS]):
-        key = p[node + SORT_FIRST] + number * SORT_KEY
+    for number in range(keys):
+        key = first + number * SORT_KEY
         word, type_, down = p[key + KEY_WORD], p[key + KEY_TYPE], p[key + KEY_DOWN]
         no_a, no_b = is_missing(i, f, type_, a + word), is_missing(i, f, type_, b + word)
         if no_a or no_b:

@@ -8,7 +8,9 @@ from cep.engine.machine.kernels.batches import step_batch, step_calendar, step_l
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.external import step_external_batch, step_external_time
 from cep.engine.machine.kernels.groups import step_group
+from cep.engine.machine.kernels.jumps import step_length_jump
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
+from cep.engine.machine.kernels.ordered import step_sort_window
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.rates import (
     step_all_events,
@@ -27,6 +29,7 @@ from cep.engine.machine.kernels.streams import (
     step_stream,
 )
 from cep.engine.machine.kernels.time_batches import step_hopping, step_time_batch
+from cep.engine.machine.kernels.triggers import step_trigger
 from cep.engine.machine.kernels.windows import step_length, step_time
 from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
@@ -35,7 +38,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME,
  EXTERNAL_BATCH) = range(100, 108)
 (ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
-(SORT_WINDOW, SESSION, LENGTH_JUMP, FREQUENT, LOSSY, EXPRESSION, EXPRESSION_BATCH) = range(300, 307)
+(SORT_WINDOW, LENGTH_JUMP) = range(300, 302)
 
 
 @inner
@@ -76,6 +79,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_macd(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
+    if op >= SORT_WINDOW:
+        return step_other_window(i, f, p, frame, op)
     if op >= ALL_EVENTS:
         return step_rate(i, f, p, frame, op)
     return step_window(i, f, p, frame, op)
@@ -114,4 +119,14 @@ def step_rate(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
         return step_last_events(i, f, p, frame)
     if op == LAST_TIMED:
         return step_last_timed(i, f, p, frame)
-    return step_snapshot(i, f, p, frame)
+    if op == SNAPSHOT:
+        return step_snapshot(i, f, p, frame)
+    return step_trigger(i, f, p, frame)
+
+
+@inner
+def step_other_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for windows that hold rows by their values."""
+    if op == SORT_WINDOW:
+        return step_sort_window(i, f, p, frame)
+    return step_length_jump(i, f, p, frame)
