@@ -48,6 +48,6 @@ def lower_named_window(builder: Builder, plan: NamedWindow) -> None:
     kinds = builder.node(PROJECT, out.node, width, width, 0, KINDS[plan.output], 0, width, 0, 0)
     place = Own(builder, builder.ranks[part], part)
     rows = Rows(width, width, names_of(plan.schema))
-    node = lower_window(place, plan.window, rows, kinds)
+    node = lower_window(place, plan.window, rows, kinds, plan.schema)
     builder.streams[plan.name] = out
     builder.windows[plan.name] = StreamNode(node, plan.schema)

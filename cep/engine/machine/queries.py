@@ -118,7 +118,9 @@ def lower_query(place: Place, query: Query) -> None:
     added, behind = stream.width, stream.width + words_added(source.before)
     following = lower_handlers(place, source.after, selecting, following, behind)
     if source.window is not None:
-        following = lower_window(place, source.window, selecting, following)
+        in_front = len(source.schema) - words_added(source.after)
+        schema = Schema(source.schema.attributes[:in_front])
+        following = lower_window(place, source.window, selecting, following, schema)
     first = next(
         (n for n, one in enumerate(source.before) if not isinstance(one, Filter)),
         len(source.before),

@@ -27,10 +27,11 @@ from cep.engine.machine.kernels.steps import (
 from cep.engine.machine.kernels.windows import HELD, TIME_STATE
 from cep.engine.machine.kernels.words import RING
 from cep.engine.machine.program import Builder, Held, Home, Unsupported
+from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
 from cep.plan.change import Part
 from cep.plan.expressions import Column, Constant
 from cep.plan.steps import Window
-from cep.plan.types import Type
+from cep.plan.types import Schema, Type
 
 
 class Stands(Protocol):
@@ -70,6 +71,7 @@ class Making:
     window: Window
     rows: Carries
     following: int
+    schema: Schema | None
 
     def cell(self, position: int) -> int:
         """The cell of a whole number among the arguments."""
@@ -206,6 +208,8 @@ WINDOWS: dict[str, Callable[[Making], int]] = {
     "batch": _batch,
     "cron": _cron,
     "delay": lambda make: _timed(make, is_delay=True),
+    "expression": lower_expression,
+    "expressionBatch": lower_expression_batch,
     "externalTime": _external_time,
     "externalTimeBatch": _external_batch,
     "hopping": _hopping,
@@ -220,9 +224,14 @@ WINDOWS: dict[str, Callable[[Making], int]] = {
 }
 
 
-def lower_window(place: Stands, window: Window, rows: Carries, following: int) -> int:
-    """The node of a window; `builder.held` says by it where its rows lie."""
+def lower_window(
+    place: Stands, window: Window, rows: Carries, following: int, schema: Schema | None = None
+) -> int:
+    """The node of a window; `builder.held` says by it where its rows lie.
+
+    Conditions need the `schema` of the rows in front of it.
+    """
     make = WINDOWS.get(window.name)
     if make is None:
         raise Unsupported(f"window `{window.name}`")
-    return make(Making(place, window, rows, following))
+    return make(Making(place, window, rows, following, schema))

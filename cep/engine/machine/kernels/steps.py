@@ -6,6 +6,7 @@ from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.bars import step_bars
 from cep.engine.machine.kernels.batches import step_batch, step_calendar, step_length_batch
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
+from cep.engine.machine.kernels.conditions import step_expression, step_expression_batch
 from cep.engine.machine.kernels.external import step_external_batch, step_external_time
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.jumps import step_length_jump
@@ -38,7 +39,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME,
  EXTERNAL_BATCH) = range(100, 108)
 (ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
-(SORT_WINDOW, LENGTH_JUMP) = range(300, 302)
+(SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH) = range(300, 304)
 
 
 @inner
@@ -129,4 +130,8 @@ def step_other_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
     """The same for windows that hold rows by their values."""
     if op == SORT_WINDOW:
         return step_sort_window(i, f, p, frame)
-    return step_length_jump(i, f, p, frame)
+    if op == LENGTH_JUMP:
+        return step_length_jump(i, f, p, frame)
+    if op == EXPRESSION:
+        return step_expression(i, f, p, frame)
+    return step_expression_batch(i, f, p, frame)
