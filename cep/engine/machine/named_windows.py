@@ -1,4 +1,4 @@
-"""Named windows as nodes: a window that queries write to, in front of a stream of what comes out."""
+"""Named windows as nodes: a window that queries write to, then a stream of what comes out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conditions of expression windows as nodes: judged on three rows and running values of them."""
+"""The conditions of expression windows as nodes, with the running values in them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def lower_expression_batch(make: Making) -> int:
     builder = make.place.builder
     includes = builder.code(builder.writer(make.rows.names).condition(make.window.arguments[1]))
     streams = int(bool(make.value(2)))
-    node = make.node(
-        EXPRESSION_BATCH, state, code, totals, includes, streams, width, splits=True
-    )
+    node = make.node(EXPRESSION_BATCH, state, code, totals, includes, streams, width, splits=True)
     return make.held(node, state + SENT)
 
 

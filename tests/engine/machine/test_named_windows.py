@@ -46,5 +46,5 @@ def test_named_window(data: st.DataObject) -> None:
         output last every 1500 milliseconds insert into Rare;
         from U#window.timeBatch(2 sec) select count() as c insert all events into Tick;
         from Out#window.batch() select count() as together insert into Chunks;
-    """
+    """  # noqa: S608 -- rules, no SQL
     assert_same(text, records, end_of(records))

@@ -24,9 +24,7 @@ SELECTIONS = [
     "select count() as rows",
     "select symbol, price group by price order by symbol limit 2",
 ]
-QUICK = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("rate", RATES)

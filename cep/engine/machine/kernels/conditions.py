@@ -27,7 +27,6 @@ from cep.engine.machine.kernels.rows import (
     row_of,
     swapped,
 )
-from cep.engine.machine.kernels.work import copied, hand_on, made, row_at, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     COUNT,
@@ -42,11 +41,11 @@ from cep.engine.machine.kernels.words import (
     STATE,
     TIME,
     WIDER,
-    WIDTH,
     WORK_TOP,
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import copied, hand_on, made, row_at, work_room
 
 # A node: the words of a row, the condition, the node of its aggregates or 0; of batches whether the
 # row that ends one is its last (an expression on it), and whether rows go on at once.
@@ -169,9 +168,7 @@ def step_expression_batch(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
 
 
 @inner
-def belongs_to(
-    i: Ints, f: Floats, p: Ints, frame: int, state: int, batch: int, row: int
-) -> int:
+def belongs_to(i: Ints, f: Floats, p: Ints, frame: int, state: int, batch: int, row: int) -> int:
     """1 where a row belongs to the batch, else 0, and the condition starts again with it; -1 where
     there is no room.
     """
@@ -206,9 +203,7 @@ def alone(i: Ints, p: Ints, frame: int, row: int) -> None:
 
 
 @inner
-def collected(
-    i: Ints, f: Floats, p: Ints, frame: int, state: int, row: int, belongs: int
-) -> None:
+def collected(i: Ints, f: Floats, p: Ints, frame: int, state: int, row: int, belongs: int) -> None:
     """A row waits with its batch, or ends it, which goes out."""
     node = i[0, frame + NODE]
     words = p[node + WINDOW_WORDS]
@@ -232,9 +227,7 @@ def collected(
 
 
 @inner
-def went_on(
-    i: Ints, f: Floats, p: Ints, frame: int, batch: int, row: int, belongs: int
-) -> None:
+def went_on(i: Ints, f: Floats, p: Ints, frame: int, batch: int, row: int, belongs: int) -> None:
     """A row goes on at once; one that ends its batch lets that leave."""
     node = i[0, frame + NODE]
     words, has_rows = p[node + WINDOW_WORDS], ring_length(i, batch) > 0

@@ -10,7 +10,6 @@ from cep.engine.machine.kernels.entries import ENTRIES, ENTRY_KEY, NUMBER, entri
 from cep.engine.machine.kernels.groups import GROUP_KEYS as JUMP_KEYS
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room
 from cep.engine.machine.kernels.rows import is_current, row_of
-from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     COUNT,
@@ -28,9 +27,10 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, work_room
 
-# A node: what makes a key (as `groups` has it), the cells of the number of rows and of the jump, the
-# words of a row.
+# A node: what makes a key (as `groups` has it), the cells of the number of rows and of the jump,
+# the words of a row.
 JUMP_LENGTH, JUMP_STEP, JUMP_WORDS = ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4
 JUMP_STATE = ENTRIES + 1
 # The state, behind the entries of keys: how many rows came. A row of a key: the number of the row
@@ -40,7 +40,7 @@ LEAVES_AT, ARRIVED, ROW = 0, 1, 2
 
 @inner
 def step_length_jump(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """A row is there until the number of its key's rows passes floor((its own + n) / jump) * jump."""
+    """A row is there until its key's rows number floor((its own number + n) / jump) * jump."""
     node = i[0, frame + NODE]
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
         row = row_of(i, p, frame, i[0, frame + CURSOR])
@@ -75,7 +75,8 @@ def slid(i: Ints, f: Floats, p: Ints, frame: int, row: int) -> bool:
     if not ring_room(i, ring, words + ROW) or not work_room(i, (ring_length(i, ring) + 1) * wider):
         return False
     row = row_of(i, p, frame, i[0, frame + CURSOR])  # it may have moved
-    length, jump, number = i[0, p[node + JUMP_LENGTH]], i[0, p[node + JUMP_STEP]], i[0, entry + NUMBER]
+    length, jump = i[0, p[node + JUMP_LENGTH]], i[0, p[node + JUMP_STEP]]
+    number = i[0, entry + NUMBER]
     i[0, entry + NUMBER] = number + 1
     i[0, state + ENTRIES] += 1
     while ring_length(i, ring) > 0:

@@ -6,7 +6,6 @@ from cep.engine.jit import inner
 from cep.engine.machine.kernels.chunks import comes_before
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_parted, ring_room
 from cep.engine.machine.kernels.rows import WINDOW_WORDS, appended, as_left, row_of
-from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     COUNT,
@@ -23,6 +22,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 
 # A node: the words of a row, the cell of the number of rows, how many keys, where they stand.
 SIZE, KEYS, FIRST_KEY = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3

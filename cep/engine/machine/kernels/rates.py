@@ -21,7 +21,6 @@ from cep.engine.machine.kernels.groups import GROUP_KEYS
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room_for
 from cep.engine.machine.kernels.rows import appended, emptied, row_of
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
-from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -45,6 +44,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 
 # A node: what makes a group (as `groups` has it), the cell of the number of rows or of the period.
 RATE_EVERY = ARGUMENTS + 2

@@ -26,7 +26,6 @@ from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room,
 from cep.engine.machine.kernels.rates import await_period
 from cep.engine.machine.kernels.rows import appended, emptied, row_of
 from cep.engine.machine.kernels.timers import timer_room
-from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -48,6 +47,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 
 # A node: what makes a group, the cell of the period (see `rates`); what is held; how many values
 # are aggregates and where their words stand; how many are not, and where theirs stand (those of
@@ -64,7 +64,6 @@ rows; the rows of the window, or one of each group, with the newest aggregates (
 BY_GROUP, SNAPSHOT_DUE, HELD_ROWS, ROUND, SNAPSHOT_STATE = (
     0, ENTRIES, ENTRIES + 1, ENTRIES + 1 + RING, ENTRIES + 2 + RING,
 )  # fmt: skip
-
 
 
 @inner

@@ -5,7 +5,6 @@ from __future__ import annotations
 from cep.engine.jit import inner
 from cep.engine.machine.kernels.calendars import time_after
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
-from cep.engine.machine.kernels.work import hand_on, made, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -23,6 +22,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import hand_on, made, work_room
 
 # A node: the cell of the period or 0, the schedule or 0; without either it fires at the start.
 TRIGGER_EVERY, TRIGGER_CALENDAR = ARGUMENTS, ARGUMENTS + 1
