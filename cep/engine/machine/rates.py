@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cep.engine.machine.expressions import word_of
+from cep.engine.machine.expressions import Unsupported, word_of
 from cep.engine.machine.kernels import rates, snapshots
 from cep.engine.machine.kernels.steps import (
     ALL_EVENTS,
@@ -15,7 +15,6 @@ from cep.engine.machine.kernels.steps import (
     SNAPSHOT,
 )
 from cep.engine.machine.kernels.words import RING
-from cep.engine.machine.program import Unsupported
 from cep.plan.expressions import Aggregated
 from cep.plan.query import Join, StreamInput
 from cep.plan.steps import GroupBy, Rate

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from cep.engine.machine.aggregates import lower_group
-from cep.engine.machine.expressions import Names, word_of
+from cep.engine.machine.expressions import Names, Unsupported, word_of
 from cep.engine.machine.kernels.conditions import CONDITION_STATE, SENT
 from cep.engine.machine.kernels.steps import EXPRESSION, EXPRESSION_BATCH
 from cep.engine.machine.kernels.words import RING, VALUES
-from cep.engine.machine.program import Unsupported
 from cep.plan.expressions import Constant
 from cep.plan.steps import GroupBy
 from cep.plan.types import Schema

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cep.engine.machine.calendars import calendar
-from cep.engine.machine.expressions import Names
+from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels import batches, external, jumps, ordered, time_batches
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import (
@@ -26,7 +26,7 @@ from cep.engine.machine.kernels.steps import (
 )
 from cep.engine.machine.kernels.windows import HELD, TIME_STATE
 from cep.engine.machine.kernels.words import RING
-from cep.engine.machine.program import Builder, Held, Home, Unsupported
+from cep.engine.machine.program import Builder, Held, Home
 from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
 from cep.plan.change import Part
 from cep.plan.expressions import Column, Constant
