@@ -66,6 +66,7 @@ class Run:
             stage: StageRun(compiled) for stage, compiled in rules.compiled.items()
         }
         if self.machine is not None:
+            self.machine.key_rows = self._key_rows
             self.stages[KEYED] = cast(StageRun, self.machine)
         by = rules.stages.by
         # of what was lived each key is late by itself, also where nothing else works by keys
@@ -99,6 +100,8 @@ class Run:
         """How many rows later stages could take so far."""
         self.watermarks = Watermarks()
         self.open_keys([*rules.plan.keys, *keys])
+        if self.machine is not None:
+            self.machine.open_keys(np.array(self.decoder.key_codes[1:], np.int64))
 
     def _direct_streams(self, stage: int) -> NDArray[np.bool_]:
         """By stream id: whether it is a source whose rows come to a later stage first."""
@@ -548,6 +551,10 @@ class Run:
         if not self._keys:
             codes[:] = 0
             return
+        ints[:, OUT_KEY] = self._key_rows(codes)
+
+    def _key_rows(self, codes: Ints) -> Ints:
+        """The key rows of codes, opened in order; 0 for NULL."""
         self._fit_strings()
         valid = np.maximum(codes, 0)
         rows = self._rows_of_codes[valid]
@@ -556,7 +563,7 @@ class Run:
             new, places = np.unique(codes[missing], return_index=True)
             self._open(new[np.argsort(places)].tolist())
             rows = self._rows_of_codes[valid]
-        ints[:, OUT_KEY] = np.where(codes >= 0, rows, 0)
+        return np.where(codes >= 0, rows, 0)
 
     def _rows(self, made: list[Made]) -> Rows:
         """Wanted output of all stages in order."""

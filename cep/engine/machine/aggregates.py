@@ -184,7 +184,7 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
         aggregates.add(aggregate)
     columns = []
     for column in step.columns:
-        word, at = selecting.names.columns[column.slot, column.position]
+        word, at = selecting.names.of(column)
         if column.type in (Type.OBJECT, Type.LIST):
             raise Unsupported("values that are objects")
         columns.append(-at if word == "f" else at)

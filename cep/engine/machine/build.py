@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from cep.engine.layout import StreamIds
+from cep.engine.machine.events import EventNodes
+from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.named_windows import lower_named_window
 from cep.engine.machine.partitions import PartitionNode
-from cep.engine.machine.program import Builder, Program, Unsupported
+from cep.engine.machine.program import Builder, Program
 from cep.engine.machine.queries import Place, lower_query
 from cep.engine.machine.triggers import lower_trigger
 from cep.plan.keys import key_position
-from cep.plan.nodes import Origin, Plan
+from cep.plan.nodes import Event, Origin, Plan
 from cep.plan.query import Query
 
 
@@ -32,15 +34,21 @@ def build(
     for window in plan.windows:
         lower_named_window(builder, window)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
+    events = EventNodes(builder)
     for operator in plan.operators:
-        if not isinstance(operator, Query):
-            raise Unsupported(f"a {type(operator).__name__}")
-        partition = None if operator.partition is None else partitions[operator.partition]
-        place = Place(builder, builder.ranks["query", operator.name], partition, ("query", operator.name))
+        if not isinstance(operator, Event | Query):
+            continue  # of complex events engines know, signals stand behind all other readers
         try:
+            if isinstance(operator, Event):
+                events.watch(operator)
+                continue
+            partition = None if operator.partition is None else partitions[operator.partition]
+            part = ("query", operator.name)
+            place = Place(builder, builder.ranks[part], partition, part)
             lower_query(place, operator)
         except Unsupported as why:
             raise Unsupported(f"{operator.name}: {why}") from None
+    events.connect()
     for partition in partitions.values():
         partition.finish()
     for trigger in plan.triggers:
@@ -55,7 +63,6 @@ def _need_support(plan: Plan) -> None:
     for what, held in (
         ("a table", plan.tables),
         ("an aggregation", plan.aggregations),
-        ("an engine", plan.engines),
     ):
         if held:
             raise Unsupported(what)

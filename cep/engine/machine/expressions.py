@@ -70,12 +70,32 @@ def np_float32(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Where the values lie that an expression may name: words of the row, by slot and position."""
+    """Where the values lie that an expression may name: words of the row, by slot and position.
 
-    columns: Mapping[tuple[int, int], tuple[Word, int]]
+    In a slot that collects several rows an index follows unless it is 0. `rows` are the words of
+    the times of rows in slots, by slot and index, where these are not those of `times`.
+    """
+
+    columns: Mapping[tuple[int, ...], tuple[Word, int]]
     times: Mapping[int | None, int]
     aggregates: tuple[tuple[Word, int], ...] = ()
     outputs: tuple[tuple[Word, int], ...] = ()
+    rows: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def of(self, column: Column) -> tuple[Word, int]:
+        """Where the value of a column lies."""
+        return self.columns[column_key(column)]
+
+
+def column_key(column: Column) -> tuple[int, ...]:
+    """By what a column is found among names."""
+    key = (column.slot, column.position)
+    return key if column.index == 0 else (*key, column.index)
+
+
+def name_of(letter: str, key: tuple[int, ...]) -> str:
+    """The name in source for a value."""
+    return letter + "_".join(str(one).replace("-", "m") for one in key)
 
 
 def word_of(type_: Type) -> Word:
@@ -225,14 +245,16 @@ class Writer:
         for node in walk(expression):
             if isinstance(node, InTable):
                 raise Unsupported("it looks into a table")
-            if node.type in (Type.OBJECT, Type.LIST):
+            if node.type in (Type.OBJECT, Type.LIST) and not isinstance(node, Call):
                 raise Unsupported("it works on objects")
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {
-            f"c{slot}_{position}": found for (slot, position), found in self.names.columns.items()
+            name_of("c", key): found for key, found in self.names.columns.items()
         }
-        words |= {f"t{slot}": ("i", place) for slot, place in self.names.times.items()}
+        for slot, place in self.names.times.items():
+            words |= {f"t{slot}": ("i", place), f"r{slot}_0": ("i", place)}
+        words |= {name_of("r", key): ("i", place) for key, place in self.names.rows.items()}
         words |= {f"a{n}": found for n, found in enumerate(self.names.aggregates)}
         words |= {f"o{n}": found for n, found in enumerate(self.names.outputs)}
         return Steps(self.constants, words)
@@ -255,7 +277,7 @@ class MachineScope(Scope):
     def value(self, expression: Expression) -> str:
         match expression:
             case Column():
-                return f"c{expression.slot}_{expression.position}"
+                return name_of("c", column_key(expression))
             case EventTime():
                 return f"t{expression.slot}"
             case Missing():
@@ -265,7 +287,7 @@ class MachineScope(Scope):
 
     def condition(self, expression: Expression) -> str:
         if isinstance(expression, Missing):
-            return f"(t{expression.slot} == NULL)"
+            return f"({name_of('r', (expression.slot, expression.index))} == NULL)"
         return Scope.condition(self, expression)
 
     def _call(self, node: Call) -> str:

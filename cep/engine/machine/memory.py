@@ -10,6 +10,9 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.words import (
     HEADER,
     HOME,
+    LISTS,
+    LISTS_SIZE,
+    LISTS_USED,
     NEED,
     NEWEST,
     NOW,
@@ -30,7 +33,7 @@ from cep.engine.machine.kernels.words import (
 from cep.engine.machine.program import Program
 
 FIRST_BLOCKS = {(WORK, WORK_SIZE): 1024, (STACK, STACK_SIZE): 512, (TIMERS, TIMERS_ROOM): 256,
-                (OUT, OUT_SIZE): 4096}  # fmt: skip
+                (OUT, OUT_SIZE): 4096, (LISTS, LISTS_SIZE): 64}  # fmt: skip
 """By their header words, the blocks that a run begins with, and their words."""
 FIRST_WORDS = 2**14
 
@@ -93,6 +96,12 @@ class Memory:
         reals = self.f[0, first:last].reshape(count, width)[:, ints:].copy()
         self.i[0, OUT_ROWS] = 0
         return found, reals
+
+    def lists_taken(self) -> Ints:
+        """The lists that rows put out name, which are taken out."""
+        first, count = int(self.i[0, LISTS]), int(self.i[0, LISTS_USED])
+        self.i[0, LISTS_USED] = 0
+        return self.i[0, first : first + count].copy()
 
     def saved(self) -> Ints:
         """What a snapshot keeps between two records: all words that were ever handed out."""

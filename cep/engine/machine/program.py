@@ -9,6 +9,7 @@ import numpy as np
 
 from cep.clocks import NEVER_LATE
 from cep.dropped import Reason
+from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
 from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer, word_of
 from cep.engine.machine.kernels.run import (
@@ -17,11 +18,12 @@ from cep.engine.machine.kernels.run import (
     PROGRAM_STARTS,
     PROGRAM_STREAMS,
 )
+from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
 from cep.plan.change import Part
 from cep.plan.clocks import clocks
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Origin, Plan
 from cep.plan.types import Schema
 
 STARTS_MAX = 512
@@ -43,6 +45,8 @@ class Program:
     """Whether it has to know the order of all texts."""
     counters: tuple[tuple[Part, Reason, int], ...] = ()
     """The addresses of numbers of rows that were dropped."""
+    keyed: tuple[int, ...] = ()
+    """The numbers of streams whose rows are put out with the code of their key as OUT_KEY."""
 
     @property
     def out_width(self) -> int:
@@ -112,6 +116,7 @@ class Builder:
         self.counters: dict[tuple[Part, Reason], int] = {}
         self.clocks = clocks(plan)
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
+        self._keyed: list[int] = []
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
     def block(self, words: Iterable[int]) -> int:
@@ -143,12 +148,26 @@ class Builder:
             self.counters[part, reason] = self.constants.fresh(0)
         return self.counters[part, reason]
 
+    def know_slots(self, words: Iterable[int]) -> None:
+        """What is said of the slots of keys; see `kernels.slots`."""
+        self._words[PROGRAM_SLOTS] = self.block(words)
+
+    def _cells(self, name: str, number: int, schema: Schema) -> list[int]:
+        """The columns of a stream's attributes in rows that are put out."""
+        origin, ints = self.plan.stream(name).origin, self.widths[0]
+        if origin in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL):
+            self._keyed.append(number)
+        if origin is Origin.SIGNAL:  # whose other values the rules have
+            return [OUT_KEY if one == "key" else OUT_ATTRIBUTES for one in schema.names]
+        if origin in (Origin.EVENT, Origin.COMPLEX):
+            return [OUT_KEY, *range(OUT_ATTRIBUTES, OUT_ATTRIBUTES + len(schema) - 1)]
+        return [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
+
     def stream(
         self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
     ) -> None:
         """A stream; `number` is the one that its rows carry, `key` the place of its declared key."""
-        ints = self.widths[0]
-        cells = [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
+        cells = self._cells(name, number, schema)
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0
         at = -1 if key is None else VALUES + key
@@ -168,6 +187,10 @@ class Builder:
         """Write words that were not known before."""
         self._words[first : first + len(words)] = words
 
+    def word(self, at: int) -> int:
+        """A word that has been written."""
+        return self._words[at]
+
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
         if len(self.starts) > STARTS_MAX:
@@ -186,8 +209,9 @@ class Builder:
         constants = tuple(self.constants.values)
         counters = tuple((*which, at) for which, at in self.counters.items())
         return Program(
-            words, constants, self.home.words, self.widths, self.orders_texts, counters
-        )
+            words, constants, self.home.words, self.widths, self.orders_texts,
+            counters, tuple(self._keyed),
+        )  # fmt: skip
 
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:

@@ -11,18 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cep.engine.machine.aggregates import Aggregates, lower_group
+from cep.engine.machine.dispatch import CELL, END
 from cep.engine.machine.expressions import Names, word_of
 from cep.engine.machine.functions import lower_function
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
 from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
 from cep.plan.expressions import Expression
-from cep.plan.query import Query, StreamInput
+from cep.plan.query import Match, Query, StreamInput
 from cep.plan.steps import (
     Filter,
     GroupBy,
@@ -105,8 +107,11 @@ class Selecting:
 
 
 def lower_query(place: Place, query: Query) -> None:
-    """Write a query over one stream, and have it read that."""
+    """Write a query, and have it read its streams."""
     source = query.input
+    if isinstance(source, Match):
+        lower_match(place, query, source)
+        return
     if not isinstance(source, StreamInput):
         raise Unsupported("it binds several inputs")
     if source.holder not in (Holder.STREAM, Holder.WINDOW):
@@ -173,8 +178,18 @@ def lower_handlers(
     return following
 
 
-def lower_selection(place: Place, selecting: Selecting) -> int:
-    """What a query selects and where it goes: the first node of that."""
+def lower_match(place: Place, query: Query, match: Match) -> None:
+    """Write a pattern or sequence."""
+    matched = Matched(place.builder, match, used_in(query))
+    selecting = Selecting.of(query, matched.names(), matched.words)
+    following = lower_selection(place, selecting, singly=True)
+    matched.lower(place, selecting.width, following, lambda slot: place.source(query, slot))
+
+
+def lower_selection(place: Place, selecting: Selecting, *, singly: bool = False) -> int:
+    """What a query selects and where it goes: the first node of that. `singly`: each row is a chunk
+    of its own until it has been selected.
+    """
     query = selecting.query
     following = lower_output(place, selecting)
     steps = list(query.steps)
@@ -186,6 +201,10 @@ def lower_selection(place: Place, selecting: Selecting) -> int:
                 following = lower_group(place, selecting, step, following)
             case Filter():
                 pass  # of `having`: a part of the projection
+            case Last() | Sort() if singly:
+                pass
+            case Slice() if singly:
+                following = lower_only(place, selecting, step, following)
             case Last():
                 following = lower_last(place, selecting, step, following)
             case Sort():
@@ -201,7 +220,7 @@ def lower_selection(place: Place, selecting: Selecting) -> int:
 
 def lower_last(place: Place, selecting: Selecting, step: Last, following: int) -> int:
     builder, width = place.builder, selecting.width
-    found = (selecting.names.columns[one.slot, one.position] for one in selecting.query.group_by)
+    found = (selecting.names.of(one) for one in selecting.query.group_by)
     columns = [-at if word == "f" else at for word, at in found] if step.by_group else []
     return builder.node(
         LAST, following, width, width, 0, place.rank,
@@ -239,6 +258,16 @@ def lower_slice(place: Place, selecting: Selecting, step: Slice, following: int)
     )  # fmt: skip
 
 
+def lower_only(place: Place, selecting: Selecting, step: Slice, following: int) -> int:
+    """Of one row alone either it or none is left."""
+    stays = not step.offset and step.limit != 0
+    code = [CELL, place.builder.cell(int(stays)), END]
+    width = selecting.width
+    return place.builder.node(
+        FILTER, following, width, width, 0, place.rank, place.builder.code(code)
+    )
+
+
 def sorted_by(query: Query) -> list[Expression]:
     """The values that rows are sorted by and that are not selected."""
     sort = query.step(Sort)
@@ -249,6 +278,8 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     builder, query = place.builder, selecting.query
     writer = builder.writer(selecting.names)
     selected = [*(value for _, value in query.projection), *sorted_by(query)]
+    if any(value.type in (Type.OBJECT, Type.LIST) for value in selected):
+        raise Unsupported("values that are objects")
     codes = [builder.code(writer.value(value)) for value in selected]
     having = None if query.having is None else writer.condition(query.having)
     return builder.node(

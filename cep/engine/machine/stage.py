@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,10 @@ import numpy as np
 from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.jit import plain
+from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
 from cep.engine.machine.kernels.run import run
-from cep.engine.machine.kernels.words import UNTIL, UNTIL_N, Ints
+from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
+from cep.engine.machine.kernels.words import LISTS_USED, UNTIL, UNTIL_N, Ints
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.single import FULL
@@ -29,12 +31,21 @@ class MachineRun:
         self.program = program
         self._strings = strings
         self.memory = Memory(program)
+        self.key_rows: Callable[[Ints], Ints] = np.zeros_like
+        """What rows that are put out have in the place of the codes of their keys."""
         self._run: Any = run if jit else plain(run)
 
     keys = 0
 
     def add_keys(self, codes: Ints, strings: int) -> None:
         """The program finds keys by itself."""
+
+    def open_keys(self, codes: Ints) -> None:
+        """Give keys the next slots, from which numbers of events follow."""
+        memory, words = self.memory, self.program.words
+        for code in codes.tolist() if words[PROGRAM_SLOTS] else ():
+            while plain(slot_of)(memory.i, words, code) < 0:
+                memory.grow()
 
     def enter(self, row: InputRows) -> int:
         """Rows come through `feed`."""
@@ -73,12 +84,17 @@ class MachineRun:
                 memory.grow()
 
     def _put(self, taken: list[OutputRows]) -> None:
-        if self.memory.rows():
-            taken.append(OutputRows(*self.memory.taken(), NO_LISTS))
+        memory = self.memory
+        if not memory.rows():
+            return
+        ints, floats = memory.taken()
+        if self.program.keyed:
+            has_key = np.isin(ints[:, OUT_STREAM], self.program.keyed)
+            ints[has_key, OUT_KEY] = self.key_rows(ints[has_key, OUT_KEY])
+        lists = memory.lists_taken() if memory.i[0, LISTS_USED] else NO_LISTS
+        taken.append(OutputRows(ints, floats, lists))
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
-        return Dropped(
-            (part, reason, int(self.memory.i[0, at]))
-            for part, reason, at in self.program.counters
-        )
+        i = self.memory.i[0]
+        return Dropped((part, reason, int(i[at])) for part, reason, at in self.program.counters)

@@ -69,7 +69,7 @@ from S#window.time(5 sec) select k, currentTimeMillis() as now insert all events
     [
         ("str:upper(k) as v", "str:upper"), ("UUID() as v", "UUID"),
         ("math:exp(x) as v", "math:exp"), ("convert(x, 'string') as v", "convert"),
-        ("createSet(k) as v", "createSet"),
+        ("createSet(k) as v", "objects"),
     ],
 )  # fmt: skip
 def test_what_is_left_to_the_interpreter_is_named(selected: str, reason: str) -> None:

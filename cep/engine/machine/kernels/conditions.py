@@ -6,7 +6,7 @@ of the window; behind them are the aggregates of the condition, kept as those of
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.groups import (
     group_at,

@@ -5,7 +5,7 @@ The node that has them says in its first arguments what makes a group, as `group
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.groups import GROUP_KEYS, key_written
 from cep.engine.machine.kernels.memory import (
     allocate,

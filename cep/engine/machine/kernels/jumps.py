@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.entries import ENTRIES, ENTRY_KEY, NUMBER, entries_count, entry_of
 from cep.engine.machine.kernels.groups import GROUP_KEYS as JUMP_KEYS
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room

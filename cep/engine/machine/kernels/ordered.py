@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.chunks import comes_before
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_parted, ring_room
 from cep.engine.machine.kernels.rows import WINDOW_WORDS, appended, as_left, row_of

@@ -5,7 +5,7 @@ Rows are kept whole, with what makes their group. Rows that reset aggregates do 
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.entries import (
     AFTER,
     ENTRIES,

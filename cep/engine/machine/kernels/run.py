@@ -7,6 +7,7 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
+from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import STREAM_CELLS
 from cep.engine.machine.kernels.timers import timer_taken
@@ -48,8 +49,9 @@ from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_f
 # How far a record has come.
 NEXT_RECORD, TIME_PASSES, AT_WORK = 0, 1, 2
 # The first words of a program: where its list of streams by number stands, how many columns of
-# integers a record has, how many parts have to be told that the run begins, and where they stand.
-PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_FIRST_START = 0, 1, 2, 3
+# integers a record has, how many parts have to be told that the run begins, what is said of slots
+# (`PROGRAM_SLOTS`), and where the parts stand.
+PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_FIRST_START = 0, 1, 2, 4
 RELATIVE_BELOW_MS = 86_400_000
 """See `cep.interpreter.interpreter`: times of the first day count from the start of a recording."""
 
@@ -101,6 +103,16 @@ def begin(i: Ints, p: Ints, time_ms: int) -> bool:
 
 
 @inner
+def saw_key(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
+    """The key of a record appears, before time passes; false: there is no room."""
+    node = p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]]
+    if p[PROGRAM_SLOTS] == 0 or node == 0 or p[node + RANK] < 0:
+        return True
+    code = ints[n, p[p[node + STREAM_CELLS] + p[node + RANK] - VALUES]]
+    return code == NULL or slot_of(i, p, code) >= 0
+
+
+@inner
 def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """Put a record on its stream; false: there is no room."""
     node = p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]]
@@ -138,7 +150,7 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
     time_ms = ints[n, OUT_TIME]
     if i[0, PHASE] == NEXT_RECORD:
         i[0, N] = ints[n, OUT_ORDER]
-        if not begin(i, p, time_ms):
+        if not saw_key(i, p, ints, n) or not begin(i, p, time_ms):
             return False
         i[0, TO] = max(time_ms, i[0, NOW])
         i[0, PHASE] = TIME_PASSES

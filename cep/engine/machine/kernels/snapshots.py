@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from cep.engine.jit import inline, inner
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.entries import (
     AFTER,
     ENTRIES,

@@ -7,10 +7,14 @@ from cep.engine.machine.kernels.bars import step_bars
 from cep.engine.machine.kernels.batches import step_batch, step_calendar, step_length_batch
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.conditions import step_expression, step_expression_batch
+from cep.engine.machine.kernels.events import step_chain, step_event, step_signal
 from cep.engine.machine.kernels.external import step_external_batch, step_external_time
+from cep.engine.machine.kernels.found import step_bind
 from cep.engine.machine.kernels.groups import step_group
+from cep.engine.machine.kernels.handed import step_hand_over
 from cep.engine.machine.kernels.jumps import step_length_jump
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
+from cep.engine.machine.kernels.match import step_match
 from cep.engine.machine.kernels.ordered import step_sort_window
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.rates import (
@@ -40,6 +44,8 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
  EXTERNAL_BATCH) = range(100, 108)
 (ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
 (SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH) = range(300, 304)
+MATCH = 140
+(EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
 
 
 @inner
@@ -84,12 +90,16 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_other_window(i, f, p, frame, op)
     if op >= ALL_EVENTS:
         return step_rate(i, f, p, frame, op)
+    if op == MATCH:
+        return step_match(i, f, p, frame)
     return step_window(i, f, p, frame, op)
 
 
 @inner
 def step_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
     """The same for windows that send rows together, and what parts their chunks."""
+    if op >= EVENT:
+        return step_engine(i, f, p, frame, op)
     if op == SPLIT:
         return step_split(i, f, p, frame)
     if op == LENGTH_BATCH:
@@ -135,3 +145,17 @@ def step_other_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
     if op == EXPRESSION:
         return step_expression(i, f, p, frame)
     return step_expression_batch(i, f, p, frame)
+
+
+@inner
+def step_engine(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for engines of events."""
+    if op == EVENT:
+        return step_event(i, f, p, frame)
+    if op == CHAIN:
+        return step_chain(i, f, p, frame)
+    if op == BIND:
+        return step_bind(i, f, p, frame)
+    if op == HAND_OVER:
+        return step_hand_over(i, f, p, frame)
+    return step_signal(i, f, p, frame)

@@ -79,25 +79,37 @@ INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS = (
 )  # fmt: skip
 
 
+@inline
+def out_room(i: Ints, p: Ints, node: int, rows: int) -> bool:
+    """Whether there is room to put out so many rows of a stream."""
+    width = p[node + STREAM_OUT]
+    least = (i[0, OUT_ROWS] + rows) * width
+    return least <= i[0, OUT_SIZE] or moved(i, OUT, i[0, OUT_ROWS] * width, least)
+
+
+@inner
+def row_put_out(i: Ints, p: Ints, node: int, row: int) -> None:
+    """Put out a row of a stream, for which there is room, as a matrix has it."""
+    cells = p[node + STREAM_CELLS]
+    at = i[0, OUT] + i[0, OUT_ROWS] * p[node + STREAM_OUT]
+    i[0, OUT_ROWS] += 1
+    i[0, at + OUT_ORDER] = i[0, N]
+    i[0, at + OUT_STREAM] = p[node + STREAM_ID]
+    i[0, at + OUT_TIME] = i[0, row + TIME]
+    i[0, at + OUT_KEY] = 0
+    i[0, at + OUT_CLOCK] = i[0, AT]
+    for value in range(p[node + WIDTH] - VALUES):
+        i[0, at + p[cells + value]] = i[0, row + VALUES + value]
+
+
 @inner
 def put_out(i: Ints, p: Ints, node: int, frame: int) -> bool:
     """Put out the rows that a stream gets, as a matrix has them; false: there is no room."""
-    width, cells = p[node + STREAM_OUT], p[node + STREAM_CELLS]
     count = i[0, frame + COUNT]
-    least = (i[0, OUT_ROWS] + count) * width
-    if least > i[0, OUT_SIZE] and not moved(i, OUT, i[0, OUT_ROWS] * width, least):
+    if not out_room(i, p, node, count):
         return False
     for place in range(count):
-        row = row_at(i, i[0, frame + CHUNK] + place * p[node + WIDTH])
-        at = i[0, OUT] + i[0, OUT_ROWS] * width
-        i[0, OUT_ROWS] += 1
-        i[0, at + OUT_ORDER] = i[0, N]
-        i[0, at + OUT_STREAM] = p[node + STREAM_ID]
-        i[0, at + OUT_TIME] = i[0, row + TIME]
-        i[0, at + OUT_KEY] = 0
-        i[0, at + OUT_CLOCK] = i[0, AT]
-        for value in range(p[node + WIDTH] - VALUES):
-            i[0, at + p[cells + value]] = i[0, row + VALUES + value]
+        row_put_out(i, p, node, row_at(i, i[0, frame + CHUNK] + place * p[node + WIDTH]))
     return True
 
 

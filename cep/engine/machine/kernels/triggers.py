@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.jit import inner
+from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.calendars import time_after
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
 from cep.engine.machine.kernels.words import (

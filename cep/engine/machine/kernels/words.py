@@ -49,6 +49,8 @@ UNTIL, UNTIL_N = 27, 28
 """To where time passes without a record, and the place of that among the records."""
 RANKS = 29
 """Where the places of texts stand in the order of all texts, by their codes."""
+LISTS, LISTS_SIZE, LISTS_USED = 29, 30, 31
+"""What is put out of lists, which rows say where they stand."""
 FREE = 32
 """By size class, the first of the blocks that are free; each holds the address of the next."""
 EVALUATION = 96

@@ -1,0 +1,240 @@
+"""Engines, simple and complex events, and signals as nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from cep.dropped import Reason
+from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.kernels.found import NEVER, OF_ANY_KEY, OF_ITS_KEY
+from cep.engine.machine.kernels.handed import HAND_OVER_STATE
+from cep.engine.machine.kernels.queues import ALLOW, QUEUE, REFRESH, REJECT
+from cep.engine.machine.kernels.search import NAMED_KEY, NO_KEY, OWN_KEY
+from cep.engine.machine.kernels.slots import SLOTS
+from cep.engine.machine.kernels.steps import BIND, CHAIN, EVENT, HAND_OVER, SIGNAL
+from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.program import Builder, Unsupported, names_of
+from cep.plan.change import Part, chained_part, operator_part
+from cep.plan.expressions import Constant
+from cep.plan.nodes import (
+    Both,
+    Chained,
+    Complex,
+    Either,
+    Engine,
+    Event,
+    Leaf,
+    Pattern,
+    Plan,
+    Ref,
+    Repeat,
+    Sequence,
+    Signal,
+    leaves,
+)
+
+REPEATS = {Repeat.ALLOW: ALLOW, Repeat.REJECT: REJECT, Repeat.REFRESH: REFRESH}
+LEAVES_MAX = 62
+"""So many events can one pattern name, as each is a bit of a word."""
+
+
+@dataclass(slots=True)
+class Leaves:
+    """What a pattern says of its leaves, by masks of them: see `kernels.search`."""
+
+    after: list[int] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
+    absences: list[tuple[int, int, tuple[Ref, ...]]] = field(default_factory=list)
+
+    def add(self, pattern: Pattern) -> int:
+        """The mask of a pattern's leaves."""
+        if isinstance(pattern, Leaf):
+            self.after.append(0)
+            self.others.append(0)
+            return 1 << (len(self.after) - 1)
+        left, right = self.add(pattern.left), self.add(pattern.right)
+        match pattern:
+            case Sequence(absent=absent):
+                self._note(self.after, left, right)
+                if absent:
+                    self.absences.append((left, right, absent))
+            case Either():
+                self._note(self.others, left, right)
+                self._note(self.others, right, left)
+            case Both():
+                pass
+        return left | right
+
+    @staticmethod
+    def _note(masks: list[int], of: int, mask: int) -> None:
+        for leaf in range(len(masks)):
+            if of >> leaf & 1:
+                masks[leaf] |= mask
+
+
+@dataclass(slots=True)
+class EngineNode:
+    """An engine: what it is called by, and its definitions in order."""
+
+    plan: Engine
+    block: int
+    matches: int
+    numbers: dict[str, int]
+
+
+class EventNodes:
+    """All that a plan has of the simple engine."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.plan: Plan = builder.plan
+        self._is_keyed = {event.name: event.key is not None for event in self.plan.events}
+        self._is_keyed |= {found.name: found.key is not None for found in self.plan.complexes}
+        self._hands_over = 0
+        self._engines: dict[str, EngineNode] = {}
+        if self.plan.engines:
+            self._begin()
+
+    def _begin(self) -> None:
+        builder, plan = self.builder, self.plan
+        keys = [builder.code_of(key) for key in plan.keys]
+        slots = builder.home.take(SLOTS)
+        builder.know_slots((slots, plan.number_stride, len(keys), *keys))
+        state = builder.home.take(HAND_OVER_STATE)
+        self._hands_over = builder.node(HAND_OVER, 0, 0, 0, state, 0)
+        self._engines = {engine.name: self._engine(engine) for engine in plan.engines}
+
+    def _engine(self, engine: Engine) -> EngineNode:
+        builder, plan = self.builder, self.plan
+        events = [event for event in plan.events if event.engine == engine.name]
+        chained = [one for one in plan.chained if one.engine == engine.name]
+        definitions: list[Event | Chained] = [*events, *chained]
+        numbers = {name_of(one): place for place, one in enumerate(definitions)}
+        complexes = [found for found in plan.complexes if found.engine == engine.name]
+        blocks = [self._complex(n, found, numbers) for n, found in enumerate(complexes)]
+        listed = builder.block([self._definition(one, complexes, numbers) for one in definitions])
+        block = builder.block((
+            builder.home.take(QUEUE), builder.cell(engine.span_ms),
+            int(engine.opposites == "validate"), int(engine.late == "drop"),
+            builder.cell(engine.events_max), len(definitions), listed,
+            len(complexes), builder.block(blocks),
+        ))  # fmt: skip
+        matches = builder.node(BIND, self._hands_over, 0, 0, 0, 0, block, self._hands_over)
+        return EngineNode(engine, block, matches, numbers)
+
+    def _definition(
+        self, one: Event | Chained, complexes: list[Complex], numbers: dict[str, int]
+    ) -> int:
+        builder, name = self.builder, name_of(one)
+        part: Part = operator_part(one) if isinstance(one, Event) else chained_part(one)
+        opposites = [numbers[other] for other in one.opposites] if isinstance(one, Event) else []
+        reasons = (Reason.REPEAT, Reason.LATE, Reason.OPPOSITE, Reason.BOUND)
+        ends = any(self._ends(found, name) != NEVER for found in complexes)
+        listed = builder.block(opposites)
+        counted = [builder.counter(part, reason) for reason in reasons]
+        return builder.block(
+            (REPEATS[one.repeat], one.number, len(opposites), listed, *counted, int(ends))
+        )
+
+    def _ends(self, found: Complex, name: str) -> int:
+        """How an event of a definition may complete a complex event, whatever went before."""
+        how = NEVER
+        for ref in last_of(found.pattern):
+            if ref.event == name:
+                is_own = self._is_keyed[name] and ref.key is None
+                how = max(how, OF_ITS_KEY if is_own else OF_ANY_KEY)
+        return how
+
+    def _complex(self, place: int, found: Complex, numbers: dict[str, int]) -> int:
+        builder, pattern = self.builder, Leaves()
+        full = pattern.add(found.pattern)
+        if len(pattern.after) > LEAVES_MAX:
+            raise Unsupported(f"{found.name}: it names more than {LEAVES_MAX} events")
+        refs = [*leaves(found.pattern), *found.forbid]
+        absences = []
+        for left, right, absent in pattern.absences:
+            absences += [left, right, len(refs), len(absent)]
+            refs += absent
+        named = [word for ref in refs for word in self._ref(ref, numbers)]
+        masks = zip(pattern.after, pattern.others, strict=True)
+        ends = [self._ends(found, name) for name in numbers]
+        return builder.block((
+            place, found.number, builder.streams[found.name].node, int(found.key is not None),
+            builder.cell(found.within_ms), len(pattern.after),
+            builder.block(word for both in masks for word in both),
+            len(refs), builder.block(named), len(pattern.after), len(found.forbid),
+            len(pattern.absences), builder.block(absences), full, builder.block(ends),
+        ))  # fmt: skip
+
+    def _ref(self, ref: Ref, numbers: dict[str, int]) -> tuple[int, int, int]:
+        if not self._is_keyed[ref.event]:
+            return numbers[ref.event], NO_KEY, NULL
+        if ref.key is None:
+            return numbers[ref.event], OWN_KEY, NULL
+        return numbers[ref.event], NAMED_KEY, self.builder.code_of(ref.key)
+
+    def watch(self, event: Event) -> None:
+        """Let an event read its stream, behind those that do already."""
+        builder, engine = self.builder, self._engines[event.engine]
+        source = builder.streams[event.source]
+        writer = builder.writer(names_of(source.schema))
+        always = event.condition == Constant(True, event.condition.type)
+        condition = None if always else writer.condition(event.condition)
+        key = 0 if event.key is None else VALUES + event.key.position
+        source.readers.append(
+            builder.node(
+                EVENT, 0, source.width, 0, 0, 0,
+                engine.block, engine.numbers[event.name], builder.streams[event.name].node,
+                self._hands_over, engine.matches, key, builder.code(condition), int(event.every),
+            )
+        )  # fmt: skip
+
+    def connect(self) -> None:
+        """Let signals and chained engines read complex events, behind all other readers."""
+        for signal in self.plan.signals:
+            self._signal(signal)
+        for engine in self._engines.values():
+            for one in self.plan.chained:
+                if one.engine == engine.plan.name:
+                    source = self.builder.streams[one.complex]
+                    chain = self.builder.node(
+                        CHAIN, 0, source.width, 0, 0, 0,
+                        engine.block, engine.numbers[one.complex], 0,
+                        self._hands_over, engine.matches,
+                    )  # fmt: skip
+                    source.readers.append(chain)
+
+    def _signal(self, signal: Signal) -> None:
+        builder = self.builder
+        source, target = builder.streams[signal.complex], builder.streams[signal.name]
+        symbol = 0 if signal.symbol is None else builder.cell(builder.code_of(signal.symbol))
+        lots = float("nan") if signal.lots is None else float(signal.lots)
+        whole = (signal.stop_points, signal.target_points, signal.valid_ms)
+        cells = (
+            builder.cell(builder.code_of(signal.complex)), 0,
+            builder.cell(builder.code_of(signal.side)), symbol, builder.cell(lots),
+            *(builder.cell(NULL if value is None else value) for value in whole),
+        )  # fmt: skip
+        source.readers.append(
+            builder.node(
+                SIGNAL, target.node, source.width, target.width, 0, 0, len(cells), *cells
+            )
+        )
+
+
+def name_of(one: Event | Chained) -> str:
+    """What a definition of an engine is called in patterns."""
+    return one.name if isinstance(one, Event) else one.complex
+
+
+def last_of(pattern: Pattern) -> Iterator[Ref]:
+    """The events with which a pattern may end."""
+    match pattern:
+        case Leaf(ref=ref):
+            yield ref
+        case Sequence(right=right):
+            yield from last_of(right)
+        case _:
+            yield from last_of(pattern.left)
+            yield from last_of(pattern.right)

@@ -1,0 +1,174 @@
+"""Complex events: looked for when an event has entered, bound, and put out.
+
+10 to 12: each once at most for each key, in order of definition.
+"""
+
+from __future__ import annotations
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.handed import begin_hand_over, given, given_room, shown
+from cep.engine.machine.kernels.memory import allocate
+from cep.engine.machine.kernels.queues import (
+    BOUND,
+    BOUND_KEY,
+    BOUND_NEXT,
+    BOUND_TO,
+    ENGINE_COMPLEX_LIST,
+    ENGINE_COMPLEXES,
+    EVENT_BOUND,
+    EVENT_DEF,
+    EVENT_KEY,
+    EVENT_MS,
+    EVENT_SEQ,
+    KEY_CODE,
+    enough,
+    number_of,
+)
+from cep.engine.machine.kernels.search import (
+    COMPLEX_ENDS,
+    COMPLEX_KEYED,
+    COMPLEX_NUMBER,
+    COMPLEX_PLACE,
+    COMPLEX_STREAM,
+    LEVEL_EVENT,
+    LEVEL_UP,
+    NOTHING,
+    SHORT,
+    searched,
+)
+from cep.engine.machine.kernels.slots import (
+    PROGRAM_SLOTS,
+    SLOTS_STRIDE,
+    key_of_slot,
+    slot_of,
+    slots_known,
+)
+from cep.engine.machine.kernels.streams import STREAM_OUT
+from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
+    CHUNK,
+    COUNT,
+    CURSOR,
+    EVALUATION,
+    LISTS,
+    LISTS_SIZE,
+    LISTS_USED,
+    NODE,
+    VALUES,
+    WORK_SIZE,
+    WORK_TOP,
+    Floats,
+    Ints,
+)
+from cep.engine.machine.kernels.work import moved, row_at, work_room
+
+# A node: the engine, the node that hands over.
+MATCH_ENGINE, MATCH_HANDS_OVER = ARGUMENTS, ARGUMENTS + 1
+# How a definition may complete a complex event: not at all, that of its own key, that of any key.
+NEVER, OF_ITS_KEY, OF_ANY_KEY = 0, 1, 2
+
+
+@inline
+def length_of(i: Ints, level: int) -> int:
+    """How many events make up the match that begins at a level."""
+    count = 1
+    while i[0, level + LEVEL_UP]:
+        level -= i[0, level + LEVEL_UP]
+        count += 1
+    return count
+
+
+@inner
+def found_room(i: Ints, p: Ints, hands_over: int, stream: int, count: int) -> bool:
+    """Whether there is room to bind and put out a match of so many events."""
+    least = i[0, LISTS_USED] + 2 * count
+    if p[stream + STREAM_OUT] and least > i[0, LISTS_SIZE]:
+        if not moved(i, LISTS, i[0, LISTS_USED], least):
+            return False
+    return given_room(i, p, hands_over, stream) and enough(i, count * BOUND)
+
+
+@inner
+def bind(i: Ints, event: int, place: int, key: int) -> None:
+    """12: an event is part of the complex event of a key; there is room for that."""
+    bound = allocate(i, BOUND)
+    i[0, bound + BOUND_TO] = place
+    i[0, bound + BOUND_KEY] = key
+    i[0, bound + BOUND_NEXT] = i[0, event + EVENT_BOUND]
+    i[0, event + EVENT_BOUND] = bound
+
+
+@inner
+def put_found(
+    i: Ints, p: Ints, engine: int, what: int, key: int, hands_over: int, level: int, count: int
+) -> None:
+    """Bind a match, which begins at a level, and put the complex event out; there is room."""
+    stream, first_ms = p[what + COMPLEX_STREAM], i[0, i[0, level + LEVEL_EVENT] + EVENT_MS]
+    lists = i[0, LISTS_USED]
+    last = 0
+    for place in range(count):
+        last = i[0, level + LEVEL_EVENT]
+        bind(i, last, p[what + COMPLEX_PLACE], key)
+        if p[stream + STREAM_OUT]:
+            i[0, i[0, LISTS] + lists + place] = number_of(i, p, engine, last)
+            i[0, i[0, LISTS] + lists + count + place] = i[0, last + EVENT_SEQ]
+        level -= i[0, level + LEVEL_UP]
+    if p[stream + STREAM_OUT]:
+        i[0, LISTS_USED] += 2 * count
+    number = p[what + COMPLEX_NUMBER]
+    if key != NULL:
+        number += slot_of(i, p, key) * p[p[PROGRAM_SLOTS] + SLOTS_STRIDE]
+    row = given(i, p, hands_over, stream, i[0, last + EVENT_MS])
+    i[0, row + VALUES] = key
+    i[0, row + VALUES + 1] = number
+    i[0, row + VALUES + 2] = first_ms
+    i[0, row + VALUES + 3] = lists
+    i[0, row + VALUES + 4] = count
+    shown(i, p, hands_over, stream, row)
+
+
+@inner
+def looked_for(i: Ints, p: Ints, node: int, what: int, key: int, event: int) -> bool:
+    """Look for the complex event of a key that an event completes; false: there is no room."""
+    engine, hands_over = p[node + MATCH_ENGINE], p[node + MATCH_HANDS_OVER]
+    while True:
+        base, room = row_at(i, i[0, WORK_TOP]), i[0, WORK_SIZE] - i[0, WORK_TOP]
+        level = searched(i, p, engine, what, key, event, base, room)
+        if level == NOTHING:
+            return True
+        if level != SHORT:
+            break
+        if not work_room(i, i[0, EVALUATION]):
+            return False
+    count = length_of(i, level)
+    if not found_room(i, p, hands_over, p[what + COMPLEX_STREAM], count):
+        return False
+    put_found(i, p, engine, what, key, hands_over, level, count)
+    return True
+
+
+@inner
+def step_bind(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Look for all complex events that an event may complete, then hand over."""
+    node, event = i[0, frame + NODE], i[0, frame + CHUNK]
+    engine = p[node + MATCH_ENGINE]
+    own = i[0, i[0, event + EVENT_KEY] + KEY_CODE]
+    while i[0, frame + CURSOR] < p[engine + ENGINE_COMPLEXES]:
+        what = p[p[engine + ENGINE_COMPLEX_LIST] + i[0, frame + CURSOR]]
+        how = p[p[what + COMPLEX_ENDS] + i[0, event + EVENT_DEF]]
+        if how == OF_ANY_KEY and p[what + COMPLEX_KEYED]:
+            while i[0, frame + COUNT] < slots_known(i, p):
+                key = key_of_slot(i, p, i[0, frame + COUNT])
+                if not looked_for(i, p, node, what, key, event):
+                    return False
+                i[0, frame + COUNT] += 1
+            i[0, frame + COUNT] = 0
+        elif how != NEVER:
+            key = own if p[what + COMPLEX_KEYED] else NULL
+            is_one = key != NULL or not p[what + COMPLEX_KEYED]
+            if is_one and not looked_for(i, p, node, what, key, event):
+                return False
+        i[0, frame + CURSOR] += 1
+    begin_hand_over(i, p, frame, p[node + MATCH_HANDS_OVER])
+    return True
