@@ -6,9 +6,12 @@ from collections.abc import Callable, Collection
 
 from cep.engine.layout import StreamIds
 from cep.engine.machine.events import EventNodes
+from cep.engine.machine.expressions import Unsupported
+from cep.engine.machine.named_windows import lower_named_window
 from cep.engine.machine.partitions import PartitionNode
-from cep.engine.machine.program import Builder, Program, Unsupported
+from cep.engine.machine.program import Builder, Program
 from cep.engine.machine.queries import Place, lower_query
+from cep.engine.machine.triggers import lower_trigger
 from cep.plan.keys import key_position
 from cep.plan.nodes import Event, Origin, Plan
 from cep.plan.query import Query
@@ -28,6 +31,8 @@ def build(
         is_out = stream.name in outputs
         key = key_position(stream) if stream.origin is Origin.SOURCE else None
         builder.stream(stream.name, ids.of(stream.name), stream.schema, key, is_out=is_out)
+    for window in plan.windows:
+        lower_named_window(builder, window)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
     events = EventNodes(builder)
     for operator in plan.operators:
@@ -46,6 +51,8 @@ def build(
     events.connect()
     for partition in partitions.values():
         partition.finish()
+    for trigger in plan.triggers:
+        lower_trigger(builder, trigger)
     return builder.finish({ids.of(source.name): source.name for source in plan.sources})
 
 
@@ -55,8 +62,6 @@ def _need_support(plan: Plan) -> None:
         raise Unsupported("the defects of the reference")
     for what, held in (
         ("a table", plan.tables),
-        ("a named window", plan.windows),
-        ("a trigger", plan.triggers),
         ("an aggregation", plan.aggregations),
     ):
         if held:

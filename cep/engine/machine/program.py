@@ -110,7 +110,10 @@ class Builder:
         self.streams: dict[str, StreamNode] = {}
         self.code_of = code_of
         self._inner: list[StreamNode] = []
+        self.windows: dict[str, StreamNode] = {}
+        """Where rows go into named windows; the nodes are the windows."""
         self.held: dict[int, Held] = {}
+        """By the node of a window."""
         self.counters: dict[tuple[Part, Reason], int] = {}
         self.clocks = clocks(plan)
         self.ranks = {part: place for place, part in enumerate(self.clocks)}

@@ -20,6 +20,7 @@ from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
+from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
 from cep.plan.expressions import Expression
@@ -31,6 +32,7 @@ from cep.plan.steps import (
     Insert,
     Last,
     Project,
+    Rate,
     Slice,
     Sort,
     StreamFunction,
@@ -86,7 +88,9 @@ class Selecting:
     def rows_leave(self) -> bool:
         """Whether rows may leave what they entered."""
         source = self.query.input
-        return not isinstance(source, StreamInput) or source.window is not None
+        if not isinstance(source, StreamInput):
+            return True
+        return source.window is not None or source.holder is Holder.WINDOW
 
     @classmethod
     def of(cls, query: Query, names: Names, words: int) -> Selecting:
@@ -110,7 +114,7 @@ def lower_query(place: Place, query: Query) -> None:
         return
     if not isinstance(source, StreamInput):
         raise Unsupported("it binds several inputs")
-    if source.holder is not Holder.STREAM:
+    if source.holder not in (Holder.STREAM, Holder.WINDOW):
         raise Unsupported(f"it reads a {source.holder}")
     names = names_of(source.schema)
     selecting = Selecting.of(query, names, VALUES + len(source.schema))
@@ -119,7 +123,9 @@ def lower_query(place: Place, query: Query) -> None:
     added, behind = stream.width, stream.width + words_added(source.before)
     following = lower_handlers(place, source.after, selecting, following, behind)
     if source.window is not None:
-        following = lower_window(place, source.window, selecting, following)
+        in_front = len(source.schema) - words_added(source.after)
+        schema = Schema(source.schema.attributes[:in_front])
+        following = lower_window(place, source.window, selecting, following, schema)
     first = next(
         (n for n, one in enumerate(source.before) if not isinstance(one, Filter)),
         len(source.before),
@@ -206,6 +212,8 @@ def lower_selection(place: Place, selecting: Selecting, *, singly: bool = False)
                 following = lower_sort(place, selecting, step, following)
             case Slice():
                 following = lower_slice(place, selecting, step, following)
+            case Rate():
+                following = lower_rate(place, selecting, step, following)
             case _:
                 raise Unsupported(f"the step {type(step).__name__}")
     return following
@@ -298,9 +306,10 @@ def widened(query: Query, target: Schema) -> int:
 
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
-    if not isinstance(output, Insert) or output.holder is not Holder.STREAM:
+    if not isinstance(output, Insert) or output.holder not in (Holder.STREAM, Holder.WINDOW):
         raise Unsupported("it does not insert into a stream")
-    target = builder.streams[output.target]
+    held_by = builder.windows if output.holder is Holder.WINDOW else builder.streams
+    target = held_by[output.target]
     count = len(selecting.query.projection)
     widens = widened(selecting.query, target.schema)
     return builder.node(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cep.engine.machine.calendars import calendar
-from cep.engine.machine.expressions import Names
-from cep.engine.machine.kernels import batches, external, time_batches
+from cep.engine.machine.expressions import Names, Unsupported
+from cep.engine.machine.kernels import batches, external, jumps, ordered, time_batches
+from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import (
     BATCH,
     CALENDAR,
@@ -17,16 +18,20 @@ from cep.engine.machine.kernels.steps import (
     HOPPING,
     LENGTH,
     LENGTH_BATCH,
+    LENGTH_JUMP,
+    SORT_WINDOW,
     SPLIT,
     TIME_BATCH,
     TIME_WINDOW,
 )
 from cep.engine.machine.kernels.windows import HELD, TIME_STATE
 from cep.engine.machine.kernels.words import RING
-from cep.engine.machine.program import Builder, Held, Home, Unsupported
+from cep.engine.machine.program import Builder, Held, Home
+from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
 from cep.plan.change import Part
 from cep.plan.expressions import Column, Constant
 from cep.plan.steps import Window
+from cep.plan.types import Schema, Type
 
 
 class Stands(Protocol):
@@ -66,6 +71,7 @@ class Making:
     window: Window
     rows: Carries
     following: int
+    schema: Schema | None
 
     def cell(self, position: int) -> int:
         """The cell of a whole number among the arguments."""
@@ -114,9 +120,9 @@ def _length(make: Making) -> int:
     return make.held(make.node(LENGTH, state, 0, make.cell(0), 0), state)
 
 
-def _timed(make: Making, length: int = 0, *, is_delay: bool = False) -> int:
+def _timed(make: Making, length: int = 0, jump: int = 0, *, is_delay: bool = False) -> int:
     state = make.take(TIME_STATE)
-    node = make.node(TIME_WINDOW, state, make.cell(0), length, int(is_delay))
+    node = make.node(TIME_WINDOW, state, make.cell(0), length, int(is_delay), jump)
     return make.held(node, state, HELD, by_turn=True)
 
 
@@ -168,24 +174,64 @@ def _external_batch(make: Making) -> int:
     return make.held(node, state + external.SENT)
 
 
+def _sort(make: Making) -> int:
+    builder, keys = make.place.builder, list[int]()
+    for position in range(1, len(make.window.arguments), 2):
+        type_ = make.window.arguments[position].type
+        if type_ in (Type.OBJECT, Type.LIST):
+            raise Unsupported("values that are objects")
+        is_text = type_ is Type.STRING
+        builder.orders_texts |= is_text
+        compared = AS_REAL if type_.is_real else AS_TEXT if is_text else AS_WHOLE
+        keys += [make.word(position), compared, int(make.value(position + 1) == "desc")]
+    state = make.take(ordered.SORT_STATE)
+    node = make.node(SORT_WINDOW, state, make.cell(0), len(keys) // 3, builder.block(keys))
+    return make.held(node, state)
+
+
+def _length_jump(make: Making) -> int:
+    columns = []
+    for position, argument in enumerate(make.window.arguments[2:], 2):
+        if argument.type in (Type.OBJECT, Type.LIST):
+            raise Unsupported("values that are objects")
+        at = make.word(position)
+        columns.append(-at if argument.type.is_real else at)
+    state = make.take(jumps.JUMP_STATE)
+    builder, width = make.place.builder, make.rows.width
+    return builder.node(
+        LENGTH_JUMP, make.following, width, width, state, make.place.rank,
+        len(columns), builder.block(columns), make.cell(0), make.cell(1), make.rows.words,
+    )  # fmt: skip
+
+
 WINDOWS: dict[str, Callable[[Making], int]] = {
     "batch": _batch,
     "cron": _cron,
     "delay": lambda make: _timed(make, is_delay=True),
+    "expression": lower_expression,
+    "expressionBatch": lower_expression_batch,
     "externalTime": _external_time,
     "externalTimeBatch": _external_batch,
     "hopping": _hopping,
     "length": _length,
     "lengthBatch": _length_batch,
     "time": _timed,
+    "lengthJump": _length_jump,
+    "sort": _sort,
     "timeBatch": _time_batch,
+    "timeJump": lambda make: _timed(make, jump=make.cell(1)),
     "timeLength": lambda make: _timed(make, make.cell(1)),
 }
 
 
-def lower_window(place: Stands, window: Window, rows: Carries, following: int) -> int:
-    """The node of a window; `builder.held` says by it where its rows lie."""
+def lower_window(
+    place: Stands, window: Window, rows: Carries, following: int, schema: Schema | None = None
+) -> int:
+    """The node of a window; `builder.held` says by it where its rows lie.
+
+    Conditions need the `schema` of the rows in front of it.
+    """
     make = WINDOWS.get(window.name)
     if make is None:
         raise Unsupported(f"window `{window.name}`")
-    return make(Making(place, window, rows, following))
+    return make(Making(place, window, rows, following, schema))

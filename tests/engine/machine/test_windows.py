@@ -6,8 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cep.engine.native import Compiled
+from cep.plan import compile_rules
 from tests.engine.machine.compared import Record, assert_same
-from tests.engine.machine.generated import TICKS, end_of, ticks
+from tests.engine.machine.generated import START_MS, TICKS, end_of, ticks
 
 WINDOWS = [
     "lengthBatch(3)",
@@ -30,6 +32,22 @@ WINDOWS = [
     "hopping(1 sec, 2 sec)",
     "hopping(2 sec, 2 sec)",
     "cron('*/3 * * * * ?')",
+    "sort(3, price)",
+    "sort(2, n, 'desc', price)",
+    "sort(4, symbol, 'desc', n, 'asc')",
+    "lengthJump(3, 2)",
+    "lengthJump(4, 3, symbol)",
+    "lengthJump(1, 2, price)",
+    "timeJump(3 sec, 1 sec)",
+    "timeJump(1 sec, 2 sec)",
+    "expression('count() < 3')",
+    "expression('last.at - first.at < 3000')",
+    "expression('max(price) < 2.0 and sum(n) < 8')",
+    "expression('price > 0.0')",
+    "expressionBatch('sum(n) < 6', true)",
+    "expressionBatch('count() < 3', false, true)",
+    "expressionBatch('max(n) < 3', true, true)",
+    "expressionBatch('n < 3')",
     "length(2)",
     "time(2 sec)",
     "timeLength(2 sec, 3)",
@@ -47,9 +65,7 @@ from Out select * insert into Mid;
 from Out#window.lengthBatch(2) select * insert all events into Late;
 from Mid#window.batch() select * insert all events into Last;
 """
-QUICK = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -62,3 +78,29 @@ def test_window(window: str, data: st.DataObject) -> None:
     after = data.draw(st.sampled_from(["", "[price > 0]"]))
     text = f"{TICKS}from S{before}#window.{window}{after} {selection};{CHAIN}"
     assert_same(text, records, end_of(records))
+
+
+def test_windows_in_a_partition() -> None:
+    """Each key has windows, rates and conditions of its own, from when it first comes."""
+    text = f"""{TICKS}
+        partition with (symbol of S) begin
+        from S#window.timeBatch(2 sec) select symbol, sum(n) as total insert all events into Out;
+        from S#window.expression('count() < 3') select symbol, count() as c
+        output last every 1500 milliseconds insert all events into Out2;
+        from S#window.lengthBatch(2) select symbol, n insert all events into Out3;
+        end;
+    """  # noqa: S608 -- rules, no SQL
+    records: list[Record] = [
+        ("S", START_MS + at, ("AB"[at % 3 % 2], 1.0, at % 5, START_MS))
+        for at in range(0, 9000, 400)
+    ]
+    assert assert_same(text, records, end_of(records)) > 40
+
+
+@pytest.mark.parametrize("window", ["session(2 sec)", "frequent(2, symbol)", "expression(symbol)"])
+def test_what_is_not_run_yet_says_so(window: str) -> None:
+    """Such rules run the old way."""
+    plan = compile_rules(f"{TICKS}from S#window.{window} select symbol insert into Out;")
+    rules = Compiled(plan, jit=False, machine="always")
+    assert rules.whole is None
+    assert "window" in str(rules.why_not_whole)

@@ -77,7 +77,9 @@ def went_through(i: Ints, p: Ints, frame: int) -> bool:
     if not work_room(i, 3 * p[i[0, frame + NODE] + WIDER]):
         return False
     row, began = row_of(i, p, frame, i[0, frame + CURSOR]), i[0, WORK_TOP]
-    copied(i, row, made(i, frame, p[i[0, frame + NODE] + WIDER]), p[i[0, frame + NODE] + WINDOW_WORDS])
+    copied(
+        i, row, made(i, frame, p[i[0, frame + NODE] + WIDER]), p[i[0, frame + NODE] + WINDOW_WORDS]
+    )
     as_left(i, p, frame, row, i[0, NOW])
     reset_put(i, p, frame, row, i[0, NOW])
     chunk_begun(i, began)

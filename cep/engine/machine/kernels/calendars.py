@@ -31,7 +31,9 @@ def second_from(p: Ints, schedule: int, earliest: int) -> int:
     last = p[p[schedule + SECONDS_AT] + p[schedule + SECONDS] - 1]
     for hour in range(p[schedule + HOURS]):
         for minute in range(p[schedule + MINUTES]):
-            first = p[p[schedule + HOURS_AT] + hour] * 3600 + p[p[schedule + MINUTES_AT] + minute] * 60
+            first = (
+                p[p[schedule + HOURS_AT] + hour] * 3600 + p[p[schedule + MINUTES_AT] + minute] * 60
+            )
             if first + last < earliest:
                 continue
             for second in range(p[schedule + SECONDS]):

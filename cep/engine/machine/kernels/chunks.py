@@ -110,17 +110,20 @@ def step_sort(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """Each run of rows of one kind in order, equal ones as they stand: a merge sort of places."""
     node = i[0, frame + NODE]
     count, width = i[0, frame + COUNT], p[node + WIDTH]
-    if not work_room(i, 2 * count + count * width):
+    if not work_room(i, 3 * count + count * width):
         return False
     chunk = i[0, frame + CHUNK]
     one, other = row_at(i, put(i, count)), row_at(i, put(i, count))
+    runs, first, run = row_at(i, put(i, count)), row_at(i, chunk), 0
     for place in range(count):
         i[0, one + place] = place
-    first = row_at(i, chunk)
+        if place > 0 and i[0, first + place * width + KIND] != i[0, first + (place - 1) * width + KIND]:
+            run += 1
+        i[0, runs + place] = run
     length = 1
     while length < count:
         for low in range(0, count, 2 * length):
-            merge(i, f, p, node, first, one, other, low, min(low + length, count),
+            merge(i, f, p, node, first, runs, one, other, low, min(low + length, count),
                   min(low + 2 * length, count))  # fmt: skip
         one, other = other, one
         length *= 2
@@ -132,7 +135,7 @@ def step_sort(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
 
 @inner
 def merge(
-    i: Ints, f: Floats, p: Ints, node: int, first: int, one: int, other: int,
+    i: Ints, f: Floats, p: Ints, node: int, first: int, runs: int, one: int, other: int,
     low: int, middle: int, high: int,
 ) -> None:  # fmt: skip
     """Merge two neighbouring runs of places, each of which is in order."""
@@ -140,8 +143,12 @@ def merge(
     for place in range(low, high):
         takes_left = right >= high
         if left < middle and right < high:
-            a, b = first + i[0, one + left] * width, first + i[0, one + right] * width
-            takes_left = not comes_before(i, f, p, node, b, a)
+            place_a, place_b = i[0, one + left], i[0, one + right]
+            a, b = first + place_a * width, first + place_b * width
+            is_one_run = i[0, runs + place_a] == i[0, runs + place_b]
+            takes_left = not is_one_run or not comes_before(
+                i, f, p, p[node + SORT_KEYS], p[node + SORT_FIRST], b, a
+            )
         if takes_left:
             i[0, other + place] = i[0, one + left]
             left += 1
@@ -151,12 +158,14 @@ def merge(
 
 
 @inner
-def comes_before(i: Ints, f: Floats, p: Ints, node: int, a: int, b: int) -> bool:
+def comes_before(
+    i: Ints, f: Floats, p: Ints, keys: int, first: int, a: int, b: int
+) -> bool:
     """Whether a row stands in front of one that came before it; null is last in either direction."""
-    if i[0, a + KIND] != i[0, b + KIND] or i[0, a + KIND] == RESET:
+    if i[0, a + KIND] == RESET:
         return False
-    for number in range(p[node + SORT_KEYS]):
-        key = p[node + SORT_FIRST] + number * SORT_KEY
+    for number in range(keys):
+        key = first + number * SORT_KEY
         word, type_, down = p[key + KEY_WORD], p[key + KEY_TYPE], p[key + KEY_DOWN]
         no_a, no_b = is_missing(i, f, type_, a + word), is_missing(i, f, type_, b + word)
         if no_a or no_b:

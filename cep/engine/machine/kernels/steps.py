@@ -6,16 +6,27 @@ from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.bars import step_bars
 from cep.engine.machine.kernels.batches import step_batch, step_calendar, step_length_batch
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
+from cep.engine.machine.kernels.conditions import step_expression, step_expression_batch
 from cep.engine.machine.kernels.events import step_chain, step_event, step_signal
 from cep.engine.machine.kernels.external import step_external_batch, step_external_time
 from cep.engine.machine.kernels.found import step_bind
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.handed import step_hand_over
+from cep.engine.machine.kernels.jumps import step_length_jump
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
 from cep.engine.machine.kernels.match import step_match
-from cep.engine.machine.kernels.parts import step_parts
+from cep.engine.machine.kernels.ordered import step_sort_window
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
+from cep.engine.machine.kernels.parts import step_parts
+from cep.engine.machine.kernels.rates import (
+    step_all_events,
+    step_all_timed,
+    step_first,
+    step_last_events,
+    step_last_timed,
+)
 from cep.engine.machine.kernels.rows import step_split
+from cep.engine.machine.kernels.snapshots import step_snapshot
 from cep.engine.machine.kernels.streams import (
     step_enter,
     step_filter,
@@ -24,14 +35,16 @@ from cep.engine.machine.kernels.streams import (
     step_stream,
 )
 from cep.engine.machine.kernels.time_batches import step_hopping, step_time_batch
+from cep.engine.machine.kernels.triggers import step_trigger
 from cep.engine.machine.kernels.windows import step_length, step_time
 from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
 (STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
  TO_ALL, BARS, BOLLINGER, MACD, POINT) = range(1, 18)
-(SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
-    100, 108
-)
+(SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME,
+ EXTERNAL_BATCH) = range(100, 108)
+(ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
+(SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH) = range(300, 304)
 (MATCH, MATCH_PARTS) = range(140, 142)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
 
@@ -74,6 +87,10 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_macd(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
+    if op >= SORT_WINDOW:
+        return step_other_window(i, f, p, frame, op)
+    if op >= ALL_EVENTS:
+        return step_rate(i, f, p, frame, op)
     if op == MATCH:
         return step_match(i, f, p, frame)
     if op == MATCH_PARTS:
@@ -101,6 +118,36 @@ def step_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
     if op == EXTERNAL_TIME:
         return step_external_time(i, f, p, frame)
     return step_external_batch(i, f, p, frame)
+
+
+@inner
+def step_rate(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for rates of output."""
+    if op == ALL_EVENTS:
+        return step_all_events(i, f, p, frame)
+    if op == ALL_TIMED:
+        return step_all_timed(i, f, p, frame)
+    if op == FIRST_ROWS:
+        return step_first(i, f, p, frame)
+    if op == LAST_EVENTS:
+        return step_last_events(i, f, p, frame)
+    if op == LAST_TIMED:
+        return step_last_timed(i, f, p, frame)
+    if op == SNAPSHOT:
+        return step_snapshot(i, f, p, frame)
+    return step_trigger(i, f, p, frame)
+
+
+@inner
+def step_other_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for windows that hold rows by their values."""
+    if op == SORT_WINDOW:
+        return step_sort_window(i, f, p, frame)
+    if op == LENGTH_JUMP:
+        return step_length_jump(i, f, p, frame)
+    if op == EXPRESSION:
+        return step_expression(i, f, p, frame)
+    return step_expression_batch(i, f, p, frame)
 
 
 @inner

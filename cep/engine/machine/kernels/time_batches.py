@@ -47,7 +47,9 @@ HOP_SIZE, HOP_EVERY, HOP_LATE = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3
 
 # The state, behind the batch sent last and the rows since: whether it has an end, when that is,
 # whether a timer waits for it, whether there is a row that resets, and that row.
-HAS_END, END, AWAKE, HAS_RESET, RESET_ROW = 2 * RING, 2 * RING + 1, 2 * RING + 2, 2 * RING + 3, 2 * RING + 4
+HAS_END, END, AWAKE, HAS_RESET, RESET_ROW = (
+    2 * RING, 2 * RING + 1, 2 * RING + 2, 2 * RING + 3, 2 * RING + 4,
+)  # fmt: skip
 
 
 @inner

@@ -38,9 +38,10 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
 
-# A node: the words of a row that it holds, the cells of its size in time and in rows.
-WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_IS_DELAY = (
-    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3,
+# A node: the words of a row that it holds, the cells of its size in time and in rows; by time also
+# whether rows come when others would leave, and the cell of the jump at whose ends they leave.
+WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_IS_DELAY, WINDOW_JUMP = (
+    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4,
 )  # fmt: skip
 
 # A row in a window by time: when it leaves, its turn, then the row.
@@ -103,11 +104,34 @@ def step_time(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             return False
     else:
         while i[0, frame + CURSOR] < i[0, frame + COUNT]:
-            if not left(i, p, frame, state) or not entered(i, p, frame, state):
+            if is_ever(i, p, frame) and not (
+                left(i, p, frame, state) and entered(i, p, frame, state)
+            ):
                 return False
             i[0, frame + CURSOR] += 1
     hand_on(i, frame, p[node + NEXT])
     return True
+
+
+@inline
+def end_of(i: Ints, p: Ints, node: int, row: int) -> int:
+    """When a row leaves."""
+    end = i[0, row + TIME] + i[0, p[node + WINDOW_SPAN]]
+    if p[node + WINDOW_JUMP]:
+        jump = i[0, p[node + WINDOW_JUMP]]
+        end = end // jump * jump
+    return end
+
+
+@inner
+def is_ever(i: Ints, p: Ints, frame: int) -> bool:
+    """Whether the row under way is ever in the window: not if it would leave in its own jump."""
+    node = i[0, frame + NODE]
+    row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
+    if p[node + WINDOW_JUMP] == 0 or i[0, row + KIND] != CURRENT:
+        return True
+    jump = i[0, p[node + WINDOW_JUMP]]
+    return end_of(i, p, node, row) > i[0, row + TIME] // jump * jump
 
 
 @inner
@@ -172,7 +196,7 @@ def hold(i: Ints, p: Ints, frame: int, ring: int, row: int) -> None:
     """Put a row among those that are held, behind all that do not leave after it."""
     node = i[0, frame + NODE]
     words = p[node + WINDOW_WORDS]
-    end = i[0, row + TIME] + i[0, p[node + WINDOW_SPAN]]
+    end = end_of(i, p, node, row)
     place = i[0, ring + RING_TAIL]
     while place > i[0, ring + RING_HEAD]:
         if i[0, ring_cell(i, ring, place - 1, words + HELD) + END] <= end:

@@ -1,0 +1,53 @@
+"""Named windows as nodes: a window that queries write to, then a stream of what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cep.engine.machine.expressions import Names
+from cep.engine.machine.kernels.steps import PROJECT
+from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.program import Builder, Home, StreamNode, names_of
+from cep.engine.machine.windows import lower_window
+from cep.plan.change import Part
+from cep.plan.nodes import NamedWindow
+
+KINDS = {"current": 1, "expired": 2, "all": 3}
+"""Which kinds of rows come out, as bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Where a named window stands: outside of all partitions."""
+
+    builder: Builder
+    rank: int
+    part: Part
+
+    @property
+    def home(self) -> Home:
+        return self.builder.home
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a named window, to which nothing is added."""
+
+    words: int
+    width: int
+    names: Names
+
+
+def lower_named_window(builder: Builder, plan: NamedWindow) -> None:
+    """Write a named window: `builder.windows` has where its rows go in, `builder.streams` where
+    they come out.
+    """
+    out = builder.inner_stream(plan.schema)
+    width = VALUES + len(plan.schema)
+    part = ("window", plan.name)
+    kinds = builder.node(PROJECT, out.node, width, width, 0, KINDS[plan.output], 0, width, 0, 0)
+    place = Own(builder, builder.ranks[part], part)
+    rows = Rows(width, width, names_of(plan.schema))
+    node = lower_window(place, plan.window, rows, kinds, plan.schema)
+    builder.streams[plan.name] = out
+    builder.windows[plan.name] = StreamNode(node, plan.schema)
