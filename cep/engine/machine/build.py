@@ -8,6 +8,7 @@ from cep.engine.layout import StreamIds
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Program, Unsupported
 from cep.engine.machine.queries import Place, lower_query
+from cep.engine.machine.tables import lower_table
 from cep.plan.keys import key_position
 from cep.plan.nodes import Origin, Plan
 from cep.plan.query import Query
@@ -27,6 +28,8 @@ def build(
         is_out = stream.name in outputs and stream.origin is not Origin.SOURCE
         key = key_position(stream) if stream.origin is Origin.SOURCE else None
         builder.stream(stream.name, ids.of(stream.name), stream.schema, key, is_out=is_out)
+    for table in plan.tables:
+        lower_table(builder, table)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
     for operator in plan.operators:
         if not isinstance(operator, Query):
@@ -47,7 +50,6 @@ def _need_support(plan: Plan) -> None:
     if plan.compat:
         raise Unsupported("the defects of the reference")
     for what, held in (
-        ("a table", plan.tables),
         ("a named window", plan.windows),
         ("a trigger", plan.triggers),
         ("an aggregation", plan.aggregations),

@@ -15,7 +15,7 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
 from cep.engine.machine.kernels.words import EVALUATION_DEPTH
-from cep.plan.expressions import Expression
+from cep.plan.expressions import Column, EventTime, Expression, InTable, Missing
 from cep.plan.types import Type
 
 OPERATORS: dict[type[ast.AST], str] = {
@@ -41,6 +41,11 @@ class Constants:
             self.values.append(value)
         return self._cells[key]
 
+    def fresh(self, value: int) -> int:
+        """The address of a number of its own, which may change."""
+        self.values.append(value)
+        return self.first + len(self.values) - 1
+
     def source(self, value: str | float, type_: Type) -> str:
         """Source of a constant that is not null; see `cep.engine.codegen.constants`."""
         if isinstance(value, str):
@@ -65,6 +70,13 @@ class Names:
     times: Mapping[int | None, int]
     aggregates: tuple[tuple[Word, int], ...] = ()
     outputs: tuple[tuple[Word, int], ...] = ()
+    lookups: Mapping[InTable, int] = field(default_factory=dict)
+    """The words for whether tables have a row."""
+
+
+def name_of(letter: str, key: tuple[int, ...]) -> str:
+    """The name in source for a value."""
+    return letter + "_".join(str(one).replace("-", "m") for one in key)
 
 
 def word_of(type_: Type) -> Word:
@@ -204,9 +216,11 @@ class Writer:
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {
-            f"c{slot}_{position}": found for (slot, position), found in self.names.columns.items()
+            name_of("c", key): found for key, found in self.names.columns.items()
         }
-        words |= {f"t{slot}": ("i", place) for slot, place in self.names.times.items()}
+        for slot, place in self.names.times.items():
+            words["tNone" if slot is None else name_of("t", (slot,))] = ("i", place)
+        words |= {f"q{n}": ("i", place) for n, place in enumerate(self.names.lookups.values())}
         words |= {f"a{n}": found for n, found in enumerate(self.names.aggregates)}
         words |= {f"o{n}": found for n, found in enumerate(self.names.outputs)}
         return Steps(self.constants, words)
@@ -218,30 +232,32 @@ class Writer:
             self.constants,  # type: ignore[arg-type]
             tuple(f"a{n}" for n in range(len(self.names.aggregates))),
             tuple(f"o{n}" for n in range(len(self.names.outputs))),
+            tuple(self.names.lookups),
         )
 
 
+@dataclass(frozen=True, slots=True)
 class MachineScope(Scope):
-    """Columns by slot and position."""
+    """Columns by slot and position; `lookups` have been made beforehand."""
 
-    __slots__ = ()
+    lookups: tuple[InTable, ...] = ()
 
     def value(self, expression: Expression) -> str:
-        from cep.plan.expressions import Column, EventTime, Missing
-
         match expression:
             case Column():
-                return f"c{expression.slot}_{expression.position}"
-            case EventTime():
-                return f"t{expression.slot}"
+                return name_of("c", (expression.slot, expression.position))
+            case EventTime(slot=None):
+                return "tNone"
+            case EventTime(slot=int(slot)):
+                return name_of("t", (slot,))
+            case InTable():
+                return f"q{self.lookups.index(expression)}"
             case Missing():
                 return f"int({self.condition(expression)})"
             case _:
                 return Scope.value(self, expression)
 
     def condition(self, expression: Expression) -> str:
-        from cep.plan.expressions import Missing
-
         if isinstance(expression, Missing):
-            return f"(t{expression.slot} == NULL)"
+            return f"({name_of('t', (expression.slot,))} == NULL)"
         return Scope.condition(self, expression)

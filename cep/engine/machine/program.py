@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cep.dropped import Reason
 from cep.engine.layout import row_cells
 from cep.engine.machine.expressions import Constants, Names, Writer, word_of
 from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
 from cep.engine.machine.kernels.run import PROGRAM_STREAMS
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
+from cep.plan.change import Part
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Plan
 from cep.plan.types import Schema
@@ -38,6 +40,11 @@ class Program:
     """Columns of integers and of doubles in rows that come and are put out."""
     orders_texts: bool
     """Whether it has to know the order of all texts."""
+
+    counters: tuple[tuple[Part, Reason, int], ...] = ()
+    """The addresses of numbers of rows that were dropped."""
+    hashes_texts: bool = False
+    """Whether it has to know the hashes of all texts."""
 
     @property
     def out_width(self) -> int:
@@ -71,6 +78,20 @@ class StreamNode:
         return VALUES + len(self.schema)
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Where the rows of a window lie: a ring at `state` of its home, in which each has `width`
+    words and the row stands from `offset` on. `by_turn`: they lie in the order in which they leave;
+    the order in which they came, which is that of the interpreter, is by the word in front of the
+    row.
+    """
+
+    state: int
+    width: int
+    offset: int
+    by_turn: bool
+
+
 class Builder:
     """Writes the words of a program."""
 
@@ -86,6 +107,10 @@ class Builder:
         self.streams: dict[str, StreamNode] = {}
         self.code_of = code_of
         self._inner: list[StreamNode] = []
+        self.held: dict[int, Held] = {}
+        self.counters: dict[tuple[Part, Reason], int] = {}
+        self.tables: dict[str, int] = {}
+        self.hashes_texts = False
         self.ranks = {part: place for place, part in enumerate(clocks(plan))}
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
@@ -111,6 +136,12 @@ class Builder:
     def cell(self, value: int | float) -> int:
         """The address in the memory of a number of the rules."""
         return self.constants.cell(value)
+
+    def counter(self, part: Part, reason: Reason = Reason.LATE) -> int:
+        """The address of the number of rows that a part has dropped for a reason."""
+        if (part, reason) not in self.counters:
+            self.counters[part, reason] = self.constants.fresh(0)
+        return self.counters[part, reason]
 
     def stream(
         self, name: str, number: int, schema: Schema, key: int | None, *, is_out: bool
@@ -152,7 +183,11 @@ class Builder:
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
-        return Program(words, constants, self.home.words, self.widths, self.orders_texts)
+        counters = tuple((*which, at) for which, at in self.counters.items())
+        return Program(
+            words, constants, self.home.words, self.widths, self.orders_texts, counters,
+            self.hashes_texts,
+        )  # fmt: skip
 
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:

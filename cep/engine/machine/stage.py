@@ -45,6 +45,8 @@ class MachineRun:
         start, stop, memory = 0, len(rows), self.memory
         if self.program.orders_texts:
             memory.know_order(self._strings.values)
+        if self.program.hashes_texts:
+            memory.know_hashes(self._strings.values)
         with np.errstate(all="ignore"):
             while True:
                 start = self._run(
@@ -66,6 +68,8 @@ class MachineRun:
     def advance(self, time_msc: int, order: int, taken: list[OutputRows]) -> None:
         """Let time pass without a record."""
         memory = self.memory
+        if self.program.hashes_texts:
+            memory.know_hashes(self._strings.values)
         with np.errstate(all="ignore"):
             while not self._run_until(time_msc, order, memory.i, memory.f, self.program.words):
                 memory.grow()
@@ -77,4 +81,5 @@ class MachineRun:
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
-        return Dropped()
+        counts = self.memory.i[0]
+        return Dropped((part, why, int(counts[at])) for part, why, at in self.program.counters)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cep.engine.machine.kernels.steps import LENGTH, TIME_WINDOW
-from cep.engine.machine.kernels.windows import TIME_STATE
+from cep.engine.machine.kernels.windows import HELD, TIME_STATE
 from cep.engine.machine.kernels.words import RING
-from cep.engine.machine.program import Unsupported
+from cep.engine.machine.program import Held, Unsupported
 from cep.plan.steps import Window
 
 if TYPE_CHECKING:
@@ -22,17 +22,21 @@ def lower_window(place: Place, window: Window, selecting: Selecting, following: 
     def timed(length: int, is_delay: bool) -> int:
         span = builder.cell(window.constant(0))
         state = home.take(TIME_STATE)
-        return builder.node(
+        node = builder.node(
             TIME_WINDOW, following, width, width, state, place.rank,
             words, span, length, int(is_delay),
         )  # fmt: skip
+        builder.held[node] = Held(state, HELD + words, HELD, by_turn=True)
+        return node
 
     match window.name:
         case "length":
-            length = builder.cell(window.constant(0))
-            return builder.node(
-                LENGTH, following, width, width, home.take(RING), place.rank, words, 0, length, 0
+            length, state = builder.cell(window.constant(0)), home.take(RING)
+            node = builder.node(
+                LENGTH, following, width, width, state, place.rank, words, 0, length, 0
             )
+            builder.held[node] = Held(state, words, 0, by_turn=False)
+            return node
         case "time":
             return timed(0, False)
         case "delay":

@@ -28,13 +28,15 @@ from cep.engine.machine.kernels.words import (
 
 # The last row: whether of each group, how many columns make a group, and their words in the row
 # (those of doubles negated).
-LAST_BY_GROUP, LAST_KEYS, LAST_COLUMNS = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
+LAST_BY_GROUP, LAST_KEYS, LAST_COLUMNS, LAST_CHUNK = range(ARGUMENTS, ARGUMENTS + 4)
 # Order: how many keys, and where they stand: the word, how it is compared, whether downward.
-SORT_KEYS, SORT_FIRST = ARGUMENTS, ARGUMENTS + 1
+SORT_KEYS, SORT_FIRST, SORT_CHUNK = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
 KEY_WORD, KEY_TYPE, KEY_DOWN, SORT_KEY = 0, 1, 2, 3
 AS_WHOLE, AS_REAL, AS_TEXT = 0, 1, 2
 # Limits: cells of how many rows (or 0) after how many, and whether expired ones pass.
-SLICE_LIMIT, SLICE_OFFSET, SLICE_PASSES = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
+SLICE_LIMIT, SLICE_OFFSET, SLICE_PASSES, SLICE_CHUNK = range(ARGUMENTS, ARGUMENTS + 4)
+# Each ends with the word that says by which chunk a row was selected, where several come together
+# that are treated one by one; 0 where they are one.
 
 
 @inner
@@ -49,7 +51,7 @@ def step_last(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     if by_group and count > 1 and not work_room(i, buckets):
         return False
     first = row_at(i, i[0, frame + CHUNK])
-    table, kept = 0, 0
+    table, kept, chunk = 0, 0, p[node + LAST_CHUNK]
     if by_group and count > 1:
         table = row_at(i, i[0, WORK_TOP])  # above all rows: nobody uses it meanwhile
         for bucket in range(buckets):
@@ -58,7 +60,9 @@ def step_last(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         row = first + place * width
         if i[0, row + KIND] == RESET:
             continue
-        target = 0 if not by_group else kept
+        target = kept
+        if not by_group and kept and is_chunk_of(i, chunk, row, first + (kept - 1) * width):
+            target = kept - 1
         if table != 0:
             target = place_of_group(i, f, p, node, first, row, table, buckets, kept)
         if first + target * width != row:
@@ -76,10 +80,12 @@ def place_of_group(
     keys = p[node + LAST_KEYS]
     for column in range(keys):
         i[0, EVALUATION + column] = key_word(i, f, p, node, row, column)
+    chunk = p[node + LAST_CHUNK]
     bucket = hash_of(i, EVALUATION, keys) & (buckets - 1)
     while i[0, table + bucket] != 0:
         place = i[0, table + bucket] - 1
-        other, same = first + place * p[node + WIDTH], True
+        other = first + place * p[node + WIDTH]
+        same = is_chunk_of(i, chunk, row, other)
         for column in range(keys):
             if key_word(i, f, p, node, other, column) != i[0, EVALUATION + column]:
                 same = False
@@ -108,18 +114,45 @@ def step_sort(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     one, other = row_at(i, put(i, count)), row_at(i, put(i, count))
     for place in range(count):
         i[0, one + place] = place
-    first = row_at(i, chunk)
-    length = 1
-    while length < count:
-        for low in range(0, count, 2 * length):
-            merge(i, f, p, node, first, one, other, low, min(low + length, count),
-                  min(low + 2 * length, count))  # fmt: skip
-        one, other = other, one
-        length *= 2
+    first, begin = row_at(i, chunk), 0
+    while begin < count:
+        end = end_of_run(i, p, node, first, begin, count)
+        sort_run(i, f, p, node, first, one, other, begin, end)
+        begin = end
     for place in range(count):
         copied(i, first + i[0, one + place] * width, made(i, frame, width), width)
     hand_on(i, frame, p[node + NEXT])
     return True
+
+
+@inner
+def end_of_run(i: Ints, p: Ints, node: int, first: int, begin: int, count: int) -> int:
+    """Behind the rows of one kind, and of one chunk, that begin at a place."""
+    width, chunk = p[node + WIDTH], p[node + SORT_CHUNK]
+    row, end = first + begin * width, begin + 1
+    while end < count:
+        other = first + end * width
+        if i[0, row + KIND] != i[0, other + KIND] or not is_chunk_of(i, chunk, row, other):
+            break
+        end += 1
+    return end
+
+
+@inner
+def sort_run(
+    i: Ints, f: Floats, p: Ints, node: int, first: int, one: int, other: int, begin: int, end: int
+) -> None:
+    """Put the places of a run in order."""
+    length, source, target = 1, one, other
+    while length < end - begin:
+        for low in range(begin, end, 2 * length):
+            merge(i, f, p, node, first, source, target, low, min(low + length, end),
+                  min(low + 2 * length, end))  # fmt: skip
+        source, target = target, source
+        length *= 2
+    if source != one:
+        for place in range(begin, end):
+            i[0, one + place] = i[0, source + place]
 
 
 @inner
@@ -179,10 +212,14 @@ def step_slice(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     node = i[0, frame + NODE]
     width, first = p[node + WIDTH], row_at(i, i[0, frame + CHUNK])
     limit = -1 if p[node + SLICE_LIMIT] == 0 else i[0, p[node + SLICE_LIMIT]]
-    count, kept = -i[0, p[node + SLICE_OFFSET]], 0
-    passes = p[node + SLICE_PASSES]
+    count, kept, previous = -i[0, p[node + SLICE_OFFSET]], 0, 0
+    passes, chunk = p[node + SLICE_PASSES], p[node + SLICE_CHUNK]
     for place in range(i[0, frame + COUNT]):
         row = first + place * width
+        if chunk and place and i[0, row + chunk] != previous:
+            count = -i[0, p[node + SLICE_OFFSET]]  # the next one begins
+        if chunk:
+            previous = i[0, row + chunk]
         kind = i[0, row + KIND]
         is_counted = not (passes and kind == RESET)
         is_within = limit < 0 or count < limit or (passes and kind == EXPIRED)

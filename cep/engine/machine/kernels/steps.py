@@ -5,7 +5,9 @@ from __future__ import annotations
 from cep.engine.jit import inner
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.groups import step_group
+from cep.engine.machine.kernels.joins import step_apart, step_both, step_drop, step_join
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
+from cep.engine.machine.kernels.stored import step_lookup, step_write
 from cep.engine.machine.kernels.streams import (
     step_enter,
     step_filter,
@@ -18,6 +20,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
 (STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
  TO_ALL) = range(1, 14)
+(LOOKUP, WRITE, JOIN, BOTH, APART, DROP) = range(160, 166)
 
 
 @inner
@@ -48,4 +51,16 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_time(i, f, p, frame)
     if op == ROUTE:
         return step_route(i, f, p, frame)
-    return step_to_all(i, f, p, frame)
+    if op == TO_ALL:
+        return step_to_all(i, f, p, frame)
+    if op == LOOKUP:
+        return step_lookup(i, f, p, frame)
+    if op == WRITE:
+        return step_write(i, f, p, frame)
+    if op == JOIN:
+        return step_join(i, f, p, frame)
+    if op == BOTH:
+        return step_both(i, f, p, frame)
+    if op == APART:
+        return step_apart(i, f, p, frame)
+    return step_drop(i, f, p, frame)

@@ -47,6 +47,8 @@ FIRSTS = 24
 """An index of keys, with the number each has by its first record; see `keys`."""
 RANKS = 25
 """Where the places of texts stand in the order of all texts, by their codes."""
+HASHES = 28
+"""By the codes of texts, Java's hash of each and the power of 31 that its length makes."""
 FREE = 32
 """By size class, the first of the blocks that are free; each holds the address of the next."""
 EVALUATION = 96
@@ -57,6 +59,9 @@ HEADER = 256
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
 CURRENT, EXPIRED, TIMER, RESET = 0, 1, 2, 3
+BREAK = 8
+"""Added to the kind of the first row of each of several chunks that one node makes at once: the
+node behind it takes them apart; see `split`."""
 
 # A frame: a node of the program, where its state lies, the rows it gets and how far it has come.
 NODE, PLACE, CHUNK, COUNT, CURSOR, MADE, MADE_COUNT, FLOOR, FRAME = 0, 1, 2, 3, 4, 5, 6, 7, 8
