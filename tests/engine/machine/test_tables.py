@@ -57,7 +57,7 @@ WRITES = {
 }
 LOOKS = {
     "filter": "from A[T.symbol == symbol in T] select symbol, n insert into Seen;\n",
-    "not": "from A[n > 0 and not (T.n == n and T.price > price in T)] select n insert into Seen;\n",
+    "not": "from A[n > 0 and not ((T.n == n and T.price > price) in T)] select n insert into Seen;\n",
     "behind the window": "from A#window.length(2)[T.n == n in T] select n insert all events into S;\n",
     "before the window": "from A[T.n == n in T]#window.length(2) select sum(n) as n insert into S;\n",
     "projection": "from A select n, (T.n == n in T) as has, (T.n > n in T) as more insert into S;\n",

@@ -72,6 +72,12 @@ def step_last(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     return True
 
 
+@inline
+def is_chunk_of(i: Ints, chunk: int, row: int, other: int) -> bool:
+    """Whether two rows were selected by one chunk, whose number stands in a word of theirs, if any."""
+    return chunk == 0 or i[0, row + chunk] == i[0, other + chunk]
+
+
 @inner
 def place_of_group(
     i: Ints, f: Floats, p: Ints, node: int, first: int, row: int, table: int, buckets: int, kept: int

@@ -45,10 +45,11 @@ NEWEST = 22
 STARTED = 23
 FIRSTS = 24
 """An index of keys, with the number each has by its first record; see `keys`."""
-RANKS = 25
+RANKS = 29
 """Where the places of texts stand in the order of all texts, by their codes."""
-HASHES = 28
-"""By the codes of texts, Java's hash of each and the power of 31 that its length makes."""
+HASHES = 33
+"""By the codes of texts, Java's hash of each and the power of 31 that its length makes. (No block
+is so small that its size class would need this word.)"""
 FREE = 32
 """By size class, the first of the blocks that are free; each holds the address of the next."""
 EVALUATION = 96
