@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cep.engine.machine.aggregates import _native as native_of
 from cep.engine.machine.expressions import Names
 from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WAITING
 from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, SEARCH
@@ -19,12 +20,15 @@ from cep.engine.machine.queries import Place, Selecting, lower_input, lower_sele
 from cep.engine.machine.tables import (
     Asked,
     condition_of,
-    lower_search,
     lookups_of,
+    lower_search,
     need_no_lookup,
     table_named,
     with_row,
 )
+from cep.plan.expressions import Aggregate
+from cep.plan.functions import aggregator_of
+from cep.plan.functions.native import Extreme, WholeTotal
 from cep.plan.query import Join, Query, StreamInput
 from cep.plan.steps import Holder
 
@@ -44,9 +48,7 @@ class JoinNodes:
         """Write them, and have them read its streams."""
         builder, place = self.place.builder, self.place
         self._need_support()
-        selecting = Selecting.of(
-            builder, self.query, self._names(), self._at(2), CHUNK_OF
-        )
+        selecting = Selecting.of(builder, self.query, self._names(), self._at(2), CHUNK_OF)
         width = selecting.width
         following = lower_selection(place, selecting)
         if self.join.singly or self._is_self:
@@ -60,9 +62,7 @@ class JoinNodes:
         if self._is_self:
             stream = place.source(self.query, self.join.left.stream)
             stream.readers.append(
-                builder.node(
-                    BOTH, following, stream.width, width, waiting, place.rank, *entries
-                )
+                builder.node(BOTH, following, stream.width, width, waiting, place.rank, *entries)
             )
             return
         for input_, entry in zip(self._inputs, entries, strict=True):
@@ -88,6 +88,17 @@ class JoinNodes:
             if lookups_of((*input_.filters, *input_.window_filters)):
                 raise Unsupported("`in` a table within a condition on one side of a join")
         need_no_lookup(self.join.on)
+        if any(one.window is not None for one in self._triggering):
+            for aggregate in self.query.aggregates:
+                if not stays_exact(aggregate):
+                    raise Unsupported(f"`{aggregate.function}` of a join, whose rows may leave more "
+                                      "often than they came")  # fmt: skip
+
+    @property
+    def _triggering(self) -> list[StreamInput]:
+        """The sides whose rows cause output."""
+        named = zip(KINDS, self._inputs, strict=True)
+        return [one for kind, one in named if self.join.trigger in ("both", kind)]
 
     def _at(self, slot: int) -> int:
         """The word from which on the row of a slot stands."""
@@ -156,3 +167,12 @@ class JoinNodes:
                 raise Unsupported(f"a join with what the window `{input_.window.name}` holds")
             builder.patch(search + Q_RING, held.state, held.width, held.offset, int(held.by_turn))
         return node
+
+
+def stays_exact(aggregate: Aggregate) -> bool:
+    """Whether a value is right even when a row leaves that had not come, as rows of windows that
+    are joined may: what the other side holds has changed meanwhile. Sums of doubles are kept by
+    their distance from the first one and need those that came.
+    """
+    definition = aggregator_of(aggregate.function)
+    return definition.of_rows or isinstance(native_of(aggregate), WholeTotal | Extreme)

@@ -10,8 +10,12 @@ import numpy as np
 from cep.dropped import Reason
 from cep.engine.layout import row_cells
 from cep.engine.machine.expressions import Constants, Names, Writer, word_of
-from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_INTS, PROGRAM_STARTS
-from cep.engine.machine.kernels.run import PROGRAM_STREAMS
+from cep.engine.machine.kernels.run import (
+    PROGRAM_FIRST_START,
+    PROGRAM_INTS,
+    PROGRAM_STARTS,
+    PROGRAM_STREAMS,
+)
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
 from cep.plan.change import Part

@@ -17,7 +17,7 @@ from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJEC
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
-from cep.engine.machine.tables import asked_by, lower_lookups, lower_write, lookups_of, widest_table
+from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
 from cep.plan.expressions import Expression
 from cep.plan.query import Join, Query, StreamInput

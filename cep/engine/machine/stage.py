@@ -11,8 +11,8 @@ from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.jit import plain
 from cep.engine.machine.kernels.run import run, run_until
-from cep.engine.machine.memory import Memory
 from cep.engine.machine.kernels.words import Ints
+from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.single import FULL
 from cep.engine.stage_run import NO_LISTS, OutputRows

@@ -226,9 +226,7 @@ def lower_write(place: Place, selecting: Selecting, output: Insert | Delete | Up
     table = table_named(builder, output.target)
     shape, first = builder.tables[table.name], selecting.outputs
     if isinstance(output, Insert):
-        return builder.node(
-            WRITE, 0, width, width, 0, place.rank, ADD, shape, first, 0, 0, 0, 0
-        )
+        return builder.node(WRITE, 0, width, width, 0, place.rank, ADD, shape, first, 0, 0, 0, 0)
     names = Names({}, {None: 0}, (), selecting.names.outputs)
     asked = Asked(table, output.on, TABLE_SLOT, names, selecting.pair)
     search = lower_search(place, asked)

@@ -84,9 +84,7 @@ def test_written(key: str, write: str, rows: list[Any]) -> None:
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 @settings(max_examples=20)
-@given(
-    key=st.sampled_from([KEYS["none"], KEYS["whole"], KEYS["text and index"]]), rows=records()
-)
+@given(key=st.sampled_from([KEYS["none"], KEYS["whole"], KEYS["text and index"]]), rows=records())
 def test_looked_up(key: str, look: str, rows: list[Any]) -> None:
     write = "from B select symbol, price, n update or insert into T on T.n == n;\n"
     same(f"{key}\n{PLAIN}{write}{look}", rows)

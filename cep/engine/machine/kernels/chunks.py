@@ -8,7 +8,6 @@ from cep.engine.jit import inline, inner
 from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.memory import hash_of
-from cep.engine.machine.kernels.work import copied, hand_on, hand_on_same, made, put, row_at, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -24,6 +23,15 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    hand_on,
+    hand_on_same,
+    made,
+    put,
+    row_at,
+    work_room,
 )
 
 # The last row: whether of each group, how many columns make a group, and their words in the row
@@ -80,7 +88,15 @@ def is_chunk_of(i: Ints, chunk: int, row: int, other: int) -> bool:
 
 @inner
 def place_of_group(
-    i: Ints, f: Floats, p: Ints, node: int, first: int, row: int, table: int, buckets: int, kept: int
+    i: Ints,
+    f: Floats,
+    p: Ints,
+    node: int,
+    first: int,
+    row: int,
+    table: int,
+    buckets: int,
+    kept: int,
 ) -> int:
     """Where the group of a row stands among the rows kept so far: behind them if it is new. O(1)."""
     keys = p[node + LAST_KEYS]
@@ -237,4 +253,3 @@ def step_slice(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             count += 1
     hand_on_same(i, frame, p[node + NEXT], kept)
     return True
-

@@ -18,18 +18,6 @@ from cep.engine.machine.kernels.searches import (
     candidates,
     fits,
 )
-from cep.engine.machine.kernels.work import (
-    copied,
-    frame_room,
-    hand_on,
-    hand_on_same,
-    made,
-    pop,
-    push,
-    row_at,
-    top_frame,
-    work_room,
-)
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     BREAK,
@@ -54,6 +42,18 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    hand_on,
+    hand_on_same,
+    made,
+    pop,
+    push,
+    row_at,
+    top_frame,
+    work_room,
 )
 
 CHUNK_OF, SIDES = 2, 3

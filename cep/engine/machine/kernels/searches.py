@@ -33,7 +33,6 @@ from cep.engine.machine.kernels.tables import (
     mask_of,
     table_at,
 )
-from cep.engine.machine.kernels.work import copied
 from cep.engine.machine.kernels.words import (
     EVALUATION,
     INDEX,
@@ -43,6 +42,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import copied
 
 # What a search is, as words of the program: the table or 0; where its own state lies in the home of
 # the node; by what rows are found, the expressions of that and whether they are doubles; the word

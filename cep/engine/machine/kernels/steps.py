@@ -18,8 +18,21 @@ from cep.engine.machine.kernels.streams import (
 from cep.engine.machine.kernels.windows import step_length, step_time
 from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
-(STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
- TO_ALL) = range(1, 14)
+(
+    STREAM,
+    ENTER,
+    FILTER,
+    PROJECT,
+    INSERT,
+    GROUP,
+    LAST,
+    SORT,
+    SLICE,
+    LENGTH,
+    TIME_WINDOW,
+    ROUTE,
+    TO_ALL,
+) = range(1, 14)
 (LOOKUP, WRITE, JOIN, BOTH, APART, DROP) = range(160, 166)
 
 

@@ -40,7 +40,6 @@ from cep.engine.machine.kernels.tables import (
     table_room,
     unchained,
 )
-from cep.engine.machine.kernels.work import hand_on_same, pop, row_at
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -58,6 +57,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import hand_on_same, pop, row_at
 
 # A look into a table: the search, the word for what it finds.
 LOOKUP_SEARCH, LOOKUP_WORD = ARGUMENTS, ARGUMENTS + 1
@@ -174,9 +174,7 @@ def set_values(i: Ints, f: Floats, p: Ints, node: int, row: int, values: int) ->
 
 
 @inner
-def rechained(
-    i: Ints, f: Floats, p: Ints, shape: int, table: int, held: int, number: int
-) -> None:
+def rechained(i: Ints, f: Floats, p: Ints, shape: int, table: int, held: int, number: int) -> None:
     """A row whose value by an index may have changed is found by the new one."""
     column, values = p[p[shape + S_INDEX] + number], held + p[shape + S_DATA] + 1
     bucket = i[0, held + R_LINKS + number * LINKS]
@@ -225,9 +223,7 @@ def new_key(
             if p[one] == (column if column >= 0 else -1 - column):
                 evaluate(i, f, p, p[one + 1], row, EVALUATION)
                 real = column < 0
-                i[0, target + place] = (
-                    float_bits(f[0, EVALUATION]) if real else i[0, EVALUATION]
-                )
+                i[0, target + place] = float_bits(f[0, EVALUATION]) if real else i[0, EVALUATION]
 
 
 @inline

@@ -21,7 +21,6 @@ from cep.engine.machine.kernels.memory import (
     release,
 )
 from cep.engine.machine.kernels.places import comes_after, in_order
-from cep.engine.machine.kernels.work import copied
 from cep.engine.machine.kernels.words import (
     EVALUATION,
     HASHES,
@@ -34,6 +33,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
+from cep.engine.machine.kernels.work import copied
 
 # What a table is, as words of the program: where its state lies in the home of what is in no
 # partition, how many values a row has, the words of its block; how many columns make the key (a

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cep.engine.jit import inline, inner
-from cep.engine.machine.kernels.work import moved
 from cep.engine.machine.kernels.words import (
     DUE_KEY,
     DUE_MS,
@@ -18,6 +17,7 @@ from cep.engine.machine.kernels.words import (
     TURN,
     Ints,
 )
+from cep.engine.machine.kernels.work import moved
 
 
 @inline
