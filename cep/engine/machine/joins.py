@@ -91,8 +91,8 @@ class JoinNodes:
         if any(one.window is not None for one in self._triggering):
             for aggregate in self.query.aggregates:
                 if not stays_exact(aggregate):
-                    raise Unsupported(f"`{aggregate.function}` of a join, whose rows may leave more "
-                                      "often than they came")  # fmt: skip
+                    raise Unsupported(f"`{aggregate.function}` of a join, whose rows may leave "
+                                      "more often than they came")  # fmt: skip
 
     @property
     def _triggering(self) -> list[StreamInput]:

@@ -147,7 +147,7 @@ def in_any_slot(names: Names, slot: int) -> Names:
 
 
 def found_by(table: Table, asked: Asked) -> tuple[int, list[Expression]]:
-    """By what rows are found, and the values of that: the key where all of it is given, an index."""
+    """By what rows are found, and its values: the key where all of it is given, an index."""
     given: dict[int, Expression] = {}
     for lookup in lookups(asked.condition, asked.slot):
         key, value = lookup.key, lookup.value

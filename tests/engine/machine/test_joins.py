@@ -39,7 +39,7 @@ SELECTS = [
     "select a.symbol as s, sum(b.n) as n, count() as c group by a.symbol",
     "select a.symbol as s, avg(b.price) as p group by a.symbol, b.symbol having p > 0.5"
     " order by p limit 2",
-    "select eventTimestamp(a) as x, eventTimestamp(b) as y, b is null as no, a.symbol is null as na",
+    "select eventTimestamp(a) as x, eventTimestamp(b) as y, b is null as no, a.n is null as na",
 ]
 EVENTS = ["", "all events ", "expired events "]
 
@@ -120,7 +120,8 @@ def test_chunks(rows: list[Any]) -> None:
         "from A#window.time(3 sec) as a join B#window.length(4) as b on a.n <= b.n\n"
         "  select a.symbol as s, b.n as n insert all events into Out;\n"
         "from Out#window.length(3) select s, sum(n) as n insert into Sums;\n"
-        "from Out as a join Out#window.length(2) as b select a.n as n, b.n as m insert into Pairs;\n"
+        "from Out as a join Out#window.length(2) as b select a.n as n, b.n as m\n"
+        "  insert into Pairs;\n"
         "define table T (n long);\nfrom Sums select n insert into T;\n"
         "from Pairs[T.n == n in T] select n, m insert into Seen;\n"
     )
@@ -136,7 +137,8 @@ def test_in_partitions(rows: list[Any]) -> None:
         "from A select symbol, price, n update or insert into T on T.symbol == symbol;\n"
         "from A#window.length(2) as a join B#window.time(2 sec) as b on a.n <= b.n\n"
         "  select a.symbol as s, b.n as n insert into #Both;\n"
-        "from #Both as a join T on T.symbol == a.s select a.s as s, a.n + T.n as n insert into Out;\n"
+        "from #Both as a join T on T.symbol == a.s select a.s as s, a.n + T.n as n\n"
+        "  insert into Out;\n"
         "end;\n"
     )
     same(text, rows)

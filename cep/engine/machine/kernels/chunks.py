@@ -82,7 +82,7 @@ def step_last(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
 
 @inline
 def is_chunk_of(i: Ints, chunk: int, row: int, other: int) -> bool:
-    """Whether two rows were selected by one chunk, whose number stands in a word of theirs, if any."""
+    """Whether two rows were selected by one chunk: its number stands in a word, if there are."""
     return chunk == 0 or i[0, row + chunk] == i[0, other + chunk]
 
 

@@ -22,6 +22,7 @@ from cep.engine.machine.kernels.memory import (
     index_room,
     release,
 )
+from cep.engine.machine.kernels.work import hand_on_same, row_at
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -43,7 +44,6 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
-from cep.engine.machine.kernels.work import hand_on_same, row_at
 
 # A node: how many columns make a group, and their words in the row (those of doubles negated);
 # whether an empty group is forgotten; the words of a group; its accumulators and its values.

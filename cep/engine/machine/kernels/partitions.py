@@ -17,6 +17,16 @@ from cep.engine.machine.kernels.memory import (
     ring_length,
     ring_room,
 )
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    pop,
+    push,
+    put,
+    row_at,
+    top_frame,
+    work_room,
+)
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -38,16 +48,6 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
-)
-from cep.engine.machine.kernels.work import (
-    copied,
-    frame_room,
-    pop,
-    push,
-    put,
-    row_at,
-    top_frame,
-    work_room,
 )
 
 # A node: what its keys are; how many words a home has; how many parts have to be told that it

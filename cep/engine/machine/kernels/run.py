@@ -9,6 +9,7 @@ from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
 from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import STREAM_CELLS
 from cep.engine.machine.kernels.timers import timer_taken
+from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
 from cep.engine.machine.kernels.words import (
     AT,
     CURRENT,
@@ -21,6 +22,7 @@ from cep.engine.machine.kernels.words import (
     HOME,
     KIND,
     LATE,
+    N,
     NEWEST,
     NOW,
     PHASE,
@@ -36,9 +38,7 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
-    N,
 )
-from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
 
 # How far a record has come.
 NEXT_RECORD, TIME_PASSES, AT_WORK = 0, 1, 2

@@ -228,7 +228,7 @@ def new_key(
 
 @inline
 def is_among(i: Ints, row: int, fitting: int, count: int) -> bool:
+    found = False
     for number in range(count):
-        if i[0, fitting + number] == row:
-            return True
-    return False
+        found |= i[0, fitting + number] == row
+    return found

@@ -5,6 +5,19 @@ from __future__ import annotations
 from cep.engine.jit import inline, inner
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.kernels.evaluate import evaluate, is_true
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    hand_on,
+    hand_on_same,
+    made,
+    moved,
+    pop,
+    push,
+    row_at,
+    top_frame,
+    work_room,
+)
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -15,6 +28,7 @@ from cep.engine.machine.kernels.words import (
     EVALUATION,
     HOME,
     KIND,
+    N,
     NEXT,
     NODE,
     OUT,
@@ -30,20 +44,6 @@ from cep.engine.machine.kernels.words import (
     WORK_TOP,
     Floats,
     Ints,
-    N,
-)
-from cep.engine.machine.kernels.work import (
-    copied,
-    frame_room,
-    hand_on,
-    hand_on_same,
-    made,
-    moved,
-    pop,
-    push,
-    row_at,
-    top_frame,
-    work_room,
 )
 
 # A stream: its number, whether its rows are put out, how wide these are, where the columns of its

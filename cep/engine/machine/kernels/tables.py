@@ -183,10 +183,10 @@ def listed_last(i: Ints, p: Ints, shape: int, table: int, row: int) -> None:
     count, at = i[0, table + T_COUNT] - 1, i[0, table + T_LIST]
     if not i[0, table + T_IS_LISTED]:
         return
-    if 2 * (count + 1) > i[0, table + T_LIST_ROOM] or (
-        count and not comes_after(i, row, i[0, at + count - 1], R_ORDER, mask_of(i, p, shape, table),
-                                  R_CAME)
-    ):  # fmt: skip
+    mask, fits = mask_of(i, p, shape, table), 2 * (count + 1) <= i[0, table + T_LIST_ROOM]
+    if not fits or (
+        count > 0 and not comes_after(i, row, i[0, at + count - 1], R_ORDER, mask, R_CAME)
+    ):
         i[0, table + T_IS_LISTED] = 0
         return
     i[0, at + count] = row

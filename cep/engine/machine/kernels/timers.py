@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cep.engine.jit import inline, inner
+from cep.engine.machine.kernels.work import moved
 from cep.engine.machine.kernels.words import (
     DUE_KEY,
     DUE_MS,
@@ -17,7 +18,6 @@ from cep.engine.machine.kernels.words import (
     TURN,
     Ints,
 )
-from cep.engine.machine.kernels.work import moved
 
 
 @inline

@@ -11,6 +11,7 @@ from cep.engine.machine.kernels.memory import (
     ring_taken_out,
 )
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
+from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -36,7 +37,6 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
-from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
 
 # A node: the words of a row that it holds, the cells of its size in time and in rows.
 WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_IS_DELAY = (
