@@ -1,4 +1,4 @@
-"""Tables on the machine: the rows of the interpreter, whatever is written, looked up and deleted."""
+"""Tables on the machine: the rows of the interpreter, whatever is written, found and deleted."""
 
 # ruff: noqa: S608 -- these are rules, made of constants
 
@@ -71,7 +71,8 @@ LOOKS = {
     "aggregate": "from A#window.length(3) select sum(ifThenElse(T.n == n in T, 1, 0)) as c"
     " insert all events into S;\n",
     "of groups": "from A#window.length(3)"
-    " select symbol, sum(n) as t, (T.symbol == symbol in T) as h group by symbol having h order by t desc limit 2 insert into S;\n",
+    " select symbol, sum(n) as t, (T.symbol == symbol in T) as h group"
+    " by symbol having h order by t desc limit 2 insert into S;\n",
     "times": "from A[T.n < eventTimestamp() - 1700000000000L in T] select n insert into S;\n",
 }
 

@@ -1,4 +1,4 @@
-"""Steps that see together what was selected together: the last row, of groups too; order; limits."""
+"""Steps that see together what was selected together: the last row, of groups; order; limits."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def place_of_group(
     buckets: int,
     kept: int,
 ) -> int:
-    """Where the group of a row stands among the rows kept so far: behind them if it is new. O(1)."""
+    """Where the group of a row stands among those kept so far: behind them if it is new. O(1)."""
     keys = p[node + LAST_KEYS]
     for column in range(keys):
         i[0, EVALUATION + column] = key_word(i, f, p, node, row, column)
@@ -199,7 +199,7 @@ def merge(
 
 @inner
 def comes_before(i: Ints, f: Floats, p: Ints, node: int, a: int, b: int) -> bool:
-    """Whether a row stands in front of one that came before it; null is last in either direction."""
+    """Whether a row stands in front of one that came before it; null is last either way."""
     if i[0, a + KIND] != i[0, b + KIND] or i[0, a + KIND] == RESET:
         return False
     for number in range(p[node + SORT_KEYS]):
