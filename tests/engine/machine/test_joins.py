@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.engine.machine.program import Unsupported
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from tests.engine.machine.compared import assert_same
@@ -45,10 +44,11 @@ EVENTS = ["", "all events ", "expired events "]
 
 
 def same(text: str, rows: list[Any]) -> None:
-    try:
-        assert_same(STREAMS + text, rows, START + 10_000_000)
-    except Unsupported:
-        assert "avg(" in text  # of doubles that may leave without having come
+    rules = Compiled(compile_rules(STREAMS + text), jit=False, machine="always")
+    if rules.program is None:  # sums of doubles that may leave without having come
+        assert "avg(" in text and "avg" in str(rules.why_no_program)
+        return
+    assert_same(STREAMS + text, rows, START + 10_000_000)
 
 
 def written(left: str, kind: str, right: str, on: str, select: str, events: str) -> str:
