@@ -95,7 +95,9 @@ class Aggregates:
         writer = self.place.builder.writer(self.selecting.names)
         argument = aggregate.arguments[0]
         is_whole = kind in (LARGEST_INT, SMALLEST_INT, DISTINCT)
-        code = writer.value(argument) if is_whole or kind == DISTINCT_REAL else writer.double(argument)
+        code = (
+            writer.value(argument) if is_whole or kind == DISTINCT_REAL else writer.double(argument)
+        )
         reals = MOMENTS if kind == DEVIATION else 0
         by = 0
         if kind == DEVIATION:
@@ -135,7 +137,9 @@ class Aggregates:
         if len(values) > TAKES_MAX:
             raise Unsupported(f"aggregator `{aggregate.function}`")
         writer = self.place.builder.writer(self.selecting.names)
-        takes = tuple(tuple(writer.double(one) if as_float else writer.value(one)) for one in values)
+        takes = tuple(
+            tuple(writer.double(one) if as_float else writer.value(one)) for one in values
+        )
         enters = numbers[enter, as_float]
         leaves = numbers[leave, as_float] if leave else 0
         if definition.remembers == "ever":

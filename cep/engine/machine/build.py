@@ -11,6 +11,7 @@ from cep.engine.machine.named_windows import lower_named_window
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Program
 from cep.engine.machine.queries import Place, lower_query
+from cep.engine.machine.tables import lower_table
 from cep.engine.machine.triggers import lower_trigger
 from cep.plan.keys import key_position
 from cep.plan.nodes import Event, Origin, Plan
@@ -31,6 +32,8 @@ def build(
         is_out = stream.name in outputs
         key = key_position(stream) if stream.origin is Origin.SOURCE else None
         builder.stream(stream.name, ids.of(stream.name), stream.schema, key, is_out=is_out)
+    for table in plan.tables:
+        lower_table(builder, table)
     for window in plan.windows:
         lower_named_window(builder, window)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
@@ -60,10 +63,7 @@ def _need_support(plan: Plan) -> None:
     """Unsupported for what concerns the plan as a whole."""
     if plan.compat:
         raise Unsupported("the defects of the reference")
-    for what, held in (
-        ("a table", plan.tables),
-        ("an aggregation", plan.aggregations),
-    ):
+    for what, held in (("an aggregation", plan.aggregations),):
         if held:
             raise Unsupported(what)
     if plan.playback is not None and plan.playback.idle_ms is not None:

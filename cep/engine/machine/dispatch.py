@@ -74,7 +74,12 @@ def _called() -> Iterator[tuple[str, str, Word, str]]:
             for place, hint in enumerate(hints.values())
         )
         call = f"{name}({arguments})"
-        yield name, takes, "f" if gives == "float" else "i", f"int({call})" if gives == "bool" else call
+        yield (
+            name,
+            takes,
+            "f" if gives == "float" else "i",
+            f"int({call})" if gives == "bool" else call,
+        )
 
 
 @cache
@@ -150,9 +155,13 @@ def sources(native: Native) -> tuple[tuple[str, bool], ...]:
     cells = "{i}, {f}, {row}, {ci}, {cf}"
     match native:
         case Cells():
-            return tuple((one, native.as_float) for one in (native.enter, native.leave, native.value))
+            return tuple(
+                (one, native.as_float) for one in (native.enter, native.leave, native.value)
+            )
         case Moments():
-            moved = [f"moments_{verb}({cells}, {{0}}, {native.squares})" for verb in ("enter", "leave")]
+            moved = [
+                f"moments_{verb}({cells}, {{0}}, {native.squares})" for verb in ("enter", "leave")
+            ]
             return (moved[0], True), (moved[1], True), (f"{native.value}({cells})", True)
         case WholeTotal():
             enter = [f"integer_enter({{i}}, {{row}}, {{ci}}, {{0}}, {sign})" for sign in (1, -1)]
@@ -163,14 +172,22 @@ def sources(native: Native) -> tuple[tuple[str, bool], ...]:
 
 def _natives() -> Iterator[Native]:
     for aggregator in AGGREGATORS:
-        for native in map(aggregator.native, _calls(aggregator.name)) if callable(aggregator.native) else [aggregator.native]:
+        for native in (
+            map(aggregator.native, _calls(aggregator.name))
+            if callable(aggregator.native)
+            else [aggregator.native]
+        ):
             if native is not None and not isinstance(native, str):
                 yield native
 
 
 def _calls(name: str) -> Iterator[Aggregate]:
     """Calls by which an aggregator shows in which ways it can be computed."""
-    for type_, result in ((Type.LONG, Type.LONG), (Type.DOUBLE, Type.DOUBLE), (Type.STRING, Type.STRING)):
+    for type_, result in (
+        (Type.LONG, Type.LONG),
+        (Type.DOUBLE, Type.DOUBLE),
+        (Type.STRING, Type.STRING),
+    ):
         arguments = (Column(0, "x", type_), Constant(1, Type.INT))
         yield Aggregate(name, arguments, result)
 

@@ -80,6 +80,8 @@ class Names:
     times: Mapping[int | None, int]
     aggregates: tuple[tuple[Word, int], ...] = ()
     outputs: tuple[tuple[Word, int], ...] = ()
+    lookups: Mapping[InTable, int] = field(default_factory=dict)
+    """The words for whether tables have a row."""
     rows: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def of(self, column: Column) -> tuple[Word, int]:
@@ -243,8 +245,6 @@ class Writer:
     def _need(self, expression: Expression) -> None:
         """Unsupported where there is a part of it that has no steps."""
         for node in walk(expression):
-            if isinstance(node, InTable):
-                raise Unsupported("it looks into a table")
             if node.type in (Type.OBJECT, Type.LIST) and not isinstance(node, Call):
                 raise Unsupported("it works on objects")
 
@@ -253,8 +253,12 @@ class Writer:
             name_of("c", key): found for key, found in self.names.columns.items()
         }
         for slot, place in self.names.times.items():
-            words |= {f"t{slot}": ("i", place), f"r{slot}_0": ("i", place)}
+            name = "tNone" if slot is None else name_of("t", (slot,))
+            words[name] = ("i", place)
+            if slot is not None:
+                words[name_of("r", (slot, 0))] = ("i", place)
         words |= {name_of("r", key): ("i", place) for key, place in self.names.rows.items()}
+        words |= {f"q{n}": ("i", place) for n, place in enumerate(self.names.lookups.values())}
         words |= {f"a{n}": found for n, found in enumerate(self.names.aggregates)}
         words |= {f"o{n}": found for n, found in enumerate(self.names.outputs)}
         return Steps(self.constants, words)
@@ -266,20 +270,28 @@ class Writer:
             self.constants,  # type: ignore[arg-type]
             tuple(f"a{n}" for n in range(len(self.names.aggregates))),
             tuple(f"o{n}" for n in range(len(self.names.outputs))),
+            tuple(self.names.lookups),
         )
 
 
+@dataclass(frozen=True, slots=True)
 class MachineScope(Scope):
-    """Columns by slot and position."""
+    """Columns by slot and position; `lookups` have been made beforehand."""
 
-    __slots__ = ()
+    lookups: tuple[InTable, ...] = ()
 
     def value(self, expression: Expression) -> str:
         match expression:
             case Column():
                 return name_of("c", column_key(expression))
-            case EventTime():
-                return f"t{expression.slot}"
+            case EventTime(slot=None):
+                return "tNone"
+            case EventTime(slot=int(slot)):
+                return name_of("t", (slot,))
+            case InTable():
+                if expression not in self.lookups:
+                    raise Unsupported("it looks into a table there")
+                return f"q{self.lookups.index(expression)}"
             case Missing():
                 return f"int({self.condition(expression)})"
             case _:

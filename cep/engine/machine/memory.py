@@ -8,6 +8,7 @@ import numpy as np
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.words import (
+    HASHES,
     HEADER,
     HOME,
     LISTS,
@@ -43,7 +44,7 @@ class Memory:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._ordered = 0
+        self._ordered = self._hashed = self._hashes_room = 0
         first = HEADER + len(program.constants)
         top = first + program.home_words
         words = max(FIRST_WORDS, 2 * (top + sum(FIRST_BLOCKS.values())))
@@ -85,6 +86,23 @@ class Memory:
         self.i[0, top + np.array(order, np.int64)] = np.arange(len(texts))
         self.i[0, RANKS] = top
 
+    def know_hashes(self, texts: Sequence[str]) -> None:
+        """Write down Java's hashes of all texts, where there are new ones. O(n)."""
+        if len(texts) == self._hashed:
+            return
+        known, self._hashed = self._hashed, len(texts)
+        at = int(self.i[0, HASHES])
+        if len(texts) > self._hashes_room:
+            room = self._hashes_room = 1 << max(4, len(texts).bit_length())
+            top = int(self.i[0, TOP])
+            while top + 2 * room > self.i.shape[1]:
+                self.grow()
+            self.i[0, top : top + 2 * known] = self.i[0, at : at + 2 * known]
+            self.i[0, HASHES], at = top, top
+            self.i[0, TOP] = top + 2 * room  # what was there before is not used again
+        for code in range(known, len(texts)):
+            self.i[0, at + 2 * code : at + 2 * code + 2] = hash_of_text(texts[code])
+
     def rows(self) -> int:
         """How many rows were put out."""
         return int(self.i[0, OUT_ROWS])
@@ -114,3 +132,13 @@ class Memory:
         longer = np.zeros(max(FIRST_WORDS, 2 * len(words)), np.int64)
         longer[: len(words)] = words
         self._take(longer)
+
+
+def hash_of_text(text: str) -> tuple[int, int]:
+    """The hash that Java gives a text, and the power of 31 that its length makes; 32 bits each."""
+    found, power = 0, 1
+    units = text.encode("utf-16-be")
+    for place in range(0, len(units), 2):
+        found = (31 * found + (units[place] << 8 | units[place + 1])) & 0xFFFFFFFF
+        power = 31 * power & 0xFFFFFFFF
+    return found, power

@@ -49,6 +49,9 @@ class Program:
     keyed: tuple[int, ...] = ()
     """The numbers of streams whose rows are put out with the code of their key as OUT_KEY."""
 
+    hashes_texts: bool = False
+    """Whether it has to know the hashes of all texts."""
+
     @property
     def out_width(self) -> int:
         """Words of a row that is put out."""
@@ -98,9 +101,7 @@ class Held:
 class Builder:
     """Writes the words of a program."""
 
-    def __init__(
-        self, plan: Plan, widths: tuple[int, int], code_of: Callable[[str], int]
-    ) -> None:
+    def __init__(self, plan: Plan, widths: tuple[int, int], code_of: Callable[[str], int]) -> None:
         self.plan = plan
         self.widths = widths
         self.constants = Constants(HEADER, code_of)
@@ -118,6 +119,8 @@ class Builder:
         self.clocks = clocks(plan)
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
+        self.tables: dict[str, int] = {}
+        self.hashes_texts = False
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
     def block(self, words: Iterable[int]) -> int:
@@ -211,7 +214,7 @@ class Builder:
         counters = tuple((*which, at) for which, at in self.counters.items())
         return Program(
             words, constants, self.home.words, self.widths, self.orders_texts,
-            counters, tuple(self._keyed),
+            counters, tuple(self._keyed), self.hashes_texts,
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Queries over one stream as nodes: the way in, handlers, the window, what is selected, the way out.
+"""Queries as nodes: the way in, handlers, the window, what is selected, the way out.
 
 Inside a query a row has the words of its input, then those of running values, then what is
 selected: each step fills in its own. Nodes are written from the end to the beginning, as each names
@@ -21,21 +21,24 @@ from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
 from cep.engine.machine.rates import lower_rate
+from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
 from cep.plan.expressions import Expression
-from cep.plan.query import Match, Query, StreamInput
+from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.steps import (
+    Delete,
     Filter,
     GroupBy,
     Holder,
-    Insert,
     Last,
     Project,
     Rate,
+    Return,
     Slice,
     Sort,
     StreamFunction,
+    Update,
 )
 from cep.plan.types import Schema, Type
 
@@ -83,6 +86,10 @@ class Selecting:
     words: int
     width: int
     outputs: int
+    pair: int = 0
+    """The word from which on a row of a table stands that is looked at."""
+    chunk: int = 0
+    """The word with the number of the chunk that a row is selected with; 0: they come as chunks."""
 
     @property
     def rows_leave(self) -> bool:
@@ -93,7 +100,9 @@ class Selecting:
         return source.window is not None or source.holder is Holder.WINDOW
 
     @classmethod
-    def of(cls, query: Query, names: Names, words: int) -> Selecting:
+    def of(
+        cls, builder: Builder, query: Query, names: Names, words: int, chunk: int = 0
+    ) -> Selecting:
         """`names` are those of the input's words."""
         aggregates = query.aggregates
         outputs = words + len(aggregates)
@@ -101,44 +110,64 @@ class Selecting:
         selected = tuple(
             (word_of(value.type), outputs + n) for n, (_, value) in enumerate(query.projection)
         )
-        names = replace(names, aggregates=values, outputs=selected)
-        width = outputs + len(selected) + len(sorted_by(query))
-        return cls(query, names, words, width, outputs)
+        looked = outputs + len(selected) + len(sorted_by(query))
+        lookups = {one: looked + n for n, one in enumerate(asked_by(query))}
+        names = replace(names, aggregates=values, outputs=selected, lookups=lookups)
+        pair = looked + len(lookups)
+        width = pair + widest_table(builder, query)
+        return cls(query, names, words, width, outputs, pair, chunk)
 
 
 def lower_query(place: Place, query: Query) -> None:
     """Write a query, and have it read its streams."""
     source = query.input
-    if isinstance(source, Match):
-        lower_match(place, query, source)
-        return
-    if not isinstance(source, StreamInput):
-        raise Unsupported("it binds several inputs")
-    if source.holder not in (Holder.STREAM, Holder.WINDOW):
-        raise Unsupported(f"it reads a {source.holder}")
-    names = names_of(source.schema)
-    selecting = Selecting.of(query, names, VALUES + len(source.schema))
-    following = lower_selection(place, selecting)
-    stream = place.source(query, source.stream)
+    match source:
+        case StreamInput():
+            if source.holder not in (Holder.STREAM, Holder.WINDOW):
+                raise Unsupported(f"it reads a {source.holder}")
+            words = VALUES + len(source.schema)
+            selecting = Selecting.of(place.builder, query, names_of(source.schema), words)
+            following = lower_selection(place, selecting)
+            node = lower_input(place, source, selecting, following)[0]
+            place.source(query, source.stream).readers.append(node)
+        case Join():
+            from cep.engine.machine.joins import JoinNodes  # which lowers inputs as is done here
+
+            JoinNodes(place, query, source).lower()
+        case Match():
+            lower_match(place, query, source)
+        case _:
+            raise Unsupported("it binds three inputs or more")
+
+
+def lower_input(
+    place: Place, source: StreamInput, selecting: Selecting, following: int
+) -> tuple[int, int]:
+    """The way in, handlers and the window of an input; the first node, and that of the window."""
+    builder, window = place.builder, 0
+    stream = place.source(selecting.query, source.stream)
     added, behind = stream.width, stream.width + words_added(source.before)
     following = lower_handlers(place, source.after, selecting, following, behind)
     if source.window is not None:
         in_front = len(source.schema) - words_added(source.after)
         schema = Schema(source.schema.attributes[:in_front])
-        following = lower_window(place, source.window, selecting, following, schema)
+        following = window = lower_window(place, source.window, selecting, following, schema)
     first = next(
-        (n for n, one in enumerate(source.before) if not isinstance(one, Filter)),
-        len(source.before),
+        (n for n, one in enumerate(source.before) if not is_plain(one)), len(source.before)
     )
     following = lower_handlers(place, source.before[first:], selecting, following, added)
-    builder = place.builder
     conditions = [one.condition for one in source.before[:first] if isinstance(one, Filter)]
     words = stream.width
     node = builder.node(
         ENTER, following, words, selecting.width, 0, place.rank,
-        builder.code(condition(place, names, conditions)), words,
+        builder.code(condition(place, selecting.names, conditions)), words,
     )  # fmt: skip
-    stream.readers.append(node)
+    return node, window
+
+
+def is_plain(handler: Filter | StreamFunction) -> bool:
+    """Whether it is a condition that the way in can look at: one on the row alone."""
+    return isinstance(handler, Filter) and not lookups_of([handler.condition])
 
 
 def condition(place: Place, names: Names, conditions: Sequence[Expression]) -> list[int] | None:
@@ -175,13 +204,14 @@ def lower_handlers(
         following = builder.node(
             FILTER, following, width, width, 0, place.rank, builder.code(steps)
         )
+        following = lower_lookups(place, selecting, [handler.condition], following)
     return following
 
 
 def lower_match(place: Place, query: Query, match: Match) -> None:
     """Write a pattern or sequence."""
     matched = Matched(place.builder, match, used_in(query))
-    selecting = Selecting.of(query, matched.names(), matched.words)
+    selecting = Selecting.of(place.builder, query, matched.names(), matched.words)
     selecting = replace(selecting, width=max(selecting.width, matched.room))
     following = lower_selection(place, selecting, singly=True)
     matched.lower(place, selecting.width, following, lambda slot: place.source(query, slot))
@@ -200,6 +230,8 @@ def lower_selection(place: Place, selecting: Selecting, *, singly: bool = False)
                 following = lower_project(place, selecting, following)
             case GroupBy():
                 following = lower_group(place, selecting, step, following)
+                taken = [one for aggregate in step.aggregates for one in aggregate.arguments]
+                following = lower_lookups(place, selecting, taken, following)
             case Filter():
                 pass  # of `having`: a part of the projection
             case Last() | Sort() if singly:
@@ -225,7 +257,7 @@ def lower_last(place: Place, selecting: Selecting, step: Last, following: int) -
     columns = [-at if word == "f" else at for word, at in found] if step.by_group else []
     return builder.node(
         LAST, following, width, width, 0, place.rank,
-        int(step.by_group), len(columns), builder.block(columns),
+        int(step.by_group), len(columns), builder.block(columns), selecting.chunk,
     )  # fmt: skip
 
 
@@ -246,8 +278,9 @@ def lower_sort(place: Place, selecting: Selecting, step: Sort, following: int) -
         keys += [word, type_, int(key.descending)]
     width = selecting.width
     return builder.node(
-        SORT, following, width, width, 0, place.rank, len(step.keys), builder.block(keys)
-    )
+        SORT, following, width, width, 0, place.rank,
+        len(step.keys), builder.block(keys), selecting.chunk,
+    )  # fmt: skip
 
 
 def lower_slice(place: Place, selecting: Selecting, step: Slice, following: int) -> int:
@@ -255,7 +288,7 @@ def lower_slice(place: Place, selecting: Selecting, step: Slice, following: int)
     limit = 0 if step.limit is None else builder.cell(step.limit)
     return builder.node(
         SLICE, following, width, width, 0, place.rank,
-        limit, builder.cell(step.offset or 0), int(step.passes_expired),
+        limit, builder.cell(step.offset or 0), int(step.passes_expired), selecting.chunk,
     )  # fmt: skip
 
 
@@ -276,17 +309,27 @@ def sorted_by(query: Query) -> list[Expression]:
 
 
 def lower_project(place: Place, selecting: Selecting, following: int) -> int:
+    """What is selected, then the condition on it, if that has to ask a table by itself."""
     builder, query = place.builder, selecting.query
     writer = builder.writer(selecting.names)
     selected = [*(value for _, value in query.projection), *sorted_by(query)]
     if any(value.type in (Type.OBJECT, Type.LIST) for value in selected):
         raise Unsupported("values that are objects")
     codes = [builder.code(writer.value(value)) for value in selected]
-    having = None if query.having is None else writer.condition(query.having)
-    return builder.node(
-        PROJECT, following, selecting.width, selecting.width, 0, KINDS[query.output.events],
-        len(codes), selecting.outputs, builder.code(having), int(not query.group_by), *codes,
-    )  # fmt: skip
+    having = 0 if query.having is None else builder.code(writer.condition(query.having))
+
+    def project(following: int, having: int, codes: Sequence[int]) -> int:
+        return builder.node(
+            PROJECT, following, selecting.width, selecting.width, 0, KINDS[query.output.events],
+            len(codes), selecting.outputs, having, int(not query.group_by), *codes,
+        )  # fmt: skip
+
+    if query.having is not None and lookups_of([query.having]):
+        following = project(following, having, ())
+        following = lower_lookups(place, selecting, [query.having], following)
+        having = 0
+    following = project(following, having, codes)
+    return lower_lookups(place, selecting, selected, following)
 
 
 def widened(query: Query, target: Schema) -> int:
@@ -306,8 +349,10 @@ def widened(query: Query, target: Schema) -> int:
 
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
-    if not isinstance(output, Insert) or output.holder not in (Holder.STREAM, Holder.WINDOW):
-        raise Unsupported("it does not insert into a stream")
+    if isinstance(output, Return):
+        raise Unsupported("what it selects goes to callbacks only")
+    if isinstance(output, Update | Delete) or output.holder is Holder.TABLE:
+        return lower_write(place, selecting, output)
     held_by = builder.windows if output.holder is Holder.WINDOW else builder.streams
     target = held_by[output.target]
     count = len(selecting.query.projection)

@@ -74,6 +74,8 @@ class MachineRun:
         memory = self.memory
         if self.program.orders_texts:
             memory.know_order(self._strings.values)
+        if self.program.hashes_texts:
+            memory.know_hashes(self._strings.values)
         with np.errstate(all="ignore"):
             while True:
                 start = self._run(

@@ -235,7 +235,7 @@ def test_rule_sets(case: tuple[Plan, list[SourceRow]]) -> None:
     """Several engines, one behind the other, with what the rules of events know."""
     plan, rows = with_schemas(case[0]), case[1]
     rules = Compiled(plan, jit=False, machine="always")
-    assert rules.program is not None, rules.why_no_program
+    assert rules.whole is not None, rules.why_not_whole
     run, meant = rules.start(mode="sorted"), InterpretedRun(plan)
     for row in rows:
         assert run.push_row(*row).dicts() == meant.push_row(*row)

@@ -1,4 +1,4 @@
-"""Steps that see together what was selected together: the last row, of groups too; order; limits."""
+"""Steps that see together what was selected together: the last row, of groups; order; limits."""
 
 from __future__ import annotations
 
@@ -36,13 +36,15 @@ from cep.engine.machine.kernels.work import (
 
 # The last row: whether of each group, how many columns make a group, and their words in the row
 # (those of doubles negated).
-LAST_BY_GROUP, LAST_KEYS, LAST_COLUMNS = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
+LAST_BY_GROUP, LAST_KEYS, LAST_COLUMNS, LAST_CHUNK = range(ARGUMENTS, ARGUMENTS + 4)
 # Order: how many keys, and where they stand: the word, how it is compared, whether downward.
-SORT_KEYS, SORT_FIRST = ARGUMENTS, ARGUMENTS + 1
+SORT_KEYS, SORT_FIRST, SORT_CHUNK = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
 KEY_WORD, KEY_TYPE, KEY_DOWN, SORT_KEY = 0, 1, 2, 3
 AS_WHOLE, AS_REAL, AS_TEXT = 0, 1, 2
 # Limits: cells of how many rows (or 0) after how many, and whether expired ones pass.
-SLICE_LIMIT, SLICE_OFFSET, SLICE_PASSES = ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2
+SLICE_LIMIT, SLICE_OFFSET, SLICE_PASSES, SLICE_CHUNK = range(ARGUMENTS, ARGUMENTS + 4)
+# Each ends with the word that says by which chunk a row was selected, where several come together
+# that are treated one by one; 0 where they are one.
 
 
 @inner
@@ -57,7 +59,7 @@ def step_last(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     if by_group and count > 1 and not work_room(i, buckets):
         return False
     first = row_at(i, i[0, frame + CHUNK])
-    table, kept = 0, 0
+    table, kept, chunk = 0, 0, p[node + LAST_CHUNK]
     if by_group and count > 1:
         table = row_at(i, i[0, WORK_TOP])  # above all rows: nobody uses it meanwhile
         for bucket in range(buckets):
@@ -66,7 +68,9 @@ def step_last(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         row = first + place * width
         if i[0, row + KIND] == RESET:
             continue
-        target = 0 if not by_group else kept
+        target = kept
+        if not by_group and kept and is_chunk_of(i, chunk, row, first + (kept - 1) * width):
+            target = kept - 1
         if table != 0:
             target = place_of_group(i, f, p, node, first, row, table, buckets, kept)
         if first + target * width != row:
@@ -76,18 +80,34 @@ def step_last(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     return True
 
 
+@inline
+def is_chunk_of(i: Ints, chunk: int, row: int, other: int) -> bool:
+    """Whether two rows were selected by one chunk: its number stands in a word, if there are."""
+    return chunk == 0 or i[0, row + chunk] == i[0, other + chunk]
+
+
 @inner
 def place_of_group(
-    i: Ints, f: Floats, p: Ints, node: int, first: int, row: int, table: int, buckets: int, kept: int
+    i: Ints,
+    f: Floats,
+    p: Ints,
+    node: int,
+    first: int,
+    row: int,
+    table: int,
+    buckets: int,
+    kept: int,
 ) -> int:
-    """Where the group of a row stands among the rows kept so far: behind them if it is new. O(1)."""
+    """Where the group of a row stands among those kept so far: behind them if it is new. O(1)."""
     keys = p[node + LAST_KEYS]
     for column in range(keys):
         i[0, EVALUATION + column] = key_word(i, f, p, node, row, column)
+    chunk = p[node + LAST_CHUNK]
     bucket = hash_of(i, EVALUATION, keys) & (buckets - 1)
     while i[0, table + bucket] != 0:
         place = i[0, table + bucket] - 1
-        other, same = first + place * p[node + WIDTH], True
+        other = first + place * p[node + WIDTH]
+        same = is_chunk_of(i, chunk, row, other)
         for column in range(keys):
             if key_word(i, f, p, node, other, column) != i[0, EVALUATION + column]:
                 same = False
@@ -110,23 +130,17 @@ def step_sort(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """Each run of rows of one kind in order, equal ones as they stand: a merge sort of places."""
     node = i[0, frame + NODE]
     count, width = i[0, frame + COUNT], p[node + WIDTH]
-    if not work_room(i, 3 * count + count * width):
+    if not work_room(i, 2 * count + count * width):
         return False
     chunk = i[0, frame + CHUNK]
     one, other = row_at(i, put(i, count)), row_at(i, put(i, count))
-    runs, first, run = row_at(i, put(i, count)), row_at(i, chunk), 0
     for place in range(count):
         i[0, one + place] = place
-        if place > 0 and i[0, first + place * width + KIND] != i[0, first + (place - 1) * width + KIND]:
-            run += 1
-        i[0, runs + place] = run
-    length = 1
-    while length < count:
-        for low in range(0, count, 2 * length):
-            merge(i, f, p, node, first, runs, one, other, low, min(low + length, count),
-                  min(low + 2 * length, count))  # fmt: skip
-        one, other = other, one
-        length *= 2
+    first, begin = row_at(i, chunk), 0
+    while begin < count:
+        end = end_of_run(i, p, node, first, begin, count)
+        sort_run(i, f, p, node, first, one, other, begin, end)
+        begin = end
     for place in range(count):
         copied(i, first + i[0, one + place] * width, made(i, frame, width), width)
     hand_on(i, frame, p[node + NEXT])
@@ -134,8 +148,38 @@ def step_sort(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
 
 
 @inner
+def end_of_run(i: Ints, p: Ints, node: int, first: int, begin: int, count: int) -> int:
+    """Behind the rows of one kind, and of one chunk, that begin at a place."""
+    width, chunk = p[node + WIDTH], p[node + SORT_CHUNK]
+    row, end = first + begin * width, begin + 1
+    while end < count:
+        other = first + end * width
+        if i[0, row + KIND] != i[0, other + KIND] or not is_chunk_of(i, chunk, row, other):
+            break
+        end += 1
+    return end
+
+
+@inner
+def sort_run(
+    i: Ints, f: Floats, p: Ints, node: int, first: int, one: int, other: int, begin: int, end: int
+) -> None:
+    """Put the places of a run in order."""
+    length, source, target = 1, one, other
+    while length < end - begin:
+        for low in range(begin, end, 2 * length):
+            merge(i, f, p, node, first, source, target, low, min(low + length, end),
+                  min(low + 2 * length, end))  # fmt: skip
+        source, target = target, source
+        length *= 2
+    if source != one:
+        for place in range(begin, end):
+            i[0, one + place] = i[0, source + place]
+
+
+@inner
 def merge(
-    i: Ints, f: Floats, p: Ints, node: int, first: int, runs: int, one: int, other: int,
+    i: Ints, f: Floats, p: Ints, node: int, first: int, one: int, other: int,
     low: int, middle: int, high: int,
 ) -> None:  # fmt: skip
     """Merge two neighbouring runs of places, each of which is in order."""
@@ -143,12 +187,9 @@ def merge(
     for place in range(low, high):
         takes_left = right >= high
         if left < middle and right < high:
-            place_a, place_b = i[0, one + left], i[0, one + right]
-            a, b = first + place_a * width, first + place_b * width
-            is_one_run = i[0, runs + place_a] == i[0, runs + place_b]
-            takes_left = not is_one_run or not comes_before(
-                i, f, p, p[node + SORT_KEYS], p[node + SORT_FIRST], b, a
-            )
+            a, b = first + i[0, one + left] * width, first + i[0, one + right] * width
+            keys, key = p[node + SORT_KEYS], p[node + SORT_FIRST]
+            takes_left = not comes_before(i, f, p, keys, key, b, a)
         if takes_left:
             i[0, other + place] = i[0, one + left]
             left += 1
@@ -158,9 +199,7 @@ def merge(
 
 
 @inner
-def comes_before(
-    i: Ints, f: Floats, p: Ints, keys: int, first: int, a: int, b: int
-) -> bool:
+def comes_before(i: Ints, f: Floats, p: Ints, keys: int, first: int, a: int, b: int) -> bool:
     """Whether a row stands in front of one that came before it; null is last in either direction."""
     if i[0, a + KIND] == RESET:
         return False
@@ -196,10 +235,14 @@ def step_slice(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     node = i[0, frame + NODE]
     width, first = p[node + WIDTH], row_at(i, i[0, frame + CHUNK])
     limit = -1 if p[node + SLICE_LIMIT] == 0 else i[0, p[node + SLICE_LIMIT]]
-    count, kept = -i[0, p[node + SLICE_OFFSET]], 0
-    passes = p[node + SLICE_PASSES]
+    count, kept, previous = -i[0, p[node + SLICE_OFFSET]], 0, 0
+    passes, chunk = p[node + SLICE_PASSES], p[node + SLICE_CHUNK]
     for place in range(i[0, frame + COUNT]):
         row = first + place * width
+        if chunk and place and i[0, row + chunk] != previous:
+            count = -i[0, p[node + SLICE_OFFSET]]  # the next one begins
+        if chunk:
+            previous = i[0, row + chunk]
         kind = i[0, row + KIND]
         is_counted = not (passes and kind == RESET)
         is_within = limit < 0 or count < limit or (passes and kind == EXPIRED)
@@ -211,4 +254,3 @@ def step_slice(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             count += 1
     hand_on_same(i, frame, p[node + NEXT], kept)
     return True
-

@@ -121,9 +121,7 @@ def group_room(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> 
 
 
 @inner
-def group_moved(
-    i: Ints, f: Floats, p: Ints, node: int, group: int, row: int, comes: bool
-) -> None:
+def group_moved(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int, comes: bool) -> None:
     """A row comes into a group, or leaves it."""
     for number in range(p[node + GROUP_ACCUMULATORS]):
         one = p[node + GROUP_FIRST] + number * ACCUMULATOR

@@ -12,6 +12,7 @@ from cep.engine.machine.kernels.external import step_external_batch, step_extern
 from cep.engine.machine.kernels.found import step_bind
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.handed import step_hand_over
+from cep.engine.machine.kernels.joins import step_apart, step_both, step_drop, step_join
 from cep.engine.machine.kernels.jumps import step_length_jump
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
 from cep.engine.machine.kernels.match import step_match
@@ -27,6 +28,7 @@ from cep.engine.machine.kernels.rates import (
 )
 from cep.engine.machine.kernels.rows import step_split
 from cep.engine.machine.kernels.snapshots import step_snapshot
+from cep.engine.machine.kernels.stored import step_lookup, step_write
 from cep.engine.machine.kernels.streams import (
     step_enter,
     step_filter,
@@ -39,14 +41,33 @@ from cep.engine.machine.kernels.triggers import step_trigger
 from cep.engine.machine.kernels.windows import step_length, step_time
 from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 
-(STREAM, ENTER, FILTER, PROJECT, INSERT, GROUP, LAST, SORT, SLICE, LENGTH, TIME_WINDOW, ROUTE,
- TO_ALL, BARS, BOLLINGER, MACD, POINT) = range(1, 18)
-(SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME,
- EXTERNAL_BATCH) = range(100, 108)
+(
+    STREAM,
+    ENTER,
+    FILTER,
+    PROJECT,
+    INSERT,
+    GROUP,
+    LAST,
+    SORT,
+    SLICE,
+    LENGTH,
+    TIME_WINDOW,
+    ROUTE,
+    TO_ALL,
+    BARS,
+    BOLLINGER,
+    MACD,
+    POINT,
+) = range(1, 18)
+(SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
+    100, 108
+)
 (ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
 (SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH) = range(300, 304)
 (MATCH, MATCH_PARTS) = range(140, 142)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
+(LOOKUP, WRITE, JOIN, BOTH, APART, DROP) = range(160, 166)
 
 
 @inner
@@ -91,6 +112,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_other_window(i, f, p, frame, op)
     if op >= ALL_EVENTS:
         return step_rate(i, f, p, frame, op)
+    if LOOKUP <= op <= DROP:
+        return step_stored(i, f, p, frame, op)
     if op == MATCH:
         return step_match(i, f, p, frame)
     if op == MATCH_PARTS:
@@ -162,3 +185,19 @@ def step_engine(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
     if op == HAND_OVER:
         return step_hand_over(i, f, p, frame)
     return step_signal(i, f, p, frame)
+
+
+@inner
+def step_stored(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for tables and joins."""
+    if op == LOOKUP:
+        return step_lookup(i, f, p, frame)
+    if op == WRITE:
+        return step_write(i, f, p, frame)
+    if op == JOIN:
+        return step_join(i, f, p, frame)
+    if op == BOTH:
+        return step_both(i, f, p, frame)
+    if op == APART:
+        return step_apart(i, f, p, frame)
+    return step_drop(i, f, p, frame)

@@ -161,7 +161,9 @@ def await_first(i: Ints, p: Ints, frame: int, ring: int) -> None:
         node = i[0, frame + NODE]
         row = ring_cell(i, ring, i[0, ring + RING_HEAD], p[node + WINDOW_WORDS] + HELD)
         place = i[0, frame + PLACE]
-        set_timer(i, i[0, row + END], p[node + RANK], key_of(i, place), i[0, row + TURN_OF], node, place)
+        set_timer(
+            i, i[0, row + END], p[node + RANK], key_of(i, place), i[0, row + TURN_OF], node, place
+        )
 
 
 @inline

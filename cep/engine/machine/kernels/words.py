@@ -51,6 +51,9 @@ RANKS = 32
 """Where the places of texts stand in the order of all texts, by their codes."""
 LISTS, LISTS_SIZE, LISTS_USED = 29, 30, 31
 """What is put out of lists, which rows say where they stand."""
+HASHES = 33
+"""By the codes of texts, Java's hash of each and the power of 31 that its length makes. (No block
+is so small that its size class would need this word.)"""
 FREE = 32
 """By size class, the first of the blocks that are free; each holds the address of the next."""
 EVALUATION = 96

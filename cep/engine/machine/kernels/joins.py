@@ -1,0 +1,247 @@
+"""Joins: a row of one side meets what the other side holds.
+
+A row of a join has its time, its kind and the number of its chunk, then for each side the time of
+its row (NULL where there is none) and its values.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.memory import allocate, release
+from cep.engine.machine.kernels.searches import (
+    NO_ROOM,
+    Q_AT,
+    Q_COUNT,
+    candidates,
+    fits,
+)
+from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
+    BREAK,
+    CHUNK,
+    COUNT,
+    CURSOR,
+    EXPIRED,
+    KIND,
+    MADE,
+    MADE_COUNT,
+    NEXT,
+    NODE,
+    NOW,
+    PLACE,
+    RESET,
+    STATE,
+    TIME,
+    TIMER,
+    VALUES,
+    WIDER,
+    WIDTH,
+    WORK_TOP,
+    Floats,
+    Ints,
+)
+from cep.engine.machine.kernels.work import (
+    copied,
+    frame_room,
+    hand_on,
+    hand_on_same,
+    made,
+    pop,
+    push,
+    row_at,
+    top_frame,
+    work_room,
+)
+
+CHUNK_OF, SIDES = 2, 3
+"""Words of a row of a join: the number of its chunk; then come the sides."""
+
+# One side: the search in what the other holds; the word for its row, how many values; whether it
+# comes without a match; whether rows leave as soon as they have come (bits: so they do at all, and
+# reset what they began); whether each row goes on alone; the words of the other side that are
+# doubles when it is missing; where rows wait in a self join, or 0.
+(JOIN_SEARCH, JOIN_AT, JOIN_COUNT, JOIN_OUTER, JOIN_THROUGH, JOIN_SINGLY, JOIN_REALS,
+ JOIN_WAITING) = range(ARGUMENTS, ARGUMENTS + 8)  # fmt: skip
+LEAVES, RESETS = 1, 2
+
+# Both sides of a self join: their ways in.
+BOTH_LEFT, BOTH_RIGHT = ARGUMENTS, ARGUMENTS + 1
+# What waits: whether rows do, where they lie, for how many words there is room, how many are used.
+W_IS_ON, W_AT, W_ROOM, W_USED, WAITING = 0, 1, 2, 3, 4
+
+
+@inner
+def step_join(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Each row with every row of the other side on which the condition is true."""
+    node = i[0, frame + NODE]
+    while i[0, frame + CURSOR] < i[0, frame + COUNT]:
+        if not met(i, f, p, frame):
+            return False
+        i[0, frame + CURSOR] += 1
+    waiting = i[0, frame + PLACE] + p[node + JOIN_WAITING]
+    if p[node + JOIN_WAITING] and i[0, waiting + W_IS_ON]:
+        return left_waiting(i, p, frame, waiting)
+    hand_on(i, frame, p[node + NEXT])
+    return True
+
+
+@inner
+def met(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """The row under way meets the other side; false: there is no room."""
+    node, place = i[0, frame + NODE], i[0, frame + PLACE]
+    wider = p[node + WIDER]
+    if not work_room(i, wider):
+        return False
+    row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
+    kind, time = i[0, row + KIND], i[0, row + TIME]
+    if kind == TIMER:
+        return True
+    if kind == RESET:
+        alone(i, f, p, frame, row, time, kind)
+        return True
+    asks(i, p, frame, row, time, kind)
+    count = candidates(i, f, p, p[node + JOIN_SEARCH], place, row_at(i, i[0, WORK_TOP]))
+    if count == NO_ROOM or not work_room(i, 2 * wider * (count + 2)):
+        return False
+    row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
+    matched(i, f, p, frame, row, time, kind, count)
+    through = p[node + JOIN_THROUGH]
+    if through & LEAVES:
+        matched(i, f, p, frame, row, i[0, NOW], EXPIRED, count)
+    if through & RESETS:
+        alone(i, f, p, frame, row, i[0, NOW], RESET)
+    return True
+
+
+@inner
+def asks(i: Ints, p: Ints, frame: int, row: int, time: int, kind: int) -> None:
+    """Write a row of one side into the place of the next row that is made."""
+    node, target = i[0, frame + NODE], row_at(i, i[0, WORK_TOP])
+    i[0, target + TIME] = time
+    i[0, target + KIND] = kind
+    side = target + p[node + JOIN_AT]
+    i[0, side] = time
+    copied(i, row + VALUES, side + 1, p[node + JOIN_COUNT])
+
+
+@inline
+def keep(i: Ints, p: Ints, frame: int, chunk: int) -> None:
+    """What stands in the place of the next row is made; `chunk` is how many were before its own."""
+    node = i[0, frame + NODE]
+    singly, waiting = p[node + JOIN_SINGLY] != 0, p[node + JOIN_WAITING] != 0
+    breaks = singly or (waiting and i[0, frame + MADE_COUNT] == 0)
+    row = made(i, frame, p[node + WIDER])
+    i[0, row + CHUNK_OF] = chunk
+    if breaks:
+        i[0, row + KIND] |= BREAK
+
+
+@inner
+def matched(
+    i: Ints, f: Floats, p: Ints, frame: int, row: int, time: int, kind: int, count: int
+) -> None:
+    """Make the rows of one that asks, for which there is room; without a match perhaps it alone."""
+    node, place, chunk = i[0, frame + NODE], i[0, frame + PLACE], i[0, frame + MADE_COUNT]
+    search = p[node + JOIN_SEARCH]
+    asks(i, p, frame, row, time, kind)
+    for number in range(count):
+        if fits(i, f, p, search, place, number, row_at(i, i[0, WORK_TOP])):
+            keep(i, p, frame, chunk)
+            asks(i, p, frame, row, time, kind)
+    if i[0, frame + MADE_COUNT] == chunk and p[node + JOIN_OUTER]:
+        alone(i, f, p, frame, row, time, kind)
+
+
+@inner
+def alone(i: Ints, f: Floats, p: Ints, frame: int, row: int, time: int, kind: int) -> None:
+    """Make a row of one side without one of the other."""
+    node = i[0, frame + NODE]
+    search = p[node + JOIN_SEARCH]
+    asks(i, p, frame, row, time, kind)
+    at = row_at(i, i[0, WORK_TOP]) + p[search + Q_AT]
+    i[0, at] = NULL
+    for value in range(p[search + Q_COUNT]):
+        if p[p[node + JOIN_REALS] + value]:
+            f[0, at + 1 + value] = math.nan
+        else:
+            i[0, at + 1 + value] = NULL
+    keep(i, p, frame, i[0, frame + MADE_COUNT])
+
+
+@inner
+def left_waiting(i: Ints, p: Ints, frame: int, waiting: int) -> bool:
+    """Put what was made aside until both sides have seen the row; false: there is no room."""
+    words = i[0, frame + MADE_COUNT] * p[i[0, frame + NODE] + WIDER]
+    used = i[0, waiting + W_USED]
+    if used + words > i[0, waiting + W_ROOM]:
+        wider = max(16, 2 * (used + words))
+        at = allocate(i, wider)
+        if at == 0:
+            return False
+        copied(i, i[0, waiting + W_AT], at, used)
+        if i[0, waiting + W_ROOM]:
+            release(i, i[0, waiting + W_AT], i[0, waiting + W_ROOM])
+        i[0, waiting + W_AT] = at
+        i[0, waiting + W_ROOM] = wider
+    if words:
+        copied(i, row_at(i, i[0, frame + MADE]), i[0, waiting + W_AT] + used, words)
+    i[0, waiting + W_USED] = used + words
+    pop(i, frame)
+    return True
+
+
+@inner
+def step_both(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Row by row to the left and to the right side; what is found goes on when all is done."""
+    node, place, cursor = i[0, frame + NODE], i[0, frame + PLACE], i[0, frame + CURSOR]
+    waiting, wider = place + p[node + STATE], p[node + WIDER]
+    if cursor < 2 * i[0, frame + COUNT]:
+        if not frame_room(i, 1):
+            return False
+        frame = top_frame(i)  # the stack may have moved
+        i[0, waiting + W_IS_ON] = 1
+        i[0, frame + CURSOR] = cursor + 1
+        side = p[node + BOTH_LEFT] if cursor % 2 == 0 else p[node + BOTH_RIGHT]
+        chunk = i[0, frame + CHUNK] + cursor // 2 * p[node + WIDTH]
+        push(i, side, place, chunk, 1, i[0, WORK_TOP])
+        return True
+    used = i[0, waiting + W_USED]
+    if not work_room(i, used):
+        return False
+    for row in range(used // wider):
+        copied(i, i[0, waiting + W_AT] + row * wider, made(i, frame, wider), wider)
+    i[0, waiting + W_USED] = i[0, waiting + W_IS_ON] = 0
+    hand_on(i, frame, p[node + NEXT])
+    return True
+
+
+@inner
+def step_apart(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Hand on chunk by chunk what a node has made, each done before the next."""
+    node = i[0, frame + NODE]
+    first, count, width = i[0, frame + CURSOR], i[0, frame + COUNT], p[node + WIDTH]
+    past, rows = first + 1, row_at(i, i[0, frame + CHUNK])
+    while past < count and not i[0, rows + past * width + KIND] & BREAK:
+        past += 1
+    if past < count and not frame_room(i, 1):
+        return False
+    frame = top_frame(i)  # the stack may have moved
+    chunk = i[0, frame + CHUNK] + first * width
+    i[0, row_at(i, chunk) + KIND] &= BREAK - 1
+    if past == count:  # the last one takes the frame's place
+        i[0, frame + CHUNK] = chunk
+        hand_on_same(i, frame, p[node + NEXT], count - first)
+        return True
+    i[0, frame + CURSOR] = past
+    push(i, p[node + NEXT], i[0, frame + PLACE], chunk, past - first, i[0, WORK_TOP])
+    return True
+
+
+@inner
+def step_drop(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Nobody wants these rows."""
+    pop(i, frame)
+    return True

@@ -1,0 +1,172 @@
+"""Rows of a table or of a window on which a condition is true, seen from a row that asks.
+
+The row that asks has room for the one that is looked at: its time, then its values. Where rows are
+found by a value it takes O(1) and those that have it, else O(rows), always in the order of the
+language.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cep.engine.kernels.groups import float_bits
+from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.evaluate import evaluate, is_true
+from cep.engine.machine.kernels.memory import allocate, index_find, release, ring_cell, ring_length
+from cep.engine.machine.kernels.places import in_order
+from cep.engine.machine.kernels.tables import (
+    B_FIRST,
+    B_VALUE,
+    LINKS,
+    R_CAME,
+    R_LINKS,
+    R_ORDER,
+    S_DATA,
+    S_KEY,
+    S_KEYS,
+    T_COUNT,
+    T_INDEXES,
+    T_KEY,
+    T_LIST,
+    listed,
+    mask_of,
+    table_at,
+)
+from cep.engine.machine.kernels.words import (
+    EVALUATION,
+    INDEX,
+    RING_HEAD,
+    TIME,
+    VALUES,
+    Floats,
+    Ints,
+)
+from cep.engine.machine.kernels.work import copied
+
+# What a search is, as words of the program: the table or 0; where its own state lies in the home of
+# the node; by what rows are found, the expressions of that and whether they are doubles; the word
+# of the asking row for what is looked at, how many values that has, the condition; then of a window
+# where its ring lies, the words of a row there, where the row stands in these, whether its turn
+# stands in front and they may lie in another order.
+(Q_SHAPE, Q_FOUND, Q_BY, Q_CODES, Q_REALS, Q_AT, Q_COUNT, Q_ON, Q_RING, Q_WIDTH, Q_OFFSET,
+ Q_BY_TURN, SEARCH) = range(13)  # fmt: skip
+BY_NOTHING, BY_KEY, BY_INDEX = -1, 0, 1
+"""All rows; the primary key; then the indexes."""
+
+# The state: a block for addresses, its words, where those that were found lie; another block, for
+# those that fit, and its words.
+F_BLOCK, F_ROOM, F_AT, F_FITTING, FOUND = 0, 1, 2, 3, 5
+NO_ROOM = -1
+
+
+@inner
+def found_room(i: Ints, state: int, words: int) -> bool:
+    """Whether there is room for so many addresses."""
+    if words <= i[0, state + F_ROOM]:
+        return True
+    wider = max(8, 2 * words)
+    at = allocate(i, wider)
+    if at == 0:
+        return False
+    if i[0, state + F_ROOM]:
+        release(i, i[0, state + F_BLOCK], i[0, state + F_ROOM])
+    i[0, state + F_BLOCK] = at
+    i[0, state + F_ROOM] = wider
+    return True
+
+
+@inner
+def candidates(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -> int:
+    """How many rows there are to look at; their addresses are at `F_AT`. NO_ROOM: call again."""
+    state, by = place + p[search + Q_FOUND], p[search + Q_BY]
+    if p[search + Q_SHAPE] == 0:
+        return held_in_window(i, p, search, place, state)
+    shape = p[search + Q_SHAPE]
+    table = table_at(i, p, shape)
+    if by == BY_NOTHING:
+        if not listed(i, p, shape, table):
+            return NO_ROOM
+        i[0, state + F_AT] = i[0, table + T_LIST]
+        return i[0, table + T_COUNT]
+    keys = p[shape + S_KEYS] if by == BY_KEY else 1
+    for number in range(keys):
+        at = EVALUATION + number
+        evaluate(i, f, p, p[p[search + Q_CODES] + number], row, at)
+        if p[p[search + Q_REALS] + number]:
+            if math.isnan(f[0, at]):
+                return 0
+            i[0, at] = float_bits(f[0, at])
+        elif i[0, at] == NULL:
+            return 0
+    if by == BY_KEY:
+        found = index_find(i, table + T_KEY, EVALUATION, keys, p[shape + S_KEY])
+        if found == 0:
+            return 0
+        if not found_room(i, state, 1):
+            return NO_ROOM
+        i[0, state + F_AT] = i[0, state + F_BLOCK]
+        i[0, i[0, state + F_BLOCK]] = found
+        return 1
+    return of_bucket(i, p, shape, table, state, by - BY_INDEX)
+
+
+@inner
+def of_bucket(i: Ints, p: Ints, shape: int, table: int, state: int, number: int) -> int:
+    """The rows whose value by an index was written to where expressions are evaluated."""
+    bucket = index_find(i, table + T_INDEXES + number * INDEX, EVALUATION, 1, B_VALUE)
+    if bucket == 0:
+        return 0
+    count, row, link = 0, i[0, bucket + B_FIRST], R_LINKS + number * LINKS + 1
+    while row != 0:
+        count += 1
+        row = i[0, row + link]
+    if not found_room(i, state, 2 * count):
+        return NO_ROOM
+    at, row = i[0, state + F_BLOCK], i[0, bucket + B_FIRST]
+    for place in range(count):
+        i[0, at + place] = row
+        row = i[0, row + link]
+    in_order(i, at, at + count, count, R_ORDER, mask_of(i, p, shape, table), R_CAME)
+    i[0, state + F_AT] = at
+    return count
+
+
+@inner
+def held_in_window(i: Ints, p: Ints, search: int, place: int, state: int) -> int:
+    """The rows of a window, in the order in which they came."""
+    ring, width, offset = place + p[search + Q_RING], p[search + Q_WIDTH], p[search + Q_OFFSET]
+    count = ring_length(i, ring)
+    if not found_room(i, state, max(1, 2 * count)):
+        return NO_ROOM
+    at, head = i[0, state + F_BLOCK], i[0, ring + RING_HEAD]
+    for number in range(count):
+        i[0, at + number] = ring_cell(i, ring, head + number, width) + offset
+    if p[search + Q_BY_TURN]:
+        in_order(i, at, at + count, count, -1, -1, -1)
+    i[0, state + F_AT] = at
+    return count
+
+
+@inline
+def candidate(i: Ints, p: Ints, search: int, place: int, number: int) -> int:
+    """The address of one of the rows to look at."""
+    return i[0, i[0, place + p[search + Q_FOUND] + F_AT] + number]
+
+
+@inline
+def looked_at(i: Ints, p: Ints, search: int, held: int, row: int) -> None:
+    """Write a row that is looked at into the one that asks."""
+    at, count = row + p[search + Q_AT], p[search + Q_COUNT]
+    if p[search + Q_SHAPE]:
+        copied(i, held + p[p[search + Q_SHAPE] + S_DATA], at, 1 + count)
+    else:
+        i[0, at] = i[0, held + TIME]
+        copied(i, held + VALUES, at + 1, count)
+
+
+@inline
+def fits(i: Ints, f: Floats, p: Ints, search: int, place: int, number: int, row: int) -> bool:
+    """Whether the condition is true on one of the rows, which is written into the one that asks."""
+    looked_at(i, p, search, candidate(i, p, search, place, number), row)
+    return is_true(i, f, p, p[search + Q_ON], row)
