@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from cep.clocks import Mode
 from cep.engine.machine import library
 from cep.engine.machine.build import build
-from cep.engine.machine.program import Program, Unsupported
+from cep.engine.machine.expressions import Unsupported
+from cep.engine.machine.program import Program
 from cep.engine.stage_run import CompiledStage, compile_stage, stream_ids
 from cep.engine.stages import INTERPRETED, Stages
 from cep.engine.strings import Strings

@@ -127,8 +127,8 @@ def _compile(kernel: Any) -> None:
     """Compile a kernel, or load it: for batches and for single rows."""
     if kernel is run:
         program, memory = np.zeros(SOME, np.int64), np.zeros((1, SOME), np.int64)
-        rows = np.zeros((SOME, SOME), np.int64)
-        run(0, 0, rows, rows.view(np.float64), memory, memory.view(np.float64), program)
+        records = np.zeros((SOME, SOME), np.int64)
+        run(0, 0, records, records.view(np.float64), memory, memory.view(np.float64), program)
         return
     rows, state = nothing()
     kernel(0, 0, rows.ints, rows.floats, state)

@@ -60,7 +60,9 @@ class Run:
         self.clocks = Clocks(mode, streams, others, has_one=bool(rules.plan.compat))
         self.elsewhere = Elsewhere(rules.plan, rules.ids, len(self._cells))
         self.strings = Strings(rules.literals)
-        self.machine = None if rules.program is None else MachineRun(rules.program, self.strings, rules.jit)
+        self.machine = (
+            None if rules.program is None else MachineRun(rules.program, self.strings, rules.jit)
+        )
         self._awaits_library = mode == "sorted" and rules.needs_program and not self.machine
         self.stages: dict[int, StageRun] = {
             stage: StageRun(compiled) for stage, compiled in rules.compiled.items()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cep.engine.kernels.moments import CELLS as MOMENTS
 from cep.engine.machine.dispatch import accumulators, sources
+from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.kernels import collected, groups
 from cep.engine.machine.kernels.collected import (
     CELLS,
@@ -22,7 +23,6 @@ from cep.engine.machine.kernels.collected import (
 )
 from cep.engine.machine.kernels.groups import KEY, TAKES_MAX
 from cep.engine.machine.kernels.steps import GROUP
-from cep.engine.machine.program import Unsupported
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.aggregators.order_statistics import MIDDLE
@@ -56,6 +56,7 @@ class Aggregates:
 
     place: Place
     selecting: Selecting
+    step: GroupBy
     rows_leave: bool
     accumulators: list[Accumulator] = field(default_factory=list)
     values: list[tuple[int, int]] = field(default_factory=list)
@@ -63,10 +64,9 @@ class Aggregates:
     @property
     def _spread(self) -> list[Expression]:
         """The arguments of which there is a deviation."""
-        aggregates = self.selecting.query.aggregates
         return [
             one.arguments[0]
-            for one in aggregates
+            for one in self.step.aggregates
             if isinstance(native := _native(one), Moments) and native.squares
         ]
 
@@ -160,8 +160,7 @@ def _record(sign: int, is_real: bool) -> Cells:
     """The extreme of rows that never leave."""
     from cep.plan.functions.aggregators.extremes import _record as record
 
-    made = record(sign)(Aggregate("max", (), Type.DOUBLE if is_real else Type.LONG))
-    return made
+    return record(sign)(Aggregate("max", (), Type.DOUBLE if is_real else Type.LONG))
 
 
 def _cells(native: Native) -> tuple[int, int]:
@@ -183,7 +182,7 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     if not step.aggregates:
         return following  # a group is nothing then but the values of its columns
     rows_leave = selecting.rows_leave
-    aggregates = Aggregates(place, selecting, rows_leave)
+    aggregates = Aggregates(place, selecting, step, rows_leave)
     for aggregate in step.aggregates:
         aggregates.add(aggregate)
     columns = []

@@ -141,7 +141,7 @@ def _steps() -> Iterator[str]:
 
 @cache
 def accumulators() -> dict[tuple[str, bool], int]:
-    """Numbers of the sources by which aggregators work, each with whether its values are doubles."""
+    """Numbers of the sources by which aggregators work, with whether their values are doubles."""
     found: dict[tuple[str, bool], int] = {}
     for native in _natives():
         for source, as_float in sources(native):
@@ -209,7 +209,7 @@ def _aggregate_steps(takes: Iterable[str]) -> Iterator[str]:
 def _value_steps(values: Iterable[str]) -> Iterator[str]:
     word = "if"
     wanted = set(values)
-    for (source, as_float), number in accumulators().items():
+    for (source, _), number in accumulators().items():
         if source in wanted:
             text = source.format(*[""] * 4, i="i", f="f", row="0", ci="ci", cf="cf", n="i[0, n]")
             yield f"    {word} op == {number}:"

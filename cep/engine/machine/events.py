@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cep.dropped import Reason
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.kernels.found import NEVER, OF_ANY_KEY, OF_ITS_KEY
 from cep.engine.machine.kernels.handed import HAND_OVER_STATE
 from cep.engine.machine.kernels.queues import ALLOW, QUEUE, REFRESH, REJECT
@@ -14,7 +15,7 @@ from cep.engine.machine.kernels.search import NAMED_KEY, NO_KEY, OWN_KEY
 from cep.engine.machine.kernels.slots import SLOTS
 from cep.engine.machine.kernels.steps import BIND, CHAIN, EVENT, HAND_OVER, SIGNAL
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Builder, Unsupported, names_of
+from cep.engine.machine.program import Builder, names_of
 from cep.plan.change import Part, chained_part, operator_part
 from cep.plan.expressions import Constant
 from cep.plan.nodes import (

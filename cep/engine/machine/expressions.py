@@ -31,7 +31,7 @@ class Unsupported(Exception):
 
 
 class Constants:
-    """Cells of the memory for constants of the rules, and for those that functions are written with."""
+    """Cells of the memory for constants of the rules, and for those of functions."""
 
     def __init__(self, first: int, code_of: Callable[[str], int]) -> None:
         self.first = first

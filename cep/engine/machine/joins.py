@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cep.engine.machine.aggregates import _native as native_of
-from cep.engine.machine.expressions import Names
+from cep.engine.machine.dispatch import Word
+from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WAITING
 from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, SEARCH
 from cep.engine.machine.kernels.steps import APART, BOTH, DROP, JOIN
 from cep.engine.machine.kernels.words import TIME, VALUES
-from cep.engine.machine.program import Unsupported, names_of
+from cep.engine.machine.program import names_of
 from cep.engine.machine.queries import Place, Selecting, lower_input, lower_selection
 from cep.engine.machine.tables import (
     Asked,
@@ -157,7 +158,9 @@ class JoinNodes:
             return 0
         words = VALUES + len(input_.schema)
         names = names_of(input_.schema)
-        columns = {(one, at): found for (_, at), found in names.columns.items() for one in (0, 1)}
+        columns: dict[tuple[int, ...], tuple[Word, int]] = {
+            (one, key[1]): found for key, found in names.columns.items() for one in (0, 1)
+        }
         names = Names(columns, {None: TIME, 0: TIME, 1: TIME})
         selecting = Selecting(self.query, names, words, words, words)
         node, window = lower_input(self.place, input_, selecting, following)

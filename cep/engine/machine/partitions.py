@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.kernels.keys import REAL_KEY, TEXT_KEY, TRUTH_KEY, WHOLE_KEY
 from cep.engine.machine.kernels.partitions import PARTITION_STATE
 from cep.engine.machine.kernels.steps import ROUTE, TO_ALL
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Builder, Home, StreamNode, Unsupported, names_of
+from cep.engine.machine.program import Builder, Home, StreamNode, names_of
 from cep.plan.nodes import Partition, RangeKeys, ValueKey
 from cep.plan.query import Query
 from cep.plan.types import Type

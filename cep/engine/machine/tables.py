@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cep.dropped import Reason
-from cep.engine.machine.expressions import Names
+from cep.engine.machine.dispatch import Word
+from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.searches import BY_INDEX, BY_KEY, BY_NOTHING, FOUND
 from cep.engine.machine.kernels.steps import LOOKUP, WRITE
 from cep.engine.machine.kernels.stored import ADD, DELETE, UPDATE, UPDATE_OR_ADD
@@ -24,7 +25,7 @@ from cep.engine.machine.kernels.tables import (
     T_INDEXES,
 )
 from cep.engine.machine.kernels.words import INDEX
-from cep.engine.machine.program import Builder, Unsupported, names_of
+from cep.engine.machine.program import Builder, names_of
 from cep.interpreter.tables.lookup import lookups
 from cep.plan.expressions import TABLE_SLOT, Column, EventTime, Expression, InTable, walk
 from cep.plan.nodes import Table
@@ -140,9 +141,11 @@ def condition_of(
 
 def in_any_slot(names: Names, slot: int) -> Names:
     """Names of the row in a slot, whichever slot an expression names."""
-    own = {place: found for (one, place), found in names.columns.items() if one == slot}
+    own = {key[1]: found for key, found in names.columns.items() if key[0] == slot}
     at = names.times[slot]
-    columns = {(one, place): found for place, found in own.items() for one in (0, 1, TABLE_SLOT)}
+    columns: dict[tuple[int, ...], tuple[Word, int]] = {
+        (one, place): found for place, found in own.items() for one in (0, 1, TABLE_SLOT)
+    }
     return Names(columns, {None: at, 0: at, 1: at, TABLE_SLOT: at})
 
 

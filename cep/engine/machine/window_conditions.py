@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from cep.engine.machine.aggregates import lower_group
+from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported, word_of
 from cep.engine.machine.kernels.conditions import CONDITION_STATE, SENT
 from cep.engine.machine.kernels.steps import EXPRESSION, EXPRESSION_BATCH
@@ -67,7 +68,7 @@ def _condition(make: Making) -> tuple[int, int, int]:
 def _judged(make: Making, schema: Schema, found: WindowCondition) -> Judged:
     """The row that moves is slot 0, the first of the window slot 1, the last slot 2."""
     words, first = make.rows.words, 3 * make.rows.words
-    columns = {
+    columns: dict[tuple[int, ...], tuple[Word, int]] = {
         (slot, position): (word_of(one.type), slot * words + VALUES + position)
         for slot in range(3)
         for position, one in enumerate(schema.attributes)

@@ -32,7 +32,9 @@ def assert_same(
         columns = {name: [value] for name, value in zip(names, values, strict=True)}
         made += run.push(stream, columns, [time_msc]).dicts()
         meant += reference.push(stream, time_msc, values)
-        assert made == meant, next(pair for pair in zip(made, meant) if pair[0] != pair[1])
+        assert made == meant, next(
+            pair for pair in zip(made, meant, strict=False) if pair[0] != pair[1]
+        )
     if until_msc is not None:
         made += run.end(until_msc).dicts()
         meant += reference.end(until_msc)

@@ -200,7 +200,7 @@ def merge(
 
 @inner
 def comes_before(i: Ints, f: Floats, p: Ints, keys: int, first: int, a: int, b: int) -> bool:
-    """Whether a row stands in front of one that came before it; null is last in either direction."""
+    """Whether a row stands in front of one that came before it; null is last either way."""
     if i[0, a + KIND] == RESET:
         return False
     for number in range(keys):

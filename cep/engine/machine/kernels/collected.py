@@ -1,4 +1,4 @@
-"""Aggregators that keep the values which they are about: extremes, deviations, ranks, distinct ones.
+"""Aggregators that keep their values: extremes, deviations, ranks, distinct ones.
 
 Extremes and deviations keep them in a ring, in order of arrival. Mostly the oldest leaves, in O(1);
 another one costs O(values), as does a deviation whose values have moved far from where they were.
@@ -49,7 +49,7 @@ CELLS = {LARGEST: 2 * RING, SMALLEST: 2 * RING, LARGEST_INT: 2 * RING, SMALLEST_
          DEVIATION: 1 + RING, RANKED: 3, DISTINCT: 3, DISTINCT_REAL: 3}  # fmt: skip
 """Words of integers that each kind has; a deviation has those of moments, too."""
 BEST = RING
-"""Behind the ring of the values stands that of the places of those that may still be the extreme."""
+"""Behind the ring of values stands that of the places of those that may still be the extreme."""
 VALUE, TIMES, KNOWN = 0, 1, 2
 """A distinct value, how often it is there; the words of both."""
 RANK_AT, RANK_ROOM, RANK_COUNT = 0, 1, 2
@@ -63,12 +63,12 @@ def is_extreme(kind: int) -> bool:
 
 @inline
 def is_whole(kind: int) -> bool:
-    return kind == LARGEST_INT or kind == SMALLEST_INT
+    return LARGEST_INT <= kind <= SMALLEST_INT
 
 
 @inner
 def is_null(i: Ints, f: Floats, kind: int, v: int) -> bool:
-    """Whether there is no value in the word `v`: it changes nothing. To be null is distinct, too."""
+    """Whether the word `v` has no value, which changes nothing; null is a distinct one, too."""
     if is_whole(kind):
         return i[0, v] == NULL
     return kind < DISTINCT and math.isnan(f[0, v])
@@ -300,8 +300,8 @@ def ranked_value(i: Ints, f: Floats, ci: int, percent: float) -> float:
     if count == 0:
         return math.nan
     place = min(percent, 100.0) / 100.0 * (count - 1)
-    below = int(math.floor(place))
-    low, high = f[0, at + below], f[0, at + int(math.ceil(place))]
+    below = math.floor(place)
+    low, high = f[0, at + below], f[0, at + math.ceil(place)]
     return low if low == high else low + (high - low) * (place - below)
 
 

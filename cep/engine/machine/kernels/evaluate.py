@@ -1,4 +1,4 @@
-"""Expressions and aggregators by number: kernels that are written out from the lists of functions."""
+"""Expressions and aggregators by number: kernels written out from the lists of functions."""
 
 from __future__ import annotations
 

@@ -160,10 +160,10 @@ def hash_of(i: Ints, at: int, words: int) -> int:
 
 @inline
 def is_same(i: Ints, one: int, other: int, words: int) -> bool:
-    for word in range(words):
-        if i[0, one + word] != i[0, other + word]:
-            return False
-    return True
+    word = 0
+    while word < words and i[0, one + word] == i[0, other + word]:
+        word += 1
+    return word == words
 
 
 @inner

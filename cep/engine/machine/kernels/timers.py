@@ -30,7 +30,7 @@ def timer_room(i: Ints, count: int) -> bool:
 
 @inline
 def next_turn(i: Ints) -> int:
-    """The turn of what is set now: of what is due together, that which was set first comes first."""
+    """The turn of what is set now: of what is due together, what was set first comes first."""
     turn = i[0, TURN]
     i[0, TURN] = turn + 1
     return turn

@@ -168,7 +168,7 @@ def await_first(i: Ints, p: Ints, frame: int, ring: int) -> None:
 
 @inline
 def key_of(i: Ints, place: int) -> int:
-    """The number of the key that a home is of, by its first record; 0 of what is in no partition."""
+    """The number of the key that a home is of; 0 of what is in no partition."""
     return i[0, place]
 
 

@@ -33,7 +33,7 @@ from cep.engine.machine.kernels.words import (
 
 @inner
 def moved(i: Ints, header: int, used: int, least: int) -> bool:
-    """Move what a header word and its size describe to a larger block, for at least so many words."""
+    """Move what a header word and its size describe to a larger block of at least so many words."""
     size = max(2 * i[0, header + 1], least)
     at = allocate(i, size)
     if at == 0:
