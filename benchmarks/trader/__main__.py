@@ -17,15 +17,16 @@ from benchmarks.trader.market import DEALS_ALONE, Market, real
 from benchmarks.trader.running import (
     NAMES,
     compiled,
-    interpreted_queries,
+    how_it_runs,
     native_rows,
     native_seconds,
     wrong,
 )
+from cep.engine.machine import library
 from tests.data.real_ticks import FOLDER as TICKS
 
 ROWS, WARM_UP_ROWS = 200_000, 5_000
-HEAD = ["rules", "rows out", "ticks/s", "pandas ticks/s", "to pandas", "interpreted"]
+HEAD = ["rules", "rows out", "ticks/s", "pandas ticks/s", "to pandas", "runs as"]
 
 
 def check(names: Sequence[str], market: Market) -> bool:
@@ -41,6 +42,7 @@ def check(names: Sequence[str], market: Market) -> bool:
 
 def measured(names: Sequence[str], rows: int) -> Iterator[list[str]]:
     """A row of the table for each rule file; AssertionError where an output is not the same."""
+    library.CODE.make()
     usual, of_deals = real(rows), real(rows, DEALS_ALONE)
     for name in names:
         rules = compiled(name)
@@ -55,18 +57,9 @@ def measured(names: Sequence[str], rows: int) -> Iterator[list[str]]:
         assert not problem, f"{name}: {problem}"
         count = sum(len(source.order) for source in market.sources(rules.plan))
         line = [name, f"{found:,}", f"{count / taken_s:,.0f}", f"{count / pandas_s:,.0f}",
-                f"{pandas_s / taken_s:.2f}", interpreted(name)]  # fmt: skip
+                f"{pandas_s / taken_s:.2f}", how_it_runs(rules)]  # fmt: skip
         print(*line, flush=True)
         yield line
-
-
-def interpreted(name: str) -> str:
-    """How many queries are interpreted, and why."""
-    plan, reasons = compiled(name, jit=False).plan, interpreted_queries(name)
-    if not reasons:
-        return "none"
-    why = "; ".join(f"{query}: {reason}" for query, reason in reasons.items())
-    return f"{len(reasons)} of {len(plan.queries)}: {why}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -11,7 +11,6 @@ from benchmarks.trader import references  # noqa: F401
 from benchmarks.trader.answers import REFERENCES, difference
 from benchmarks.trader.market import Market
 from cep.engine.native import Compiled
-from cep.engine.stages import Stages
 from cep.interpreter.run import InterpretedRun
 from cep.plan import Plan, compile_rules
 from cep.replay import replay, replay_interpreted
@@ -58,7 +57,8 @@ def native_seconds(rules: Compiled, market: Market) -> tuple[float, int]:
     return taken_s, sum(found)
 
 
-def interpreted_queries(name: str) -> dict[str, str]:
-    """By name of a rule file's queries that are interpreted, why."""
-    reasons = Stages.of(plan_of(name)).placement.reasons
-    return {name: str(reason) for name, reason in reasons.items()}
+def how_it_runs(rules: Compiled) -> str:
+    """Whether all of a rule file is compiled by itself, or is one program, or why it is neither."""
+    if not rules.stages.has_interpreter:
+        return "compiled"
+    return "one program" if rules.whole is not None else f"interpreted: {rules.why_not_whole}"

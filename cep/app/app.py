@@ -153,7 +153,12 @@ class App:
     def _load(self, seed: Seed) -> Compiled:
         interpreted = self._on_query.keys()
         return Compiled(
-            self.plan, outputs=self._returned(), jit=self._jit, interpreted=interpreted, seed=seed
+            self.plan,
+            outputs=self._returned(),
+            jit=self._jit,
+            interpreted=interpreted,
+            seed=seed,
+            machine="never",  # whose state cannot be asked, nor go on under other rules
         )
 
     def _returned(self) -> set[str] | None:

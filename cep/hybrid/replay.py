@@ -45,7 +45,8 @@ class Hybrid:
 
     def _made(self, plan: Plan, found: Parts, wanted: frozenset[str], *, jit: bool) -> Halves:
         self._runner.change(found.database, found.passed | (wanted & found.database.made))
-        run = Compiled(found.native, outputs=wanted & found.native.made, jit=jit)
+        native = found.native
+        run = Compiled(native, outputs=wanted & native.made, jit=jit, machine="never")
         return Halves(plan, found, self._runner, run.start(mode="sorted"), wanted)
 
     @property

@@ -398,7 +398,6 @@ COMPILED: dict[str, Way] = {
     "native": native,
     "native told of time": native_told_of_time,
     "batched": batched,
-    "one program": one_program,
     "partly interpreted": partly,
     "native restored": native_restored,
     "by key": by_key,
@@ -409,6 +408,7 @@ SLOW: dict[str, Way] = {"machine code": machine, "taken over": taken_over}
 RELOADED: dict[str, tuple[str, Way]] = {
     "interpreter restored": ("interpreter reloaded", interpreter_reloaded),
     "native restored": ("reloaded", reloaded),
+    "native": ("one program", one_program),
 }
 """What is drawn in place of half of these."""
 REAL: dict[str, Way] = {"duckdb": duckdb, "postgresql": postgresql, "spark": spark}

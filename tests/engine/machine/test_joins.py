@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.engine.machine.compared import assert_same
 from tests.engine.machine.records import START, STREAMS, records
 
@@ -70,7 +71,7 @@ drawn = {
     [("A", "T"), ("A[n > 0]", "T[price > 1.0]"), ("A#window.length(2)", "T"), ("T", "A"),
      ("T", "A[flag][n < 4]#window.time(2 sec)")],
 )  # fmt: skip
-@settings(max_examples=25)
+@settings(max_examples=examples(125))
 @given(key=st.sampled_from(KEYS), **drawn)
 def test_with_a_table(
     left: str, right: str, key: str, kind: str, on: str, select: str, events: str, rows: list[Any]
@@ -79,7 +80,7 @@ def test_with_a_table(
     same(TABLE.format(key=key) + text, rows)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(300))
 @given(
     one=st.sampled_from(WINDOWS), other=st.sampled_from(WINDOWS),
     ways=st.sampled_from([("", ""), (" unidirectional", ""), ("", " unidirectional")]),
@@ -95,7 +96,7 @@ def test_of_windows(
     same(written(left, kind, right, on, select, events), rows)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(200))
 @given(one=st.sampled_from(WINDOWS), other=st.sampled_from(WINDOWS), **drawn)
 def test_of_a_stream_with_itself(
     one: str, other: str, kind: str, on: str, select: str, events: str, rows: list[Any]
@@ -104,7 +105,7 @@ def test_of_a_stream_with_itself(
     same(text + "from Out select * insert into Again;\nfrom A select n insert into Last;\n", rows)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(100))
 @given(window=st.sampled_from(WINDOWS), **drawn)
 def test_of_a_stream_without_a_window(
     window: str, kind: str, on: str, select: str, events: str, rows: list[Any]
@@ -112,7 +113,7 @@ def test_of_a_stream_without_a_window(
     same(written("A as a", kind, f"B#window.{window} as b", on, select, events), rows)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(75))
 @given(rows=records())
 def test_chunks(rows: list[Any]) -> None:
     """What one row brings about goes on together, and is selected row by row behind it."""
@@ -128,7 +129,7 @@ def test_chunks(rows: list[Any]) -> None:
     same(text, rows)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(75))
 @given(rows=records())
 def test_in_partitions(rows: list[Any]) -> None:
     text = (

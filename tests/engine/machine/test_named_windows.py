@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.campaign import examples
 from tests.engine.machine.compared import Record, assert_same
 from tests.engine.machine.generated import TICKS, end_of, ticks
 from tests.engine.machine.test_windows import WINDOWS
@@ -23,7 +24,9 @@ TIMES = [
     "at '*/2 * * * * ?'",
     "at '0 30 9 ? * MON-FRI'",
 ]
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(
+    max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @given(data=st.data())

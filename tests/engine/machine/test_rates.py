@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.campaign import examples
 from tests.engine.machine.compared import Record, assert_same
 from tests.engine.machine.generated import TICKS, end_of, ticks
 
@@ -24,7 +25,9 @@ SELECTIONS = [
     "select count() as rows",
     "select symbol, price group by price order by symbol limit 2",
 ]
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(
+    max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @pytest.mark.parametrize("rate", RATES)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cep.engine.machine.memory import hash_of_text
 from cep.interpreter.tables.hash_order import text_hash
+from tests.campaign import examples
 from tests.engine.machine.compared import assert_same
 from tests.engine.machine.records import START, STREAMS, records
 
@@ -77,19 +78,19 @@ LOOKS = {
 }
 
 
-def same(text: str, rows: list[Any]) -> None:
-    assert_same(STREAMS + text, rows, START + 10_000_000)
+def same(text: str, rows: list[Any]) -> int:
+    return assert_same(STREAMS + text, rows, START + 10_000_000)
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-@settings(max_examples=20)
+@settings(max_examples=examples(100))
 @given(key=st.sampled_from(list(KEYS.values())), rows=records())
 def test_written(key: str, write: str, rows: list[Any]) -> None:
     same(f"{key}\n{PLAIN}{write}{ALL}", rows)
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-@settings(max_examples=20)
+@settings(max_examples=examples(100))
 @given(key=st.sampled_from([KEYS["none"], KEYS["whole"], KEYS["text and index"]]), rows=records())
 def test_looked_up(key: str, look: str, rows: list[Any]) -> None:
     write = "from B select symbol, price, n update or insert into T on T.n == n;\n"
@@ -108,7 +109,7 @@ def test_many_rows_in_the_order_of_a_hash_table() -> None:
             rows.append(("A", START + place, [f"s{n}é", 1.0, n, flag, 0]))
             if place % 50 == 49:
                 rows.append(("B", START + place, ["x", 1.0, 1, True, 0]))
-        same(f"{key}\n{PLAIN}{write}{ALL}", rows)
+        assert same(f"{key}\n{PLAIN}{write}{ALL}", rows) > 0
 
 
 def test_hash_of_texts() -> None:

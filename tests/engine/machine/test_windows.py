@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.engine.machine.compared import Record, assert_same
 from tests.engine.machine.generated import START_MS, TICKS, end_of, ticks
 
@@ -65,7 +66,9 @@ from Out select * insert into Mid;
 from Out#window.lengthBatch(2) select * insert all events into Late;
 from Mid#window.batch() select * insert all events into Last;
 """
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(
+    max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @pytest.mark.parametrize("window", WINDOWS)
