@@ -10,6 +10,7 @@ from benchmarks.measure import seconds
 from benchmarks.trader import references  # noqa: F401
 from benchmarks.trader.answers import REFERENCES, difference
 from benchmarks.trader.market import Market
+from cep.engine.compiled import Machine
 from cep.engine.native import Compiled
 from cep.interpreter.run import InterpretedRun
 from cep.plan import Plan, compile_rules
@@ -24,9 +25,9 @@ def plan_of(name: str) -> Plan:
     return compile_rules((FOLDER / f"{name}.cep").read_text(encoding="utf-8"), f"{name}.cep")
 
 
-def compiled(name: str, *, jit: bool = True) -> Compiled:
+def compiled(name: str, *, jit: bool = True, machine: Machine = "needed") -> Compiled:
     """A rule file, to put out the stream of its reference."""
-    return Compiled(plan_of(name), outputs=[REFERENCES[name].stream], jit=jit)
+    return Compiled(plan_of(name), outputs=[REFERENCES[name].stream], jit=jit, machine=machine)
 
 
 def native_rows(rules: Compiled, market: Market) -> pd.DataFrame:

@@ -36,6 +36,22 @@ def test_native_rows_are_those_of_the_reference(name: str, seed: int) -> None:
     assert not wrong(name, market(seed), found)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_one_program_with_these_rows(name: str) -> None:
+    rules = compiled(name, jit=False, machine="always")
+    assert rules.whole is not None, rules.why_not_whole
+    assert not wrong(name, market(1), native_rows(rules, market(1)))
+
+
+def test_programs_have_these_rows_as_machine_code() -> None:
+    """All in one test: the library is compiled once, which takes a minute."""
+    found = {
+        name: wrong(name, market(2), native_rows(compiled(name, machine="always"), market(2)))
+        for name in NAMES
+    }
+    assert not any(found.values()), found
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_interpreted_rows_are_those_of_the_reference(name: str, seed: int) -> None:
