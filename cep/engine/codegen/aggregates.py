@@ -12,11 +12,16 @@ from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_TAIL
 from cep.engine.layout import Home, Layout, is_float
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
-from cep.plan.functions.native import Cells, Extreme, Moments, Native, WholeTotal
+from cep.plan.functions.native import (
+    CLEARED,
+    Cells,
+    Extreme,
+    Kept,
+    Moments,
+    Native,
+    WholeTotal,
+)
 from cep.plan.query import Query
-
-RESET = 4
-"""So many cells of an aggregate's own are set to 0 when it starts again."""
 
 
 @dataclass(slots=True)
@@ -199,7 +204,7 @@ class Aggregates:
             if own.lasts:
                 continue
             # what counts comes first; cells behind are written before they are read again
-            ints, floats = min(own.cells.ints, RESET), min(own.cells.floats, RESET)
+            ints, floats = min(own.cells.ints, CLEARED), min(own.cells.floats, CLEARED)
             lines += [f"{i}[{row}, {self._int(own.ints + at)}] = 0" for at in range(ints)]
             lines += [f"{f}[{row}, {self._float(own.floats + at)}] = 0.0" for at in range(floats)]
         return lines
@@ -254,7 +259,9 @@ def native_of(aggregate: Aggregate) -> Native | str | None:
     if definition.of_rows:
         return None
     native = definition.native(aggregate) if callable(definition.native) else definition.native
-    return f"aggregator `{aggregate.function}` is not compiled" if native is None else native
+    if native is None or isinstance(native, Kept):
+        return f"aggregator `{aggregate.function}` is not compiled"
+    return native
 
 
 def _is_of_rows(aggregate: Aggregate) -> bool:

@@ -25,8 +25,7 @@ from cep.engine.machine.kernels.groups import KEY, TAKES_MAX
 from cep.engine.machine.kernels.steps import GROUP
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
-from cep.plan.functions.aggregators.order_statistics import MIDDLE
-from cep.plan.functions.native import Cells, Extreme, Moments, Native, WholeTotal
+from cep.plan.functions.native import Cells, Extreme, Kept, Moments, Native, WholeTotal
 from cep.plan.steps import GroupBy
 from cep.plan.types import Type
 
@@ -89,9 +88,12 @@ class Aggregates:
         kind, constant = self._kind(aggregate), 0
         if kind == PLAIN:
             return None
-        if kind == RANKED:
-            percent = aggregator_of(aggregate.function).constant(aggregate) or MIDDLE
-            constant = self.place.builder.cell(float(percent))
+        native, by = _native(aggregate), 0
+        if isinstance(native, Kept):
+            constant = self.place.builder.cell(native.percent)
+        if kind == DEVIATION:
+            assert isinstance(native, Moments)
+            by = accumulators()[sources(native)[2]]
         writer = self.place.builder.writer(self.selecting.names)
         argument = aggregate.arguments[0]
         is_whole = kind in (LARGEST_INT, SMALLEST_INT, DISTINCT)
@@ -99,11 +101,6 @@ class Aggregates:
             writer.value(argument) if is_whole or kind == DISTINCT_REAL else writer.double(argument)
         )
         reals = MOMENTS if kind == DEVIATION else 0
-        by = 0
-        if kind == DEVIATION:
-            native = _native(aggregate)
-            assert isinstance(native, Moments)
-            by = accumulators()[sources(native)[2]]
         return Accumulator(kind, 1, 1, CELLS[kind], reals, constant, False, (tuple(code),)), by
 
     def _kind(self, aggregate: Aggregate) -> int:
@@ -116,10 +113,9 @@ class Aggregates:
                 return pairs[sign, is_real]
             case Moments() if self.rows_leave and argument in self._spread:
                 return DEVIATION  # all sums of one argument are as exact as its deviation
-        match aggregate.function:
-            case "median" | "percentile":
+            case Kept(is_ranked=True):
                 return RANKED
-            case "distinctCount":
+            case Kept():
                 if argument is not None and argument.type in (Type.OBJECT, Type.LIST):
                     raise Unsupported("values that are objects")
                 return DISTINCT_REAL if is_real else DISTINCT
@@ -194,7 +190,7 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     words = KEY + len(columns)
     described: list[int] = []
     for one in aggregates.accumulators:
-        codes = [builder.code(steps) for steps in one.takes]
+        codes = [builder.value(steps) for steps in one.takes]
         described += (
             one.kind, one.enters, one.leaves, words, one.wholes, words + one.wholes, one.reals,
             one.constant, int(one.lasts), len(codes), *codes, *[0] * (TAKES_MAX - len(codes)),

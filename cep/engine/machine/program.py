@@ -11,7 +11,7 @@ from cep.clocks import NEVER_LATE
 from cep.dropped import Reason
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
-from cep.engine.machine.dispatch import Word
+from cep.engine.machine.dispatch import ROW, Word
 from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer, word_of
 from cep.engine.machine.kernels.run import (
     PROGRAM_FIRST_START,
@@ -27,6 +27,8 @@ from cep.plan.clocks import clocks
 from cep.plan.nodes import Origin, Plan
 from cep.plan.types import Schema
 
+WORD_STEPS = 3
+"""An expression that is a word of the row: `ROW`, the word, `END`."""
 STARTS_MAX = 512
 """So many parts may want to be told that the run begins."""
 
@@ -132,6 +134,11 @@ class Builder:
     def code(self, steps: Sequence[int] | None) -> int:
         """The place of the steps of an expression; 0 for none."""
         return 0 if steps is None else self.block(steps)
+
+    def value(self, steps: Sequence[int]) -> int:
+        """The same of a value; of one that is a word of the row that word, negated."""
+        is_word = len(steps) == WORD_STEPS and steps[0] == ROW and steps[1] > 0
+        return -steps[1] if is_word else self.code(steps)
 
     def node(
         self, op: int, following: int, width: int, wider: int, state: int, rank: int, *more: int

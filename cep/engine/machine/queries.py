@@ -315,7 +315,7 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     selected = [*(value for _, value in query.projection), *sorted_by(query)]
     if any(value.type in (Type.OBJECT, Type.LIST) for value in selected):
         raise Unsupported("values that are objects")
-    codes = [builder.code(writer.value(value)) for value in selected]
+    codes = [builder.value(writer.value(value)) for value in selected]
     having = 0 if query.having is None else builder.code(writer.condition(query.having))
 
     def project(following: int, having: int, codes: Sequence[int]) -> int:

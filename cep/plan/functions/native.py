@@ -28,6 +28,9 @@ NULL = -(2**63)
 CELLS = "{i}, {f}, {row}, {ci}, {cf}"
 """What kernels of an aggregator are told of their cells, as source."""
 
+CLEARED = 4
+"""So many cells of an aggregator's own are set to 0, of both kinds, when it starts again."""
+
 Kernel = Callable[..., Any]
 
 
@@ -37,8 +40,8 @@ class Cells:
 
     `enter`, `leave` and `value` are source with {i}, {f}, {row}, {ci}, {cf}, the constant {n} and
     the arguments {0}, {1}, .. Arguments are kept in the window where `leave` is not empty.
-    `as_float`: they count as floats. When an aggregator starts again its first cells are set to 0:
-    by them `enter` must know that nothing has come.
+    `as_float`: they count as floats. When an aggregator starts again its first `CLEARED` cells are
+    set to 0: by them `enter` must know that nothing has come.
     """
 
     ints: int
@@ -72,7 +75,18 @@ class Extreme:
     sign: int
 
 
-Native: TypeAlias = "Cells | Moments | WholeTotal | Extreme"
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """It keeps all values: `ranked`, below which a share of `percent` lies; else different ones.
+
+    Only rules that run as one program have it so (`cep.engine.machine`).
+    """
+
+    is_ranked: bool
+    percent: float = 0.0
+
+
+Native: TypeAlias = "Cells | Moments | WholeTotal | Extreme | Kept"
 Compile: TypeAlias = "Native | Callable[[Aggregate], Native | str]"
 """How it is compiled, or what tells this from the aggregate; a text is the reason why it is not."""
 

@@ -23,6 +23,18 @@ def is_true(i: Ints, f: Floats, p: Ints, code: int, row: int) -> bool:
 
 
 @inline
+def leave_value(i: Ints, f: Floats, p: Ints, code: int, row: int, target: int) -> None:
+    """Leave the value of an expression on a row in a word of the stack of values.
+
+    Most are words of the row: `Builder.value` has them as negative codes, which need no step.
+    """
+    if code < 0:
+        i[0, target] = i[0, row - code]
+    else:
+        evaluate(i, f, p, code, row, target)
+
+
+@inline
 def store(i: Ints, f: Floats, p: Ints, code: int, row: int, target: int) -> None:
     """Write the value of an expression on a row to a word."""
     evaluate(i, f, p, code, row, EVALUATION)

@@ -13,7 +13,7 @@ from cep.engine.machine.kernels.collected import (
     collected_value,
     is_collected_empty,
 )
-from cep.engine.machine.kernels.evaluate import accumulate, accumulated, evaluate
+from cep.engine.machine.kernels.evaluate import accumulate, accumulated, leave_value
 from cep.engine.machine.kernels.memory import (
     cleared,
     index_add,
@@ -105,7 +105,7 @@ def group_at(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) -> in
 def arguments_written(i: Ints, f: Floats, p: Ints, one: int, row: int) -> None:
     """Write the values that an accumulator takes to where expressions are evaluated."""
     for place in range(p[one + TAKES]):
-        evaluate(i, f, p, p[one + CODES + place], row, EVALUATION + place)
+        leave_value(i, f, p, p[one + CODES + place], row, EVALUATION + place)
 
 
 @inner

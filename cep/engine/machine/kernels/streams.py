@@ -5,7 +5,7 @@ from __future__ import annotations
 from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inline, inner
-from cep.engine.machine.kernels.evaluate import evaluate, is_true
+from cep.engine.machine.kernels.evaluate import is_true, leave_value
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -190,7 +190,7 @@ def step_project(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             continue
         else:
             for value in range(count):
-                evaluate(i, f, p, p[node + PROJECT_CODES + value], row, EVALUATION)
+                leave_value(i, f, p, p[node + PROJECT_CODES + value], row, EVALUATION)
                 i[0, row + p[node + PROJECT_FIRST] + value] = i[0, EVALUATION]
             if not is_true(i, f, p, p[node + PROJECT_HAVING], row):
                 continue

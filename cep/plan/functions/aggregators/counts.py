@@ -7,6 +7,7 @@ from typing import Any
 
 from cep.plan.expressions import Constant
 from cep.plan.functions.base import Aggregator
+from cep.plan.functions.native import Kept
 from cep.plan.functions.running import Running
 from cep.plan.functions.sql import Element, Looked, Sql
 from cep.plan.groups import group_of
@@ -129,6 +130,7 @@ DISTINCT_COUNT = Aggregator(
     Signature("distinctCount", (Parameter("x", ANY),), "the number of different values", Type.LONG),
     lambda aggregate: Distinct(),
     "distinctCount(k)",
+    Kept(is_ranked=False),
     sql=Looked(_distinct),
     nulls="values",
     is_calendar=True,

@@ -11,7 +11,7 @@ from cep.plan.functions.aggregators.lag import COMPILED_MAX
 from cep.plan.functions.base import Aggregator, constant
 from cep.plan.functions.exact_sums import ExactSum
 from cep.plan.functions.limbs import SUM, limbs_add, limbs_add_sum, limbs_clear, limbs_over
-from cep.plan.functions.native import CELLS, Cells, Floats, Ints
+from cep.plan.functions.native import CELLS, CLEARED, Cells, Floats, Ints
 from cep.plan.functions.parameters import PERIOD, X
 from cep.plan.functions.running import Following
 from cep.plan.functions.smoothing import ExponentialMean, smoothed, span
@@ -93,7 +93,7 @@ def wma_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, n: i
     """Cells: how many have come, the sums of the last n and of them weighted; the last n."""
     if math.isnan(value):
         return
-    count, total, weighted = i[row, ci], ci + 1, ci + 1 + SUM
+    count, total, weighted = i[row, ci], ci + CLEARED, ci + CLEARED + SUM
     if count == 0:
         limbs_clear(i, row, total)
         limbs_clear(i, row, weighted)
@@ -110,7 +110,7 @@ def wma_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, n: i
 def wma_value(i: Ints, f: Floats, row: int, ci: int, cf: int, n: int) -> float:
     if i[row, ci] < n:
         return math.nan
-    return limbs_over(i, row, ci + 1 + SUM, n * (n + 1) // 2)
+    return limbs_over(i, row, ci + CLEARED + SUM, n * (n + 1) // 2)
 
 
 def _wma_cells(aggregate: Aggregate) -> Cells | str:
@@ -118,7 +118,7 @@ def _wma_cells(aggregate: Aggregate) -> Cells | str:
     if n > COMPILED_MAX:
         return f"`wma` of more than {COMPILED_MAX} rows is not compiled"
     enter, value = f"wma_enter({CELLS}, {{0}}, {{n}})", f"wma_value({CELLS}, {{n}})"
-    return Cells(1 + 2 * SUM, n, enter, value)
+    return Cells(CLEARED + 2 * SUM, n, enter, value)
 
 
 EMA = Aggregator(

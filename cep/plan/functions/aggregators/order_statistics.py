@@ -7,6 +7,7 @@ from bisect import bisect_left, insort
 from typing import Any
 
 from cep.plan.functions.base import Aggregator, constant
+from cep.plan.functions.native import Kept
 from cep.plan.functions.parameters import X
 from cep.plan.functions.running import Running
 from cep.plan.signatures import NUMBER, Parameter, Signature
@@ -58,6 +59,7 @@ MEDIAN = Aggregator(
     Signature("median", (X,), "the middle value; the mean of the middle two", Type.DOUBLE),
     lambda aggregate: Percentile(MIDDLE),
     "median(x)",
+    Kept(is_ranked=True, percent=MIDDLE),
 )
 PERCENTILE = Aggregator(
     Signature(
@@ -68,4 +70,5 @@ PERCENTILE = Aggregator(
     ),
     lambda aggregate: Percentile(constant(aggregate)),
     "percentile(x, 90)",
+    lambda aggregate: Kept(is_ranked=True, percent=float(constant(aggregate))),
 )
