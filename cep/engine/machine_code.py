@@ -31,6 +31,7 @@ from mt5bridge.file_lock import lock
 
 PATIENCE_ROWS = 5_000
 """So many rows are run uncompiled before a child is started: far fewer are done by then."""
+LOW_PRIORITY = 10
 FLAT = frozenset({"wi", "wf", "bt", "slot", "ol"})
 DEEP = frozenset({"me"})
 FLOATS = frozenset({"kf", "af", "gf", "wf", "of"})
@@ -138,7 +139,10 @@ def _compile(kernel: Any) -> None:
 def main(module: str, name: str) -> None:
     """Make the code of a kernel."""
     own = imported(module) if module.startswith(PREFIX) else import_module(module)
-    MachineCode(getattr(own, name)).make()
+    kernel = getattr(own, name)
+    if kernel is run and hasattr(os, "nice"):
+        os.nice(LOW_PRIORITY)  # nobody waits for the library: what runs meanwhile comes first
+    MachineCode(kernel).make()
 
 
 if __name__ == "__main__":
