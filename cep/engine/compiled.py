@@ -111,8 +111,10 @@ class Compiled:
         """
         if self.program is not None:
             return self
-        if mode == "sorted" and self._wants_program and self.whole is not None:
-            return self.whole
+        if self._wants_program:
+            whole = self.as_program(mode)
+            if whole is not None:
+                return whole
         return self.in_stages(mode)
 
     def in_stages(self, mode: Mode) -> Compiled:
@@ -130,11 +132,24 @@ class Compiled:
         """Whether sorted records run as one program once its library is compiled."""
         if self._interpreted or self._is_apart or self._is_lived or self.wide:
             return False
-        return self._machine == "needed" and self.jit and self.stages.has_interpreter
+        is_mixed = self.stages.has_interpreter or bool(self.stages.mixed)
+        return self._machine == "needed" and self.jit and is_mixed
+
+    def as_program(self, mode: Mode) -> Compiled | None:
+        """The rules as one program for records of a mode; None: see `why_not_whole`."""
+        return self.whole if mode == "sorted" else self.whole_lived
 
     @cached_property
     def whole(self) -> Compiled | None:
-        """The rules as one program; None where `why_not_whole` says why there is none."""
+        """The rules as one program for sorted records; None where `why_not_whole` says why not."""
+        return self._whole(lived=False)
+
+    @cached_property
+    def whole_lived(self) -> Compiled | None:
+        """The same for lived records."""
+        return self._whole(lived=True)
+
+    def _whole(self, *, lived: bool) -> Compiled | None:
         if self.program is not None:
             return self
         found = copy(self)
@@ -144,8 +159,9 @@ class Compiled:
         literals = Strings(self.literals)
         try:
             found.program = build(
-                self.plan, found.ids, found.stages.row_widths, self.outputs, literals.code
-            )
+                self.plan, found.ids, found.stages.row_widths, self.outputs, literals.code,
+                lived=lived,
+            )  # fmt: skip
         except Unsupported as why:
             self.why_not_whole = str(why)
             return None

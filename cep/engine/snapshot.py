@@ -129,7 +129,9 @@ def restore(rules: Compiled, data: bytes) -> Run:
 
 def _fitting(rules: Compiled, snapshot: Snapshot) -> Compiled:
     """The rules as they ran: as one program or not. SnapshotError when it was other rules."""
-    whole = rules.whole if MEMORY in snapshot.arrays else rules.in_stages(snapshot.mode)
+    is_program = MEMORY in snapshot.arrays
+    mode = snapshot.mode
+    whole = rules.as_program(mode) if is_program else rules.in_stages(mode)
     if whole is None or snapshot.fingerprint != whole.fingerprint + kernels_digest():
         raise SnapshotError("the snapshot was taken with other rules or another version")
     return whole

@@ -13,6 +13,7 @@ from cep.engine.machine.program import Builder, Program
 from cep.engine.machine.queries import Place, lower_query
 from cep.engine.machine.tables import lower_table
 from cep.engine.machine.triggers import lower_trigger
+from cep.plan.change import operator_part
 from cep.plan.keys import key_position
 from cep.plan.nodes import Event, Origin, Plan
 from cep.plan.query import Query
@@ -24,10 +25,14 @@ def build(
     widths: tuple[int, int],
     outputs: Collection[str],
     code_of: Callable[[str], int],
+    *,
+    lived: bool = False,
 ) -> Program:
-    """The program of a plan. Unsupported when there is something that it cannot do yet."""
+    """The program of a plan, whose records are `lived` ones or stand in order of time. Unsupported
+    when there is something that it cannot do yet.
+    """
     _need_support(plan)
-    builder = Builder(plan, widths, code_of)
+    builder = Builder(plan, widths, code_of, lived=lived)
     for stream in plan.streams:
         is_out = stream.name in outputs
         key = key_position(stream) if stream.origin is Origin.SOURCE else None
@@ -35,27 +40,29 @@ def build(
     for table in plan.tables:
         lower_table(builder, table)
     for window in plan.windows:
-        lower_named_window(builder, window)
+        with builder.writing(("window", window.name)):
+            lower_named_window(builder, window)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
     events = EventNodes(builder)
     for operator in plan.operators:
         if not isinstance(operator, Event | Query):
             continue  # of complex events engines know, signals stand behind all other readers
         try:
-            if isinstance(operator, Event):
-                events.watch(operator)
-                continue
-            partition = None if operator.partition is None else partitions[operator.partition]
-            part = ("query", operator.name)
-            place = Place(builder, builder.ranks[part], partition, part)
-            lower_query(place, operator)
+            part = operator_part(operator)
+            with builder.writing(part):
+                if isinstance(operator, Event):
+                    events.watch(operator)
+                    continue
+                partition = None if operator.partition is None else partitions[operator.partition]
+                lower_query(Place(builder, builder.ranks[part], partition, part), operator)
         except Unsupported as why:
             raise Unsupported(f"{operator.name}: {why}") from None
     events.connect()
     for partition in partitions.values():
         partition.finish()
     for trigger in plan.triggers:
-        lower_trigger(builder, trigger)
+        with builder.writing(("trigger", trigger.name)):
+            lower_trigger(builder, trigger)
     return builder.finish({ids.of(source.name): source.name for source in plan.sources})
 
 

@@ -198,13 +198,18 @@ class EventNodes:
         for engine in self._engines.values():
             for one in self.plan.chained:
                 if one.engine == engine.plan.name:
-                    source = self.builder.streams[one.complex]
-                    chain = self.builder.node(
-                        CHAIN, 0, source.width, 0, 0, 0,
-                        engine.block, engine.numbers[one.complex], 0,
-                        self._hands_over, engine.matches,
-                    )  # fmt: skip
-                    source.readers.append(chain)
+                    self._chain(one, engine)
+
+    def _chain(self, chained: Chained, engine: EngineNode) -> None:
+        builder = self.builder
+        source = builder.streams[chained.complex]
+        found = next(one for one in self.plan.complexes if one.name == chained.complex)
+        with builder.writing(("engine", found.engine)):
+            chain = builder.node(
+                CHAIN, 0, source.width, 0, 0, 0,
+                engine.block, engine.numbers[chained.complex], 0, self._hands_over, engine.matches,
+            )  # fmt: skip
+        source.readers.append(chain)
 
     def _signal(self, signal: Signal) -> None:
         builder = self.builder

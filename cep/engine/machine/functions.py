@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cep.dropped import Reason
+from cep.engine.machine.by_key import key_word
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.kernels.bars import BY_TICKS, BY_TIME, BY_VOLUME, LAST_ROW
 from cep.engine.machine.kernels.keyed import KEYED_STATE, OF_KEY
 from cep.engine.machine.kernels.lines import BOLLINGER_STATE, MACD_STATE
 from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT
-from cep.engine.machine.kernels.words import VALUES
 from cep.plan.expressions import Constant, Expression
 from cep.plan.steps import StreamFunction
 from cep.plan.types import Type
@@ -68,13 +68,8 @@ def _keyed(
 
 def _clock(place: Place, selecting: Selecting) -> int:
     """The word of the key by which a group has a clock; see `Context.key_of`."""
-    query = selecting.query
-    positions = place.builder.clocks["query", query.name].key_positions
-    if not positions:
-        return -1
-    position = next(iter(positions))  # as the interpreter has it: they hold the same
-    is_text = query.input.schema.attributes[position].type is Type.STRING  # type: ignore[union-attr]
-    return VALUES + position if is_text else 0
+    has_key = place.builder.clocks["query", selecting.query.name].key_positions
+    return key_word(place, selecting.query) if has_key else -1
 
 
 def _bars(

@@ -8,24 +8,34 @@ import numpy as np
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.words import (
+    CLOCK,
+    CLOCK_NOW,
+    CLOCK_WORDS,
+    COMMON_CLOCKS,
     HASHES,
     HEADER,
     HOME,
+    KEY_ROOM,
     LISTS,
     LISTS_SIZE,
     LISTS_USED,
     NEED,
     NEWEST,
     NOW,
+    OTHERS_TO,
     OUT,
     OUT_ROWS,
     OUT_SIZE,
+    PASSED,
     RANKS,
+    REACHED,
+    SHOWN,
     STACK,
     STACK_SIZE,
     TIMERS,
     TIMERS_ROOM,
     TOP,
+    UNTIL_IS_COMPLETE,
     WORK,
     WORK_SIZE,
     Floats,
@@ -46,14 +56,20 @@ class Memory:
         self._program = program
         self._ordered = self._hashed = self._hashes_room = 0
         first = HEADER + len(program.constants)
-        top = first + program.home_words
-        words = max(FIRST_WORDS, 2 * (top + sum(FIRST_BLOCKS.values())))
+        top, clocks = first + program.home_words, program.common_clocks * CLOCK_WORDS
+        words = max(FIRST_WORDS, 2 * (top + clocks + sum(FIRST_BLOCKS.values())))
         self._take(np.zeros(words, np.int64))
         for place, value in enumerate(program.constants):
             (self.f if isinstance(value, float) else self.i)[0, HEADER + place] = value
         header = self.i[0]
         header[HOME] = first
-        header[NOW] = header[NEWEST] = NULL
+        header[NOW] = header[NEWEST] = header[OTHERS_TO] = header[REACHED] = header[PASSED] = NULL
+        header[SHOWN] = NULL
+        header[UNTIL_IS_COMPLETE] = 1
+        header[CLOCK], header[KEY_ROOM] = TIMERS, program.key_words
+        header[COMMON_CLOCKS] = top
+        self.i[0, top + CLOCK_NOW : top + clocks : CLOCK_WORDS] = NULL
+        top += clocks
         for (at, size), length in FIRST_BLOCKS.items():
             header[at], header[size] = top, length
             top += length

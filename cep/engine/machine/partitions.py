@@ -76,10 +76,11 @@ class PartitionNode:
         else:
             codes.append(builder.code(writer.value(key.expression)))
         ranges = len(key.ranges) if isinstance(key, RangeKeys) else 0
-        route = builder.node(
-            ROUTE, inside.node, width, width, self._state, 0,
-            self._tag(), 0, 0, 0, ranges, *codes,
-        )  # fmt: skip
+        with builder.writing(("partition", self.plan.name)):
+            route = builder.node(
+                ROUTE, inside.node, width, width, self._state, 0,
+                self._tag(), 0, 0, 0, ranges, *codes,
+            )  # fmt: skip
         self._routes.append(route)
         return route
 

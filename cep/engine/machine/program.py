@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,8 +12,11 @@ from cep.clocks import NEVER_LATE
 from cep.dropped import Reason
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
+from cep.engine.machine.clocks import ClockTable
 from cep.engine.machine.dispatch import ROW, Word
 from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer, word_of
+from cep.engine.machine.kernels.clocks import PROGRAM_CLOCKS
+from cep.engine.machine.kernels.keys import KEY_WORDS
 from cep.engine.machine.kernels.run import (
     PROGRAM_FIRST_START,
     PROGRAM_INTS,
@@ -53,6 +57,10 @@ class Program:
 
     hashes_texts: bool = False
     """Whether it has to know the hashes of all texts."""
+    key_words: int = KEY_WORDS
+    """The words of a key with its clocks."""
+    common_clocks: int = 0
+    """How many clocks all keys have in common; 0 where there is but one clock."""
 
     @property
     def out_width(self) -> int:
@@ -103,7 +111,14 @@ class Held:
 class Builder:
     """Writes the words of a program."""
 
-    def __init__(self, plan: Plan, widths: tuple[int, int], code_of: Callable[[str], int]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        widths: tuple[int, int],
+        code_of: Callable[[str], int],
+        *,
+        lived: bool = False,
+    ) -> None:
         self.plan = plan
         self.widths = widths
         self.constants = Constants(HEADER, code_of)
@@ -119,6 +134,12 @@ class Builder:
         """By the node of a window."""
         self.counters: dict[tuple[Part, Reason], int] = {}
         self.clocks = clocks(plan)
+        self.part: Part = ("", "")
+        """To which of them nodes belong that are written now."""
+        self._table = (
+            ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
+        )
+        self._clock_of: dict[int, int] = {}
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
         self.tables: dict[str, int] = {}
@@ -144,7 +165,35 @@ class Builder:
         self, op: int, following: int, width: int, wider: int, state: int, rank: int, *more: int
     ) -> int:
         """A node; see `words` for what each has, and the kernels of each for `more`."""
-        return self.block((op, following, width, wider, state, rank, *more))
+        node = self.block((op, following, width, wider, state, rank, *more))
+        if self._table is not None:
+            self._clock_of[node] = self._table.code(self.part)
+        return node
+
+    @contextmanager
+    def writing(self, part: Part) -> Iterator[None]:
+        """Nodes that are written meanwhile belong to that part of the plan."""
+        before, self.part = self.part, part
+        try:
+            yield
+        finally:
+            self.part = before
+
+    @property
+    def has_clocks(self) -> bool:
+        """Whether keys have clocks of their own."""
+        return self._table is not None
+
+    def _know_clocks(self, table: ClockTable, numbers: Sequence[str]) -> None:
+        """Say which clocks there are; `numbers` are the sources by number, "" where there is none.
+        """
+        moves = [self.block(table.moved_by(name)) if name else 0 for name in numbers]
+        streams = self.block(moves)
+        nodes = [self._clock_of.get(node, 0) for node in range(len(self._words))]
+        self._words[PROGRAM_CLOCKS] = self.block((
+            len(table.common), len(table.of_key), len(self.plan.sources), streams,
+            self.block(nodes),
+        ))  # fmt: skip
 
     def writer(self, names: Names) -> Writer:
         return Writer(names, self.constants)
@@ -216,12 +265,16 @@ class Builder:
         self._words[PROGRAM_INTS] = self.widths[0]
         self._words[PROGRAM_STARTS] = len(self.starts)
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
+        table = self._table
+        if table is not None:
+            self._know_clocks(table, [source_ids.get(n, "") for n in range(last + 1)])
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
         counters = tuple((*which, at) for which, at in self.counters.items())
         return Program(
             words, constants, self.home.words, self.widths, self.orders_texts,
             counters, tuple(self._keyed), self.hashes_texts,
+            *(() if table is None else (table.key_words, len(table.common))),
         )  # fmt: skip
 
 

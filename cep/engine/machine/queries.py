@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cep.engine.machine.aggregates import Aggregates, lower_group
+from cep.engine.machine.by_key import has_one_per_key, lower_window_by_key
 from cep.engine.machine.dispatch import CELL, END
 from cep.engine.machine.expressions import Names, Unsupported, word_of
 from cep.engine.machine.functions import lower_function
@@ -151,7 +152,10 @@ def lower_input(
     if source.window is not None:
         in_front = len(source.schema) - words_added(source.after)
         schema = Schema(source.schema.attributes[:in_front])
-        following = window = lower_window(place, source.window, selecting, following, schema)
+        if has_one_per_key(place, selecting.query, source.window):
+            following = lower_window_by_key(place, source.window, selecting, following, schema)
+        else:
+            following = window = lower_window(place, source.window, selecting, following, schema)
     first = next(
         (n for n, one in enumerate(source.before) if not is_plain(one)), len(source.before)
     )

@@ -10,15 +10,24 @@ import numpy as np
 from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.jit import plain
+from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
-from cep.engine.machine.kernels.run import run
+from cep.engine.machine.kernels.run import ALL_KEYS, SOME_KEYS, run
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
-from cep.engine.machine.kernels.words import LISTS_USED, UNTIL, UNTIL_N, Ints
+from cep.engine.machine.kernels.words import (
+    LISTS_USED,
+    UNTIL,
+    UNTIL_COMMON,
+    UNTIL_IS_COMPLETE,
+    UNTIL_N,
+    Ints,
+)
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.single import FULL
 from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.strings import Strings
+from cep.engine.watermarks import Telling
 
 PART_ROWS = 2**13
 NOTHING = InputRows(np.zeros((0, 1), np.int64), np.zeros((0, 1)))
@@ -64,10 +73,26 @@ class MachineRun:
             self.feed(InputRows(rows.ints[part], rows.floats[part]), taken)
             yield from taken
 
-    def advance(self, time_msc: int, order: int, taken: list[OutputRows]) -> None:
-        """Let time pass without a record."""
-        self.memory.i[0, UNTIL], self.memory.i[0, UNTIL_N] = time_msc, order
-        self._work(NOTHING, 0, -1)
+    def advance(
+        self, time_msc: int, order: int, taken: list[OutputRows], *, is_complete: bool = True
+    ) -> None:
+        """Let time pass without a record; `is_complete`: all earlier ones have come."""
+        header = self.memory.i[0]
+        header[UNTIL], header[UNTIL_N], header[UNTIL_IS_COMPLETE] = time_msc, order, is_complete
+        self._work(NOTHING, 0, ALL_KEYS)
+        self._put(taken)
+
+    def tell(
+        self, codes: Ints, told: Telling, common_msc: int | None, order: int,
+        taken: list[OutputRows],
+    ) -> None:  # fmt: skip
+        """Take a watermark of keys, given by their codes; see `Interpreter.advance_keys`."""
+        self.open_keys(codes)
+        header = self.memory.i[0]
+        header[UNTIL], header[UNTIL_N] = told.time_msc, order
+        header[UNTIL_IS_COMPLETE] = told.is_complete
+        header[UNTIL_COMMON] = NULL if common_msc is None else common_msc
+        self._work(InputRows(codes.reshape(-1, 1), NOTHING.floats), 0, SOME_KEYS)
         self._put(taken)
 
     def _work(self, rows: InputRows, start: int, stop: int) -> None:

@@ -8,12 +8,12 @@ from cep.engine.jit import compiled, inline, inner
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.evaluate import evaluate
 from cep.engine.machine.kernels.keyed import (
+    CLOCK_KEY,
     KEYED,
     KEYED_ADDED,
     KEYED_KEYS,
     OF_HOME,
     OF_KEY,
-    OF_NUMBER,
     keyed_at,
 )
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
@@ -158,11 +158,11 @@ def bar_took(i: Ints, f: Floats, p: Ints, frame: int, bar: int, row: int, price:
 def bars_took(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """The group of the row under way takes it; false: there is no room."""
     node, place = i[0, frame + NODE], i[0, frame + PLACE]
-    if not work_room(i, p[node + WIDER]) or not timer_room(i, 1):
+    if not work_room(i, p[node + WIDER]):
         return False
     row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
     group = keyed_at(i, f, p, node, place, row)
-    if group == 0:
+    if group == 0 or not timer_room(i, 1):
         return False
     if is_too_late(i, p, node, row):
         i[0, p[node + BAR_DROPPED]] += 1
@@ -177,8 +177,8 @@ def bars_took(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     before_ms = bar_end(i, p, node, bar)
     bar_took(i, f, p, frame, bar, row, price)
     if p[node + BAR_BY] == BY_TIME and bar_end(i, p, node, bar) != before_ms:
-        due_ms, number = bar_end(i, p, node, bar), i[0, group + OF_NUMBER]
-        set_timer(i, due_ms, p[node + RANK], number, next_turn(i), node, group)
+        due_ms, key = bar_end(i, p, node, bar), i[0, group + CLOCK_KEY]
+        set_timer(i, due_ms, p[node + RANK], key, next_turn(i), node, group)
     return True
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.clocks import PROGRAM_CLOCKS, clock_of, shown_by
 from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.handed import given, given_room, shown
 from cep.engine.machine.kernels.queues import (
     DEF_ENDS,
     EVENT,
     EVENT_SEQ,
+    KEY_BLOCK,
     KEY_CODE,
     WAS_TRUE,
     admitted,
@@ -31,6 +33,7 @@ from cep.engine.machine.kernels.words import (
     KIND,
     NEXT,
     NODE,
+    NOW,
     TIME,
     VALUES,
     WIDER,
@@ -75,6 +78,8 @@ def arrival_room(i: Ints, p: Ints, node: int) -> bool:
 def arrived(i: Ints, p: Ints, node: int, key: int) -> bool:
     """Take an event in, for which there is room; whether a frame was pushed for what follows."""
     engine, definition = p[node + RAISE_ENGINE], p[node + RAISE_DEFINITION]
+    if p[PROGRAM_CLOCKS]:  # before its first record a clock says nothing
+        i[0, NOW] = shown_by(i, clock_of(i, p, node, i[0, key + KEY_BLOCK]))
     event = admitted(i, p, engine, key, definition)
     if event == 0:
         return False

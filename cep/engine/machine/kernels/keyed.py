@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inner
+from cep.engine.machine.kernels.clocks import go_by, key_of
 from cep.engine.machine.kernels.groups import key_written
-from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
+from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY
 from cep.engine.machine.kernels.memory import cleared, index_add, index_find, index_room
 from cep.engine.machine.kernels.words import ARGUMENTS, EVALUATION, INDEX, STATE, Floats, Ints
 
@@ -15,27 +16,36 @@ from cep.engine.machine.kernels.words import ARGUMENTS, EVALUATION, INDEX, STATE
 KEYED_KEYS, KEYED_COLUMNS, KEYED_CLOCK, KEYED_WORDS, KEYED_ADDED, KEYED = (
     ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 5,
 )  # fmt: skip
-# A group: the home that it is in, the number of the key by which it has a clock, its own key; then
+# A group: the block of the key by which it has a clock, the home that it is in, its own key; then
 # what the function remembers.
-OF_HOME, OF_NUMBER, OF_KEY = 0, 1, 2
+CLOCK_KEY, OF_HOME, OF_KEY = 0, 1, 2
 KEYED_STATE = INDEX
 """Words in a home: the groups by key; without a key the first is the address of the only one."""
 
 
 @inner
-def clock_number(i: Ints, p: Ints, node: int, place: int, row: int) -> int:
-    """The number of the key whose clock a group goes by; -1 where there is no room."""
+def clock_key(i: Ints, p: Ints, node: int, place: int, row: int) -> int:
+    """The block of the key whose clock a group goes by; 0 where there is no room."""
     word = p[node + KEYED_CLOCK]
-    if word < 0:
-        return i[0, place]
     if word == 0 or i[0, row + word] == NULL:
-        return key_number(i, NO_KEY, NULL)
-    return key_number(i, TEXT_KEY, i[0, row + word])
+        return key_of(i, p, NO_KEY, NULL)
+    return key_of(i, p, TEXT_KEY, i[0, row + word])
 
 
 @inner
 def keyed_at(i: Ints, f: Floats, p: Ints, node: int, place: int, row: int) -> int:
-    """The block of a row's group, opened on first sight; 0 where there is no room. O(1)."""
+    """The block of a row's group, opened on first sight, by whose clock what is at work goes then;
+    0 where there is no room. O(1).
+    """
+    group = group_at(i, f, p, node, place, row)
+    if group != 0:
+        go_by(i, p, node, i[0, group + CLOCK_KEY])
+    return group
+
+
+@inner
+def group_at(i: Ints, f: Floats, p: Ints, node: int, place: int, row: int) -> int:
+    """The same, whatever clock is gone by."""
     state, keys = place + p[node + STATE], p[node + KEYED_KEYS]
     if keys == 0 and i[0, state] != 0:
         return i[0, state]
@@ -46,12 +56,16 @@ def keyed_at(i: Ints, f: Floats, p: Ints, node: int, place: int, row: int) -> in
             return found
         if not index_room(i, state, keys, OF_KEY):
             return 0
-    number = clock_number(i, p, node, place, row)
-    found = 0 if number < 0 else cleared(i, p[node + KEYED_WORDS])
+    key = i[0, place]
+    if p[node + KEYED_CLOCK] >= 0:
+        key = clock_key(i, p, node, place, row)
+        if key == 0:
+            return 0
+    found = cleared(i, p[node + KEYED_WORDS])
     if found == 0:
         return 0
+    i[0, found + CLOCK_KEY] = key
     i[0, found + OF_HOME] = place
-    i[0, found + OF_NUMBER] = number
     if keys == 0:
         i[0, state] = found
         return found

@@ -6,8 +6,9 @@ import math
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.clocks import go_by, key_of
 from cep.engine.machine.kernels.evaluate import evaluate, is_true
-from cep.engine.machine.kernels.keys import REAL_KEY, key_number
+from cep.engine.machine.kernels.keys import REAL_KEY
 from cep.engine.machine.kernels.memory import (
     cleared,
     index_add,
@@ -59,7 +60,7 @@ ROUTE_TAG, ROUTE_HOME, ROUTE_STARTS, ROUTE_FIRST_START, ROUTE_RANGES, ROUTE_CODE
 
 # The state of a partition: its homes by key, and in the order in which they were opened.
 HOMES, OPENED, PARTITION_STATE = 0, INDEX, INDEX + RING
-# A home: the number of its key, the key, then the state of the queries.
+# A home: the block of its key, the key, then the state of the queries.
 HOME_KEY = 1
 
 
@@ -87,11 +88,11 @@ def home_opened(i: Ints, p: Ints, node: int, state: int, key: int) -> int:
         and frame_room(i, p[node + ROUTE_STARTS])
     ):
         return 0
-    number = key_number(i, p[node + ROUTE_TAG], key)
-    home = cleared(i, p[node + ROUTE_HOME]) if number >= 0 else 0
+    block = key_of(i, p, p[node + ROUTE_TAG], key)
+    home = cleared(i, p[node + ROUTE_HOME]) if block != 0 else 0
     if home == 0:
         return 0
-    i[0, home] = number
+    i[0, home] = block
     i[0, home + HOME_KEY] = key
     index_add(i, state + HOMES, home, 1, HOME_KEY)
     i[0, ring_cell(i, state + OPENED, i[0, state + OPENED + RING_TAIL], 1)] = home
@@ -102,6 +103,7 @@ def home_opened(i: Ints, p: Ints, node: int, state: int, key: int) -> int:
 @inner
 def tell_start(i: Ints, p: Ints, node: int, home: int) -> None:
     """Have the parts of a new home told that it begins, in order; there is room for the frames."""
+    go_by(i, p, node, i[0, home])
     for number in range(p[node + ROUTE_STARTS] - 1, -1, -1):
         part = p[p[node + ROUTE_FIRST_START] + number]
         push(i, part, home, i[0, NOW], START, i[0, WORK_TOP])

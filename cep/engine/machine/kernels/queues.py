@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.clocks import PROGRAM_CLOCKS, key_told
+from cep.engine.machine.kernels.keys import TEXT_KEY
 from cep.engine.machine.kernels.memory import (
     allocate,
     cleared,
@@ -43,9 +45,9 @@ ALLOW, REJECT, REFRESH = 0, 1, 2
 # The state of an engine: its keys, how many events have entered and are held, the newest time of
 # those, whether one that is held is older than one before it.
 KEYS, ENTERED, HELD_COUNT, LATEST, IS_MIXED, QUEUE = 0, INDEX, INDEX + 1, INDEX + 2, INDEX + 3, 7
-# A key in an engine: its code or NULL, what its slot adds to numbers, then its events by
-# definition.
-KEY_CODE, KEY_ADDS, KEY_NUMBERS = 0, 1, 2
+# A key in an engine: its code or NULL, what its slot adds to numbers, where it has a clock its
+# block, then its events by definition.
+KEY_CODE, KEY_ADDS, KEY_BLOCK, KEY_NUMBERS = 0, 1, 2, 3
 # A number: whether its condition was true, the oldest and the newest event, how many there are,
 # whether one of them is older than one before it.
 WAS_TRUE, OLDEST, NEWEST_EVENT, NUMBER_COUNT, NUMBER_MIXED, NUMBER = 0, 1, 2, 3, 4, 5
@@ -101,9 +103,15 @@ def key_opened(i: Ints, p: Ints, engine: int, code: int) -> int:
     index = state_of(i, p, engine) + KEYS
     if slot < 0 or not index_room(i, index, 1, KEY_CODE):
         return 0
+    block = 0
+    if p[PROGRAM_CLOCKS] and code != NULL:
+        block = key_told(i, p, TEXT_KEY, code)
+        if block == 0:
+            return 0
     found = cleared(i, KEY_NUMBERS + p[engine + ENGINE_DEFINITIONS] * NUMBER)
     if found != 0:
         i[0, found + KEY_CODE] = code
+        i[0, found + KEY_BLOCK] = block
         i[0, found + KEY_ADDS] = slot * p[p[PROGRAM_SLOTS] + SLOTS_STRIDE]
         index_add(i, index, found, 1, KEY_CODE)
     return found

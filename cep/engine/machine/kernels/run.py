@@ -5,8 +5,20 @@ from __future__ import annotations
 from cep.engine.jit import kernel
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
-from cep.engine.machine.jit import inner
-from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY, key_number
+from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.clocks import (
+    PROGRAM_CLOCKS,
+    all_move,
+    arrived,
+    go_by_own,
+    is_on_the_way,
+    key_of,
+    keys_move,
+    next_fires,
+    record_is_late,
+    record_moves,
+)
+from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import STREAM_CELLS
@@ -20,14 +32,15 @@ from cep.engine.machine.kernels.words import (
     DUE_MS,
     DUE_NODE,
     DUE_PLACE,
-    EVALUATION,
     HOME,
     KIND,
     LATE,
     NEWEST,
     NOW,
+    PASSED,
     PHASE,
     RANK,
+    SHOWN,
     START,
     STARTED,
     STATE,
@@ -36,6 +49,8 @@ from cep.engine.machine.kernels.words import (
     TIMERS_COUNT,
     TO,
     UNTIL,
+    UNTIL_COMMON,
+    UNTIL_IS_COMPLETE,
     UNTIL_N,
     VALUES,
     WIDTH,
@@ -50,8 +65,10 @@ from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_f
 NEXT_RECORD, TIME_PASSES, AT_WORK = 0, 1, 2
 # The first words of a program: where its list of streams by number stands, how many columns of
 # integers a record has, how many parts have to be told that the run begins, what is said of slots
-# (`PROGRAM_SLOTS`), and where the parts stand.
-PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_FIRST_START = 0, 1, 2, 4
+# (`PROGRAM_SLOTS`) and of clocks (`PROGRAM_CLOCKS`), and where the parts stand.
+PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_FIRST_START = 0, 1, 2, 5
+ALL_KEYS, SOME_KEYS = -1, -2
+"""In the place of where records end: time passes without one, for all keys or some."""
 RELATIVE_BELOW_MS = 86_400_000
 """See `cep.interpreter.interpreter`: times of the first day count from the start of a recording."""
 
@@ -60,29 +77,53 @@ RELATIVE_BELOW_MS = 86_400_000
 def drain(i: Ints, f: Floats, p: Ints) -> bool:
     """Do all there is to do; false: there is no room, and what is done is done."""
     while i[0, DEPTH] > 0:
-        if not step(i, f, p, top_frame(i)):
+        frame = top_frame(i)
+        go_by_own(i, p, frame)
+        if not step(i, f, p, frame):
             return False
     return True
 
 
 @inner
+def next_due(i: Ints) -> None:
+    """What is due first, by the one clock, gets a frame, for which there is room."""
+    first = i[0, TIMERS]
+    i[0, AT] = i[0, first + DUE_MS]
+    i[0, LATE] = 0
+    i[0, NOW] = max(i[0, NOW], i[0, AT])
+    push(i, i[0, first + DUE_NODE], i[0, first + DUE_PLACE], i[0, AT], DUE, i[0, WORK_TOP])
+    timer_taken(i, TIMERS)
+
+
+@inline
+def is_due(i: Ints, p: Ints) -> bool:
+    """Whether something is, on the way of the clock or of one of the clocks."""
+    if p[PROGRAM_CLOCKS]:
+        return is_on_the_way(i)
+    return i[0, TIMERS_COUNT] != 0 and i[0, i[0, TIMERS] + DUE_MS] <= i[0, TO]
+
+
+@inner
 def pass_time(i: Ints, f: Floats, p: Ints) -> bool:
-    """Let everything happen that is due on the way of the clock, which stands at each due time."""
+    """Let everything happen that is due on the way to the time `TO`; clocks stand at each due time
+    while it does.
+    """
     while True:
         if not drain(i, f, p):
             return False
-        first = i[0, TIMERS]
-        if i[0, TIMERS_COUNT] == 0 or i[0, first + DUE_MS] > i[0, TO]:
-            i[0, NOW] = max(i[0, NOW], i[0, TO])
-            return True
+        if not is_due(i, p):
+            break
         if not frame_room(i, 1):
             return False
-        first = i[0, TIMERS]
-        i[0, AT] = i[0, first + DUE_MS]
-        i[0, LATE] = 0
-        i[0, NOW] = max(i[0, NOW], i[0, AT])
-        push(i, i[0, first + DUE_NODE], i[0, first + DUE_PLACE], i[0, AT], DUE, i[0, WORK_TOP])
-        timer_taken(i)
+        if p[PROGRAM_CLOCKS]:
+            next_fires(i)
+        else:
+            next_due(i)
+    if p[PROGRAM_CLOCKS]:
+        arrived(i, i[0, TO])
+    else:
+        i[0, NOW] = max(i[0, NOW], i[0, TO])
+    return True
 
 
 @inner
@@ -94,7 +135,7 @@ def begin(i: Ints, p: Ints, time_ms: int) -> bool:
     if not frame_room(i, starts):
         return False
     i[0, STARTED] = 1
-    i[0, NOW] = i[0, AT] = 0 if time_ms < RELATIVE_BELOW_MS else time_ms
+    i[0, NOW] = i[0, AT] = i[0, SHOWN] = 0 if time_ms < RELATIVE_BELOW_MS else time_ms
     i[0, LATE] = 0
     for number in range(starts - 1, -1, -1):
         node = p[PROGRAM_FIRST_START + number]
@@ -102,22 +143,39 @@ def begin(i: Ints, p: Ints, time_ms: int) -> bool:
     return True
 
 
+@inline
+def stream_of(p: Ints, ints: Ints, n: int) -> int:
+    """The node of a record's stream."""
+    return p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]]
+
+
+@inline
+def code_of_key(p: Ints, ints: Ints, n: int) -> int:
+    """The code of a record's key; NULL where it has none."""
+    node = stream_of(p, ints, n)
+    if p[node + RANK] < 0:
+        return NULL
+    return ints[n, p[p[node + STREAM_CELLS] + p[node + RANK] - VALUES]]
+
+
 @inner
 def saw_key(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     """The key of a record appears, before time passes; false: there is no room."""
-    node = p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]]
-    if p[PROGRAM_SLOTS] == 0 or node == 0 or p[node + RANK] < 0:
-        return True
-    code = ints[n, p[p[node + STREAM_CELLS] + p[node + RANK] - VALUES]]
-    return code == NULL or slot_of(i, p, code) >= 0
+    code = code_of_key(p, ints, n)
+    return p[PROGRAM_SLOTS] == 0 or code == NULL or slot_of(i, p, code) >= 0
+
+
+@inline
+def key_of_record(i: Ints, p: Ints, ints: Ints, n: int) -> int:
+    """The block of a record's key; 0 where there is no room."""
+    code = code_of_key(p, ints, n)
+    return key_of(i, p, NO_KEY if code == NULL else TEXT_KEY, code)
 
 
 @inner
 def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """Put a record on its stream; false: there is no room."""
-    node = p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]]
-    if node == 0:
-        return True
+    node = stream_of(p, ints, n)
     width = p[node + WIDTH]
     if not work_room(i, width) or not frame_room(i, 1):
         return False
@@ -132,37 +190,53 @@ def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
             i[0, row + VALUES + value] = ints[n, column]
         else:
             f[0, row + VALUES + value] = floats[n, column - columns]
-    key, place = p[node + RANK], EVALUATION
-    if key >= 0 and i[0, row + key] != NULL:
-        place = row + key
-    i[0, EVALUATION] = NULL
-    if key_number(i, NO_KEY if place == EVALUATION else TEXT_KEY, i[0, place]) < 0:
-        i[0, WORK_TOP] = floor
-        return False
     push(i, node, i[0, HOME], chunk, 1, floor)
     i[0, top_frame(i) + CURSOR] = 1  # what comes from outside is not put out
     return True
 
 
 @inner
+def is_late(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
+    """Take the time of a record, which is late behind those before it: see `cep.clocks`."""
+    time_ms = ints[n, OUT_TIME]
+    if p[PROGRAM_CLOCKS]:
+        late = record_is_late(i, p, ints[n, OUT_STREAM], key_of_record(i, p, ints, n), time_ms)
+    else:
+        late = time_ms < i[0, NEWEST]
+        i[0, NEWEST] = max(i[0, NEWEST], time_ms)
+    return late and not p[stream_of(p, ints, n) + STATE]
+
+
+@inner
+def record_came(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
+    """A record is next, and time goes on to it; false: there is no room."""
+    time_ms = ints[n, OUT_TIME]
+    i[0, N] = ints[n, OUT_ORDER]
+    if not saw_key(i, p, ints, n) or not begin(i, p, time_ms):
+        return False
+    key = key_of_record(i, p, ints, n)
+    if key == 0:
+        return False
+    if p[PROGRAM_CLOCKS] and not record_moves(i, p, ints[n, OUT_STREAM], key, time_ms):
+        return False
+    i[0, TO] = time_ms
+    return True
+
+
+@inner
 def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """A record with all that it brings about; false: there is no room, it goes on from there."""
-    time_ms = ints[n, OUT_TIME]
     if i[0, PHASE] == NEXT_RECORD:
-        i[0, N] = ints[n, OUT_ORDER]
-        if not saw_key(i, p, ints, n) or not begin(i, p, time_ms):
+        if not record_came(i, p, ints, n):
             return False
-        i[0, TO] = max(time_ms, i[0, NOW])
         i[0, PHASE] = TIME_PASSES
     if i[0, PHASE] == TIME_PASSES:
         if not pass_time(i, f, p):
             return False
-        i[0, AT] = time_ms
-        never = p[p[p[PROGRAM_STREAMS] + ints[n, OUT_STREAM]] + STATE]
-        i[0, LATE] = int(i[0, NEWEST] != NULL and time_ms < i[0, NEWEST] and not never)
+        i[0, AT] = ints[n, OUT_TIME]
         if not took_record(i, f, p, ints, floats, n):
             return False
-        i[0, NEWEST] = max(i[0, NEWEST], time_ms)
+        i[0, LATE] = int(is_late(i, p, ints, n))
         i[0, PHASE] = AT_WORK
     if not drain(i, f, p):
         return False
@@ -171,17 +245,32 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
 
 
 @inner
-def passed_until(i: Ints, f: Floats, p: Ints) -> bool:
+def told(i: Ints, p: Ints, some_keys: bool, keys: Ints) -> bool:
+    """Time passes without a record, for all keys or some; false: there is no room."""
+    to_ms = i[0, UNTIL]
+    i[0, N] = i[0, UNTIL_N]
+    if not begin(i, p, to_ms):
+        return False
+    i[0, TO] = to_ms
+    if p[PROGRAM_CLOCKS] == 0:
+        return True
+    if some_keys:
+        return keys_move(i, p, keys, to_ms, i[0, UNTIL_COMMON], i[0, UNTIL_IS_COMPLETE])
+    return all_move(i, p, to_ms, to_ms if i[0, UNTIL_IS_COMPLETE] else NULL)
+
+
+@inner
+def passed_until(i: Ints, f: Floats, p: Ints, some_keys: bool, keys: Ints) -> bool:
     """Let time pass without a record; false: there is no room, it goes on from there."""
     if i[0, PHASE] == NEXT_RECORD:
-        i[0, N] = i[0, UNTIL_N]
-        if not begin(i, p, i[0, UNTIL]):
+        if not told(i, p, some_keys, keys):
             return False
-        i[0, TO] = max(i[0, UNTIL], i[0, NOW])
         i[0, PHASE] = TIME_PASSES
     if not pass_time(i, f, p):
         return False
     i[0, NEWEST] = max(i[0, NEWEST], i[0, UNTIL])
+    if not some_keys and i[0, UNTIL_IS_COMPLETE]:
+        i[0, PASSED] = max(i[0, PASSED], i[0, UNTIL])
     i[0, PHASE] = NEXT_RECORD
     return True
 
@@ -190,11 +279,12 @@ def passed_until(i: Ints, f: Floats, p: Ints) -> bool:
 def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p: Ints) -> int:
     """Run the program on records `start` to `stop`; the first one that is not done.
 
-    Where `stop` is negative, time passes without a record, as the header says, and 0 is what is
-    left to do. What is not done lacks room: the caller makes the memory longer and calls again.
+    Where `stop` is `ALL_KEYS` or `SOME_KEYS`, whose codes are `ints`, time passes without a record,
+    as the header says, and 0 is what is left to do. What is not done lacks room: the caller makes
+    the memory longer and calls again.
     """
     if stop < 0:
-        return 0 if passed_until(i, f, p) else -1
+        return 0 if passed_until(i, f, p, stop == SOME_KEYS, ints) else -1
     for n in range(start, stop):
         if not ran_record(i, f, p, ints, floats, n):
             return n

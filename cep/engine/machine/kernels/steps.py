@@ -5,6 +5,7 @@ from __future__ import annotations
 from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.bars import step_bars
 from cep.engine.machine.kernels.batches import step_batch, step_calendar, step_length_batch
+from cep.engine.machine.kernels.by_key import step_from_key, step_to_key
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.conditions import step_expression, step_expression_batch
 from cep.engine.machine.kernels.events import step_chain, step_event, step_signal
@@ -59,7 +60,9 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
     BOLLINGER,
     MACD,
     POINT,
-) = range(1, 18)
+    TO_KEY,
+    FROM_KEY,
+) = range(1, 20)
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
     100, 108
 )
@@ -108,6 +111,10 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_macd(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
+    if op == TO_KEY:
+        return step_to_key(i, f, p, frame)
+    if op == FROM_KEY:
+        return step_from_key(i, f, p, frame)
     if op >= SORT_WINDOW:
         return step_other_window(i, f, p, frame, op)
     if op >= ALL_EVENTS:

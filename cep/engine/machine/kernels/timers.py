@@ -1,9 +1,16 @@
-"""What is due: a binary heap by time, place in the file, number of the key, and turn. O(log n)."""
+"""What is due: a binary heap by time, place in the file, number of the key, and turn. O(log n).
+
+A clock has such a heap: the header's, where there is one clock, else one of its own (`clocks`).
+"""
 
 from __future__ import annotations
 
 from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.memory import allocate, release
 from cep.engine.machine.kernels.words import (
+    CLOCK,
+    CLOCK_MOVES,
+    CLOCK_TO,
     DUE_KEY,
     DUE_MS,
     DUE_NODE,
@@ -11,21 +18,46 @@ from cep.engine.machine.kernels.words import (
     DUE_RANK,
     DUE_TURN,
     DUE_WORDS,
+    HEAP_AT,
+    HEAP_COUNT,
+    HEAP_ROOM,
+    KEY_NUMBER,
     TIMERS,
-    TIMERS_COUNT,
-    TIMERS_ROOM,
     TURN,
     Ints,
 )
-from cep.engine.machine.kernels.work import moved
+
+
+@inner
+def heap_grew(i: Ints, heap: int, least: int) -> bool:
+    """Move a heap to a block of at least so many words; false: there is no room."""
+    used, room = i[0, heap + HEAP_COUNT] * DUE_WORDS, i[0, heap + HEAP_ROOM]
+    wider = max(2 * room, least)
+    at = allocate(i, wider)
+    if at == 0:
+        return False
+    old = i[0, heap + HEAP_AT]
+    for word in range(used):
+        i[0, at + word] = i[0, old + word]
+    if room:
+        release(i, old, room)
+    i[0, heap + HEAP_AT] = at
+    i[0, heap + HEAP_ROOM] = wider
+    return True
+
+
+@inline
+def heap_room(i: Ints, heap: int, count: int) -> bool:
+    """Whether there is room for so many more on a heap."""
+    least = (i[0, heap + HEAP_COUNT] + count) * DUE_WORDS
+    return least <= i[0, heap + HEAP_ROOM] or heap_grew(i, heap, least)
 
 
 @inline
 def timer_room(i: Ints, count: int) -> bool:
-    """Whether there is room for so many more."""
-    used = i[0, TIMERS_COUNT] * DUE_WORDS
-    least = used + count * DUE_WORDS
-    return least <= i[0, TIMERS_ROOM] or moved(i, TIMERS, used, least)
+    """Whether there is room for so many more of what is at work."""
+    clock = i[0, CLOCK]
+    return heap_room(i, clock, count) and (clock == TIMERS or heap_room(i, TIMERS, count))
 
 
 @inline
@@ -53,18 +85,9 @@ def swap(i: Ints, one: int, other: int) -> None:
 
 
 @inner
-def set_timer(i: Ints, due_ms: int, rank: int, key: int, turn: int, node: int, place: int) -> None:
-    """Have a node told at a time, for which there is room; a time that has passed comes next."""
-    number = i[0, TIMERS_COUNT]
-    i[0, TIMERS_COUNT] = number + 1
-    first = i[0, TIMERS]
-    at = first + number * DUE_WORDS
-    i[0, at + DUE_MS] = due_ms
-    i[0, at + DUE_RANK] = rank
-    i[0, at + DUE_KEY] = key
-    i[0, at + DUE_TURN] = turn
-    i[0, at + DUE_NODE] = node
-    i[0, at + DUE_PLACE] = place
+def rises(i: Ints, heap: int) -> None:
+    """The last of a heap goes to its place."""
+    first, number = i[0, heap + HEAP_AT], i[0, heap + HEAP_COUNT] - 1
     while number > 0:
         above = (number - 1) // 2
         if not is_before(i, first + number * DUE_WORDS, first + above * DUE_WORDS):
@@ -73,12 +96,56 @@ def set_timer(i: Ints, due_ms: int, rank: int, key: int, turn: int, node: int, p
         number = above
 
 
+@inline
+def put_last(i: Ints, heap: int) -> int:
+    """The address of one more on a heap, for which there is room; `rises` then."""
+    count = i[0, heap + HEAP_COUNT]
+    i[0, heap + HEAP_COUNT] = count + 1
+    return i[0, heap + HEAP_AT] + count * DUE_WORDS
+
+
 @inner
-def timer_taken(i: Ints) -> None:
-    """Take out the first."""
-    first = i[0, TIMERS]
-    count = i[0, TIMERS_COUNT] - 1
-    i[0, TIMERS_COUNT] = count
+def looked_at(i: Ints, clock: int) -> None:
+    """What is due first on a clock on its way is put where the first of all is found; there is
+    room. What was put there for it before may be out of date: see `clocks`.
+    """
+    if i[0, clock + HEAP_COUNT] == 0:
+        return
+    first = i[0, clock + HEAP_AT]
+    if i[0, first + DUE_MS] > i[0, clock + CLOCK_TO]:
+        return
+    at = put_last(i, TIMERS)
+    for word in range(DUE_TURN + 1):
+        i[0, at + word] = i[0, first + word]
+    i[0, at + DUE_NODE] = clock
+    i[0, at + DUE_PLACE] = 0
+    rises(i, TIMERS)
+
+
+@inner
+def set_timer(i: Ints, due_ms: int, rank: int, key: int, turn: int, node: int, place: int) -> None:
+    """Have a node told at a time, for which there is room; a time that has passed comes next. `key`
+    is the block of the key that the place is of; 0: of none.
+    """
+    clock = i[0, CLOCK]
+    at = put_last(i, clock)
+    i[0, at + DUE_MS] = due_ms
+    i[0, at + DUE_RANK] = rank
+    i[0, at + DUE_KEY] = i[0, key + KEY_NUMBER] if key else 0
+    i[0, at + DUE_TURN] = turn
+    i[0, at + DUE_NODE] = node
+    i[0, at + DUE_PLACE] = place
+    rises(i, clock)
+    if clock != TIMERS and i[0, clock + CLOCK_MOVES]:
+        looked_at(i, clock)
+
+
+@inner
+def timer_taken(i: Ints, heap: int) -> None:
+    """Take out the first of a heap."""
+    first = i[0, heap + HEAP_AT]
+    count = i[0, heap + HEAP_COUNT] - 1
+    i[0, heap + HEAP_COUNT] = count
     swap(i, first, first + count * DUE_WORDS)
     number = 0
     while True:

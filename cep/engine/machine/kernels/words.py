@@ -29,11 +29,12 @@ moves when it grows."""
 STACK, STACK_SIZE, DEPTH = 6, 7, 8
 """Frames: what is still to be done, the next on top."""
 TIMERS, TIMERS_ROOM, TIMERS_COUNT, TURN = 9, 10, 11, 12
-"""A heap of what is due, and the number of the next that is put on it."""
+"""A heap of what is due, and the number of the next that is put on it. Where there are several
+clocks, each has a heap, and this one has the first of each clock that is on its way."""
 NOW = 13
-"""Where the clock stands; NULL before the first record."""
+"""Where the clock stands of what is at work; NULL before the first record."""
 TO = 14
-"""Where it goes next."""
+"""Where the clock goes next, where there is one."""
 N, AT, LATE = 15, 16, 17
 """The cause: the record's place, its time or that of the timer, whether it is late."""
 PHASE = 18
@@ -44,7 +45,7 @@ NEWEST = 22
 """The newest time of a record, or that has passed: what is older is late."""
 STARTED = 23
 FIRSTS = 24
-"""An index of keys, with the number each has by its first record; see `keys`."""
+"""An index of keys; see `keys`."""
 UNTIL, UNTIL_N = 27, 28
 """To where time passes without a record, and the place of that among the records."""
 RANKS = 32
@@ -59,7 +60,31 @@ FREE = 32
 EVALUATION = 96
 """Where expressions keep their values on the way: a stack."""
 EVALUATION_DEPTH = 160
-HEADER = 256
+# What was lived has several clocks; see `clocks`.
+CLOCK = 256
+"""The clock of what is at work, by the address of its heap; TIMERS where there is one clock."""
+COMMON_CLOCKS = 257
+"""Where the clocks stand that all keys have in common."""
+KEY_ROOM = 258
+"""The words of a key with its clocks."""
+FIRST_KEY = 259
+"""The key that came last; each holds the address of the one before."""
+REACHED = 260
+"""The time that the clocks on their way have reached; NULL before the first timer fires."""
+ON_THE_WAY = 261
+"""The first of the clocks on their way; 0: none."""
+OTHERS_TO = 262
+"""Where the clocks go of keys that come meanwhile; NULL: nowhere."""
+PASSED = 263
+"""The time before which all records of all keys have come; NULL: not known."""
+SHOWN = 264
+"""The newest of all times: what a clock shows that stands nowhere yet."""
+UNTIL_COMMON, UNTIL_IS_COMPLETE = 265, 266
+"""Where time passes for some keys: how far for all together (NULL: not at all), and whether all
+earlier records have come of those it passes for."""
+KEYS_COUNTED = 267
+"""How many keys have a number."""
+HEADER = 272
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
@@ -83,6 +108,17 @@ RING_AT, RING_ROOM, RING_HEAD, RING_TAIL, RING = 0, 1, 2, 3, 4
 
 # An index by value: where its buckets lie, how many, how many are taken.
 INDEX_AT, INDEX_ROOM, INDEX_COUNT, INDEX = 0, 1, 2, 3
+
+# A key: what it is and its word; its number in the order in which keys came first (negative: it has
+# none yet), the key before it, the time before which all of its records have come. Then, of what
+# was lived, by source the newest record, and the clocks.
+KEY_TAG, KEY_VALUE, KEY_NUMBER, KEY_BEFORE, KEY_COMPLETE, KEY_NEWEST = 0, 1, 2, 3, 4, 5
+
+# A clock: a heap of what is due, where it stands, where it goes and whether it is on its way, with
+# the next one that is.
+HEAP_AT, HEAP_ROOM, HEAP_COUNT, CLOCK_NOW, CLOCK_TO, CLOCK_MOVES, CLOCK_NEXT, CLOCK_WORDS = (
+    0, 1, 2, 3, 4, 5, 6, 7,
+)  # fmt: skip
 
 # Something due: when, the place in the file, the number of the key, its turn, then whose it is.
 DUE_MS, DUE_RANK, DUE_KEY, DUE_TURN, DUE_NODE, DUE_PLACE, DUE_WORDS = 0, 1, 2, 3, 4, 5, 6
