@@ -175,10 +175,10 @@ def native(case: Case) -> list[Line]:
 def one_program(case: Case) -> list[Line]:
     """As one program, in batches that end anywhere, saved and restored between some of them."""
     rules = Compiled(case.plan, jit=False, machine="always")
-    if case.mode != "sorted" or rules.whole is None:
-        raise RefusedError(rules.why_not_whole or "one program has one clock")
+    if rules.as_program(case.mode) is None:
+        raise RefusedError(rules.why_not_whole)
     random, lines = case.random, []
-    run = rules.start(mode="sorted")
+    run = rules.start(mode=case.mode)
     most, share = random.choice((1, 2, 5, 1_000)), random.choice((0.0, 0.2, 1.0))
     batch: list[tuple[int, Step]] = []
     for n, step in enumerate(case.steps):

@@ -20,9 +20,7 @@ class ClockTable:
         self._of_part = clocks
         self._sources = sources
         self.common = list(dict.fromkeys(one.sources for one in clocks.values()))
-        self.of_key = list(
-            dict.fromkeys(one.sources for one in clocks.values() if one.is_by_key)
-        )
+        self.of_key = list(dict.fromkeys(one.sources for one in clocks.values() if one.is_by_key))
 
     @property
     def key_words(self) -> int:

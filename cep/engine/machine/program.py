@@ -136,9 +136,7 @@ class Builder:
         self.clocks = clocks(plan)
         self.part: Part = ("", "")
         """To which of them nodes belong that are written now."""
-        self._table = (
-            ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
-        )
+        self._table = ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
         self._clock_of: dict[int, int] = {}
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
@@ -185,8 +183,7 @@ class Builder:
         return self._table is not None
 
     def _know_clocks(self, table: ClockTable, numbers: Sequence[str]) -> None:
-        """Say which clocks there are; `numbers` are the sources by number, "" where there is none.
-        """
+        """Say which clocks there are; `numbers` are the sources by number, "" where there is none."""
         moves = [self.block(table.moved_by(name)) if name else 0 for name in numbers]
         streams = self.block(moves)
         nodes = [self._clock_of.get(node, 0) for node in range(len(self._words))]

@@ -218,9 +218,7 @@ def key_moves(i: Ints, p: Ints, key: int, time_ms: int) -> None:
 
 
 @inner
-def keys_move(
-    i: Ints, p: Ints, keys: Ints, time_ms: int, common_ms: int, is_complete: int
-) -> bool:
+def keys_move(i: Ints, p: Ints, keys: Ints, time_ms: int, common_ms: int, is_complete: int) -> bool:
     """A watermark of some keys, given by their codes, and of what has one clock; false: no room."""
     for place in range(len(keys)):
         if key_told(i, p, TEXT_KEY, keys[place, 0]) == 0:

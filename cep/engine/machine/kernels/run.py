@@ -100,7 +100,8 @@ def is_due(i: Ints, p: Ints) -> bool:
     """Whether something is, on the way of the clock or of one of the clocks."""
     if p[PROGRAM_CLOCKS]:
         return is_on_the_way(i)
-    return i[0, TIMERS_COUNT] != 0 and i[0, i[0, TIMERS] + DUE_MS] <= i[0, TO]
+    to_ms = max(i[0, TO], i[0, NOW])  # what is overdue fires, too
+    return i[0, TIMERS_COUNT] != 0 and i[0, i[0, TIMERS] + DUE_MS] <= to_ms
 
 
 @inner

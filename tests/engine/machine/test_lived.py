@@ -1,0 +1,150 @@
+"""Programs with the clocks of lived records: each key has its own, and watermarks move them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.engine.native import Compiled
+from cep.plan import compile_rules
+from tests.campaign import examples
+from tests.engine.machine.compared import Record, Told, assert_same_lived
+
+TICKS = "define stream Tick (symbol string, bid double, ask double);\n"
+DEALS = TICKS + "define stream Deal (symbol string, price double);\n"
+T0 = 1_700_000_000_000
+RULES = {
+    "time": TICKS + """
+        from Tick#window.time(5 min) select symbol, avg(bid) as m, median(bid) as e group by symbol
+        insert all events into O;
+        """,
+    "time-of-all": TICKS + "from Tick#window.time(1 min) select symbol, sum(bid) as m insert into O;",
+    "delay-and-time": TICKS + """
+        from Tick#window.delay(10 sec) select symbol, bid, count() as n group by symbol
+        insert into P;
+        from P#window.time(20 sec) select symbol, sum(bid) as b group by symbol
+        insert all events into O;
+        """,
+    "chunks-of-several-keys": TICKS + """
+        from Tick#window.lengthBatch(4) select symbol, bid insert into P;
+        from P#window.time(20 sec) select symbol, sum(bid) as b, count() as n group by symbol
+        insert all events into O;
+        """,
+    "bars": TICKS + """
+        from Tick#bars:time(bid, 1.0, 1 min) select symbol, open, close, bar_ticks group by symbol
+        insert into Bar;
+        from Bar#window.length(3) select symbol, avg(close) as c group by symbol insert into O;
+        """,
+    "bars-beside-ticks": TICKS + """
+        from Tick#bars:time(bid, 1.0, 1 min) select symbol, open, close insert into Bar;
+        define event UpBar for each symbol as every Bar[close > open] repeat allow;
+        define event TickUp for each symbol as every Tick[ask - bid <= 0.5] repeat allow;
+        define complex Both for each symbol as UpBar followed by TickUp within 1 min;
+        """,
+    "chained-engines": TICKS + """
+        define engine Fast (queue = 5 min, opposites = 'evict');
+        define engine Slow (queue = 30 min, repeat = 'allow') from Fast;
+        define event Up in Fast for each symbol as every Tick[bid > 1.0] repeat refresh;
+        define event Down in Fast for each symbol as every Tick[bid < 1.0] repeat refresh;
+        define event Wide in Fast as every Tick[ask > 1.5] repeat allow;
+        define complex Turn in Fast for each symbol as Up followed by Down within 1 min;
+        define complex Wider in Fast as Wide followed by Wide within 1 min;
+        define complex Twice in Slow for each symbol as Turn followed by Turn within 5 min;
+        """,
+    "partition": TICKS + """
+        partition with (symbol of Tick) begin
+            from Tick#window.timeBatch(1 min) select symbol, sum(bid) as s insert into O;
+            from every a=Tick[bid > 1.0] -> not Tick[bid < 1.0] for 30 sec
+            select a.symbol as symbol, a.bid as x insert into P;
+        end;
+        """,
+    "pattern": TICKS + """
+        from every a=Tick[bid > 1.0] -> b=Tick[bid > a.bid] within 1 min
+        select a.bid as x, b.bid as y insert into O;
+        """,
+    "rate": TICKS + """
+        from Tick#window.time(5 min) select symbol, avg(bid) as m group by symbol
+        output last every 30 sec insert into O;
+        """,
+    "trigger": TICKS + """
+        define trigger Tr at every 20 sec;
+        from Tr select eventTimestamp() as t insert into O;
+        """,
+    "two-sources": DEALS + """
+        from Tick#window.time(1 min) as t join Deal#window.time(2 min) as d
+        on t.symbol == d.symbol select t.symbol as symbol, bid, price insert into O;
+        from Deal#window.time(1 min) select symbol, sum(price) as p group by symbol
+        insert all events into P;
+        """,
+    "named-window": TICKS + """
+        define window W (symbol string, bid double) time(30 sec) output all events;
+        from Tick select symbol, bid insert into W;
+        from W select symbol, sum(bid) as b insert all events into O;
+        """,
+}  # fmt: skip
+
+KEYS = ("A", "B", "C", None)
+times = st.sampled_from((0, 1, 500, 5_000, 20_000, 70_000, 400_000, -3_000, -40_000))
+prices = st.sampled_from((0.5, 1.0, 1.5, 2.0))
+records = st.tuples(st.sampled_from(("Tick", "Tick", "Deal")), st.sampled_from(KEYS), times, prices)
+told = st.tuples(
+    st.sets(st.sampled_from("ABD")), times, st.sampled_from((None, 0, -5_000)), st.booleans()
+)
+passed = st.tuples(times, st.booleans())
+
+
+def lived(steps: list[tuple[object, ...]], *, has_deals: bool) -> list[Record | Told]:
+    """Records of keys whose times go on by themselves, and watermarks behind or ahead of them."""
+    at = dict.fromkeys(KEYS, T0)
+    found: list[Record | Told] = []
+    for step in steps:
+        match step:
+            case (str(stream), key, int(by), float(price)):
+                at[key] += by
+                if stream == "Tick":
+                    found.append(("Tick", at[key], (key, price, price)))
+                elif has_deals:
+                    found.append(("Deal", at[key], (key, price)))
+            case (set(keys), int(by), common, bool(complete)):
+                common_msc = None if common is None else min(at.values()) + common
+                found.append(Told(max(at.values()) + by, tuple(sorted(keys)), common_msc, complete))
+            case (int(by), bool(complete)):
+                found.append(Told(max(at.values()) + by, None, None, complete))
+    return found
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(steps=st.lists(st.one_of(records, records, records, told, passed), max_size=30))
+@settings(max_examples=examples(150))
+def test_programs_go_by_the_clocks_of_keys(name: str, steps: list[tuple[object, ...]]) -> None:
+    found = lived(steps, has_deals="Deal" in RULES[name])
+    last = max((one.time_msc if isinstance(one, Told) else one[1] for one in found), default=T0)
+    assert_same_lived(RULES[name], found, last + 500_000)
+
+
+def test_the_average_of_the_specification() -> None:
+    text = (
+        TICKS
+        + "from Tick#window.time(5 min) select symbol, avg(bid) as m group by symbol insert into O;"
+    )
+    run = Compiled(compile_rules(text), jit=False, machine="always").start(mode="lived")
+    assert run.machine is not None
+    rows = [("EURUSD", 1_000, 1.0), ("GBPUSD", 1_000, 10.0), ("EURUSD", 1_400, 2.0),
+            ("GBPUSD", 1_010, 20.0)]  # fmt: skip
+    made = [
+        run.push_row(
+            "Tick", 1_700_000_000_000 + 1_000 * at, {"symbol": key, "bid": bid, "ask": bid}
+        )
+        for key, at, bid in rows
+    ]
+    assert made[-1].dicts()[0]["m"] == 15.0
+
+
+def test_a_quiet_key_ends_its_bar_by_its_watermark() -> None:
+    ticks: list[Record | Told] = [
+        ("Tick", T0, ("A", 1.0, 1.0)),
+        ("Tick", T0, ("B", 1.0, 1.0)),
+        Told(T0 + 120_000, ("A",)),
+    ]
+    assert assert_same_lived(RULES["bars"], ticks, T0) == 2
