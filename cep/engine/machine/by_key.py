@@ -31,7 +31,7 @@ class OfKey:
 
 
 def has_one_per_key(place: Place, query: Query, window: Window) -> bool:
-    """Whether each key has a window of its own: where rows go each by itself, by its key's clock."""
+    """Whether each key has a window of its own: where each row leaves by the clock of its key."""
     builder = place.builder
     has_key = bool(builder.clocks["query", query.name].key_positions)
     return builder.has_clocks and has_key and kind_of(window).clock in ("groups", "key")

@@ -183,7 +183,7 @@ class Builder:
         return self._table is not None
 
     def _know_clocks(self, table: ClockTable, numbers: Sequence[str]) -> None:
-        """Say which clocks there are; `numbers` are the sources by number, "" where there is none."""
+        """Say which clocks there are; `numbers` are the sources by number, "" for none."""
         moves = [self.block(table.moved_by(name)) if name else 0 for name in numbers]
         streams = self.block(moves)
         nodes = [self._clock_of.get(node, 0) for node in range(len(self._words))]

@@ -11,38 +11,43 @@ from cep.plan import compile_rules
 from tests.campaign import examples
 from tests.engine.machine.compared import Record, Told, assert_same_lived
 
-TICKS = "define stream Tick (symbol string, bid double, ask double);\n"
-DEALS = TICKS + "define stream Deal (symbol string, price double);\n"
+STREAMS = """
+define stream Tick (symbol string, bid double, ask double);
+define stream Deal (symbol string, price double);
+"""
 T0 = 1_700_000_000_000
 RULES = {
-    "time": TICKS + """
+    "average": """
+        from Tick#window.time(5 min) select symbol, avg(bid) as m group by symbol insert into O;
+        """,
+    "time": """
         from Tick#window.time(5 min) select symbol, avg(bid) as m, median(bid) as e group by symbol
         insert all events into O;
         """,
-    "time-of-all": TICKS + "from Tick#window.time(1 min) select symbol, sum(bid) as m insert into O;",
-    "delay-and-time": TICKS + """
+    "time-of-all": "from Tick#window.time(1 min) select symbol, sum(bid) as m insert into O;",
+    "delay-and-time": """
         from Tick#window.delay(10 sec) select symbol, bid, count() as n group by symbol
         insert into P;
         from P#window.time(20 sec) select symbol, sum(bid) as b group by symbol
         insert all events into O;
         """,
-    "chunks-of-several-keys": TICKS + """
+    "chunks-of-several-keys": """
         from Tick#window.lengthBatch(4) select symbol, bid insert into P;
         from P#window.time(20 sec) select symbol, sum(bid) as b, count() as n group by symbol
         insert all events into O;
         """,
-    "bars": TICKS + """
+    "bars": """
         from Tick#bars:time(bid, 1.0, 1 min) select symbol, open, close, bar_ticks group by symbol
         insert into Bar;
         from Bar#window.length(3) select symbol, avg(close) as c group by symbol insert into O;
         """,
-    "bars-beside-ticks": TICKS + """
+    "bars-beside-ticks": """
         from Tick#bars:time(bid, 1.0, 1 min) select symbol, open, close insert into Bar;
         define event UpBar for each symbol as every Bar[close > open] repeat allow;
         define event TickUp for each symbol as every Tick[ask - bid <= 0.5] repeat allow;
         define complex Both for each symbol as UpBar followed by TickUp within 1 min;
         """,
-    "chained-engines": TICKS + """
+    "chained-engines": """
         define engine Fast (queue = 5 min, opposites = 'evict');
         define engine Slow (queue = 30 min, repeat = 'allow') from Fast;
         define event Up in Fast for each symbol as every Tick[bid > 1.0] repeat refresh;
@@ -52,32 +57,32 @@ RULES = {
         define complex Wider in Fast as Wide followed by Wide within 1 min;
         define complex Twice in Slow for each symbol as Turn followed by Turn within 5 min;
         """,
-    "partition": TICKS + """
+    "partition": """
         partition with (symbol of Tick) begin
             from Tick#window.timeBatch(1 min) select symbol, sum(bid) as s insert into O;
             from every a=Tick[bid > 1.0] -> not Tick[bid < 1.0] for 30 sec
             select a.symbol as symbol, a.bid as x insert into P;
         end;
         """,
-    "pattern": TICKS + """
+    "pattern": """
         from every a=Tick[bid > 1.0] -> b=Tick[bid > a.bid] within 1 min
         select a.bid as x, b.bid as y insert into O;
         """,
-    "rate": TICKS + """
+    "rate": """
         from Tick#window.time(5 min) select symbol, avg(bid) as m group by symbol
         output last every 30 sec insert into O;
         """,
-    "trigger": TICKS + """
+    "trigger": """
         define trigger Tr at every 20 sec;
         from Tr select eventTimestamp() as t insert into O;
         """,
-    "two-sources": DEALS + """
+    "two-sources": """
         from Tick#window.time(1 min) as t join Deal#window.time(2 min) as d
         on t.symbol == d.symbol select t.symbol as symbol, bid, price insert into O;
         from Deal#window.time(1 min) select symbol, sum(price) as p group by symbol
         insert all events into P;
         """,
-    "named-window": TICKS + """
+    "named-window": """
         define window W (symbol string, bid double) time(30 sec) output all events;
         from Tick select symbol, bid insert into W;
         from W select symbol, sum(bid) as b insert all events into O;
@@ -94,7 +99,7 @@ told = st.tuples(
 passed = st.tuples(times, st.booleans())
 
 
-def lived(steps: list[tuple[object, ...]], *, has_deals: bool) -> list[Record | Told]:
+def lived(steps: list[tuple[object, ...]]) -> list[Record | Told]:
     """Records of keys whose times go on by themselves, and watermarks behind or ahead of them."""
     at = dict.fromkeys(KEYS, T0)
     found: list[Record | Told] = []
@@ -102,10 +107,8 @@ def lived(steps: list[tuple[object, ...]], *, has_deals: bool) -> list[Record | 
         match step:
             case (str(stream), key, int(by), float(price)):
                 at[key] += by
-                if stream == "Tick":
-                    found.append(("Tick", at[key], (key, price, price)))
-                elif has_deals:
-                    found.append(("Deal", at[key], (key, price)))
+                prices_of = (price, price) if stream == "Tick" else (price,)
+                found.append((stream, at[key], (key, *prices_of)))
             case (set(keys), int(by), common, bool(complete)):
                 common_msc = None if common is None else min(at.values()) + common
                 found.append(Told(max(at.values()) + by, tuple(sorted(keys)), common_msc, complete))
@@ -118,16 +121,13 @@ def lived(steps: list[tuple[object, ...]], *, has_deals: bool) -> list[Record | 
 @given(steps=st.lists(st.one_of(records, records, records, told, passed), max_size=30))
 @settings(max_examples=examples(150))
 def test_programs_go_by_the_clocks_of_keys(name: str, steps: list[tuple[object, ...]]) -> None:
-    found = lived(steps, has_deals="Deal" in RULES[name])
+    found = lived(steps)
     last = max((one.time_msc if isinstance(one, Told) else one[1] for one in found), default=T0)
-    assert_same_lived(RULES[name], found, last + 500_000)
+    assert_same_lived(STREAMS + RULES[name], found, last + 500_000)
 
 
 def test_the_average_of_the_specification() -> None:
-    text = (
-        TICKS
-        + "from Tick#window.time(5 min) select symbol, avg(bid) as m group by symbol insert into O;"
-    )
+    text = STREAMS + RULES["average"]
     run = Compiled(compile_rules(text), jit=False, machine="always").start(mode="lived")
     assert run.machine is not None
     rows = [("EURUSD", 1_000, 1.0), ("GBPUSD", 1_000, 10.0), ("EURUSD", 1_400, 2.0),
@@ -147,4 +147,4 @@ def test_a_quiet_key_ends_its_bar_by_its_watermark() -> None:
         ("Tick", T0, ("B", 1.0, 1.0)),
         Told(T0 + 120_000, ("A",)),
     ]
-    assert assert_same_lived(RULES["bars"], ticks, T0) == 2
+    assert assert_same_lived(STREAMS + RULES["bars"], ticks, T0) == 2

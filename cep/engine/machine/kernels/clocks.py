@@ -54,7 +54,8 @@ from cep.engine.machine.kernels.work import push
 PROGRAM_CLOCKS = 4
 """The word of a program that says where its clocks are described; 0 where there is one."""
 # What a program says of clocks: how many all keys have in common, how many each key has, how many
-# sources there are; then by stream id where it is said what its records move, and by node its clock.
+# sources there are; then by stream id where it is said what its records move, and the clocks of
+# nodes.
 CLOCKS_COMMON, CLOCKS_OF_KEY, CLOCKS_SOURCES, CLOCKS_STREAMS, CLOCKS_NODES = 0, 1, 2, 3, 4
 # What the records of a stream move: its place among the sources, how many common clocks and which,
 # how many of a key and which.
