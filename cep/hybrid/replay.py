@@ -46,7 +46,7 @@ class Hybrid:
     def _made(self, plan: Plan, found: Parts, wanted: frozenset[str], *, jit: bool) -> Halves:
         self._runner.change(found.database, found.passed | (wanted & found.database.made))
         native = found.native
-        run = Compiled(native, outputs=wanted & native.made, jit=jit, machine="never")
+        run = Compiled(native, outputs=wanted & native.made, jit=jit)
         return Halves(plan, found, self._runner, run.start(mode="sorted"), wanted)
 
     @property

@@ -18,6 +18,7 @@ from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer
 from cep.engine.machine.kernels.clocks import PROGRAM_CLOCKS
 from cep.engine.machine.kernels.keys import KEY_WORDS
 from cep.engine.machine.kernels.run import (
+    PROGRAM_ELSEWHERE,
     PROGRAM_FIRST_START,
     PROGRAM_INTS,
     PROGRAM_STARTS,
@@ -25,6 +26,7 @@ from cep.engine.machine.kernels.run import (
 )
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
 from cep.engine.machine.kernels.steps import STREAM
+from cep.engine.machine.kernels.streams import MADE_ELSEWHERE, NEVER_IS_LATE
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
 from cep.plan.change import Part
 from cep.plan.clocks import clocks
@@ -228,8 +230,11 @@ class Builder:
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0
         at = -1 if key is None else VALUES + key
-        never = int(name in NEVER_LATE)
-        node = self.node(STREAM, 0, width, width, never, at, number, out, self.block(cells), 0, 0)
+        what = NEVER_IS_LATE if name in NEVER_LATE else 0
+        if self.plan.stream(name).elsewhere is not None:
+            what |= MADE_ELSEWHERE
+            self._words[PROGRAM_ELSEWHERE] = 1
+        node = self.node(STREAM, 0, width, width, what, at, number, out, self.block(cells), 0, 0)
         self.streams[name] = StreamNode(node, schema)
 
     def inner_stream(self, schema: Schema) -> StreamNode:

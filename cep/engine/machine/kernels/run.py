@@ -21,7 +21,7 @@ from cep.engine.machine.kernels.clocks import (
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.steps import step
-from cep.engine.machine.kernels.streams import STREAM_CELLS
+from cep.engine.machine.kernels.streams import MADE_ELSEWHERE, NEVER_IS_LATE, STREAM_CELLS
 from cep.engine.machine.kernels.timers import timer_taken
 from cep.engine.machine.kernels.words import (
     AT,
@@ -40,6 +40,7 @@ from cep.engine.machine.kernels.words import (
     PASSED,
     PHASE,
     RANK,
+    RECORD_LATE,
     SHOWN,
     START,
     STARTED,
@@ -62,11 +63,14 @@ from cep.engine.machine.kernels.words import (
 from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
 
 # How far a record has come.
-NEXT_RECORD, TIME_PASSES, AT_WORK = 0, 1, 2
+NEXT_RECORD, TIME_PASSES, ARRIVES, AT_WORK = 0, 1, 2, 3
 # The first words of a program: where its list of streams by number stands, how many columns of
 # integers a record has, how many parts have to be told that the run begins, what is said of slots
-# (`PROGRAM_SLOTS`) and of clocks (`PROGRAM_CLOCKS`), and where the parts stand.
-PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_FIRST_START = 0, 1, 2, 5
+# (`PROGRAM_SLOTS`) and of clocks (`PROGRAM_CLOCKS`), whether rows come that were made elsewhere,
+# and where the parts stand.
+PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_ELSEWHERE, PROGRAM_FIRST_START = (
+    0, 1, 2, 5, 6,
+)  # fmt: skip
 ALL_KEYS, SOME_KEYS = -1, -2
 """In the place of where records end: time passes without one, for all keys or some."""
 RELATIVE_BELOW_MS = 86_400_000
@@ -196,6 +200,23 @@ def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
     return True
 
 
+@inline
+def is_made(p: Ints, ints: Ints, n: int) -> bool:
+    """Whether another engine has made a row of a record, which has the same place in the order."""
+    return p[stream_of(p, ints, n) + STATE] & MADE_ELSEWHERE != 0
+
+
+@inner
+def record_at(p: Ints, ints: Ints, n: int) -> int:
+    """The record that a row follows from: itself, or the one with its place. O(rows made of it)."""
+    record = n
+    while p[PROGRAM_ELSEWHERE] and is_made(p, ints, record):
+        record += 1
+        if record == len(ints) or ints[record, OUT_ORDER] != ints[n, OUT_ORDER]:
+            return n
+    return record
+
+
 @inner
 def is_late(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     """Take the time of a record, which is late behind those before it: see `cep.clocks`."""
@@ -205,7 +226,7 @@ def is_late(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     else:
         late = time_ms < i[0, NEWEST]
         i[0, NEWEST] = max(i[0, NEWEST], time_ms)
-    return late and not p[stream_of(p, ints, n) + STATE]
+    return late and p[stream_of(p, ints, n) + STATE] & NEVER_IS_LATE == 0
 
 
 @inner
@@ -224,20 +245,32 @@ def record_came(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     return True
 
 
+@inline
+def follows(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
+    """Whether a row has the place of the one before it, so that time has passed."""
+    return p[PROGRAM_ELSEWHERE] and i[0, STARTED] and ints[n, OUT_ORDER] == i[0, N]
+
+
 @inner
 def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """A record with all that it brings about; false: there is no room, it goes on from there."""
     if i[0, PHASE] == NEXT_RECORD:
-        if not record_came(i, p, ints, n):
+        if follows(i, p, ints, n):
+            i[0, PHASE] = ARRIVES
+        elif record_came(i, p, ints, record_at(p, ints, n)):
+            i[0, PHASE] = TIME_PASSES
+        else:
             return False
-        i[0, PHASE] = TIME_PASSES
     if i[0, PHASE] == TIME_PASSES:
         if not pass_time(i, f, p):
             return False
+        i[0, RECORD_LATE] = int(is_late(i, p, ints, record_at(p, ints, n)))
+        i[0, PHASE] = ARRIVES
+    if i[0, PHASE] == ARRIVES:
         i[0, AT] = ints[n, OUT_TIME]
+        i[0, LATE] = i[0, RECORD_LATE]
         if not took_record(i, f, p, ints, floats, n):
             return False
-        i[0, LATE] = int(is_late(i, p, ints, n))
         i[0, PHASE] = AT_WORK
     if not drain(i, f, p):
         return False

@@ -47,9 +47,10 @@ from cep.engine.machine.kernels.work import (
     work_room,
 )
 
-# A stream (in the place of its state: whether its records are never late; of its rank: the word of
-# its declared key): its number, how wide the rows are that are put out (0: none are), where the
-# columns of its attributes stand, how many readers it has, and where these stand.
+# A stream (in the place of its state, as bits: whether its records are never late, whether its rows
+# are made elsewhere of records; of its rank: the word of its declared key): its number, how wide the
+# rows are that are put out (0: none are), where the columns of its attributes stand, how many
+# readers it has, and where these stand.
 STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
     ARGUMENTS,
     ARGUMENTS + 1,
@@ -57,6 +58,7 @@ STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
     ARGUMENTS + 3,
     ARGUMENTS + 4,
 )
+NEVER_IS_LATE, MADE_ELSEWHERE = 1, 2
 # The way in: a condition or 0, how many words of the row are taken.
 ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
 # A condition.

@@ -84,6 +84,8 @@ UNTIL_COMMON, UNTIL_IS_COMPLETE = 265, 266
 earlier records have come of those it passes for."""
 KEYS_COUNTED = 267
 """How many keys have a number."""
+RECORD_LATE = 268
+"""Whether the record under way is late; `LATE` is it of what is at work."""
 HEADER = 272
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
