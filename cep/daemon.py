@@ -126,8 +126,13 @@ class Daemon:
         self._change_ms = 0
 
     def _compiled(self, plan: Plan, seed: Seed) -> Compiled:
-        jit = self.config.rules.numba
-        return Compiled(plan, outputs=self._outputs(plan), jit=jit, seed=seed)
+        return Compiled(
+            plan,
+            outputs=self._outputs(plan),
+            jit=self.config.rules.numba,
+            seed=seed,
+            machine="never",  # whose state does not go on under other rules
+        )
 
     def _outputs(self, plan: Plan) -> list[str] | None:
         streams = self.config.rules.streams

@@ -47,16 +47,16 @@ def how_it_runs(plan: Plan) -> str:
         lines += [f"    {name}: {why}" for name, why in stages.placement.reasons.items()]
         lines += [f"    {one.name}: {KINDS[type(one)]}" for one in _held(plan)]
         lines += [f"    {one.name}: {IN_ORDER}" for one in plan.sources if one.reorder is not None]
-        lines.append(_of_sorted(plan))
+        lines.append(_as_program(plan))
     return "\n".join([*lines, *_of_lived(plan, stages)])
 
 
-def _of_sorted(plan: Plan) -> str:
-    """Whether nothing is interpreted of records in the order of time."""
+def _as_program(plan: Plan) -> str:
+    """Whether nothing is interpreted in a replay or backtest, of records sorted or lived."""
     rules = Compiled(plan, jit=False, machine="always")
     if rules.whole is not None:
-        return "  records in the order of time run as one program, with nothing interpreted"
-    return f"  records in the order of time do not run as one program: {rules.why_not_whole}"
+        return "  a replay or backtest runs as one program, with nothing interpreted"
+    return f"  a replay or backtest does not run as one program: {rules.why_not_whole}"
 
 
 def _of_lived(plan: Plan, stages: Stages) -> Iterator[str]:

@@ -297,7 +297,8 @@ class Run:
         """
         self.clocks.pass_time(time_msc, is_complete=is_complete)
         if self.machine is not None:
-            return self._advanced(self.machine, time_msc, order, is_complete)
+            place = self._place(order)
+            return self._by_machine(self.machine.advance(time_msc, place, is_complete=is_complete))
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
@@ -310,18 +311,11 @@ class Run:
         No row comes any more, so that none waits to be put in order. `order` is as in `advance`.
         """
         if self.machine is not None:
-            return self._advanced(self.machine, time_msc, order)
+            return self._by_machine(self.machine.advance(time_msc, self._place(order)))
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
         return self._made_by(self.interpreted.end(time_msc, place, objects))
-
-    def _advanced(
-        self, machine: MachineRun, time_msc: int, order: int | None, is_complete: bool = True
-    ) -> Rows:
-        taken: list[OutputRows] = []
-        machine.advance(time_msc, self._place(order), taken, is_complete=is_complete)
-        return self._rows([(part, KEYED) for part in taken])
 
     def wall(self, time_msc: int, order: int | None = None) -> Rows:
         """Say what the wall's clock shows: `@app:playback(idle.time=..)` then moves the rows'.
@@ -361,21 +355,16 @@ class Run:
         rows = [self.key_row(key) for key in keys] if self._keys else []
         common_msc = self.watermarks.clock_msc
         self.clocks.pass_time_of(rows, told.time_msc, common_msc, is_complete=told.is_complete)
+        self.next_order = order + 1
         if self.machine is not None:
-            return self._rows([(part, KEYED) for part in self._told(self.machine, told, order)])
+            return self._by_machine(self.machine.tell(told, common_msc, order))
         if self.interpreted is None:
             return self._nothing
-        self.next_order = order + 1
         parts = self.interpreted.tell(told, keys, common_msc, order, self.encoder.objects)
         return self._made_by(parts)
 
-    def _told(self, machine: MachineRun, told: Telling, order: int) -> list[OutputRows]:
-        """What a watermark of some keys brings about."""
-        self.next_order = order + 1
-        codes = np.array([self.strings.code(key) for key in told.keys or ()], np.int64)
-        taken: list[OutputRows] = []
-        machine.tell(codes, told, self.watermarks.clock_msc, order, taken)
-        return taken
+    def _by_machine(self, parts: list[OutputRows]) -> Rows:
+        return self._rows([(part, KEYED) for part in parts])
 
     def _place(self, order: int | None) -> int:
         """The place of a step among the records; by default the next."""

@@ -16,7 +16,7 @@ from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WA
 from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, SEARCH
 from cep.engine.machine.kernels.steps import APART, BOTH, DROP, JOIN
 from cep.engine.machine.kernels.words import TIME, VALUES
-from cep.engine.machine.program import names_of
+from cep.engine.machine.program import Held, names_of
 from cep.engine.machine.queries import Place, Selecting, lower_input, lower_selection
 from cep.engine.machine.tables import (
     Asked,
@@ -66,7 +66,10 @@ class JoinNodes:
                 builder.node(BOTH, following, stream.width, width, waiting, place.rank, *entries)
             )
             return
-        for input_, entry in zip(self._inputs, entries, strict=True):
+        left, right = self._inputs
+        if (left.holder, left.stream) == (right.holder, right.stream):
+            del entries[1:]  # a named window with itself: what comes out of it asks once
+        for input_, entry in zip(self._inputs, entries, strict=False):
             if entry:
                 place.source(self.query, input_.stream).readers.append(entry)
 
@@ -82,18 +85,26 @@ class JoinNodes:
 
     def _need_support(self) -> None:
         for input_ in self._inputs:
-            if input_.holder not in (Holder.STREAM, Holder.TABLE):
-                raise Unsupported(f"it joins a {input_.holder}")
+            if input_.holder is Holder.AGGREGATION:
+                raise Unsupported("it joins an aggregation")
+            if input_.holder is Holder.WINDOW:
+                self._need_held(input_.stream)
             if input_.holder is Holder.TABLE and (input_.after or input_.window is not None):
                 raise Unsupported("a window on a table")
             if lookups_of((*input_.filters, *input_.window_filters)):
                 raise Unsupported("`in` a table within a condition on one side of a join")
         need_no_lookup(self.join.on)
-        if any(one.window is not None for one in self._triggering):
+        if any(one.window is not None or one.holder is Holder.WINDOW for one in self._triggering):
             for aggregate in self.query.aggregates:
                 if not stays_exact(aggregate):
                     raise Unsupported(f"`{aggregate.function}` of a join, whose rows may leave "
                                       "more often than they came")  # fmt: skip
+
+    def _need_held(self, name: str) -> None:
+        if self.place.partition is not None:
+            raise Unsupported("a named window is joined in a partition")
+        if name not in self.place.builder.held_by_name:
+            raise Unsupported(f"a join with what the window `{name}` holds")
 
     @property
     def _triggering(self) -> list[StreamInput]:
@@ -118,11 +129,15 @@ class JoinNodes:
         if input_.holder is Holder.TABLE:
             asked = Asked(table_named(builder, input_.stream), self.join.on, held, names, at)
             return lower_search(self.place, asked, input_.filters)
-        if input_.window is None:
+        own = builder.held_by_name.get(input_.stream) if input_.holder is Holder.WINDOW else None
+        if input_.window is None and own is None:
             return builder.block(self._empty(len(input_.schema), at))
-        on = condition_of(self.place, names, held, self.join.on, input_.window_filters)
+        filters = input_.window_filters if own is None else input_.filters
+        on = condition_of(self.place, names, held, self.join.on, filters)
         words = [0] * SEARCH
         words[:8] = 0, self.place.home.take(FOUND), BY_NOTHING, 0, 0, at, len(input_.schema), on
+        if own is not None:
+            words[Q_RING : Q_RING + 4] = ring_of(own)
         return builder.block(words)
 
     def _empty(self, count: int, at: int) -> Sequence[int]:
@@ -140,7 +155,7 @@ class JoinNodes:
         if join.trigger not in ("both", KINDS[slot]):
             return builder.node(DROP, 0, narrow, narrow, 0, self.place.rank)
         through = 0
-        if input_.window is None:
+        if input_.window is None and input_.holder is Holder.STREAM:
             through = LEAVES if self.query.output.events != "current" else 0
             through |= RESETS if self.query.aggregates else 0
         other = self._inputs[1 - slot].schema
@@ -168,8 +183,13 @@ class JoinNodes:
             held = builder.held.get(window)
             if held is None:
                 raise Unsupported(f"a join with what the window `{input_.window.name}` holds")
-            builder.patch(search + Q_RING, held.state, held.width, held.offset, int(held.by_turn))
+            builder.patch(search + Q_RING, *ring_of(held))
         return node
+
+
+def ring_of(held: Held) -> tuple[int, int, int, int]:
+    """Where the rows of a window lie, as a search has it from `Q_RING` on."""
+    return held.state, held.width, held.offset, int(held.by_turn)
 
 
 def stays_exact(aggregate: Aggregate) -> bool:

@@ -51,3 +51,5 @@ def lower_named_window(builder: Builder, plan: NamedWindow) -> None:
     node = lower_window(place, plan.window, rows, kinds, plan.schema)
     builder.streams[plan.name] = out
     builder.windows[plan.name] = StreamNode(node, plan.schema)
+    if node in builder.held:
+        builder.held_by_name[plan.name] = builder.held[node]

@@ -134,6 +134,8 @@ class Builder:
         """Where rows go into named windows; the nodes are the windows."""
         self.held: dict[int, Held] = {}
         """By the node of a window."""
+        self.held_by_name: dict[str, Held] = {}
+        """Of named windows."""
         self.counters: dict[tuple[Part, Reason], int] = {}
         self.clocks = clocks(plan)
         self.part: Part = ("", "")

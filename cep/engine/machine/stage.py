@@ -73,27 +73,27 @@ class MachineRun:
             self.feed(InputRows(rows.ints[part], rows.floats[part]), taken)
             yield from taken
 
-    def advance(
-        self, time_msc: int, order: int, taken: list[OutputRows], *, is_complete: bool = True
-    ) -> None:
+    def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:
         """Let time pass without a record; `is_complete`: all earlier ones have come."""
         header = self.memory.i[0]
         header[UNTIL], header[UNTIL_N], header[UNTIL_IS_COMPLETE] = time_msc, order, is_complete
-        self._work(NOTHING, 0, ALL_KEYS)
-        self._put(taken)
+        return self._passed(NOTHING, ALL_KEYS)
 
-    def tell(
-        self, codes: Ints, told: Telling, common_msc: int | None, order: int,
-        taken: list[OutputRows],
-    ) -> None:  # fmt: skip
-        """Take a watermark of keys, given by their codes; see `Interpreter.advance_keys`."""
+    def tell(self, told: Telling, common_msc: int | None, order: int) -> list[OutputRows]:
+        """Take a watermark of keys; see `Interpreter.advance_keys`."""
+        codes = np.array([self._strings.code(key) for key in told.keys or ()], np.int64)
         self.open_keys(codes)
         header = self.memory.i[0]
         header[UNTIL], header[UNTIL_N] = told.time_msc, order
         header[UNTIL_IS_COMPLETE] = told.is_complete
         header[UNTIL_COMMON] = NULL if common_msc is None else common_msc
-        self._work(InputRows(codes.reshape(-1, 1), NOTHING.floats), 0, SOME_KEYS)
+        return self._passed(InputRows(codes.reshape(-1, 1), NOTHING.floats), SOME_KEYS)
+
+    def _passed(self, keys: InputRows, whose: int) -> list[OutputRows]:
+        taken: list[OutputRows] = []
+        self._work(keys, 0, whose)
         self._put(taken)
+        return taken
 
     def _work(self, rows: InputRows, start: int, stop: int) -> None:
         memory = self.memory

@@ -96,6 +96,25 @@ def test_of_windows(
     same(written(left, kind, right, on, select, events), rows)
 
 
+@settings(max_examples=examples(300))
+@given(
+    window=st.sampled_from(WINDOWS), sides=st.sampled_from([("A", "W"), ("W", "A"), ("W", "W")]),
+    out=st.sampled_from(["", "output expired events", "output current events"]),
+    filters=st.sampled_from([("", ""), ("[n > 0]", ""), ("", "[flag]")]),
+    **drawn,
+)  # fmt: skip
+def test_with_a_named_window(
+    window: str, sides: tuple[str, str], out: str, filters: tuple[str, str],
+    kind: str, on: str, select: str, events: str, rows: list[Any],
+) -> None:  # fmt: skip
+    """What comes out of it asks, and is asked for what it holds."""
+    named = f"define window W (symbol string, price double, n long, flag bool) {window} {out};\n"
+    left = f"{sides[0]}{filters[0]} as a"
+    right = f"{sides[1]}{filters[1]} as b"
+    fed = "from B select symbol, price, n, flag insert into W;\n"
+    same(named + fed + written(left, kind, right, on, select, events), rows)
+
+
 @settings(max_examples=examples(200))
 @given(one=st.sampled_from(WINDOWS), other=st.sampled_from(WINDOWS), **drawn)
 def test_of_a_stream_with_itself(

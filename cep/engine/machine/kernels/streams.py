@@ -48,8 +48,8 @@ from cep.engine.machine.kernels.work import (
 )
 
 # A stream (in the place of its state, as bits: whether its records are never late, whether its rows
-# are made elsewhere of records; of its rank: the word of its declared key): its number, how wide the
-# rows are that are put out (0: none are), where the columns of its attributes stand, how many
+# are made elsewhere of records; of its rank: the word of its declared key): its number, how wide
+# the rows are that are put out (0: none are), where the columns of its attributes stand, how many
 # readers it has, and where these stand.
 STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
     ARGUMENTS,
