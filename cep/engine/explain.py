@@ -54,8 +54,11 @@ def how_it_runs(plan: Plan) -> str:
 def _as_program(plan: Plan) -> str:
     """Whether nothing is interpreted in a replay or backtest, of records sorted or lived."""
     rules = Compiled(plan, jit=False, machine="always")
-    if rules.whole is not None:
-        return "  a replay or backtest runs as one program, with nothing interpreted"
+    whole = None if rules.whole is None else rules.whole.program
+    if whole is not None:
+        calls = dict.fromkeys(one.node.function for one in whole.hosted)
+        python = f"; Python computes {', '.join(calls)}" if calls else ""
+        return f"  a replay or backtest runs as one program, with nothing interpreted{python}"
     return f"  a replay or backtest does not run as one program: {rules.why_not_whole}"
 
 

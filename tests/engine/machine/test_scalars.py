@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.engine.compiled import Compiled
 from cep.engine.jit import compiled, kernel
 from cep.engine.kernels.scalar import NULL
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.rows import Row
-from cep.plan import compile_rules
 from cep.plan.expressions import Call, Column, Constant
 from cep.plan.functions.scalars.times import FIRST_MS, LAST_MS, UNITS, time_part
 from cep.plan.functions.scalars.transcendent import cosine, sine
@@ -62,21 +60,6 @@ from S#window.time(5 sec) select k, currentTimeMillis() as now insert all events
         ("S", 1_700_000_000_000 + at_ms, VALUES[1]) for at_ms in (0, 100, 20_000, 7_000, 90_000)
     ]
     assert_same(STREAM + rules, records, 1_700_000_200_000)
-
-
-@pytest.mark.parametrize(
-    ("selected", "reason"),
-    [
-        ("str:upper(k) as v", "str:upper"), ("UUID() as v", "UUID"),
-        ("math:exp(x) as v", "math:exp"), ("convert(x, 'string') as v", "convert"),
-        ("createSet(k) as v", "objects"),
-    ],
-)  # fmt: skip
-def test_what_is_left_to_the_interpreter_is_named(selected: str, reason: str) -> None:
-    plan = compile_rules(f"{STREAM}from S select {selected} insert into Out;")
-    rules = Compiled(plan, jit=False, machine="always")
-    assert rules.whole is None
-    assert reason in rules.why_not_whole
 
 
 @given(

@@ -32,6 +32,7 @@ from cep.engine.machine.kernels.words import (
     DUE_MS,
     DUE_NODE,
     DUE_PLACE,
+    FAILED,
     HOME,
     KIND,
     LATE,
@@ -60,7 +61,7 @@ from cep.engine.machine.kernels.words import (
     Ints,
     N,
 )
-from cep.engine.machine.kernels.work import frame_room, push, put, row_at, top_frame, work_room
+from cep.engine.machine.kernels.work import frame_room, pop, push, put, row_at, top_frame, work_room
 
 # How far a record has come.
 NEXT_RECORD, TIME_PASSES, ARRIVES, AT_WORK = 0, 1, 2, 3
@@ -81,11 +82,22 @@ RELATIVE_BELOW_MS = 86_400_000
 def drain(i: Ints, f: Floats, p: Ints) -> bool:
     """Do all there is to do; false: there is no room, and what is done is done."""
     while i[0, DEPTH] > 0:
-        frame = top_frame(i)
+        frame, depth = top_frame(i), i[0, DEPTH]
         go_by_own(i, p, frame)
-        if not step(i, f, p, frame):
+        has_room = step(i, f, p, frame)
+        if i[0, FAILED]:
+            failed(i, depth)
+        if not has_room:
             return False
     return True
+
+
+@inner
+def failed(i: Ints, depth: int) -> None:
+    """A function has failed: what the node got is lost, unless it has dropped all of it itself."""
+    i[0, FAILED] = 0
+    if i[0, DEPTH] == depth:
+        pop(i, top_frame(i))
 
 
 @inner

@@ -86,6 +86,10 @@ KEYS_COUNTED = 267
 """How many keys have a number."""
 RECORD_LATE = 268
 """Whether the record under way is late; `LATE` is it of what is at work."""
+HOST = 269
+"""The address of what computes functions that only Python has; see `machine.host`."""
+FAILED = 270
+"""Whether one of these has failed in this step."""
 HEADER = 272
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.

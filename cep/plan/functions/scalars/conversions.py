@@ -177,7 +177,12 @@ def _instance(name: str, type_: Type) -> Scalar:
 
 
 CAST = Scalar(
-    Signature("cast", (VALUE, NAMED), "the value, which is of that type already", named),
+    Signature(
+        "cast",
+        (VALUE, NAMED),
+        "the value, which is of that type already; selected alone it stays what it is",
+        named,
+    ),
     _cast,
     Source(lambda call: call.value(0), why_not=_why_not_cast),
     lambda sql, node, values: values[0],

@@ -134,6 +134,7 @@ REGEXP = Scalar(
     Signature("str:regexp", (S, PATTERN), "whether all of it matches", Type.BOOL),
     strict(lambda text, pattern: re.fullmatch(pattern, text) is not None),
     sql=RULES,
+    can_fail=True,
 )
 REPLACE_ALL = Scalar(
     Signature(
@@ -144,6 +145,7 @@ REPLACE_ALL = Scalar(
     ),
     strict(_replace_all),
     sql=RULES,
+    can_fail=True,
 )
 SUBSTR = Scalar(
     Signature(

@@ -1,0 +1,154 @@
+"""What Python computes for a program: functions without source, those of the user, own names.
+
+A program names such calls by number. Its machine code calls back here with the words of the
+arguments, which become values of Python, as the value becomes a word. What a function raises is
+logged, and the rows are lost that it was called for, as those of a reader that fails are
+(`cep.interpreter.streams`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from loguru import logger
+
+from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.expressions import HostCall
+from cep.engine.machine.kernels.host import ARITY_BITS
+from cep.engine.machine.kernels.words import AT, FAILED, NOW, N
+from cep.engine.machine.memory import Memory
+from cep.engine.strings import Strings
+from cep.plan.functions import function_of, scalar_of
+from cep.plan.functions.base import Evaluate
+from cep.plan.types import Type
+
+Values = list[Any]
+C_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
+
+
+class Host:
+    """Computes the calls of one run. Also what scalar functions see: their setting, and cause."""
+
+    compat = False
+
+    def __init__(self, calls: Sequence[HostCall], memory: Memory, strings: Strings) -> None:
+        self._memory, self._strings = memory, strings
+        self._counted_of, self._counts = NULL, Counter[str]()
+        self.calls_of = ""
+        self._calls = [self._computed(one) for one in calls]
+        self._named = [one.node.function for one in calls]
+        self.interrupted: BaseException | None = None
+        """What ends the run when it has done with the rows it was given: the user's Ctrl-C."""
+        self._function = C_FUNCTION(self._called)  # it lives as long as its address is used
+
+    @property
+    def address(self) -> int:
+        """Where machine code calls it."""
+        return ctypes.cast(self._function, ctypes.c_void_p).value or 0
+
+    @property
+    def cause(self) -> Host:
+        """What is under way, which the memory says."""
+        return self
+
+    @property
+    def n(self) -> int:
+        return int(self._memory.i[0, N])
+
+    @property
+    def at_ms(self) -> int:
+        return int(self._memory.i[0, AT])
+
+    @property
+    def now_ms(self) -> int:
+        return int(self._memory.i[0, NOW])
+
+    def call(self, place: str) -> int:
+        """How many calls of a place there were before, for this record."""
+        if self._counted_of != self.n:
+            self._counted_of = self.n
+            self._counts.clear()
+        self._counts[place] += 1
+        return self._counts[place] - 1
+
+    def plain(self, i: Any, call: int, top: int) -> None:
+        """In the place of the kernel `call_host`, uncompiled."""
+        self._called(call, top)
+
+    def _called(self, call: int, top: int) -> None:
+        try:
+            self._calls[call >> ARITY_BITS](top)
+        except BaseException as problem:  # noqa: BLE001 -- nothing may pass through machine code
+            self._memory.i[0, FAILED] = 1
+            self._failed(self._named[call >> ARITY_BITS], problem)
+
+    def _failed(self, name: str, problem: BaseException) -> None:
+        if isinstance(problem, Exception):
+            logger.opt(exception=problem).error(
+                "{} at record {}: its rows are lost: {}", name, self.n, problem
+            )
+        else:
+            self.interrupted = problem
+
+    def _computed(self, call: HostCall) -> Callable[[int], None]:
+        node, memory = call.node, self._memory
+        taken = [self._taken(place, one.type) for place, one in enumerate(node.arguments)]
+        evaluate = self._evaluation(call)
+        put = self._put(node.type)
+
+        def computed(top: int) -> None:
+            put(memory, top, evaluate([take(memory, top) for take in taken]))
+
+        return computed
+
+    def _evaluation(self, call: HostCall) -> Callable[[Values], Any]:
+        node = call.node
+        known = scalar_of(node.function)
+        if known is None:
+            function = function_of(node.function, node.digest).call
+            return lambda values: function(*values)
+        self.calls_of = call.place  # which a function asks for as it is made
+
+        def value_at(place: int) -> Evaluate:
+            return lambda values: values[place]
+
+        return known.plain(node, [value_at(n) for n in range(len(node.arguments))], self)
+
+    def _taken(self, place: int, type_: Type) -> Callable[[Memory, int], Any]:
+        """How a word becomes a value of Python; None for null."""
+        if type_.is_real:
+
+            def real(memory: Memory, top: int) -> Any:
+                value = memory.f.item(0, top + place)
+                return value if value == value else None
+
+            return real
+        whole: Callable[[int], Any] = int
+        if type_ is Type.STRING:
+            whole = self._strings.values.__getitem__
+        elif type_ is Type.BOOL:
+            whole = bool
+
+        def taken(memory: Memory, top: int) -> Any:
+            value = memory.i.item(0, top + place)
+            return None if value == NULL else whole(value)
+
+        return taken
+
+    def _put(self, type_: Type) -> Callable[[Memory, int, Any], None]:
+        """How a value of Python becomes a word."""
+        code = self._strings.code
+
+        def real(memory: Memory, top: int, value: Any) -> None:
+            memory.f[0, top] = float("nan") if value is None else value
+
+        def text(memory: Memory, top: int, value: Any) -> None:
+            memory.i[0, top] = code(value)
+
+        def whole(memory: Memory, top: int, value: Any) -> None:
+            memory.i[0, top] = NULL if value is None else value
+
+        return real if type_.is_real else text if type_ is Type.STRING else whole
