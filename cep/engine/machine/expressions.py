@@ -51,10 +51,14 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HostCall:
-    """A call that Python computes; `place` is where its calls are counted together."""
+    """A call that Python computes; `place` is where its calls are counted together.
+
+    `compute` is told of the arguments where it is no function that rules may call.
+    """
 
     node: Call
     place: str
+    compute: Callable[..., Any] | None = None
 
 
 class Constants:
@@ -83,9 +87,9 @@ class Constants:
         self.values.append(value)
         return self.first + len(self.values) - 1
 
-    def host_call(self, node: Call, place: str) -> int:
+    def host_call(self, call: HostCall) -> int:
         """The number of a call that Python computes."""
-        self.hosted.append(HostCall(node, place))
+        self.hosted.append(call)
         return len(self.hosted) - 1
 
     def source(self, value: str | float, type_: Type) -> str:
@@ -308,6 +312,12 @@ class Writer:
         if can_fail(node) and not (self.rows_fail and is_always_made(expression, node)):
             raise Unsupported(f"`{node.function}` may fail there")
 
+    def computed(self, node: Call, compute: Callable[..., Any]) -> list[int]:
+        """Steps that leave what Python makes of columns, which are the arguments."""
+        number = self.constants.host_call(HostCall(node, "", compute))
+        columns = ", ".join(self._scope().value(one) for one in node.arguments)
+        return self._steps().value(f"{HOSTED}{number}({columns})")[1]
+
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {
             name_of("c", key): found for key, found in self.names.columns.items()
@@ -378,7 +388,7 @@ class MachineScope(Scope):
         if any(one.type in (Type.OBJECT, Type.LIST) for one in (node, *node.arguments)):
             raise Unsupported("it works on objects")
         constants: Any = self.constants
-        number = constants.host_call(node, self.place)
+        number = constants.host_call(HostCall(node, self.place))
         return f"{HOSTED}{number}({', '.join(self.value(one) for one in node.arguments)})"
 
 

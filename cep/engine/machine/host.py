@@ -105,10 +105,10 @@ class Host:
         return computed
 
     def _evaluation(self, call: HostCall) -> Callable[[Values], Any]:
-        node = call.node
+        node, compute = call.node, call.compute
         known = scalar_of(node.function)
         if known is None:
-            function = function_of(node.function, node.digest).call
+            function = compute or function_of(node.function, node.digest).call
             return lambda values: function(*values)
         self.calls_of = call.place  # which a function asks for as it is made
 

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 from cep.engine.machine.calendars import calendar
 from cep.engine.machine.expressions import Names, Unsupported
-from cep.engine.machine.kernels import batches, external, jumps, ordered, time_batches
+from cep.engine.machine.kernels import (
+    batches,
+    external,
+    frequent,
+    jumps,
+    ordered,
+    sessions,
+    time_batches,
+)
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import (
     BATCH,
     CALENDAR,
     EXTERNAL_BATCH,
     EXTERNAL_TIME,
+    FREQUENT,
     HOPPING,
     LENGTH,
     LENGTH_BATCH,
     LENGTH_JUMP,
+    LOSSY,
+    SESSION,
     SORT_WINDOW,
     SPLIT,
     TIME_BATCH,
@@ -28,8 +41,10 @@ from cep.engine.machine.kernels.windows import HELD, TIME_STATE
 from cep.engine.machine.kernels.words import RING
 from cep.engine.machine.program import Builder, Held, Home
 from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
+from cep.interpreter.tables.hash_order import text_hash
 from cep.plan.change import Part
-from cep.plan.expressions import Column, Constant
+from cep.plan.expressions import Call, Column, Constant
+from cep.plan.functions.convert import as_text
 from cep.plan.steps import Window
 from cep.plan.types import Schema, Type
 
@@ -204,6 +219,59 @@ def _length_jump(make: Making) -> int:
     )  # fmt: skip
 
 
+def _session(make: Making) -> int:
+    builder, key = make.place.builder, make.word(1)
+    builder.hashes_texts |= key != 0
+    state = make.take(sessions.SESSION_STATE)
+    width = make.rows.width
+    return builder.node(
+        SESSION, make.following, width, width, state, make.place.rank,
+        int(key != 0), builder.block([key]), make.rows.words, make.cell(0), make.cell(2),
+        builder.counter(make.place.part), builder.code_of("None"),
+    )  # fmt: skip
+
+
+def _frequent(make: Making) -> int:
+    return _counted(make, FREQUENT, 1, make.cell(0))
+
+
+def _lossy_frequent(make: Making) -> int:
+    support, error = (float(str(make.value(position))) for position in (0, 1))
+    if not error:
+        raise Unsupported("values that are never forgotten")
+    cell = make.place.builder.cell
+    return _counted(make, LOSSY, 2, cell(support - error), cell(math.ceil(1 / error)))
+
+
+def _counted(make: Making, op: int, first: int, *cells: int) -> int:
+    """A window of values, made of the attributes from an argument on, of all if there are none."""
+    builder = make.place.builder
+    values = make.window.arguments[first:] or tuple(
+        Column(place, one.name, one.type)
+        for place, one in enumerate(() if make.schema is None else make.schema.attributes)
+    )
+    types = [value.type for value in values]
+    if any(type_ in (Type.OBJECT, Type.LIST) for type_ in types):
+        raise Unsupported("values that are objects")
+    columns = [make.rows.names.of(value) for value in values if isinstance(value, Column)]
+    found = builder.block(-at if word == "f" else at for word, at in columns)
+    placed = Call("the place of texts", tuple(values), Type.LONG)
+    code = builder.code(builder.writer(make.rows.names).computed(placed, partial(_place, types)))
+    state, width = make.take(frequent.COUNTED_STATE), make.rows.width
+    return builder.node(
+        op, make.following, width, width, state, make.place.rank,
+        len(columns), found, make.rows.words, code, *cells,
+    )  # fmt: skip
+
+
+def _place(types: Sequence[Type], *values: Any) -> int:
+    """Where Java's hash tables put the texts of values, one behind the other."""
+    pairs = zip(values, types, strict=True)
+    return text_hash(
+        "".join("null" if one is None else as_text(one, type_) for one, type_ in pairs)
+    )
+
+
 WINDOWS: dict[str, Callable[[Making], int]] = {
     "batch": _batch,
     "cron": _cron,
@@ -212,11 +280,14 @@ WINDOWS: dict[str, Callable[[Making], int]] = {
     "expressionBatch": lower_expression_batch,
     "externalTime": _external_time,
     "externalTimeBatch": _external_batch,
+    "frequent": _frequent,
     "hopping": _hopping,
     "length": _length,
     "lengthBatch": _length_batch,
     "time": _timed,
     "lengthJump": _length_jump,
+    "lossyFrequent": _lossy_frequent,
+    "session": _session,
     "sort": _sort,
     "timeBatch": _time_batch,
     "timeJump": lambda make: _timed(make, jump=make.cell(1)),

@@ -307,6 +307,13 @@ def order_of(i: Ints, f: Floats, p: Ints, shape: int, row: int) -> int:
     return found ^ (found >> 16)
 
 
+@inline
+def hash_place(i: Ints, code: int) -> int:
+    """Where a text stands among the keys of a hash table of Java."""
+    found = i[0, i[0, HASHES] + 2 * code]
+    return found ^ (found >> 16)
+
+
 @inner
 def text_added(i: Ints, type_: int, value: int, before: int) -> int:
     """The hash of a text with that of a value behind it."""
