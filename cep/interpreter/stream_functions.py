@@ -36,15 +36,18 @@ def _log(
     def process(chunk: Chunk) -> Chunk:
         for row in chunk:
             level = str(priority(row) or "info").lower()
-            text = message(row)
-            parts = [] if text is None else [text]
-            parts += [row] if has_row(row) is True else [] if parts else ["a row came"]
-            if level != "off":
-                level = LEVELS.get(level, level).upper()
-                logger.log(level, "{}: {}", place, ", ".join(map(str, parts)))
+            write_log(level, place, message(row), row if has_row(row) is True else None)
         return chunk
 
     return process
+
+
+def write_log(level: str, place: str, message: str | None, row: Row | None) -> None:
+    """Write a row that came to a place, a message, or both."""
+    parts = [one for one in (message, row) if one is not None] or ["a row came"]
+    if level != "off":
+        level = LEVELS.get(level, level).upper()
+        logger.log(level, "{}: {}", place, ", ".join(map(str, parts)))
 
 
 def _pol2cart(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -177,16 +178,34 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     builder = place.builder
     if not step.aggregates:
         return following  # a group is nothing then but the values of its columns
-    rows_leave = selecting.rows_leave
-    aggregates = Aggregates(place, selecting, step, rows_leave)
-    for aggregate in step.aggregates:
-        aggregates.add(aggregate)
+    arguments, _ = group_arguments(place, selecting, step, columns_of(selecting, step))
+    return builder.node(
+        GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
+        *arguments,
+    )  # fmt: skip
+
+
+def columns_of(selecting: Selecting, step: GroupBy) -> list[int]:
+    """The words of what makes a group; those of doubles negated."""
     columns = []
     for column in step.columns:
         word, at = selecting.names.of(column)
         if column.type in (Type.OBJECT, Type.LIST):
             raise Unsupported("values that are objects")
         columns.append(-at if word == "f" else at)
+    return columns
+
+
+def group_arguments(
+    place: Place, selecting: Selecting, step: GroupBy, columns: Sequence[int], more: int = 0
+) -> tuple[tuple[int, ...], int]:
+    """What a node says of groups that these columns make, of which each has so many `more` words;
+    and where in a group these are.
+    """
+    builder = place.builder
+    aggregates = Aggregates(place, selecting, step, selecting.rows_leave)
+    for aggregate in step.aggregates:
+        aggregates.add(aggregate)
     words = KEY + len(columns)
     described: list[int] = []
     for one in aggregates.accumulators:
@@ -202,12 +221,12 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
         for word in (accumulator, by, selecting.words + place_)
     ]
     forgets = all(aggregator_of(a.function).remembers == "window" for a in step.aggregates)
-    return builder.node(
-        GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
-        len(columns), builder.block(columns), int(forgets), words,
+    arguments = (
+        len(columns), builder.block(columns), int(forgets), words + more,
         len(aggregates.accumulators), builder.block(described),
         len(aggregates.values), builder.block(results),
     )  # fmt: skip
+    return arguments, words
 
 
 __all__ = ["Aggregates", "collected", "groups", "lower_group"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from cep.engine.layout import StreamIds
+from cep.engine.machine.aggregations import lower_aggregation
 from cep.engine.machine.events import EventNodes
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.named_windows import lower_named_window
@@ -42,6 +43,9 @@ def build(
     for window in plan.windows:
         with builder.writing(("window", window.name)):
             lower_named_window(builder, window)
+    for aggregation in plan.aggregations:
+        with builder.writing(("aggregation", aggregation.name)):
+            lower_aggregation(builder, aggregation)
     partitions = {one.name: PartitionNode(builder, one) for one in plan.partitions}
     events = EventNodes(builder)
     for operator in plan.operators:
@@ -70,9 +74,6 @@ def _need_support(plan: Plan) -> None:
     """Unsupported for what concerns the plan as a whole."""
     if plan.compat:
         raise Unsupported("the defects of the reference")
-    for what, held in (("an aggregation", plan.aggregations),):
-        if held:
-            raise Unsupported(what)
     if plan.playback is not None and plan.playback.idle_ms is not None:
         raise Unsupported("idle time of `@app:playback`")
     if any(stream.reorder is not None for stream in plan.streams):

@@ -53,12 +53,14 @@ class Unsupported(Exception):
 class HostCall:
     """A call that Python computes; `place` is where its calls are counted together.
 
-    `compute` is told of the arguments where it is no function that rules may call.
+    Where it is no function that rules may call, `make` makes one, of the run's host. `makes_texts`:
+    texts may come of it that nobody knew before.
     """
 
     node: Call
     place: str
-    compute: Callable[..., Any] | None = None
+    make: Callable[[Any], Callable[..., Any]] | None = None
+    makes_texts: bool = False
 
 
 class Constants:
@@ -312,11 +314,13 @@ class Writer:
         if can_fail(node) and not (self.rows_fail and is_always_made(expression, node)):
             raise Unsupported(f"`{node.function}` may fail there")
 
-    def computed(self, node: Call, compute: Callable[..., Any]) -> list[int]:
-        """Steps that leave what Python makes of columns, which are the arguments."""
-        number = self.constants.host_call(HostCall(node, "", compute))
-        columns = ", ".join(self._scope().value(one) for one in node.arguments)
-        return self._steps().value(f"{HOSTED}{number}({columns})")[1]
+    def computed(self, call: HostCall) -> list[int]:
+        """Steps that leave what Python makes of the arguments of a call."""
+        for one in call.node.arguments:
+            self._need(one)
+        number = self.constants.host_call(call)
+        arguments = ", ".join(self._scope().value(one) for one in call.node.arguments)
+        return self._steps().value(f"{HOSTED}{number}({arguments})")[1]
 
     def _steps(self) -> Steps:
         words: dict[str, tuple[Word, int]] = {

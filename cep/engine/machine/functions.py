@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from cep.dropped import Reason
 from cep.engine.machine.by_key import key_word
-from cep.engine.machine.expressions import Unsupported
+from cep.engine.machine.expressions import HostCall, Unsupported
 from cep.engine.machine.kernels.bars import BY_TICKS, BY_TIME, BY_VOLUME, LAST_ROW
+from cep.engine.machine.kernels.host import ARITY_BITS
 from cep.engine.machine.kernels.keyed import KEYED_STATE, OF_KEY
 from cep.engine.machine.kernels.lines import BOLLINGER_STATE, MACD_STATE
-from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT
-from cep.plan.expressions import Constant, Expression
+from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT, TELL
+from cep.interpreter.rows import Row
+from cep.interpreter.stream_functions import write_log
+from cep.plan.expressions import Call, Column, Constant, EventTime, Expression
 from cep.plan.steps import StreamFunction
 from cep.plan.types import Type
 
@@ -38,6 +42,8 @@ def lower_function(
         case "macd":
             rows = [int(_constant(function, one)) for one in (1, 2, 3)]
             return _lines(MACD, place, function, selecting, following, added, MACD_STATE, rows)
+        case "log":
+            return _log(place, function, selecting, following)
         case "pol2Cart":
             return _point(place, function, selecting, following, added)
         case _:
@@ -105,6 +111,31 @@ def _lines(
         place.home.take(KEYED_STATE), place.rank,
         *_keyed(place, function, selecting, added, state), code, *cells,
     )  # fmt: skip
+
+
+def _log(place: Place, function: StreamFunction, selecting: Selecting, following: int) -> int:
+    """Python writes each row to the log."""
+    builder, (priority, *said) = place.builder, function.arguments
+    columns = tuple(
+        Column(position, one.name, one.type)
+        for position, one in enumerate(selecting.query.input.schema.attributes)  # type: ignore[union-attr]
+    )
+    if len(columns) + 3 >= 1 << ARITY_BITS:
+        raise Unsupported("a log of so many values")
+    assert isinstance(priority, Constant)
+    level = str(priority.value or "info").lower()
+    call = Call("log", (*said, EventTime(None), *columns), Type.LONG)
+    made = HostCall(call, "", lambda host: partial(_logged, level, selecting.query.name))
+    code = builder.code(builder.writer(selecting.names).computed(made))
+    return builder.node(TELL, following, selecting.width, selecting.width, 0, place.rank, code)
+
+
+def _logged(
+    level: str, place: str, message: str | None, has_row: bool | None, time_ms: int, *values: Any
+) -> int:
+    """As `cep.interpreter.stream_functions` does."""
+    write_log(level, place, message, Row(time_ms, list(values)) if has_row else None)
+    return 0
 
 
 def _point(

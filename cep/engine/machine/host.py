@@ -18,7 +18,7 @@ from loguru import logger
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.expressions import HostCall
 from cep.engine.machine.kernels.host import ARITY_BITS
-from cep.engine.machine.kernels.words import AT, FAILED, NOW, N
+from cep.engine.machine.kernels.words import AT, FAILED, NOW, Ints, N
 from cep.engine.machine.memory import Memory
 from cep.engine.strings import Strings
 from cep.plan.functions import function_of, scalar_of
@@ -34,8 +34,10 @@ class Host:
 
     compat = False
 
-    def __init__(self, calls: Sequence[HostCall], memory: Memory, strings: Strings) -> None:
-        self._memory, self._strings = memory, strings
+    def __init__(
+        self, calls: Sequence[HostCall], memory: Memory, strings: Strings, words: Ints
+    ) -> None:
+        self.memory, self.strings, self.words = memory, strings, words
         self._counted_of, self._counts = NULL, Counter[str]()
         self.calls_of = ""
         self._calls = [self._computed(one) for one in calls]
@@ -56,15 +58,15 @@ class Host:
 
     @property
     def n(self) -> int:
-        return int(self._memory.i[0, N])
+        return int(self.memory.i[0, N])
 
     @property
     def at_ms(self) -> int:
-        return int(self._memory.i[0, AT])
+        return int(self.memory.i[0, AT])
 
     @property
     def now_ms(self) -> int:
-        return int(self._memory.i[0, NOW])
+        return int(self.memory.i[0, NOW])
 
     def call(self, place: str) -> int:
         """How many calls of a place there were before, for this record."""
@@ -82,7 +84,7 @@ class Host:
         try:
             self._calls[call >> ARITY_BITS](top)
         except BaseException as problem:  # noqa: BLE001 -- nothing may pass through machine code
-            self._memory.i[0, FAILED] = 1
+            self.memory.i[0, FAILED] = 1
             self._failed(self._named[call >> ARITY_BITS], problem)
 
     def _failed(self, name: str, problem: BaseException) -> None:
@@ -94,21 +96,22 @@ class Host:
             self.interrupted = problem
 
     def _computed(self, call: HostCall) -> Callable[[int], None]:
-        node, memory = call.node, self._memory
-        taken = [self._taken(place, one.type) for place, one in enumerate(node.arguments)]
+        types = [one.type for one in call.node.arguments]
+        taken = list(enumerate(reading(type_, self.memory, self.strings) for type_ in types))
         evaluate = self._evaluation(call)
-        put = self._put(node.type)
+        put = writing(call.node.type, self.memory, self.strings)
 
         def computed(top: int) -> None:
-            put(memory, top, evaluate([take(memory, top) for take in taken]))
+            put(top, evaluate([take(top + place) for place, take in taken]))
 
         return computed
 
     def _evaluation(self, call: HostCall) -> Callable[[Values], Any]:
-        node, compute = call.node, call.compute
+        node = call.node
         known = scalar_of(node.function)
-        if known is None:
-            function = compute or function_of(node.function, node.digest).call
+        if known is None or call.make is not None:
+            own = call.make
+            function = own(self) if own else function_of(node.function, node.digest).call
             return lambda values: function(*values)
         self.calls_of = call.place  # which a function asks for as it is made
 
@@ -117,38 +120,39 @@ class Host:
 
         return known.plain(node, [value_at(n) for n in range(len(node.arguments))], self)
 
-    def _taken(self, place: int, type_: Type) -> Callable[[Memory, int], Any]:
-        """How a word becomes a value of Python; None for null."""
-        if type_.is_real:
 
-            def real(memory: Memory, top: int) -> Any:
-                value = memory.f.item(0, top + place)
-                return value if value == value else None
+def reading(type_: Type, memory: Memory, strings: Strings) -> Callable[[int], Any]:
+    """How the word at an address becomes a value of Python; None for null."""
+    if type_.is_real:
 
-            return real
-        whole: Callable[[int], Any] = int
-        if type_ is Type.STRING:
-            whole = self._strings.values.__getitem__
-        elif type_ is Type.BOOL:
-            whole = bool
+        def real(at: int) -> Any:
+            value = memory.f.item(0, at)
+            return value if value == value else None
 
-        def taken(memory: Memory, top: int) -> Any:
-            value = memory.i.item(0, top + place)
-            return None if value == NULL else whole(value)
+        return real
+    whole: Callable[[int], Any] = int
+    if type_ is Type.STRING:
+        whole = strings.values.__getitem__
+    elif type_ is Type.BOOL:
+        whole = bool
 
-        return taken
+    def taken(at: int) -> Any:
+        value = memory.i.item(0, at)
+        return None if value == NULL else whole(value)
 
-    def _put(self, type_: Type) -> Callable[[Memory, int, Any], None]:
-        """How a value of Python becomes a word."""
-        code = self._strings.code
+    return taken
 
-        def real(memory: Memory, top: int, value: Any) -> None:
-            memory.f[0, top] = float("nan") if value is None else value
 
-        def text(memory: Memory, top: int, value: Any) -> None:
-            memory.i[0, top] = code(value)
+def writing(type_: Type, memory: Memory, strings: Strings) -> Callable[[int, Any], None]:
+    """How a value of Python becomes the word at an address."""
 
-        def whole(memory: Memory, top: int, value: Any) -> None:
-            memory.i[0, top] = NULL if value is None else value
+    def real(at: int, value: Any) -> None:
+        memory.f[0, at] = float("nan") if value is None else value
 
-        return real if type_.is_real else text if type_ is Type.STRING else whole
+    def text(at: int, value: Any) -> None:
+        memory.i[0, at] = strings.code(value)
+
+    def whole(at: int, value: Any) -> None:
+        memory.i[0, at] = NULL if value is None else value
+
+    return real if type_.is_real else text if type_ is Type.STRING else whole

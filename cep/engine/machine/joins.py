@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cep.engine.machine.aggregates import _native as native_of
+from cep.engine.machine.aggregations import view_of
 from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WAITING
-from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, SEARCH
+from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, Q_VIEW, SEARCH
 from cep.engine.machine.kernels.steps import APART, BOTH, DROP, JOIN
 from cep.engine.machine.kernels.words import TIME, VALUES
 from cep.engine.machine.program import Held, names_of
@@ -30,6 +31,8 @@ from cep.engine.machine.tables import (
 from cep.plan.expressions import Aggregate
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.native import Extreme, WholeTotal
+from cep.plan.joins import STATIC
+from cep.plan.problems import with_article
 from cep.plan.query import Join, Query, StreamInput
 from cep.plan.steps import Holder
 
@@ -85,12 +88,10 @@ class JoinNodes:
 
     def _need_support(self) -> None:
         for input_ in self._inputs:
-            if input_.holder is Holder.AGGREGATION:
-                raise Unsupported("it joins an aggregation")
             if input_.holder is Holder.WINDOW:
                 self._need_held(input_.stream)
-            if input_.holder is Holder.TABLE and (input_.after or input_.window is not None):
-                raise Unsupported("a window on a table")
+            if input_.holder in STATIC and (input_.after or input_.window is not None):
+                raise Unsupported(f"a window on {with_article(input_.holder)}")
             if lookups_of((*input_.filters, *input_.window_filters)):
                 raise Unsupported("`in` a table within a condition on one side of a join")
         need_no_lookup(self.join.on)
@@ -129,7 +130,12 @@ class JoinNodes:
         if input_.holder is Holder.TABLE:
             asked = Asked(table_named(builder, input_.stream), self.join.on, held, names, at)
             return lower_search(self.place, asked, input_.filters)
-        own = builder.held_by_name.get(input_.stream) if input_.holder is Holder.WINDOW else None
+        own, view = None, 0
+        if input_.holder is Holder.WINDOW:
+            own = builder.held_by_name.get(input_.stream)
+        elif input_.holder is Holder.AGGREGATION:
+            own, asked_for = view_of(self.place, self.join, input_.stream)
+            view = builder.code(builder.writer(names).computed(asked_for))
         if input_.window is None and own is None:
             return builder.block(self._empty(len(input_.schema), at))
         filters = input_.window_filters if own is None else input_.filters
@@ -137,7 +143,7 @@ class JoinNodes:
         words = [0] * SEARCH
         words[:8] = 0, self.place.home.take(FOUND), BY_NOTHING, 0, 0, at, len(input_.schema), on
         if own is not None:
-            words[Q_RING : Q_RING + 4] = ring_of(own)
+            words[Q_RING : Q_VIEW + 1] = *ring_of(own), view
         return builder.block(words)
 
     def _empty(self, count: int, at: int) -> Sequence[int]:
@@ -167,9 +173,9 @@ class JoinNodes:
         )  # fmt: skip
 
     def _enter(self, slot: int, following: int, search: int) -> int:
-        """The way into a side; its window is where the other side searches. 0 for a table."""
+        """The way into a side; its window is where the other side searches. 0 where none comes."""
         input_, builder = self._inputs[slot], self.place.builder
-        if input_.holder is Holder.TABLE:
+        if input_.holder in STATIC:
             return 0
         words = VALUES + len(input_.schema)
         names = names_of(input_.schema)

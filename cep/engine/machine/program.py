@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -146,6 +147,8 @@ class Builder:
         """By the node of a window."""
         self.held_by_name: dict[str, Held] = {}
         """Of named windows."""
+        self.aggregations: dict[str, Any] = {}
+        """See `aggregations.Lowered`."""
         self.counters: dict[tuple[Part, Reason], int] = {}
         self.clocks = clocks(plan)
         self.uuid_names = uuid_names(plan)
@@ -283,7 +286,7 @@ class Builder:
         self._words[PROGRAM_STARTS] = len(self.starts)
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
         hosted = tuple(self.constants.hosted)
-        makes_texts = any(one.node.type is Type.STRING for one in hosted)
+        makes_texts = any(one.makes_texts or one.node.type is Type.STRING for one in hosted)
         if makes_texts and (self.orders_texts or self.hashes_texts):
             raise Unsupported("it orders texts, and makes some that nobody knew before")
         table = self._table

@@ -44,7 +44,7 @@ class MachineRun:
         self.memory = Memory(program)
         self.key_rows: Callable[[Ints], Ints] = np.zeros_like
         """What rows that are put out have in the place of the codes of their keys."""
-        self.host = Host(program.hosted, self.memory, strings)
+        self.host = Host(program.hosted, self.memory, strings, program.words)
         self._run: Any = run if jit else plain(run, {"call_host": lambda _: self.host.plain})
 
     keys = 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cep.dropped import Reason
 from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported
-from cep.engine.machine.kernels.searches import BY_INDEX, BY_KEY, BY_NOTHING, FOUND
+from cep.engine.machine.kernels.searches import BY_INDEX, BY_KEY, BY_NOTHING, FOUND, Q_RING, SEARCH
 from cep.engine.machine.kernels.steps import LOOKUP, WRITE
 from cep.engine.machine.kernels.stored import ADD, DELETE, UPDATE, UPDATE_OR_ADD
 from cep.engine.machine.kernels.tables import (
@@ -114,7 +114,7 @@ def lower_search(place: Place, asked: Asked, filters: Sequence[Expression] = ())
     return builder.block((
         builder.tables[table.name], place.home.take(FOUND), by, builder.block(codes),
         builder.block(int(value.type.is_real) for value in values),
-        asked.at, len(table.schema), on, 0, 0, 0, 0,
+        asked.at, len(table.schema), on, *[0] * (SEARCH - Q_RING),
     ))  # fmt: skip
 
 

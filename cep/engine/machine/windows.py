@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from cep.engine.machine.calendars import calendar
-from cep.engine.machine.expressions import Names, Unsupported
+from cep.engine.machine.expressions import HostCall, Names, Unsupported
 from cep.engine.machine.kernels import (
     batches,
     external,
@@ -255,8 +255,10 @@ def _counted(make: Making, op: int, first: int, *cells: int) -> int:
         raise Unsupported("values that are objects")
     columns = [make.rows.names.of(value) for value in values if isinstance(value, Column)]
     found = builder.block(-at if word == "f" else at for word, at in columns)
-    placed = Call("the place of texts", tuple(values), Type.LONG)
-    code = builder.code(builder.writer(make.rows.names).computed(placed, partial(_place, types)))
+    placed = HostCall(
+        Call(make.window.name, tuple(values), Type.LONG), "", lambda host: partial(_place, types)
+    )
+    code = builder.code(builder.writer(make.rows.names).computed(placed))
     state, width = make.take(frequent.COUNTED_STATE), make.rows.width
     return builder.node(
         op, make.following, width, width, state, make.place.rank,

@@ -106,20 +106,22 @@ class View:
         unit = unit_named(word)
         if unit is None:
             raise ValueError(f"`per {word!r}`: no such unit; for example 'hours'")
-        start, end = self._range([bound(asking) for bound in self._within])
+        start, end = range_of([bound(asking) for bound in self._within])
         return self._part.rows(unit, start, end)
 
     def index(self, key: Expression) -> Find | None:
         """No index: the rows are made anew each time."""
         return None
 
-    def _range(self, bounds: list[Any]) -> tuple[int, int]:
-        if len(bounds) == 1:
-            return parse_span(str(bounds[0]))
-        start, end = as_ms(bounds[0]), as_ms(bounds[1])
-        if start >= end:
-            raise ValueError(f"`within` starts at {start} and ends at {end}: the start comes first")
-        return start, end
+
+def range_of(bounds: list[Any]) -> tuple[int, int]:
+    """Start and end (not in) of one time with `**`, or of two, in ms UTC; ValueError if none."""
+    if len(bounds) == 1:
+        return parse_span(str(bounds[0]))
+    start, end = as_ms(bounds[0]), as_ms(bounds[1])
+    if start >= end:
+        raise ValueError(f"`within` starts at {start} and ends at {end}: the start comes first")
+    return start, end
 
 
 def as_ms(value: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from loguru import logger
 
 from cep.engine.compiled import Compiled
 from cep.engine.machine.program import Program
@@ -188,3 +189,19 @@ def test_what_interrupts_a_call_ends_the_run() -> None:
     rules = "from S select hosted:interrupted(t) as v insert into O;"
     with pytest.raises(KeyboardInterrupt):
         assert_same(STREAM + rules, RECORDS)
+
+
+def test_rows_are_written_to_the_log() -> None:
+    rules = (
+        "@info(name = 'q') from S#log('warn', 'seen', true)[t > 3]#log('error', 'left', false)"
+        " select k insert into O;"
+    )
+    said: list[str] = []
+    sink = logger.add(lambda line: said.append(str(line)), format="{level} {message}")
+    try:
+        assert assert_same(STREAM + rules, RECORDS[:6]) == 2
+    finally:
+        logger.remove(sink)
+    mine = [line for line in said if "q: " in line]
+    assert [line.split(" ", 1)[0] for line in mine] == ["WARNING"] * 4 + ["WARNING", "ERROR"] * 2
+    assert mine[0].startswith("WARNING q: seen, Row(1700000000000, CURRENT, ['a', -9, -6.0, 1.5")

@@ -17,6 +17,7 @@ from cep.engine.machine.kernels.searches import (
     Q_COUNT,
     candidates,
     fits,
+    viewed,
 )
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
@@ -25,6 +26,7 @@ from cep.engine.machine.kernels.words import (
     COUNT,
     CURSOR,
     EXPIRED,
+    FAILED,
     KIND,
     MADE,
     MADE_COUNT,
@@ -80,6 +82,8 @@ def step_join(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
         if not met(i, f, p, frame):
             return False
+        if i[0, FAILED]:
+            return True  # all of it is lost
         i[0, frame + CURSOR] += 1
     waiting = i[0, frame + PLACE] + p[node + JOIN_WAITING]
     if p[node + JOIN_WAITING] and i[0, waiting + W_IS_ON]:
@@ -103,6 +107,10 @@ def met(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         alone(i, f, p, frame, row, time, kind)
         return True
     asks(i, p, frame, row, time, kind)
+    if not viewed(i, f, p, p[node + JOIN_SEARCH], place, row_at(i, i[0, WORK_TOP])):
+        return False
+    if i[0, FAILED]:
+        return True
     count = candidates(i, f, p, p[node + JOIN_SEARCH], place, row_at(i, i[0, WORK_TOP]))
     if count == NO_ROOM or not work_room(i, 2 * wider * (count + 2)):
         return False

@@ -35,8 +35,10 @@ from cep.engine.machine.kernels.tables import (
 )
 from cep.engine.machine.kernels.words import (
     EVALUATION,
+    FAILED,
     INDEX,
     RING_HEAD,
+    RING_TAIL,
     TIME,
     VALUES,
     Floats,
@@ -48,9 +50,10 @@ from cep.engine.machine.kernels.work import copied
 # the node; by what rows are found, the expressions of that and whether they are doubles; the word
 # of the asking row for what is looked at, how many values that has, the condition; then of a window
 # where its ring lies, the words of a row there, where the row stands in these, whether its turn
-# stands in front and they may lie in another order.
+# stands in front and they may lie in another order; the expression that fills the ring for the row
+# that asks, or 0.
 (Q_SHAPE, Q_FOUND, Q_BY, Q_CODES, Q_REALS, Q_AT, Q_COUNT, Q_ON, Q_RING, Q_WIDTH, Q_OFFSET,
- Q_BY_TURN, SEARCH) = range(13)  # fmt: skip
+ Q_BY_TURN, Q_VIEW, SEARCH) = range(14)  # fmt: skip
 BY_NOTHING, BY_KEY, BY_INDEX = -1, 0, 1
 """All rows; the primary key; then the indexes."""
 
@@ -109,6 +112,17 @@ def candidates(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -
         i[0, i[0, state + F_BLOCK]] = found
         return 1
     return of_bucket(i, p, shape, table, state, by - BY_INDEX)
+
+
+@inner
+def viewed(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -> bool:
+    """Have Python put what a row asks for into the ring; false: there is no room for it."""
+    if p[search + Q_VIEW] == 0:
+        return True
+    ring = place + p[search + Q_RING]
+    i[0, ring + RING_HEAD] = i[0, ring + RING_TAIL]
+    evaluate(i, f, p, p[search + Q_VIEW], row, EVALUATION)
+    return i[0, FAILED] != 0 or i[0, EVALUATION] != 0
 
 
 @inner

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cep.engine.machine.jit import inner
 from cep.engine.machine.kernels.bars import step_bars
 from cep.engine.machine.kernels.batches import step_batch, step_calendar, step_length_batch
+from cep.engine.machine.kernels.buckets import step_bucket, step_times
 from cep.engine.machine.kernels.by_key import step_from_key, step_to_key
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.conditions import step_expression, step_expression_batch
@@ -38,6 +39,7 @@ from cep.engine.machine.kernels.streams import (
     step_insert,
     step_project,
     step_stream,
+    step_tell,
 )
 from cep.engine.machine.kernels.time_batches import step_hopping, step_time_batch
 from cep.engine.machine.kernels.triggers import step_trigger
@@ -64,7 +66,8 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
     POINT,
     TO_KEY,
     FROM_KEY,
-) = range(1, 20)
+    TELL,
+) = range(1, 21)
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
     100, 108
 )
@@ -73,6 +76,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 (MATCH, MATCH_PARTS) = range(140, 142)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
 (LOOKUP, WRITE, JOIN, BOTH, APART, DROP) = range(160, 166)
+(TIMES, BUCKET) = range(170, 172)
 
 
 @inner
@@ -111,6 +115,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_bollinger(i, f, p, frame)
     if op == MACD:
         return step_macd(i, f, p, frame)
+    if op == TELL:
+        return step_tell(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
     if op == TO_KEY:
@@ -121,6 +127,10 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_other_window(i, f, p, frame, op)
     if op >= ALL_EVENTS:
         return step_rate(i, f, p, frame, op)
+    if op >= TIMES:
+        if op == TIMES:
+            return step_times(i, f, p, frame)
+        return step_bucket(i, f, p, frame)
     if LOOKUP <= op <= DROP:
         return step_stored(i, f, p, frame, op)
     if op == MATCH:

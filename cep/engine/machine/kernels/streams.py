@@ -5,7 +5,7 @@ from __future__ import annotations
 from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inline, inner
-from cep.engine.machine.kernels.evaluate import is_true, leave_value
+from cep.engine.machine.kernels.evaluate import evaluate, is_true, leave_value
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -61,8 +61,8 @@ STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
 NEVER_IS_LATE, MADE_ELSEWHERE = 1, 2
 # The way in: a condition or 0, how many words of the row are taken.
 ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
-# A condition.
-FILTER_CONDITION = ARGUMENTS
+# A condition; an expression that Python computes.
+FILTER_CONDITION = TELL_CODE = ARGUMENTS
 # What is selected: how many values, the first one's word, a condition on them or 0, whether rows
 # that reset pass, then the expressions.
 PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_CODES = (
@@ -172,6 +172,18 @@ def step_filter(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
                 copied(i, row, first + kept * width, width)
             kept += 1
     hand_on_same(i, frame, p[node + NEXT], kept)
+    return True
+
+
+@inner
+def step_tell(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Python is told of each row, which passes."""
+    node = i[0, frame + NODE]
+    first = row_at(i, i[0, frame + CHUNK])
+    for place in range(i[0, frame + COUNT]):
+        row = first + place * p[node + WIDTH]
+        evaluate(i, f, p, p[node + TELL_CODE], row, EVALUATION)
+    hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
     return True
 
 
