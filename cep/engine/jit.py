@@ -54,9 +54,9 @@ def cache_folder() -> Path:
     return cache_root() / digest.hexdigest()[:16]
 
 
-def kernel(function: F) -> F:
+def kernel(function: F, **options: Any) -> F:
     """Compile a kernel that Python calls: without the GIL, IEEE arithmetic kept."""
-    return _compiled(function)
+    return _compiled(function, **options)
 
 
 def inner(function: F) -> F:
@@ -84,7 +84,7 @@ def compiled(function: F) -> F:
     return inline(copy)
 
 
-def _compiled(function: F, **options: bool) -> F:
+def _compiled(function: F, **options: Any) -> F:
     # Without reference counts (`_nrt`): the caller owns every array and kernels make none. Counting
     # the arrays of a state at every call of a kernel costs ten times what most kernels do.
     options |= {"cache": True, "nogil": True, "_nrt": False}
