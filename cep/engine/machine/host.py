@@ -12,13 +12,14 @@ import ctypes
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 from loguru import logger
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.expressions import HostCall
 from cep.engine.machine.kernels.host import ARITY_BITS
-from cep.engine.machine.kernels.words import AT, FAILED, NOW, Ints, N
+from cep.engine.machine.kernels.words import AT, FAILED, HOST, NOW, Ints, N
 from cep.engine.machine.memory import Memory
 from cep.engine.strings import Strings
 from cep.plan.functions import function_of, scalar_of
@@ -45,11 +46,9 @@ class Host:
         self.interrupted: BaseException | None = None
         """What ends the run when it has done with the rows it was given: the user's Ctrl-C."""
         self._function = C_FUNCTION(self._called)  # it lives as long as its address is used
-
-    @property
-    def address(self) -> int:
+        self.address = ctypes.cast(self._function, ctypes.c_void_p).value or 0
         """Where machine code calls it."""
-        return ctypes.cast(self._function, ctypes.c_void_p).value or 0
+        _hosts[self.address] = self
 
     @property
     def cause(self) -> Host:
@@ -75,10 +74,6 @@ class Host:
             self._counts.clear()
         self._counts[place] += 1
         return self._counts[place] - 1
-
-    def plain(self, i: Any, call: int, top: int) -> None:
-        """In the place of the kernel `call_host`, uncompiled."""
-        self._called(call, top)
 
     def _called(self, call: int, top: int) -> None:
         try:
@@ -119,6 +114,14 @@ class Host:
             return lambda values: values[place]
 
         return known.plain(node, [value_at(n) for n in range(len(node.arguments))], self)
+
+
+_hosts: WeakValueDictionary[int, Host] = WeakValueDictionary()
+
+
+def call_by_address(i: Ints, call: int, top: int) -> None:
+    """In the place of the kernel `call_host`, uncompiled."""
+    _hosts[int(i[0, HOST])]._called(call, top)
 
 
 def reading(type_: Type, memory: Memory, strings: Strings) -> Callable[[int], Any]:

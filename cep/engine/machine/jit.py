@@ -84,8 +84,11 @@ class _WholeLowering(NativeLowering):
 
 @contextmanager
 def _unwrapped() -> Iterator[None]:
-    """Meanwhile an index below 0 is not taken to count from the end: no address is."""
-    before = arrayobj.fix_integer_index
+    """Meanwhile an index below 0 is not taken to count from the end: no address is.
+
+    Other versions of Numba may not have what is replaced: they are slower, then.
+    """
+    before = getattr(arrayobj, "fix_integer_index", None)
 
     def as_it_is(context: Any, builder: Any, type_: Any, index: Any, size: Any) -> Any:
         return context.cast(builder, index, type_, types.intp)

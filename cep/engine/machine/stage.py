@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from cep.engine.encode import InputRows
 from cep.engine.jit import plain
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
-from cep.engine.machine.host import Host
+from cep.engine.machine.host import Host, call_by_address
 from cep.engine.machine.kernels.run import ALL_KEYS, SOME_KEYS, run
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.words import (
@@ -35,6 +36,12 @@ PART_ROWS = 2**13
 NOTHING = InputRows(np.zeros((0, 1), np.int64), np.zeros((0, 1)))
 
 
+@cache
+def uncompiled() -> Any:
+    """The kernel that runs programs, as Python; making it takes milliseconds."""
+    return plain(run, {"call_host": lambda _: call_by_address})
+
+
 class MachineRun:
     """The state of a program, fed with input rows."""
 
@@ -45,7 +52,7 @@ class MachineRun:
         self.key_rows: Callable[[Ints], Ints] = np.zeros_like
         """What rows that are put out have in the place of the codes of their keys."""
         self.host = Host(program.hosted, self.memory, strings, program.words)
-        self._run: Any = run if jit else plain(run, {"call_host": lambda _: self.host.plain})
+        self._run: Any = run if jit else uncompiled()
 
     keys = 0
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.trader.market import generated
 from benchmarks.trader.running import NAMES, compiled
 from cep.engine.machine import memory
 from cep.engine.machine.kernels.words import Ints
 from cep.replay import replay
-from tests.benchmarks.test_trader import market
+
+MARKET = generated(250, 3)
 
 
 class Watched(np.ndarray):  # type: ignore[type-arg]
@@ -41,7 +43,7 @@ class WatchedMemory(memory.Memory):
 def test_no_address_is_below_zero(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cep.engine.machine.stage.Memory", WatchedMemory)
     rules = compiled(name, jit=False, machine="always")
-    assert sum(len(rows) for rows in replay(rules, market(1).sources(rules.plan))) >= 0
+    assert sum(len(rows) for rows in replay(rules, MARKET.sources(rules.plan))) >= 0
 
 
 def test_one_that_is_is_noticed() -> None:

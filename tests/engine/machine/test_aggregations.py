@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
-from tests.campaign import examples
+from tests.campaign import either
 from tests.engine.machine.compared import Record, assert_same, assert_same_lived
 
 STREAMS = """
@@ -38,7 +38,7 @@ TEXTS = st.sampled_from(
     ["2023-11-14 22:13:20", "2024-02-29 10:00:00 +05:30", "2024-12-31 23:59:59", "no time"]
 )
 QUICK = settings(
-    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=either(10, 300), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

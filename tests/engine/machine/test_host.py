@@ -26,7 +26,7 @@ RECORDS: list[Record] = [
         n % 6,
         None if n % 11 == 5 else n % 2 == 0,
     ])
-    for n in range(40)
+    for n in range(24)
 ]  # fmt: skip
 
 

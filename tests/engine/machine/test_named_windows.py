@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.campaign import examples
+from tests.campaign import either
 from tests.engine.machine.compared import Record, assert_same
 from tests.engine.machine.generated import TICKS, end_of, ticks
 from tests.engine.machine.test_windows import WINDOWS
@@ -25,7 +25,7 @@ TIMES = [
     "at '0 30 9 ? * MON-FRI'",
 ]
 QUICK = settings(
-    max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=either(20, 500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.campaign import examples
+from tests.campaign import either
 from tests.engine.machine.compared import Record, assert_same
 from tests.engine.machine.generated import TICKS, end_of, ticks
 
@@ -26,7 +26,7 @@ SELECTIONS = [
     "select symbol, price group by price order by symbol limit 2",
 ]
 QUICK = settings(
-    max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=either(20, 500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

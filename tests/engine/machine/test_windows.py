@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
-from tests.campaign import examples
+from tests.campaign import either
 from tests.engine.machine.compared import Record, assert_same
 from tests.engine.machine.generated import START_MS, TICKS, end_of, ticks
 
@@ -77,7 +77,7 @@ from Out#window.lengthBatch(2) select * insert all events into Late;
 from Mid#window.batch() select * insert all events into Last;
 """
 QUICK = settings(
-    max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=either(15, 500), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
