@@ -56,7 +56,7 @@ def _as_program(plan: Plan) -> str:
     rules = Compiled(plan, jit=False, machine="always")
     whole = None if rules.whole is None else rules.whole.program
     if whole is not None:
-        calls = dict.fromkeys(one.node.function for one in whole.hosted)
+        calls = dict.fromkeys(one.node.function for one in whole.hosted if not one.only_fails)
         python = f"; Python computes {', '.join(calls)}" if calls else ""
         return f"  a replay or backtest runs as one program, with nothing interpreted{python}"
     return f"  a replay or backtest does not run as one program: {rules.why_not_whole}"

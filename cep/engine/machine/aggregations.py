@@ -104,11 +104,13 @@ def _times(place: Place, plan: Aggregation, selecting: Selecting, following: int
     builder, by = place.builder, plan.by
     writer = builder.writer(selecting.names)
     looked = Call(f"aggregate {plan.name}", (by or EventTime(None),), Type.LONG)
-    look = writer.computed(HostCall(looked, "", lambda host: partial(_looked_at, plan.durations)))
+    is_text = by is not None and by.type is Type.STRING
+    check = partial(_looked_at, plan.durations)
+    look = writer.computed(HostCall(looked, "", lambda host: check, only_fails=not is_text))
     return builder.node(
         TIMES, following, selecting.width, selecting.width, 0, place.rank,
         0 if by is None else builder.code(writer.value(by)),
-        int(by is not None and by.type is Type.STRING), builder.code(look), word,
+        int(is_text), builder.code(look), word,
         int(any(unit in CALENDAR for unit in plan.durations)),
     )  # fmt: skip
 

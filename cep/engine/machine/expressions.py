@@ -54,13 +54,15 @@ class HostCall:
     """A call that Python computes; `place` is where its calls are counted together.
 
     Where it is no function that rules may call, `make` makes one, of the run's host. `makes_texts`:
-    texts may come of it that nobody knew before.
+    texts may come of it that nobody knew before. `only_fails`: it is made for values that are none,
+    to say so.
     """
 
     node: Call
     place: str
     make: Callable[[Any], Callable[..., Any]] | None = None
     makes_texts: bool = False
+    only_fails: bool = False
 
 
 class Constants:

@@ -160,7 +160,7 @@ class Builder:
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
         self.tables: dict[str, int] = {}
-        self.hashes_texts = False
+        self.hashes_texts = self._meets_made_texts = False
         self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
 
     def block(self, words: Iterable[int]) -> int:
@@ -225,6 +225,23 @@ class Builder:
             self.counters[part, reason] = self.constants.fresh(0)
         return self.counters[part, reason]
 
+    def order_texts(self, part: Part) -> None:
+        """A part puts texts of its input in order."""
+        self.orders_texts = True
+        self._meets_made_texts |= not self._reads_records(part)
+
+    def hash_texts(self, part: Part) -> None:
+        """A part puts texts of its input where a hash table of Java has them."""
+        self.hashes_texts = True
+        self._meets_made_texts |= not self._reads_records(part)
+
+    def _reads_records(self, part: Part) -> bool:
+        """Whether all texts that a part reads are those of records, known before these come."""
+        kind, name = part
+        sources = {one.name for one in self.plan.sources}
+        inputs = {one.name: one.inputs for one in self.plan.queries}
+        return kind == "query" and all(one.stream in sources for one in inputs[name])
+
     def know_slots(self, words: Iterable[int]) -> None:
         """What is said of the slots of keys; see `kernels.slots`."""
         self._words[PROGRAM_SLOTS] = self.block(words)
@@ -287,7 +304,7 @@ class Builder:
         self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
         hosted = tuple(self.constants.hosted)
         makes_texts = any(one.makes_texts or one.node.type is Type.STRING for one in hosted)
-        if makes_texts and (self.orders_texts or self.hashes_texts):
+        if makes_texts and self._meets_made_texts:
             raise Unsupported("it orders texts, and makes some that nobody knew before")
         table = self._table
         if table is not None:

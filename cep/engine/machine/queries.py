@@ -25,7 +25,7 @@ from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
-from cep.plan.expressions import Call, Expression, walk
+from cep.plan.expressions import Call, Column, Expression, walk
 from cep.plan.nodes import Origin
 from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
@@ -300,7 +300,8 @@ def lower_sort(place: Place, selecting: Selecting, step: Sort, following: int) -
         if value.type in (Type.OBJECT, Type.LIST):
             raise Unsupported("values that are objects")
         is_text = value.type is Type.STRING
-        builder.orders_texts |= is_text
+        if is_text:  # what is no attribute may be a text that was just made
+            builder.order_texts(place.part if isinstance(value, Column) else ("", ""))
         type_ = AS_REAL if value.type.is_real else AS_TEXT if is_text else AS_WHOLE
         keys += [word, type_, int(key.descending)]
     width = selecting.width

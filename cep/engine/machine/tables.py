@@ -45,7 +45,8 @@ def lower_table(builder: Builder, table: Table) -> None:
     if any(type_ in (Type.OBJECT, Type.LIST) for type_ in types):
         raise Unsupported(f"table {table.name}: values that are objects")
     order = order_of(table)
-    builder.hashes_texts |= order == BY_HASH
+    if order == BY_HASH:
+        builder.hash_texts(("table", table.name))
     keys = len(table.primary_key)
     key = R_LINKS + LINKS * len(table.indexes)
     data = key + keys

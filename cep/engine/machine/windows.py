@@ -196,7 +196,8 @@ def _sort(make: Making) -> int:
         if type_ in (Type.OBJECT, Type.LIST):
             raise Unsupported("values that are objects")
         is_text = type_ is Type.STRING
-        builder.orders_texts |= is_text
+        if is_text:
+            builder.order_texts(make.place.part)
         compared = AS_REAL if type_.is_real else AS_TEXT if is_text else AS_WHOLE
         keys += [make.word(position), compared, int(make.value(position + 1) == "desc")]
     state = make.take(ordered.SORT_STATE)
@@ -221,7 +222,8 @@ def _length_jump(make: Making) -> int:
 
 def _session(make: Making) -> int:
     builder, key = make.place.builder, make.word(1)
-    builder.hashes_texts |= key != 0
+    if key:
+        builder.hash_texts(make.place.part)
     state = make.take(sessions.SESSION_STATE)
     width = make.rows.width
     return builder.node(

@@ -108,6 +108,19 @@ def test_calls_stand_anywhere(rules: str) -> None:
 @pytest.mark.parametrize(
     "rules",
     [
+        "from S#window.session(300, k) select str:upper(k) as u, count() as n group by k"
+        " insert all events into O;",
+        "from S#window.sort(3, k) select str:lower(k) as l insert all events into O;",
+        "from S#window.lengthBatch(5) select k, str:upper(k) as u order by k insert into O;",
+    ],
+)
+def test_texts_of_records_are_put_in_order_beside(rules: str) -> None:
+    assert assert_same(STREAM + rules, RECORDS, T0 + 60_000) > 0
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
         "from S select UUID() as a, UUID() as b, k insert into O;",
         "from S#window.lengthBatch(4) select UUID() as a, t insert into O;",
         "from S#window.time(300) select UUID() as a, k insert expired events into O;",
@@ -151,6 +164,22 @@ def test_a_pattern_that_is_none_loses_all() -> None:
         ("from S select str:concat(UUID(), k) as v insert into O;", "names of its own there"),
         ("from S[str:length(UUID()) > 2] select k insert into O;", "names of its own there"),
         ("from S select str:upper(k) as u, k order by u insert into O;", "orders texts"),
+        (
+            "from S select str:upper(k) as k, t insert into P;"
+            "from P select k, t order by k insert into O;",
+            "orders texts",
+        ),
+        (
+            "from S select str:upper(k) as k insert into P;"
+            "from P#window.session(1 sec, k) select k insert expired events into O;",
+            "orders texts",
+        ),
+        (
+            "define table T (k string, n string); @info(name='q') from S select str:upper(k) as k"
+            " insert into P; @PrimaryKey('k', 'n') define table W (k string, n string);"
+            " from P select k, k as n insert into W; from S join W select W.k as k insert into O;",
+            "orders texts",
+        ),
         ("from S select createSet(k) as v insert into O;", "objects"),
     ],
 )
