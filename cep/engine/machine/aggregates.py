@@ -178,22 +178,11 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     builder = place.builder
     if not step.aggregates:
         return following  # a group is nothing then but the values of its columns
-    arguments, _ = group_arguments(place, selecting, step, columns_of(selecting, step))
+    arguments, _ = group_arguments(place, selecting, step, selecting.names.group(step.columns))
     return builder.node(
         GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
         *arguments,
     )  # fmt: skip
-
-
-def columns_of(selecting: Selecting, step: GroupBy) -> list[int]:
-    """The words of what makes a group; those of doubles negated."""
-    columns = []
-    for column in step.columns:
-        word, at = selecting.names.of(column)
-        if column.type in (Type.OBJECT, Type.LIST):
-            raise Unsupported("values that are objects")
-        columns.append(-at if word == "f" else at)
-    return columns
 
 
 def group_arguments(

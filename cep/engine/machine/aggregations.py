@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from cep.engine.jit import plain
-from cep.engine.machine.aggregates import columns_of, group_arguments
+from cep.engine.machine.aggregates import group_arguments
 from cep.engine.machine.expressions import HostCall, Unsupported, can_fail
 from cep.engine.machine.host import Host, reading, writing
 from cep.engine.machine.kernels.buckets import (
@@ -22,7 +22,7 @@ from cep.engine.machine.kernels.buckets import (
 )
 from cep.engine.machine.kernels.groups import KEY, group_read
 from cep.engine.machine.kernels.memory import ring_cell, ring_room_for
-from cep.engine.machine.kernels.steps import BUCKET, TIMES
+from cep.engine.machine.kernels.steps import BUCKET, DROP, TIMES
 from cep.engine.machine.kernels.words import (
     CURRENT,
     HOME,
@@ -36,15 +36,14 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.program import Builder, Held, names_of
 from cep.engine.machine.queries import Place, Selecting, lower_input
-from cep.interpreter.aggregations.aggregation import as_ms, range_of
+from cep.interpreter.aggregations.aggregation import as_ms, asked, listed
+from cep.interpreter.aggregations.buckets import Key
 from cep.interpreter.aggregations.calendar import FIXED_MS, start_of
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.rows import Row
-from cep.interpreter.tables.hash_order import in_hash_order, joined_key, slots_for
 from cep.plan.expressions import Call, EventTime, walk
 from cep.plan.functions.scalars.records import UUID
-from cep.plan.joins import unit_named
 from cep.plan.nodes import Aggregation
 from cep.plan.query import Join, Query
 from cep.plan.steps import GroupBy, Return
@@ -82,15 +81,17 @@ def lower_aggregation(builder: Builder, plan: Aggregation) -> None:
     selecting = replace(selecting, width=selecting.width + 2)
     step = query.step(GroupBy)
     assert step is not None
-    following, units, tail = 0, dict[str, tuple[int, int]](), 0
+    width = selecting.width
+    following = builder.node(DROP, 0, width, width, 0, place.rank)
+    units, tail = dict[str, tuple[int, int]](), 0
     for unit in reversed(plan.durations):
-        columns = [start_word, *columns_of(selecting, step)]
+        columns = [start_word, *selecting.names.group(step.columns)]
         kept = selecting.words + len(query.aggregates)
         arguments, tail = group_arguments(place, selecting, step, columns, ROW + kept)
         state = builder.home.take(BUCKETS_STATE)
         size = FIXED_MS.get(unit) or CALENDAR[unit]
         following = builder.node(
-            BUCKET, following, selecting.width, selecting.width, state, place.rank,
+            BUCKET, following, width, width, state, place.rank,
             *arguments, size, time_word, start_word, tail, selecting.words,
         )  # fmt: skip
         units[unit] = following, state
@@ -131,13 +132,13 @@ def view_of(place: Place, join: Join, name: str) -> tuple[Held, HostCall]:
     width = VALUES + len(lowered.plan.schema)
     held = Held(place.builder.home.take(RING), width, 0, by_turn=False)
     assert join.per is not None
-    asked = Call(f"aggregation {name}", (*join.within, join.per), Type.LONG)
+    call = Call(f"aggregation {name}", (*join.within, join.per), Type.LONG)
     texts = any(
         isinstance(node, Call) and node.type is Type.STRING
         for _, value in lowered.plan.projection
         for node in walk(value)
     )
-    return held, HostCall(asked, "", partial(View, lowered, held), makes_texts=texts)
+    return held, HostCall(call, "", partial(View, lowered, held), makes_texts=texts)
 
 
 class View:
@@ -166,17 +167,10 @@ class View:
         self._group_read, self._room = plain(group_read), plain(ring_room_for)
         self._cell = plain(ring_cell)
 
-    def __call__(self, *asked: Any) -> int:
+    def __call__(self, *values: Any) -> int:
         """Given bounds and unit: 1, or 0 where there is no room; ValueError when they are none."""
-        *bounds, word = asked
-        unit = unit_named(str(word))
-        if unit is None:
-            raise ValueError(f"`per {word!r}`: no such unit; for example 'hours'")
-        start, end = range_of(bounds)
-        if unit not in self._lowered.units:
-            units = ", ".join(self._lowered.plan.durations)
-            raise ValueError(f"aggregation {self._lowered.plan.name} has no {unit}, only {units}")
-        rows = self._rows(unit, start, end)
+        *bounds, word = values
+        rows = self._rows(*asked(self._lowered.plan, bounds, str(word)))
         i = self._memory.i
         ring, width = int(i[0, HOME]) + self._held.state, self._held.width
         if not self._room(i, ring, width, len(rows)):
@@ -190,23 +184,19 @@ class View:
         return 1
 
     def _rows(self, unit: str, start_ms: int, end_ms: int) -> list[Row]:
-        found = sorted(self._buckets(unit, start_ms, end_ms), key=lambda one: one[0])
-        keys = {joined_key((start, *group)): (start, bucket) for _, start, group, bucket in found}
-        ordered = in_hash_order(keys, slots_for(len(keys)))
-        return [self._row(unit, *keys[text]) for text in ordered]
+        found = {key: at for _, key, at in sorted(self._buckets(unit, start_ms, end_ms))}
+        return [self._row(unit, key[0], found[key]) for key in listed(found)]
 
-    def _buckets(
-        self, unit: str, start_ms: int, end_ms: int
-    ) -> Iterator[tuple[int, int, list[Any], int]]:
-        """Number, start, group and address of the buckets that start in a range."""
+    def _buckets(self, unit: str, start_ms: int, end_ms: int) -> Iterator[tuple[int, Key, int]]:
+        """Number, key and address of the buckets that start in a range."""
         i = self._memory.i
         state = int(i[0, HOME]) + self._lowered.units[unit][1]
         first, room = int(i[0, state + INDEX_AT]), int(i[0, state + INDEX_ROOM])
         for bucket in i[0, first : first + room].tolist():
             if bucket and start_ms <= i[0, bucket + KEY] < end_ms:
                 tail = bucket + self._lowered.tail
-                group = [read(bucket + KEY + 1 + n) for n, read in enumerate(self._group)]
-                yield int(i[0, tail + NUMBER]), int(i[0, bucket + KEY]), group, bucket
+                group = tuple(read(bucket + KEY + 1 + n) for n, read in enumerate(self._group))
+                yield int(i[0, tail + NUMBER]), (int(i[0, bucket + KEY]), group), bucket
 
     def _row(self, unit: str, start: int, bucket: int) -> Row:
         memory, lowered = self._memory, self._lowered

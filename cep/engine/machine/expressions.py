@@ -8,7 +8,7 @@ kernels. So a function is written once, whatever runs it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,6 +131,16 @@ class Names:
     def of(self, column: Column) -> tuple[Word, int]:
         """Where the value of a column lies."""
         return self.columns[column_key(column)]
+
+    def group(self, columns: Iterable[Column]) -> list[int]:
+        """The words of what makes a group; those of doubles negated."""
+        found = []
+        for column in columns:
+            if column.type in (Type.OBJECT, Type.LIST):
+                raise Unsupported("values that are objects")
+            word, at = self.of(column)
+            found.append(-at if word == "f" else at)
+        return found
 
 
 def column_key(column: Column) -> tuple[int, ...]:

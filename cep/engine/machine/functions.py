@@ -62,12 +62,7 @@ def _keyed(
     place: Place, function: StreamFunction, selecting: Selecting, added: int, state: int
 ) -> list[int]:
     """What all nodes with a block for each group say; see `kernels.keyed`."""
-    builder, columns = place.builder, []
-    for key in function.keys:
-        if key.type in (Type.OBJECT, Type.LIST):
-            raise Unsupported("values that are objects")
-        word, at = selecting.names.columns[key.slot, key.position]
-        columns.append(-at if word == "f" else at)
+    builder, columns = place.builder, selecting.names.group(function.keys)
     words = OF_KEY + len(columns) + state
     return [len(columns), builder.block(columns), _clock(place, selecting), words, added]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cep.engine.machine.expressions import Unsupported, word_of
+from cep.engine.machine.expressions import word_of
 from cep.engine.machine.kernels import rates, snapshots
 from cep.engine.machine.kernels.steps import (
     ALL_EVENTS,
@@ -18,7 +18,6 @@ from cep.engine.machine.kernels.words import RING
 from cep.plan.expressions import Aggregated
 from cep.plan.query import Join, StreamInput
 from cep.plan.steps import GroupBy, Rate
-from cep.plan.types import Type
 
 if TYPE_CHECKING:
     from cep.engine.machine.queries import Place, Selecting
@@ -63,13 +62,7 @@ def lower_rate(place: Place, selecting: Selecting, rate: Rate, following: int) -
 def _groups(selecting: Selecting) -> list[int]:
     """The words of the values that make a group, those of doubles negated."""
     step = selecting.query.step(GroupBy)
-    found = []
-    for column in () if step is None else step.columns:
-        if column.type in (Type.OBJECT, Type.LIST):
-            raise Unsupported("values that are objects")
-        word, at = selecting.names.columns[column.slot, column.position]
-        found.append(-at if word == "f" else at)
-    return found
+    return [] if step is None else selecting.names.group(step.columns)
 
 
 def _shown(place: Place, selecting: Selecting) -> tuple[int, ...]:

@@ -30,7 +30,6 @@ from cep.engine.machine.kernels.steps import (
     LENGTH,
     LENGTH_BATCH,
     LENGTH_JUMP,
-    LOSSY,
     SESSION,
     SORT_WINDOW,
     SPLIT,
@@ -234,7 +233,7 @@ def _session(make: Making) -> int:
 
 
 def _frequent(make: Making) -> int:
-    return _counted(make, FREQUENT, 1, make.cell(0))
+    return _counted(make, 1, make.cell(0), 0)
 
 
 def _lossy_frequent(make: Making) -> int:
@@ -242,10 +241,10 @@ def _lossy_frequent(make: Making) -> int:
     if not error:
         raise Unsupported("values that are never forgotten")
     cell = make.place.builder.cell
-    return _counted(make, LOSSY, 2, cell(support - error), cell(math.ceil(1 / error)))
+    return _counted(make, 2, cell(support - error), cell(math.ceil(1 / error)))
 
 
-def _counted(make: Making, op: int, first: int, *cells: int) -> int:
+def _counted(make: Making, first: int, *cells: int) -> int:
     """A window of values, made of the attributes from an argument on, of all if there are none."""
     builder = make.place.builder
     values = make.window.arguments[first:] or tuple(
@@ -253,18 +252,15 @@ def _counted(make: Making, op: int, first: int, *cells: int) -> int:
         for place, one in enumerate(() if make.schema is None else make.schema.attributes)
     )
     types = [value.type for value in values]
-    if any(type_ in (Type.OBJECT, Type.LIST) for type_ in types):
-        raise Unsupported("values that are objects")
-    columns = [make.rows.names.of(value) for value in values if isinstance(value, Column)]
-    found = builder.block(-at if word == "f" else at for word, at in columns)
+    columns = make.rows.names.group(value for value in values if isinstance(value, Column))
     placed = HostCall(
         Call(make.window.name, tuple(values), Type.LONG), "", lambda host: partial(_place, types)
     )
     code = builder.code(builder.writer(make.rows.names).computed(placed))
     state, width = make.take(frequent.COUNTED_STATE), make.rows.width
     return builder.node(
-        op, make.following, width, width, state, make.place.rank,
-        len(columns), found, make.rows.words, code, *cells,
+        FREQUENT, make.following, width, width, state, make.place.rank,
+        len(columns), builder.block(columns), make.rows.words, code, *cells,
     )  # fmt: skip
 
 

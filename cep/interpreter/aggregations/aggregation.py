@@ -45,13 +45,8 @@ class AggregationPart:
 
     def rows(self, unit: str, start_ms: int, end_ms: int) -> list[Row]:
         """A row per bucket of a unit that starts in that range, in the order Siddhi lists them."""
-        if unit not in self._units:
-            units = ", ".join(self.plan.durations)
-            raise ValueError(f"aggregation {self.plan.name} has no {unit}, only {units}")
         found = self._units[unit].between(start_ms, end_ms)
-        keys = {joined_key((start, *group)): (start, group) for start, group in found}
-        ordered = in_hash_order(keys, slots_for(len(keys)))
-        return [self._row(keys[text], found[keys[text]]) for text in ordered]
+        return [self._row(key, found[key]) for key in listed(found)]
 
     def _row(self, key: Key, bucket: Bucket) -> Row:
         row = bucket.row()
@@ -102,16 +97,30 @@ class View:
 
     def rows(self, asking: Row) -> Iterable[Row]:
         """The rows the asking row sees; ValueError when its times or its unit are none."""
-        word = str(self._per(asking))
-        unit = unit_named(word)
-        if unit is None:
-            raise ValueError(f"`per {word!r}`: no such unit; for example 'hours'")
-        start, end = range_of([bound(asking) for bound in self._within])
-        return self._part.rows(unit, start, end)
+        bounds = [bound(asking) for bound in self._within]
+        return self._part.rows(*asked(self._part.plan, bounds, str(self._per(asking))))
 
     def index(self, key: Expression) -> Find | None:
         """No index: the rows are made anew each time."""
         return None
+
+
+def asked(plan: Aggregation, bounds: list[Any], word: str) -> tuple[str, int, int]:
+    """The unit that a word names, start and end (not in) in ms UTC; ValueError if there is none."""
+    unit = unit_named(word)
+    if unit is None:
+        raise ValueError(f"`per {word!r}`: no such unit; for example 'hours'")
+    start, end = range_of(bounds)
+    if unit not in plan.durations:
+        units = ", ".join(plan.durations)
+        raise ValueError(f"aggregation {plan.name} has no {unit}, only {units}")
+    return unit, start, end
+
+
+def listed(keys: Iterable[Key]) -> list[Key]:
+    """Starts and groups, given as they came, in the order in which Siddhi lists them."""
+    by_text = {joined_key((start, *group)): (start, group) for start, group in keys}
+    return [by_text[text] for text in in_hash_order(by_text, slots_for(len(by_text)))]
 
 
 def range_of(bounds: list[Any]) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
-from cep.engine.machine.kernels.work import copied, hand_on_same, pop
+from cep.engine.machine.kernels.work import copied, hand_on_same
 from cep.plan.functions.scalars import times
 
 # The times of rows: the expression of the attribute by which they have one (0: their own), whether
@@ -97,10 +97,7 @@ def step_bucket(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if is_current(i, row) and not counted_in(i, f, p, node, state, row):
             return False
         i[0, frame + CURSOR] += 1
-    if p[node + NEXT]:
-        hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
-    else:
-        pop(i, frame)
+    hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
     return True
 
 

@@ -22,6 +22,7 @@ from cep.engine.machine.kernels.entries import (
 from cep.engine.machine.kernels.evaluate import evaluate
 from cep.engine.machine.kernels.groups import GROUP_KEYS as VALUES_COUNTED
 from cep.engine.machine.kernels.rows import is_current, row_of
+from cep.engine.machine.kernels.tables import SLOTS_MIN, slots_for
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     COUNT,
@@ -41,8 +42,8 @@ from cep.engine.machine.kernels.words import (
 from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
 
 # A node: what makes a value (as `groups` has it), the words of a row, the expression of the hash of
-# the value's texts; then the cell of the number of values, or of the share and of the rows after
-# which rare values are forgotten.
+# the value's texts; then the cell of the number of values and 0, or the cells of the share and of
+# the rows after which rare values are forgotten.
 COUNTED_WORDS, COUNTED_HASH, COUNTED_MOST, COUNTED_SHARE, COUNTED_WIDTH = (
     ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 4, ARGUMENTS + 5,
 )  # fmt: skip
@@ -54,7 +55,7 @@ MISSED, HASH, ROW = 0, 1, 2
 
 @inner
 def step_frequent(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """Counts n values; a new one takes one from the count of each, and a place that falls free."""
+    """Rows of values that are counted; what is counted no longer leaves."""
     node = i[0, frame + NODE]
     state = i[0, frame + PLACE] + p[node + STATE]
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
@@ -62,23 +63,11 @@ def step_frequent(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if is_current(i, row):
             if not room_for(i, p, node, state):
                 return False
-            frequent(i, f, p, frame, state, row_of(i, p, frame, i[0, frame + CURSOR]))
-        i[0, frame + CURSOR] += 1
-    hand_on(i, frame, p[node + NEXT])
-    return True
-
-
-@inner
-def step_lossy_frequent(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """Rows of values with a share of all so far; at times too rare values are forgotten."""
-    node = i[0, frame + NODE]
-    state = i[0, frame + PLACE] + p[node + STATE]
-    while i[0, frame + CURSOR] < i[0, frame + COUNT]:
-        row = row_of(i, p, frame, i[0, frame + CURSOR])
-        if is_current(i, row):
-            if not room_for(i, p, node, state):
-                return False
-            lossy(i, f, p, frame, state, row_of(i, p, frame, i[0, frame + CURSOR]))
+            row = row_of(i, p, frame, i[0, frame + CURSOR])  # it may have moved
+            if p[node + COUNTED_WIDTH]:
+                lossy(i, f, p, frame, state, row)
+            else:
+                frequent(i, f, p, frame, state, row)
         i[0, frame + CURSOR] += 1
     hand_on(i, frame, p[node + NEXT])
     return True
@@ -119,7 +108,7 @@ def counted(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) -> int
 
 @inner
 def frequent(i: Ints, f: Floats, p: Ints, frame: int, state: int, row: int) -> None:
-    """Take a row, for which there is room."""
+    """Of n values; a new one takes one from the count of each, and a place that falls free."""
     node = i[0, frame + NODE]
     most = i[0, p[node + COUNTED_MOST]]
     if entry_found(i, f, p, state, node, row) == 0 and entries_count(i, state) >= most:
@@ -136,7 +125,7 @@ def frequent(i: Ints, f: Floats, p: Ints, frame: int, state: int, row: int) -> N
 
 @inner
 def lossy(i: Ints, f: Floats, p: Ints, frame: int, state: int, row: int) -> None:
-    """The same by shares."""
+    """Of values with a share of all rows so far; at times too rare ones are forgotten."""
     node = i[0, frame + NODE]
     width = i[0, p[node + COUNTED_WIDTH]]
     i[0, state + TOTAL] += 1
@@ -158,9 +147,8 @@ def gone(i: Ints, p: Ints, frame: int, state: int, most: int) -> None:
     There is room: behind the rows that are made the values are put in order. O(values log values).
     """
     node = i[0, frame + NODE]
-    count, slots = entries_count(i, state), 16
-    while count + 1 > slots * 3 // 4:
-        slots *= 2
+    count = entries_count(i, state)
+    slots = slots_for(count + 1, SLOTS_MIN)
     heap = row_at(i, i[0, WORK_TOP] + (count + 1) * p[node + WIDER])
     size, number = 0, 0
     entry = i[0, state + FIRST_ENTRY]

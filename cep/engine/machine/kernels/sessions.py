@@ -13,7 +13,7 @@ from cep.engine.machine.kernels.memory import (
     ring_room_for,
 )
 from cep.engine.machine.kernels.rows import appended, emptied, is_current, row_of, swapped
-from cep.engine.machine.kernels.tables import hash_place
+from cep.engine.machine.kernels.tables import SLOTS_MIN, hash_place, slots_for
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
@@ -292,14 +292,12 @@ def room_to_end(i: Ints, p: Ints, node: int, state: int, due_ms: int) -> bool:
 @inner
 def slots_of(i: Ints, p: Ints, node: int, state: int, which: int) -> int:
     """The slots of a hash table of Java that has so many keys as there are sessions of a kind."""
-    count, slots = 0, 16
+    count = 0
     entry = i[0, state + FIRST_ENTRY]
     while entry != 0:
         count += int(i[0, now_of(p, node, entry) + which + NUMBER_OF] != 0)
         entry = i[0, entry + AFTER]
-    while count > slots * 3 // 4:
-        slots *= 2
-    return slots
+    return slots_for(count, SLOTS_MIN)
 
 
 @inner

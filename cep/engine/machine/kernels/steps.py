@@ -12,7 +12,7 @@ from cep.engine.machine.kernels.conditions import step_expression, step_expressi
 from cep.engine.machine.kernels.events import step_chain, step_event, step_signal
 from cep.engine.machine.kernels.external import step_external_batch, step_external_time
 from cep.engine.machine.kernels.found import step_bind
-from cep.engine.machine.kernels.frequent import step_frequent, step_lossy_frequent
+from cep.engine.machine.kernels.frequent import step_frequent
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.handed import step_hand_over
 from cep.engine.machine.kernels.joins import step_apart, step_both, step_drop, step_join
@@ -72,7 +72,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
     100, 108
 )
 (ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
-(SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH, SESSION, FREQUENT, LOSSY) = range(300, 307)
+(SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH, SESSION, FREQUENT) = range(300, 306)
 (MATCH, MATCH_PARTS) = range(140, 142)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
 (LOOKUP, WRITE, JOIN, BOTH, APART, DROP) = range(160, 166)
@@ -193,8 +193,6 @@ def step_other_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
         return step_session(i, f, p, frame)
     if op == FREQUENT:
         return step_frequent(i, f, p, frame)
-    if op == LOSSY:
-        return step_lossy_frequent(i, f, p, frame)
     return step_expression_batch(i, f, p, frame)
 
 

@@ -168,9 +168,7 @@ def key_set(i: Ints, f: Floats, p: Ints, shape: int, table: int, row: int) -> No
     i[0, row + R_CAME] = i[0, table + T_CAME]
     i[0, table + T_CAME] += 1
     i[0, row + R_ORDER] = order_of(i, f, p, shape, row)
-    slots = max(i[0, table + T_SLOTS], SLOTS_MIN)
-    while i[0, table + T_COUNT] > slots * 3 // 4:
-        slots *= 2
+    slots = slots_for(i[0, table + T_COUNT], max(i[0, table + T_SLOTS], SLOTS_MIN))
     if slots != i[0, table + T_SLOTS] and p[shape + S_ORDER] == BY_HASH:
         i[0, table + T_IS_LISTED] = 0
     i[0, table + T_SLOTS] = slots
@@ -305,6 +303,14 @@ def order_of(i: Ints, f: Floats, p: Ints, shape: int, row: int) -> int:
             for unit in (COLON, DASH, COLON):
                 found = (31 * found + unit) & LOW_32
     return found ^ (found >> 16)
+
+
+@inline
+def slots_for(count: int, slots: int) -> int:
+    """The slots of a hash table of Java that had so many, once it has held so many keys."""
+    while count > slots * 3 // 4:
+        slots *= 2
+    return slots
 
 
 @inline
