@@ -130,8 +130,9 @@ class Daemon:
             plan,
             outputs=self._outputs(plan),
             jit=self.config.rules.numba,
+            waits=False,  # they run uncompiled until there is machine code
             seed=seed,
-            machine="never",  # whose state does not go on under other rules
+            machine="always",  # rules may come of which not all would be compiled
         )
 
     def _outputs(self, plan: Plan) -> list[str] | None:
@@ -168,7 +169,7 @@ class Daemon:
         self.outgoing = Outgoing(self.config, self._deliver_result, self._ordered, self.troubles)
         self.log = RulesLog(folder / f"{spool}.rules", self.sink.complain)
         if self.config.rules.numba:
-            logger.info("compiling the rules; the first start with them takes a minute or two")
+            self.rules.start().warm_up(in_child=True)
         self._recover(stack)
         self.pipeline.run.warm_up()
         state = self.config.state

@@ -158,7 +158,6 @@ class App:
             jit=self._jit,
             interpreted=interpreted,
             seed=seed,
-            machine="never",  # whose state cannot be asked, nor go on under other rules
         )
 
     def _returned(self) -> set[str] | None:

@@ -11,6 +11,9 @@ from collections.abc import Iterable
 
 from cep.engine.carry_queues import carry_queues
 from cep.engine.carry_state import carry_state, drop_unknown
+from cep.engine.machine.change import UNLIKE, go_on, left_by
+from cep.engine.machine.homes import NOTHING, Before, UnlikeError
+from cep.engine.machine.kernels.words import HEADER
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.stages import ASKED, INTERPRETED, Stages
 from cep.plan.change import Change, Report, compared, operator_part
@@ -28,20 +31,47 @@ def compiled_for(
 
     Machine code is made at the first row, or by `warm_up` of a run of them.
     """
-    seed = Seed(tuple(run.strings.values), tuple(run.keys))
-    before = run.rules
-    rules = Compiled(
-        plan,
-        outputs=outputs,
-        jit=before.jit,
-        waits=before.waits,
-        interpreted=interpreted,
-        seed=seed,
-        wide=before.wide,
-    )
+    change, before = compared(run.rules.plan, plan), run.rules
+    while True:
+        seed = Seed(tuple(run.strings.values), tuple(_keys(run)), _left(run, change))
+        rules = Compiled(
+            plan,
+            outputs=outputs,
+            jit=before.jit,
+            waits=before.waits,
+            interpreted=interpreted,
+            seed=seed,
+            wide=before.wide,
+            machine=before.machine,
+        )
+        try:
+            rules = _alike(run, rules)
+            break
+        except UnlikeError as unlike:
+            for part in unlike.parts:
+                change.reset(part, UNLIKE)
     for text in rules.literals:
         run.strings.code(text)
+    if run.machine is not None and rules.program is not None:
+        run.machine.memory.reserve(HEADER + rules.program.home_words)
     return rules
+
+
+def _alike(run: Run, rules: Compiled) -> Compiled:
+    """The rules as one program where those of the run are, and else not: state is alike then."""
+    mode = run.clocks.mode
+    whole = None if run.machine is None else rules.as_program(mode)
+    return rules.in_stages(mode) if whole is None else whole
+
+
+def _keys(run: Run) -> list[str]:
+    """The keys in the order from which numbers of events follow."""
+    slots = None if run.machine is None else run.machine.slot_keys()
+    return run.keys if slots is None else slots
+
+
+def _left(run: Run, change: Change) -> Before:
+    return NOTHING if run.machine is None else left_by(run.machine, change)
 
 
 def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
@@ -53,11 +83,24 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
     """
     if isinstance(rules, Plan):
         rules = compiled_for(run, rules)
-    rules = _fitting(run, rules).in_mode(run.clocks.mode)
+    rules = _alike(run, _fitting(run, rules))
     change = compared(run.rules.plan, rules.plan)
-    after = rules.start(mode=run.clocks.mode)
+    after = rules.begun(mode=run.clocks.mode)
     after.clocks.restore(run.clocks.state())
     after.adopt(run.strings.values, run.decoder.key_codes, run.next_order, run.handed_on)
+    if run.machine is not None and after.machine is not None:
+        go_on(run.machine, after.machine, change, rules.seed.before, run.next_order)
+    elif run.machine is None and after.machine is None:
+        _carry_stages(run, after, change)
+    else:
+        for part in list(change.kept):
+            change.reset(part, f"the rules no longer run as one program: {rules.why_not_whole}")
+    after.watermarks = run.watermarks
+    return after, change.report()
+
+
+def _carry_stages(run: Run, after: Run, change: Change) -> None:
+    rules = after.rules
     _drop_moved(change, run.rules.stages, rules.stages)
     for number, stage in after.stages.items():
         if number in run.stages:
@@ -68,16 +111,15 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
             carry_state(change, run.stages[number], stage)
             carry_queues(change, run.stages[number], stage)
     _carry_interpreted(change, run, after)
-    after.watermarks = run.watermarks
-    return after, change.report()
 
 
 def _fitting(run: Run, rules: Compiled) -> Compiled:
     """The rules, compiled again if the run has learnt keys since they were."""
-    keys = list(rules.plan.keys)
-    known = keys[: len(run.keys)] == run.keys
+    keys = _keys(run)
+    known = list(rules.plan.keys[: len(keys)]) == keys
     same_strings = list(rules.literals) == run.strings.values[: len(rules.literals)]
-    if known and same_strings:
+    words = _left(run, compared(run.rules.plan, rules.plan)).words
+    if known and same_strings and set(rules.seed.before.words) <= set(words):
         return rules
     names = rules.stages.placement.interpreted
     asked = [name for name in names if rules.stages.placement.reasons[name] == ASKED]

@@ -14,6 +14,7 @@ from cep.clocks import Mode
 from cep.engine.machine import library
 from cep.engine.machine.build import build
 from cep.engine.machine.expressions import Unsupported
+from cep.engine.machine.homes import NOTHING, Before
 from cep.engine.machine.program import Program
 from cep.engine.stage_run import CompiledStage, compile_stage, stream_ids
 from cep.engine.stages import INTERPRETED, Stages
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Seed:
     """What rules take over from a run of other rules: its strings and keys, in order of their
-    numbers."""
+    numbers, and where what goes on has its words in the memory of a program."""
 
     strings: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    before: Before = NOTHING
 
 
 Machine = Literal["never", "needed", "always"]
@@ -74,7 +76,7 @@ class Compiled:
         self._interpreted = frozenset(interpreted)
         self.stages = Stages.of(plan, interpreted, apart=apart, lived=lived)
         self._is_lived = lived
-        self._machine = machine
+        self.machine = machine
         self.program: Program | None = None
         self.why_not_whole = ""
         self.ids = stream_ids(self.stages)
@@ -125,7 +127,7 @@ class Compiled:
 
     @property
     def _wants_program(self) -> bool:
-        return self._machine == "always" or (self.needs_program and library.CODE.is_there(0))
+        return self.machine == "always" or (self.needs_program and library.CODE.is_there(0))
 
     @property
     def needs_program(self) -> bool:
@@ -133,7 +135,7 @@ class Compiled:
         if self._interpreted or self._is_apart or self._is_lived or self.wide:
             return False
         is_mixed = self.stages.has_interpreter or bool(self.stages.mixed)
-        return self._machine == "needed" and self.jit and is_mixed
+        return self.machine == "needed" and self.jit and is_mixed
 
     def as_program(self, mode: Mode) -> Compiled | None:
         """The rules as one program for records of a mode; None: see `why_not_whole`."""
@@ -160,7 +162,7 @@ class Compiled:
         try:
             found.program = build(
                 self.plan, found.ids, found.stages.row_widths, self.outputs, literals.code,
-                lived=lived,
+                lived=lived, before=self.seed.before,
             )  # fmt: skip
         except Unsupported as why:
             self.why_not_whole = str(why)

@@ -63,10 +63,17 @@ class MachineCode:
                 os.close(file)
         self._is_made = True
 
-    def fetch(self) -> None:
-        """Have it in this process, made by a child: compiling in a thread holds up all others."""
+    def fetch(self, *, waits: bool = True) -> None:
+        """Have it in this process, made by a child: compiling in a thread holds up all others.
+
+        Unless it `waits`, the child begins, and `is_there` says when it is done.
+        """
         if not self._is_made and not self._mark.exists():
-            self._started().wait()
+            self._child = self._child or self._started()
+            if not waits:
+                logger.info("rows run uncompiled until there is machine code: some minutes, once")
+                return
+            self._child.wait()
         self.make()
 
     def is_there(self, rows: int) -> bool:

@@ -26,15 +26,12 @@ from cep.engine.kernels.state import (
     Ints,
 )
 from cep.engine.machine import library
+from cep.engine.machine.asked import ask
 from cep.engine.machine.stage import MachineRun
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, found_by, kinds
 from cep.engine.single import FULL, OUTPUT
-from cep.engine.stage_run import (
-    OutputRows,
-    StageRun,
-    passed_on,
-)
+from cep.engine.stage_run import OutputRows, StageRun, passed_on
 from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, TIMED
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
@@ -60,16 +57,15 @@ class Run:
         self.clocks = Clocks(mode, streams, others, has_one=bool(rules.plan.compat))
         self.elsewhere = Elsewhere(rules.plan, rules.ids, len(self._cells))
         self.strings = Strings(rules.literals)
-        self.machine = (
-            None if rules.program is None else MachineRun(rules.program, self.strings, rules.jit)
-        )
-        self._awaits_library = mode == "sorted" and rules.needs_program and not self.machine
         self.stages: dict[int, StageRun] = {
             stage: StageRun(compiled) for stage, compiled in rules.compiled.items()
         }
-        if self.machine is not None:
-            self.machine.key_rows = self._key_rows
+        self.machine: MachineRun | None = None
+        if rules.program is not None:
+            own = (rules.program, self.strings, rules.jit, rules.waits)
+            self.machine = MachineRun(*own, self._key_rows)
             self.stages[KEYED] = cast(StageRun, self.machine)
+        self._awaits_library = mode == "sorted" and rules.needs_program and not self.machine
         by = rules.stages.by
         # of what was lived each key is late by itself, also where nothing else works by keys
         self._keys = by.keys if mode == "sorted" else declared_keys(rules.plan)
@@ -97,8 +93,7 @@ class Run:
         self._found = found_by(rules.plan, rules.ids)
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
-        self.next_order = 0
-        self.handed_on = 0
+        self.next_order = self.handed_on = 0
         """How many rows later stages could take so far."""
         self.watermarks = Watermarks()
         self.open_keys([*rules.plan.keys, *keys])
@@ -190,13 +185,13 @@ class Run:
     def warm_up(self, *, in_child: bool = False) -> None:
         """Compile or load the kernels now rather than at the first row.
 
-        With `in_child` another process compiles, so that other threads of this one can work.
+        With `in_child` another process compiles, so that other threads of this one can work; where
+        the rules do not wait, nobody waits for it.
         """
         nothing = self.no_rows()
-        for stage in self.stages.values() if in_child else ():
-            if stage.compiled.code is not None:
-                stage.compiled.code.fetch()
         for stage in self.stages.values():
+            if in_child:
+                stage.fetch(waits=self.rules.waits)
             stage.feed(InputRows(nothing.ints, nothing.floats), [])
 
     def push(
@@ -385,6 +380,8 @@ class Run:
 
     def ask(self, query: OnDemandQuery) -> list[Row]:
         """Answer an on-demand query on what tables, windows and aggregations hold now."""
+        if self.machine is not None:
+            return ask(self.machine, self.rules.plan, query)
         if self.interpreted is None:
             raise KeyError("the rules hold no table, named window or aggregation to ask")
         return self.interpreted.ask(query)

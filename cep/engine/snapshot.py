@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cep.clocks import Mode
 from cep.engine.jit import kernel_files
 from cep.engine.kernels.state import State
+from cep.engine.machine.homes import Before
 from cep.engine.memory import SCRATCH, with_limits
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.watermarks import State as Marks
@@ -21,7 +22,7 @@ from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
-FORMAT = 6
+FORMAT = 7
 DIGEST_BYTES = 16
 MEMORY = "memory"
 """The array of rules that run as one program."""
@@ -45,13 +46,14 @@ class Saved(msgspec.Struct, frozen=True, array_like=True):
 class Snapshot(msgspec.Struct, frozen=True):
     """What is saved; `fingerprint` says for which rules and which kernels.
 
-    The first `seed_strings` and `seed_keys` are the seed of the rules.
+    The first `seed_strings` and `seed_keys` are the seed of the rules, with `before`.
     """
 
     format: int
     fingerprint: str
     seed_strings: int
     seed_keys: int
+    before: Before
     next_order: int
     handed_on: int
     strings: list[str]
@@ -79,6 +81,7 @@ def take(run: Run) -> bytes:
         run.rules.fingerprint + kernels_digest(),
         len(run.rules.seed.strings),
         len(run.rules.seed.keys),
+        run.rules.seed.before,
         run.next_order,
         run.handed_on,
         run.strings.values,
@@ -142,7 +145,8 @@ def seed_of(data: bytes) -> Seed:
     snapshot = _decoded(data)
     codes = snapshot.key_codes[1 : 1 + snapshot.seed_keys]
     strings = snapshot.strings
-    return Seed(tuple(strings[: snapshot.seed_strings]), tuple(strings[code] for code in codes))
+    keys = tuple(strings[code] for code in codes)
+    return Seed(tuple(strings[: snapshot.seed_strings]), keys, snapshot.before)
 
 
 def _decoded(data: bytes) -> Snapshot:

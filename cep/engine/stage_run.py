@@ -152,6 +152,11 @@ class StageRun:
         """Open rows for the keys with these string codes."""
         self.state = with_keys(self.state, codes, strings, self.compiled.needs)
 
+    def fetch(self, *, waits: bool) -> None:
+        """Have another process make the machine code, which is loaded when it is needed."""
+        if self.compiled.code is not None:
+            self.compiled.code.fetch(waits=waits)
+
     def enter(self, row: InputRows) -> int:
         """Run the stage over one row, whose arrays are always the same: FULL or DONE, or OUTPUT.
 

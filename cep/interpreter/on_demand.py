@@ -89,7 +89,6 @@ def _holder(query: OnDemandQuery, context: Context) -> Holder:
 
 def _write(query: OnDemandQuery, rows: Chunk, context: Context) -> None:
     if isinstance(query.output, Insert):
-        shared, target = context.shared, query.output.target
-        (shared.tables if target in shared.tables else shared.windows)[target].add(rows)
+        context.shared.tables[query.output.target].add(rows)
     elif not isinstance(query.output, Return):
         make_writer(query.output, context)(rows)

@@ -93,7 +93,9 @@ class DatabaseRules:
         self._plan = plan
         self._wanted = plan.derived if outputs is None else frozenset(outputs)
         wanted = self._wanted & self.parts.native.made
-        self.compiled = Compiled(self.parts.native, outputs=wanted, jit=jit, machine="never")
+        self.compiled = Compiled(
+            self.parts.native, outputs=wanted, jit=jit, waits=False, machine="always"
+        )
         self._outbox = Outbox(folder, spool, settings.durable)
         self._spool = spool
         self._market = Market(plan)

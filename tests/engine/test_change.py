@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cep.clocks import Mode
 from cep.engine.change import changed, compiled_for
+from cep.engine.compiled import Machine
 from cep.engine.native import Compiled, Run
 from cep.engine.queues import queue
 from cep.engine.snapshot import SnapshotError, restore, seed_of, take
@@ -58,13 +60,24 @@ def _names(run: Run) -> dict[int, Any]:
     }
 
 
-def check(case: ChangeCase, rows: Sequence[SourceRow], cut: int, *, jit: bool = False) -> Report:
+def check(
+    case: ChangeCase,
+    rows: Sequence[SourceRow],
+    cut: int,
+    *,
+    jit: bool = False,
+    machine: Machine = "never",
+    mode: Mode = "lived",
+) -> Report:
+    def started(plan: Plan) -> Run:
+        return Compiled(plan, jit=jit, machine=machine).start(mode=mode)
+
     rows = sorted(rows, key=lambda row: row[1])
-    run, always = Compiled(case.before, jit=jit).start(), Compiled(case.together, jit=jit).start()
+    run, always = started(case.before), started(case.together)
     fed(run, rows[:cut])
     fed(always, rows[:cut])
     run, report = changed(run, case.after)
-    fresh = Compiled(case.after, jit=jit).start()
+    fresh = started(case.after)
     found, from_start, from_now = (fed(one, rows[cut:]) for one in (run, always, fresh))
     kept = {(fate.kind, fate.name) for fate in report.kept}
     for stream in case.after.streams:

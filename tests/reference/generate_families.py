@@ -21,7 +21,7 @@ from cep.plan.nodes import Origin, Plan, Stream
 from cep.plan.query import Query
 from cep.plan.types import Attribute, Schema, Type
 from tests.reference.generate_queries import CONSTANTS, SOURCE
-from tests.reference.plans import Projection, length, query, time
+from tests.reference.plans import Projection, length, query, time, with_schemas
 
 SYMBOL, INT, LONG, FLOAT, DOUBLE, FLAG = (
     Column(index, attribute.name, attribute.type)
@@ -142,4 +142,4 @@ def _plan(queries: list[Query]) -> Plan:
         )
         for name, projection in targets.items()
     ]
-    return Plan("families", (SOURCE, *made), tuple(queries))
+    return with_schemas(Plan("families", (SOURCE, *made), tuple(queries)))

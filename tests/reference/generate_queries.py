@@ -24,7 +24,7 @@ from cep.plan.query import Query
 from cep.plan.types import Attribute, Schema, Type, widest
 from tests.reference.expressions import Value
 from tests.reference.generate_rows import SourceRow, timed_rows
-from tests.reference.plans import length, query, time
+from tests.reference.plans import length, query, time, with_schemas
 
 SOURCE = Stream(
     "S",
@@ -60,7 +60,7 @@ def query_plans(draw: st.DrawFn) -> Plan:
         queries.append(made)
         attributes = tuple(Attribute(name, one.type) for name, one in made.projection)
         streams.append(Stream(str(made.target), Schema(attributes), Origin.QUERY))
-    return Plan("generated", tuple(streams), tuple(queries))
+    return with_schemas(Plan("generated", tuple(streams), tuple(queries)))
 
 
 @st.composite

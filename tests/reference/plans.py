@@ -90,7 +90,7 @@ def plan(
 ) -> Plan:
     """A whole plan; streams of events, complex events and signals are added."""
     made = [one for operator in operators if (one := stream_of(operator)) is not None]
-    return Plan(
+    whole = Plan(
         "by hand",
         (*streams, *made),
         operators,
@@ -99,6 +99,20 @@ def plan(
         number_stride=STRIDE,
         keys=constant_keys(operators),
     )
+    return with_schemas(whole)
+
+
+def with_schemas(plan: Plan) -> Plan:
+    """The plan with the schemas of the streams that its queries read (`query`)."""
+    schemas = {stream.name: stream.schema for stream in plan.streams}
+
+    def filled(operator: Operator) -> Operator:
+        if not isinstance(operator, Query) or not isinstance(operator.input, StreamInput):
+            return operator
+        source = operator.input
+        return replace(operator, input=replace(source, schema=schemas[source.stream]))
+
+    return replace(plan, operators=tuple(map(filled, plan.operators)))
 
 
 def stream_of(operator: Operator) -> Stream | None:
@@ -130,8 +144,7 @@ def query(
 ) -> Query:
     """`from source[filters]window[window_filters] select projection insert into target`.
 
-    `clauses` are those of `selecting`. The input's schema is left empty: nobody who runs a
-    plan looks at it.
+    `clauses` are those of `selecting`. The input's schema is left empty: see `with_schemas`.
     """
     before, after = (tuple(map(Filter, conditions)) for conditions in (filters, window_filters))
     rows = StreamInput(source, Schema(()), before, window, after)

@@ -21,7 +21,6 @@ from cep.engine.machine.kernels.buckets import (
     YEAR,
 )
 from cep.engine.machine.kernels.groups import KEY, group_read
-from cep.engine.machine.kernels.memory import ring_cell, ring_room_for
 from cep.engine.machine.kernels.steps import BUCKET, DROP, TIMES
 from cep.engine.machine.kernels.words import (
     CURRENT,
@@ -30,12 +29,12 @@ from cep.engine.machine.kernels.words import (
     INDEX_ROOM,
     KIND,
     RING,
-    RING_TAIL,
     TIME,
     VALUES,
 )
 from cep.engine.machine.program import Builder, Held, names_of
 from cep.engine.machine.queries import Place, Selecting, lower_input
+from cep.engine.machine.views import cells_for, ring_for
 from cep.interpreter.aggregations.aggregation import as_ms, asked, listed
 from cep.interpreter.aggregations.buckets import Key
 from cep.interpreter.aggregations.calendar import FIXED_MS, start_of
@@ -126,11 +125,9 @@ def _looked_at(units: tuple[str, ...], value: Any) -> int:
 
 def view_of(place: Place, join: Join, name: str) -> tuple[Held, HostCall]:
     """Where a join finds the rows of an aggregation, and the call that puts them there."""
-    if place.partition is not None:
-        raise Unsupported("an aggregation is joined in a partition")
     lowered: Lowered = place.builder.aggregations[name]
     width = VALUES + len(lowered.plan.schema)
-    held = Held(place.builder.home.take(RING), width, 0, by_turn=False)
+    held = ring_for(width, place.home.take(RING))
     assert join.per is not None
     call = Call(f"aggregation {name}", (*join.within, join.per), Type.LONG)
     texts = any(
@@ -148,10 +145,10 @@ class View:
     order in which Siddhi lists them.
     """
 
-    def __init__(self, lowered: Lowered, held: Held, host: Host) -> None:
+    def __init__(self, lowered: Lowered, held: Held | None, host: Host) -> None:
         self._lowered, self._held = lowered, held
-        self._memory, self._words = host.memory, host.words
-        plan = lowered.plan
+        self._host, self._memory, self._words = host, host.memory, host.words
+        plan = self.plan = lowered.plan
         context = Context(Shared(compat=False))
         self._project = [evaluator(value, context) for _, value in plan.projection]
 
@@ -164,26 +161,25 @@ class View:
         self._write = [
             writing(one.type, host.memory, host.strings) for one in plan.schema.attributes
         ]
-        self._group_read, self._room = plain(group_read), plain(ring_room_for)
-        self._cell = plain(ring_cell)
+        self._group_read = plain(group_read)
 
     def __call__(self, *values: Any) -> int:
         """Given bounds and unit: 1, or 0 where there is no room; ValueError when they are none."""
+        assert self._held is not None
         *bounds, word = values
-        rows = self._rows(*asked(self._lowered.plan, bounds, str(word)))
-        i = self._memory.i
-        ring, width = int(i[0, HOME]) + self._held.state, self._held.width
-        if not self._room(i, ring, width, len(rows)):
+        rows = self.rows(*asked(self.plan, bounds, str(word)))
+        cells = cells_for(self._host, self._held, len(rows))
+        if cells is None:
             return 0
-        for row in rows:
-            at = self._cell(i, ring, int(i[0, ring + RING_TAIL]), width)
-            i[0, ring + RING_TAIL] += 1
+        i = self._memory.i
+        for row, at in zip(rows, cells, strict=True):
             i[0, at + TIME], i[0, at + KIND] = row.time, CURRENT
             for place, (write, value) in enumerate(zip(self._write, row.values, strict=True)):
                 write(at + VALUES + place, value)
         return 1
 
-    def _rows(self, unit: str, start_ms: int, end_ms: int) -> list[Row]:
+    def rows(self, unit: str, start_ms: int, end_ms: int) -> list[Row]:
+        """A row per bucket of a unit that starts in that range."""
         found = {key: at for _, key, at in sorted(self._buckets(unit, start_ms, end_ms))}
         return [self._row(unit, key[0], found[key]) for key in listed(found)]
 

@@ -8,6 +8,7 @@ from cep.engine.layout import StreamIds
 from cep.engine.machine.aggregations import lower_aggregation
 from cep.engine.machine.events import EventNodes
 from cep.engine.machine.expressions import Unsupported
+from cep.engine.machine.homes import NOTHING, Before
 from cep.engine.machine.named_windows import lower_named_window
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, Program
@@ -28,18 +29,21 @@ def build(
     code_of: Callable[[str], int],
     *,
     lived: bool = False,
+    before: Before = NOTHING,
 ) -> Program:
-    """The program of a plan, whose records are `lived` ones or stand in order of time. Unsupported
-    when there is something that it cannot do yet.
+    """The program of a plan, whose records are `lived` ones or stand in order of time. It goes on
+    from what was `before`. Unsupported when there is something that it cannot do yet; UnlikeError
+    for parts that cannot go on.
     """
     _need_support(plan)
-    builder = Builder(plan, widths, code_of, lived=lived)
+    builder = Builder(plan, widths, code_of, lived=lived, before=before)
     for stream in plan.streams:
         is_out = stream.name in outputs
         key = key_position(stream) if stream.origin is Origin.SOURCE else None
         builder.stream(stream.name, ids.of(stream.name), stream.schema, key, is_out=is_out)
     for table in plan.tables:
-        lower_table(builder, table)
+        with builder.writing(("table", table.name)):
+            lower_table(builder, table)
     for window in plan.windows:
         with builder.writing(("window", window.name)):
             lower_named_window(builder, window)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.by_key import BY_KEY_STATE
 from cep.engine.machine.kernels.steps import FROM_KEY, TO_KEY
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Builder, Home
+from cep.engine.machine.program import Builder
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
 from cep.plan.query import Query

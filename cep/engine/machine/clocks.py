@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cep.engine.machine.kernels.clocks import OF_KEY_BITS
-from cep.engine.machine.kernels.keys import KEY_WORDS
-from cep.engine.machine.kernels.words import CLOCK_WORDS
 from cep.plan.change import Part
 from cep.plan.clocks import ClockOf, Sources
 
@@ -18,14 +16,9 @@ class ClockTable:
 
     def __init__(self, clocks: Mapping[Part, ClockOf], sources: Sequence[str]) -> None:
         self._of_part = clocks
-        self._sources = sources
+        self.sources = sources
         self.common = list(dict.fromkeys(one.sources for one in clocks.values()))
         self.of_key = list(dict.fromkeys(one.sources for one in clocks.values() if one.is_by_key))
-
-    @property
-    def key_words(self) -> int:
-        """The words of a key with its clocks."""
-        return KEY_WORDS + len(self._sources) + len(self.of_key) * CLOCK_WORDS
 
     def code(self, part: Part) -> int:
         """The clock of the nodes of a part, as `kernels.clocks` has it; 0: they need none."""
@@ -40,7 +33,7 @@ class ClockTable:
     def moved_by(self, source: str) -> list[int]:
         """What the records of a source move, as `kernels.clocks` has it."""
         common, of_key = (_with(source, clocks) for clocks in (self.common, self.of_key))
-        return [self._sources.index(source), len(common), *common, len(of_key), *of_key]
+        return [self.sources.index(source), len(common), *common, len(of_key), *of_key]
 
 
 def _with(source: str, clocks: Sequence[Sources]) -> list[int]:

@@ -35,6 +35,8 @@ from cep.plan.nodes import (
     leaves,
 )
 
+RUN: Part = ("run", "")
+"""What all engines have together, which goes on whatever the rules say."""
 REPEATS = {Repeat.ALLOW: ALLOW, Repeat.REJECT: REJECT, Repeat.REFRESH: REFRESH}
 LEAVES_MAX = 62
 """So many events can one pattern name, as each is a bit of a word."""
@@ -100,25 +102,25 @@ class EventNodes:
     def _begin(self) -> None:
         builder, plan = self.builder, self.plan
         keys = [builder.code_of(key) for key in plan.keys]
-        slots = builder.home.take(SLOTS)
-        builder.know_slots((slots, plan.number_stride, len(keys), *keys))
-        state = builder.home.take(HAND_OVER_STATE)
-        self._hands_over = builder.node(HAND_OVER, 0, 0, 0, state, 0)
-        self._engines = {engine.name: self._engine(engine) for engine in plan.engines}
+        with builder.writing(RUN):
+            slots = builder.home.take(SLOTS)
+            builder.know_slots((slots, plan.number_stride, len(keys), *keys))
+            state = builder.home.take(HAND_OVER_STATE)
+            self._hands_over = builder.node(HAND_OVER, 0, 0, 0, state, 0)
+        for engine in plan.engines:
+            with builder.writing(("engine", engine.name)):
+                self._engines[engine.name] = self._engine(engine)
 
     def _engine(self, engine: Engine) -> EngineNode:
         builder, plan = self.builder, self.plan
-        events = [event for event in plan.events if event.engine == engine.name]
-        chained = [one for one in plan.chained if one.engine == engine.name]
-        definitions: list[Event | Chained] = [*events, *chained]
-        numbers = {name_of(one): place for place, one in enumerate(definitions)}
-        complexes = [found for found in plan.complexes if found.engine == engine.name]
+        what, complexes = definitions_in(plan, engine.name), complexes_in(plan, engine.name)
+        numbers = {name_of(one): place for place, one in enumerate(what)}
         blocks = [self._complex(n, found, numbers) for n, found in enumerate(complexes)]
-        listed = builder.block([self._definition(one, complexes, numbers) for one in definitions])
+        listed = builder.block([self._definition(one, complexes, numbers) for one in what])
         block = builder.block((
             builder.home.take(QUEUE), builder.cell(engine.span_ms),
             int(engine.opposites == "validate"), int(engine.late == "drop"),
-            builder.cell(engine.events_max), len(definitions), listed,
+            builder.cell(engine.events_max), len(what), listed,
             len(complexes), builder.block(blocks),
         ))  # fmt: skip
         matches = builder.node(BIND, self._hands_over, 0, 0, 0, 0, block, self._hands_over)
@@ -127,8 +129,7 @@ class EventNodes:
     def _definition(
         self, one: Event | Chained, complexes: list[Complex], numbers: dict[str, int]
     ) -> int:
-        builder, name = self.builder, name_of(one)
-        part: Part = operator_part(one) if isinstance(one, Event) else chained_part(one)
+        builder, name, part = self.builder, name_of(one), part_of(one)
         opposites = [numbers[other] for other in one.opposites] if isinstance(one, Event) else []
         reasons = (Reason.REPEAT, Reason.LATE, Reason.OPPOSITE, Reason.BOUND)
         ends = any(self._ends(found, name) != NEVER for found in complexes)
@@ -225,6 +226,22 @@ class EventNodes:
         source.readers.append(
             builder.node(SIGNAL, target.node, source.width, target.width, 0, 0, len(cells), *cells)
         )
+
+
+def definitions_in(plan: Plan, engine: str) -> list[Event | Chained]:
+    """What enters the queue of an engine, by its numbers there."""
+    events = [event for event in plan.events if event.engine == engine]
+    return [*events, *(one for one in plan.chained if one.engine == engine)]
+
+
+def complexes_in(plan: Plan, engine: str) -> list[Complex]:
+    """What an engine binds, by its numbers there."""
+    return [found for found in plan.complexes if found.engine == engine]
+
+
+def part_of(one: Event | Chained) -> Part:
+    """A definition of an engine as a part of the plan."""
+    return operator_part(one) if isinstance(one, Event) else chained_part(one)
 
 
 def name_of(one: Event | Chained) -> str:

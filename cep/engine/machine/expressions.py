@@ -60,7 +60,7 @@ class HostCall:
 
     node: Call
     place: str
-    make: Callable[[Any], Callable[..., Any]] | None = None
+    make: Callable[[Any], Callable[..., Any]] | None = field(default=None, repr=False)
     makes_texts: bool = False
     only_fails: bool = False
 
@@ -68,12 +68,13 @@ class HostCall:
 class Constants:
     """Cells of the memory for constants of the rules, and for those of functions.
 
-    `hosted` are the calls that Python computes, by number.
+    `values` have their addresses, of which `more` gives the next; `hosted` are the calls that
+    Python computes, by number.
     """
 
-    def __init__(self, first: int, code_of: Callable[[str], int]) -> None:
-        self.first = first
-        self.values: list[int | float] = []
+    def __init__(self, more: Callable[[], int], code_of: Callable[[str], int]) -> None:
+        self.values: list[tuple[int, int | float]] = []
+        self._more = more
         self.hosted: list[HostCall] = []
         self._code_of = code_of
         self._cells: dict[tuple[Word, str], int] = {}
@@ -82,14 +83,14 @@ class Constants:
         """The address of a number, which equal ones share."""
         key: tuple[Word, str] = ("f" if isinstance(value, float) else "i", repr(value))
         if key not in self._cells:
-            self._cells[key] = self.first + len(self.values)
-            self.values.append(value)
+            self._cells[key] = self.fresh(value)
         return self._cells[key]
 
-    def fresh(self, value: int) -> int:
+    def fresh(self, value: int | float) -> int:
         """The address of a number of its own, which may change."""
-        self.values.append(value)
-        return self.first + len(self.values) - 1
+        at = self._more()
+        self.values.append((at, value))
+        return at
 
     def host_call(self, call: HostCall) -> int:
         """The number of a call that Python computes."""

@@ -16,8 +16,8 @@ from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WAITING
 from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, Q_VIEW, SEARCH
 from cep.engine.machine.kernels.steps import APART, BOTH, DROP, JOIN
-from cep.engine.machine.kernels.words import TIME, VALUES
-from cep.engine.machine.program import Held, names_of
+from cep.engine.machine.kernels.words import RING, TIME, VALUES
+from cep.engine.machine.program import Held, HeldByKey, names_of
 from cep.engine.machine.queries import Place, Selecting, lower_input, lower_selection
 from cep.engine.machine.tables import (
     Asked,
@@ -28,6 +28,7 @@ from cep.engine.machine.tables import (
     table_named,
     with_row,
 )
+from cep.engine.machine.views import ring_for, window_view
 from cep.plan.expressions import Aggregate
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.native import Extreme, WholeTotal
@@ -88,8 +89,6 @@ class JoinNodes:
 
     def _need_support(self) -> None:
         for input_ in self._inputs:
-            if input_.holder is Holder.WINDOW:
-                self._need_held(input_.stream)
             if input_.holder in STATIC and (input_.after or input_.window is not None):
                 raise Unsupported(f"a window on {with_article(input_.holder)}")
             if lookups_of((*input_.filters, *input_.window_filters)):
@@ -100,12 +99,6 @@ class JoinNodes:
                 if not stays_exact(aggregate):
                     raise Unsupported(f"`{aggregate.function}` of a join, whose rows may leave "
                                       "more often than they came")  # fmt: skip
-
-    def _need_held(self, name: str) -> None:
-        if self.place.partition is not None:
-            raise Unsupported("a named window is joined in a partition")
-        if name not in self.place.builder.held_by_name:
-            raise Unsupported(f"a join with what the window `{name}` holds")
 
     @property
     def _triggering(self) -> list[StreamInput]:
@@ -132,7 +125,7 @@ class JoinNodes:
             return lower_search(self.place, asked, input_.filters)
         own, view = None, 0
         if input_.holder is Holder.WINDOW:
-            own = builder.held_by_name.get(input_.stream)
+            own, view = self._named_window(input_)
         elif input_.holder is Holder.AGGREGATION:
             own, asked_for = view_of(self.place, self.join, input_.stream)
             view = builder.code(builder.writer(names).computed(asked_for))
@@ -145,6 +138,24 @@ class JoinNodes:
         if own is not None:
             words[Q_RING : Q_VIEW + 1] = *ring_of(own), view
         return builder.block(words)
+
+    def _named_window(self, input_: StreamInput) -> tuple[Held, int]:
+        """Where the rows lie of a named window, and the expression that puts them there: it is in
+        no partition, in whose homes one looks.
+        """
+        held = self.place.builder.held_by_name[input_.stream]
+        if isinstance(held, Held) and self.place.partition is None:
+            return held, 0
+        return self._viewed(input_, held, is_named=True)
+
+    def _viewed(
+        self, input_: StreamInput, held: Held | HeldByKey, *, is_named: bool
+    ) -> tuple[Held, int]:
+        """A ring, and the expression that puts there what a window holds."""
+        builder, name = self.place.builder, input_.stream
+        ring = ring_for(VALUES + len(input_.schema), self.place.home.take(RING))
+        view = window_view(name, held, ring, is_named=is_named)
+        return ring, builder.code(builder.writer(self._names()).computed(view))
 
     def _empty(self, count: int, at: int) -> Sequence[int]:
         """The search in what holds nothing: a ring that is never filled."""
@@ -186,10 +197,12 @@ class JoinNodes:
         selecting = Selecting(self.query, names, words, words, words)
         node, window = lower_input(self.place, input_, selecting, following)
         if input_.window is not None:
-            held = builder.held.get(window)
+            held, view = builder.held.get(window), 0
             if held is None:
                 raise Unsupported(f"a join with what the window `{input_.window.name}` holds")
-            builder.patch(search + Q_RING, *ring_of(held))
+            if isinstance(held, HeldByKey):
+                held, view = self._viewed(input_, held, is_named=False)
+            builder.patch(search + Q_RING, *ring_of(held), view)
         return node
 
 

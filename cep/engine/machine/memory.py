@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cep.engine.jit import plain
 from cep.engine.kernels.scalar import NULL
+from cep.engine.machine.kernels.memory import cleared
 from cep.engine.machine.kernels.words import (
     CLOCK,
     CLOCK_NOW,
     CLOCK_WORDS,
     COMMON_CLOCKS,
+    COMMON_PASSED,
     HASHES,
     HEADER,
     HOME,
-    KEY_ROOM,
     LISTS,
     LISTS_SIZE,
     LISTS_USED,
@@ -55,18 +57,17 @@ class Memory:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._ordered = self._hashed = self._hashes_room = 0
-        first = HEADER + len(program.constants)
-        top, clocks = first + program.home_words, program.common_clocks * CLOCK_WORDS
+        clocks = 0 if program.clocks is None else len(program.clocks.common) * CLOCK_WORDS
+        top = HEADER + program.home_words
         words = max(FIRST_WORDS, 2 * (top + clocks + sum(FIRST_BLOCKS.values())))
         self._take(np.zeros(words, np.int64))
-        for place, value in enumerate(program.constants):
-            (self.f if isinstance(value, float) else self.i)[0, HEADER + place] = value
+        self._write_constants()
         header = self.i[0]
-        header[HOME] = first
+        header[HOME] = HEADER
         header[NOW] = header[NEWEST] = header[OTHERS_TO] = header[REACHED] = header[PASSED] = NULL
-        header[SHOWN] = NULL
+        header[SHOWN] = header[COMMON_PASSED] = NULL
         header[UNTIL_IS_COMPLETE] = 1
-        header[CLOCK], header[KEY_ROOM] = TIMERS, program.key_words
+        header[CLOCK] = TIMERS
         header[COMMON_CLOCKS] = top
         self.i[0, top + CLOCK_NOW : top + clocks : CLOCK_WORDS] = NULL
         top += clocks
@@ -74,6 +75,10 @@ class Memory:
             header[at], header[size] = top, length
             top += length
         header[TOP] = top
+
+    def _write_constants(self) -> None:
+        for at, value in self._program.constants:
+            (self.f if isinstance(value, float) else self.i)[0, at] = value
 
     def _take(self, words: Ints) -> None:
         self.i: Ints = words.reshape(1, -1)
@@ -88,16 +93,32 @@ class Memory:
         words[NEED] = 0
         self._take(words)
 
+    @property
+    def top(self) -> int:
+        """The first word that has never been handed out."""
+        return int(self.i[0, TOP])
+
+    def reserve(self, upto: int) -> None:
+        """Hand out all words up to an address, which are 0."""
+        while upto > self.i.shape[1]:
+            self.i[0, NEED] = upto
+            self.grow()
+        self.i[0, TOP] = max(self.top, upto)
+
+    def block(self, words: int) -> int:
+        """The address of a block of zeros."""
+        while (at := plain(cleared)(self.i, words)) == 0:
+            self.grow()
+        return int(at)
+
     def know_order(self, texts: Sequence[str]) -> None:
         """Write down the order of all texts, where there are new ones. O(n log n)."""
         if len(texts) == self._ordered:
             return
         self._ordered = len(texts)
         size = 1 << max(2, (len(texts) - 1).bit_length())
-        top = int(self.i[0, TOP])
-        while top + size > self.i.shape[1]:
-            self.grow()
-        self.i[0, TOP] = top + size  # what was there before is not used again: there are few
+        top = self.top
+        self.reserve(top + size)  # what was there before is not used again: there are few
         order = sorted(range(len(texts)), key=texts.__getitem__)
         self.i[0, top + np.array(order, np.int64)] = np.arange(len(texts))
         self.i[0, RANKS] = top
@@ -110,12 +131,10 @@ class Memory:
         at = int(self.i[0, HASHES])
         if len(texts) > self._hashes_room:
             room = self._hashes_room = 1 << max(4, len(texts).bit_length())
-            top = int(self.i[0, TOP])
-            while top + 2 * room > self.i.shape[1]:
-                self.grow()
+            top = self.top
+            self.reserve(top + 2 * room)  # what was there before is not used again
             self.i[0, top : top + 2 * known] = self.i[0, at : at + 2 * known]
             self.i[0, HASHES], at = top, top
-            self.i[0, TOP] = top + 2 * room  # what was there before is not used again
         for code in range(known, len(texts)):
             self.i[0, at + 2 * code : at + 2 * code + 2] = hash_of_text(texts[code])
 
@@ -141,13 +160,19 @@ class Memory:
 
     def saved(self) -> Ints:
         """What a snapshot keeps between two records: all words that were ever handed out."""
-        return self.i[0, : int(self.i[0, TOP])].copy()
+        return self.i[0, : self.top].copy()
 
     def restore(self, words: Ints) -> None:
         """Go on from what `saved` gave."""
         longer = np.zeros(max(FIRST_WORDS, 2 * len(words)), np.int64)
         longer[: len(words)] = words
         self._take(longer)
+
+    def go_on(self, other: Memory) -> None:
+        """Take over the words of a run of other rules, where the new ones have been reserved."""
+        assert other.top >= HEADER + self._program.home_words, "the new words are not reserved"
+        self.restore(other.saved())
+        self._write_constants()
 
 
 def hash_of_text(text: str) -> tuple[int, int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cep.engine.machine.expressions import Names
+from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.steps import PROJECT
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Builder, Home, StreamNode, names_of
+from cep.engine.machine.program import Builder, StreamNode, names_of
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
 from cep.plan.nodes import NamedWindow
@@ -51,5 +52,4 @@ def lower_named_window(builder: Builder, plan: NamedWindow) -> None:
     node = lower_window(place, plan.window, rows, kinds, plan.schema)
     builder.streams[plan.name] = out
     builder.windows[plan.name] = StreamNode(node, plan.schema)
-    if node in builder.held:
-        builder.held_by_name[plan.name] = builder.held[node]
+    builder.held_by_name[plan.name] = builder.held[node]

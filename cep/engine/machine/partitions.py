@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cep.engine.machine.expressions import Unsupported
+from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.keys import REAL_KEY, TEXT_KEY, TRUTH_KEY, WHOLE_KEY
 from cep.engine.machine.kernels.partitions import PARTITION_STATE
 from cep.engine.machine.kernels.steps import ROUTE, TO_ALL
 from cep.engine.machine.kernels.words import VALUES
-from cep.engine.machine.program import Builder, Home, StreamNode, names_of
+from cep.engine.machine.program import Builder, StreamNode, names_of
 from cep.plan.nodes import Partition, RangeKeys, ValueKey
 from cep.plan.query import Query
 from cep.plan.types import Type
@@ -26,7 +27,7 @@ class PartitionNode:
 
     builder: Builder
     plan: Partition
-    home: Home = field(default_factory=lambda: Home(2))
+    home: Home = field(init=False)
     starts: list[int] = field(default_factory=list)
     streams: dict[str, StreamNode] = field(default_factory=dict)
     _routes: list[int] = field(default_factory=list)
@@ -35,7 +36,10 @@ class PartitionNode:
     def __post_init__(self) -> None:
         if self.plan.idle_ms is not None:
             raise Unsupported("`@purge`")
-        self._state = self.builder.home.take(PARTITION_STATE)
+        builder, name = self.builder, self.plan.name
+        self.home = builder.homes[name] = builder.owners.home(name, 2)
+        with builder.writing(("partition", name)):
+            self._state = builder.home.take(PARTITION_STATE)
         self._tag()
 
     def _tag(self) -> int:
@@ -54,9 +58,9 @@ class PartitionNode:
             return self.builder.streams[name]
         if name not in self.streams:
             outer = self.builder.streams[name]
-            inside = self.builder.inner_stream(outer.schema)
-            self.streams[name] = inside
-            outer.readers.append(self._route(name, outer, inside))
+            with self.builder.writing(("partition", self.plan.name)):
+                inside = self.streams[name] = self.builder.inner_stream(outer.schema)
+                outer.readers.append(self._route(name, outer, inside))
         return self.streams[name]
 
     def is_inner(self, stream: str) -> bool:
@@ -76,11 +80,10 @@ class PartitionNode:
         else:
             codes.append(builder.code(writer.value(key.expression)))
         ranges = len(key.ranges) if isinstance(key, RangeKeys) else 0
-        with builder.writing(("partition", self.plan.name)):
-            route = builder.node(
-                ROUTE, inside.node, width, width, self._state, 0,
-                self._tag(), 0, 0, 0, ranges, *codes,
-            )  # fmt: skip
+        route = builder.node(
+            ROUTE, inside.node, width, width, self._state, 0,
+            self._tag(), 0, 0, 0, ranges, *codes,
+        )  # fmt: skip
         self._routes.append(route)
         return route
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from cep.engine.machine.expressions import (
     Writer,
     word_of,
 )
+from cep.engine.machine.homes import NOTHING, Before, Home, Owners, Where
 from cep.engine.machine.kernels.clocks import PROGRAM_CLOCKS
-from cep.engine.machine.kernels.keys import KEY_WORDS
 from cep.engine.machine.kernels.run import (
     PROGRAM_ELSEWHERE,
     PROGRAM_FIRST_START,
@@ -49,62 +49,14 @@ STARTS_MAX = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """Immutable, shareable between runs. `home_words` is how long the state is of what is in no
-    partition, and `constants` stand behind the header of the memory.
+class Parts:
+    """What of a program belongs to which part of the plan, for rules that go on from these: words
+    of homes, the words of homes by partition, nodes in the order in which they are written.
     """
 
-    words: Ints
-    constants: tuple[int | float, ...]
-    home_words: int
-    widths: tuple[int, int]
-    """Columns of integers and of doubles in rows that come and are put out."""
-    orders_texts: bool
-    """Whether it has to know the order of all texts."""
-    counters: tuple[tuple[Part, Reason, int], ...] = ()
-    """The addresses of numbers of rows that were dropped."""
-    keyed: tuple[int, ...] = ()
-    """The numbers of streams whose rows are put out with the code of their key as OUT_KEY."""
-
-    hashes_texts: bool = False
-    """Whether it has to know the hashes of all texts."""
-    key_words: int = KEY_WORDS
-    """The words of a key with its clocks."""
-    common_clocks: int = 0
-    """How many clocks all keys have in common; 0 where there is but one clock."""
-    hosted: tuple[HostCall, ...] = ()
-    """The calls that Python computes."""
-
-    @property
-    def out_width(self) -> int:
-        """Words of a row that is put out."""
-        return sum(self.widths)
-
-
-@dataclass(slots=True)
-class Home:
-    """The words of one state: word 0 is the number of its key."""
-
-    words: int = 1
-
-    def take(self, count: int) -> int:
-        """The place of so many words, which are 0 at first."""
-        first = self.words
-        self.words += count
-        return first
-
-
-@dataclass(slots=True)
-class StreamNode:
-    """A stream and who reads it, in order; its readers are written when all are known."""
-
-    node: int
-    schema: Schema
-    readers: list[int] = field(default_factory=list)
-
-    @property
-    def width(self) -> int:
-        return VALUES + len(self.schema)
+    words: tuple[Where, ...] = ()
+    homes: Mapping[str, int] = field(default_factory=dict)
+    nodes: tuple[tuple[Part, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +73,75 @@ class Held:
     by_turn: bool
 
 
+@dataclass(frozen=True, slots=True)
+class HeldByKey:
+    """Where they lie of a window that keeps them by key: in entries at `state` of its home, as the
+    kernel of its `node` has them.
+    """
+
+    node: int
+    state: int
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """Where a program has what can be asked, by name: what it says of a table; where the rows of a
+    window lie; `aggregations.Lowered`.
+    """
+
+    tables: Mapping[str, int] = field(default_factory=dict)
+    windows: Mapping[str, Held | HeldByKey] = field(default_factory=dict)
+    aggregations: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Immutable, shareable between runs. `home_words` is how long the home is of what is in no
+    partition, which begins behind the header; `constants` are in it, by their addresses.
+    """
+
+    words: Ints
+    constants: tuple[tuple[int, int | float], ...]
+    home_words: int
+    widths: tuple[int, int]
+    """Columns of integers and of doubles in rows that come and are put out."""
+    orders_texts: bool
+    """Whether it has to know the order of all texts."""
+    counters: tuple[tuple[Part, Reason, int], ...] = ()
+    """The addresses of numbers of rows that were dropped."""
+    keyed: tuple[int, ...] = ()
+    """The numbers of streams whose rows are put out with the code of their key as OUT_KEY."""
+
+    hashes_texts: bool = False
+    """Whether it has to know the hashes of all texts."""
+    hosted: tuple[HostCall, ...] = ()
+    """The calls that Python computes."""
+    clocks: ClockTable | None = field(default=None, repr=False)
+    """Which clocks there are; None where there is but one."""
+    parts: Parts = field(default_factory=Parts, repr=False)
+    """What belongs to whom."""
+    holders: Holders = field(default_factory=Holders, repr=False)
+    """What on-demand queries are asked of."""
+
+    @property
+    def out_width(self) -> int:
+        """Words of a row that is put out."""
+        return sum(self.widths)
+
+
+@dataclass(slots=True)
+class StreamNode:
+    """A stream and who reads it, in order; its readers are written when all are known."""
+
+    node: int
+    schema: Schema
+    readers: list[int] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        return VALUES + len(self.schema)
+
+
 class Builder:
     """Writes the words of a program."""
 
@@ -131,11 +152,15 @@ class Builder:
         code_of: Callable[[str], int],
         *,
         lived: bool = False,
+        before: Before = NOTHING,
     ) -> None:
         self.plan = plan
         self.widths = widths
-        self.constants = Constants(HEADER, code_of)
-        self.home = Home()
+        self.owners = Owners(before)
+        self.home = self.owners.home("", 1)
+        self.constants = Constants(lambda: HEADER + self.home.more(1), code_of)
+        self.homes: dict[str, Home] = {}
+        """Of the keys of partitions."""
         self.starts: list[int] = []
         self.orders_texts = False
         self.streams: dict[str, StreamNode] = {}
@@ -143,9 +168,9 @@ class Builder:
         self._inner: list[StreamNode] = []
         self.windows: dict[str, StreamNode] = {}
         """Where rows go into named windows; the nodes are the windows."""
-        self.held: dict[int, Held] = {}
+        self.held: dict[int, Held | HeldByKey] = {}
         """By the node of a window."""
-        self.held_by_name: dict[str, Held] = {}
+        self.held_by_name: dict[str, Held | HeldByKey] = {}
         """Of named windows."""
         self.aggregations: dict[str, Any] = {}
         """See `aggregations.Lowered`."""
@@ -153,10 +178,8 @@ class Builder:
         self.clocks = clocks(plan)
         self.uuid_names = uuid_names(plan)
         """By query: what the names follow from that it gives with `UUID()`."""
-        self.part: Part = ("", "")
-        """To which of them nodes belong that are written now."""
+        self._nodes: list[tuple[Part, int]] = []
         self._table = ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
-        self._clock_of: dict[int, int] = {}
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
         self.tables: dict[str, int] = {}
@@ -183,18 +206,18 @@ class Builder:
     ) -> int:
         """A node; see `words` for what each has, and the kernels of each for `more`."""
         node = self.block((op, following, width, wider, state, rank, *more))
-        if self._table is not None:
-            self._clock_of[node] = self._table.code(self.part)
+        self._nodes.append((self.owners.part, node))
         return node
 
     @contextmanager
     def writing(self, part: Part) -> Iterator[None]:
-        """Nodes that are written meanwhile belong to that part of the plan."""
-        before, self.part = self.part, part
+        """Nodes that are written meanwhile belong to that part of the plan, as do words taken."""
+        owners = self.owners
+        before, owners.part = owners.part, part
         try:
             yield
         finally:
-            self.part = before
+            owners.part = before
 
     @property
     def has_clocks(self) -> bool:
@@ -205,7 +228,9 @@ class Builder:
         """Say which clocks there are; `numbers` are the sources by number, "" for none."""
         moves = [self.block(table.moved_by(name)) if name else 0 for name in numbers]
         streams = self.block(moves)
-        nodes = [self._clock_of.get(node, 0) for node in range(len(self._words))]
+        nodes = [0] * len(self._words)
+        for part, node in self._nodes:
+            nodes[node] = table.code(part)
         self._words[PROGRAM_CLOCKS] = self.block((
             len(table.common), len(table.of_key), len(self.plan.sources), streams,
             self.block(nodes),
@@ -312,13 +337,13 @@ class Builder:
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
         counters = tuple((*which, at) for which, at in self.counters.items())
-        made = Program(
+        homes = {home.name: home.words for home in (self.home, *self.homes.values())}
+        return Program(
             words, constants, self.home.words, self.widths, self.orders_texts,
-            counters, tuple(self._keyed), self.hashes_texts, hosted=hosted,
+            counters, tuple(self._keyed), self.hashes_texts, hosted, table,
+            Parts(self.owners.finish(), homes, tuple(self._nodes)),
+            Holders(self.tables, self.held_by_name, self.aggregations),
         )  # fmt: skip
-        if table is None:
-            return made
-        return replace(made, key_words=table.key_words, common_clocks=len(table.common))
 
 
 def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:

@@ -15,12 +15,13 @@ from cep.engine.machine.by_key import has_one_per_key, lower_window_by_key
 from cep.engine.machine.dispatch import CELL, END
 from cep.engine.machine.expressions import Names, Unsupported, can_fail, word_of
 from cep.engine.machine.functions import lower_function
+from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
-from cep.engine.machine.program import Builder, Home, StreamNode, names_of
+from cep.engine.machine.program import Builder, StreamNode, names_of
 from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window

@@ -13,9 +13,10 @@ from cep.engine.encode import InputRows
 from cep.engine.jit import plain
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
+from cep.engine.machine import library
 from cep.engine.machine.host import Host, call_by_address
-from cep.engine.machine.kernels.run import ALL_KEYS, SOME_KEYS, run
-from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
+from cep.engine.machine.kernels.run import ALL_KEYS, BEGUN, SOME_KEYS, run
+from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, key_of_slot, slot_of, slots_known
 from cep.engine.machine.kernels.words import (
     HOST,
     LISTS_USED,
@@ -24,6 +25,7 @@ from cep.engine.machine.kernels.words import (
     UNTIL_IS_COMPLETE,
     UNTIL_N,
     Ints,
+    N,
 )
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
@@ -45,14 +47,22 @@ def uncompiled() -> Any:
 class MachineRun:
     """The state of a program, fed with input rows."""
 
-    def __init__(self, program: Program, strings: Strings, jit: bool) -> None:
+    def __init__(
+        self,
+        program: Program,
+        strings: Strings,
+        jit: bool,
+        waits: bool,
+        key_rows: Callable[[Ints], Ints],
+    ) -> None:
         self.program = program
-        self._strings = strings
+        self.strings = strings
         self.memory = Memory(program)
-        self.key_rows: Callable[[Ints], Ints] = np.zeros_like
+        self._key_rows = key_rows
         """What rows that are put out have in the place of the codes of their keys."""
         self.host = Host(program.hosted, self.memory, strings, program.words)
-        self._run: Any = run if jit else uncompiled()
+        self._run: Any = uncompiled()
+        self._awaits_code, self._waits = jit, waits
 
     keys = 0
 
@@ -65,6 +75,27 @@ class MachineRun:
         for code in codes.tolist() if words[PROGRAM_SLOTS] else ():
             while plain(slot_of)(memory.i, words, code) < 0:
                 memory.grow()
+
+    def slot_keys(self) -> list[str] | None:
+        """The keys in order of their slots; None where no number follows from these."""
+        i, words = self.memory.i, self.program.words
+        if not words[PROGRAM_SLOTS]:
+            return None
+        codes = [plain(key_of_slot)(i, words, n) for n in range(plain(slots_known)(i, words))]
+        return [self.strings.values[code] for code in codes]
+
+    def fetch(self, *, waits: bool) -> None:
+        """Have another process make the library, which is loaded when it is needed."""
+        if self._awaits_code:
+            library.CODE.fetch(waits=waits)
+
+    def _look_for_code(self, rows: int) -> None:
+        """Have machine code from now on, or go on without for so many rows."""
+        if self._waits:
+            library.CODE.make()
+        elif not library.CODE.is_there(rows):
+            return
+        self._run, self._awaits_code = run, False
 
     def enter(self, row: InputRows) -> int:
         """Rows come through `feed`."""
@@ -91,13 +122,18 @@ class MachineRun:
 
     def tell(self, told: Telling, common_msc: int | None, order: int) -> list[OutputRows]:
         """Take a watermark of keys; see `Interpreter.advance_keys`."""
-        codes = np.array([self._strings.code(key) for key in told.keys or ()], np.int64)
+        codes = np.array([self.strings.code(key) for key in told.keys or ()], np.int64)
         self.open_keys(codes)
         header = self.memory.i[0]
         header[UNTIL], header[UNTIL_N] = told.time_msc, order
         header[UNTIL_IS_COMPLETE] = told.is_complete
         header[UNTIL_COMMON] = NULL if common_msc is None else common_msc
         return self._passed(InputRows(codes.reshape(-1, 1), NOTHING.floats), SOME_KEYS)
+
+    def begin(self, order: int) -> None:
+        """Let the parts work that were told that they begin, behind a change of rules."""
+        self.memory.i[0, N] = order
+        self._work(NOTHING, 0, BEGUN)
 
     def _passed(self, keys: InputRows, whose: int) -> list[OutputRows]:
         taken: list[OutputRows] = []
@@ -107,10 +143,9 @@ class MachineRun:
 
     def _work(self, rows: InputRows, start: int, stop: int) -> None:
         memory = self.memory
-        if self.program.orders_texts:
-            memory.know_order(self._strings.values)
-        if self.program.hashes_texts:
-            memory.know_hashes(self._strings.values)
+        if self._awaits_code:
+            self._look_for_code(max(0, stop - start))
+        self.know_texts()
         memory.i[0, HOST] = self.host.address
         with np.errstate(all="ignore"):
             while True:
@@ -123,6 +158,13 @@ class MachineRun:
                     return
                 memory.grow()
 
+    def know_texts(self) -> None:
+        """Write down what the program has to know of texts that are new."""
+        if self.program.orders_texts:
+            self.memory.know_order(self.strings.values)
+        if self.program.hashes_texts:
+            self.memory.know_hashes(self.strings.values)
+
     def _put(self, taken: list[OutputRows]) -> None:
         memory = self.memory
         if not memory.rows():
@@ -130,7 +172,7 @@ class MachineRun:
         ints, floats = memory.taken()
         if self.program.keyed:
             has_key = np.isin(ints[:, OUT_STREAM], self.program.keyed)
-            ints[has_key, OUT_KEY] = self.key_rows(ints[has_key, OUT_KEY])
+            ints[has_key, OUT_KEY] = self._key_rows(ints[has_key, OUT_KEY])
         lists = memory.lists_taken() if memory.i[0, LISTS_USED] else NO_LISTS
         taken.append(OutputRows(ints, floats, lists))
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from cep.engine.machine.calendars import calendar
 from cep.engine.machine.expressions import HostCall, Names, Unsupported
+from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels import (
     batches,
     external,
@@ -38,7 +39,7 @@ from cep.engine.machine.kernels.steps import (
 )
 from cep.engine.machine.kernels.windows import HELD, TIME_STATE
 from cep.engine.machine.kernels.words import RING
-from cep.engine.machine.program import Builder, Held, Home
+from cep.engine.machine.program import Builder, Held, HeldByKey
 from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
 from cep.interpreter.tables.hash_order import text_hash
 from cep.plan.change import Part
@@ -128,6 +129,13 @@ class Making:
         self.place.builder.held[node] = held
         return node
 
+    def held_by_key(self, op: int, state: int, *more: int) -> int:
+        """The node of a window that keeps its rows by key, which joins see by a view."""
+        place, width = self.place, self.rows.width
+        node = place.builder.node(op, self.following, width, width, state, place.rank, *more)
+        place.builder.held[node] = HeldByKey(node, state)
+        return node
+
 
 def _length(make: Making) -> int:
     state = make.take(RING)
@@ -212,10 +220,9 @@ def _length_jump(make: Making) -> int:
         at = make.word(position)
         columns.append(-at if argument.type.is_real else at)
     state = make.take(jumps.JUMP_STATE)
-    builder, width = make.place.builder, make.rows.width
-    return builder.node(
-        LENGTH_JUMP, make.following, width, width, state, make.place.rank,
-        len(columns), builder.block(columns), make.cell(0), make.cell(1), make.rows.words,
+    return make.held_by_key(
+        LENGTH_JUMP, state, len(columns), make.place.builder.block(columns),
+        make.cell(0), make.cell(1), make.rows.words,
     )  # fmt: skip
 
 
@@ -224,11 +231,9 @@ def _session(make: Making) -> int:
     if key:
         builder.hash_texts(make.place.part)
     state = make.take(sessions.SESSION_STATE)
-    width = make.rows.width
-    return builder.node(
-        SESSION, make.following, width, width, state, make.place.rank,
-        int(key != 0), builder.block([key]), make.rows.words, make.cell(0), make.cell(2),
-        builder.counter(make.place.part), builder.code_of("None"),
+    return make.held_by_key(
+        SESSION, state, int(key != 0), builder.block([key]), make.rows.words,
+        make.cell(0), make.cell(2), builder.counter(make.place.part), builder.code_of("None"),
     )  # fmt: skip
 
 
@@ -257,11 +262,8 @@ def _counted(make: Making, first: int, *cells: int) -> int:
         Call(make.window.name, tuple(values), Type.LONG), "", lambda host: partial(_place, types)
     )
     code = builder.code(builder.writer(make.rows.names).computed(placed))
-    state, width = make.take(frequent.COUNTED_STATE), make.rows.width
-    return builder.node(
-        FREQUENT, make.following, width, width, state, make.place.rank,
-        len(columns), builder.block(columns), make.rows.words, code, *cells,
-    )  # fmt: skip
+    state, more = make.take(frequent.COUNTED_STATE), (make.rows.words, code, *cells)
+    return make.held_by_key(FREQUENT, state, len(columns), builder.block(columns), *more)
 
 
 def _place(types: Sequence[Type], *values: Any) -> int:

@@ -6,7 +6,7 @@ So late rows find their bucket, and the bucket that is still filling is seen lik
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from cep.interpreter.aggregations.buckets import Bucket, Buckets, Key
 from cep.interpreter.aggregations.calendar import parse_span, parse_time, start_of
@@ -79,12 +79,25 @@ class AggregationPart:
         self._purging = state["purging"]
 
 
+class Read(Protocol):
+    """An aggregation of which rows can be read."""
+
+    @property
+    def plan(self) -> Aggregation:
+        """What it is."""
+        ...
+
+    def rows(self, unit: str, start_ms: int, end_ms: int) -> list[Row]:
+        """A row per bucket of a unit that starts in a range of time."""
+        ...
+
+
 class View:
     """An aggregation `within` a range of time, `per` a unit; both may depend on the asking row."""
 
     def __init__(
         self,
-        part: AggregationPart,
+        part: Read,
         within: tuple[Expression, ...],
         per: Expression | None,
         context: Context,

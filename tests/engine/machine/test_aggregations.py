@@ -114,12 +114,6 @@ def test_many_groups_want_memory() -> None:
             "@purge",
         ),
         ("define aggregation Agg from S select UUID() as u aggregate every sec;", "UUID"),
-        (
-            "define aggregation Agg from S select sum(n) as t aggregate every sec;"
-            "partition with (who of Ask) begin from Ask join Agg within 0l, 9l per 'sec'"
-            " select t insert into Out; end;",
-            "in a partition",
-        ),
     ],
 )
 def test_what_is_not_run_yet_says_so(text: str, reason: str) -> None:

@@ -1,4 +1,5 @@
 """Joins on the machine: the rows of the interpreter, in its order, chunk by chunk."""
+# ruff: noqa: S608 -- these are rules, made of constants
 
 from __future__ import annotations
 
@@ -31,6 +32,9 @@ ON = [
     "",
 ]
 WINDOWS = ["length(2)", "length(0)", "time(2 sec)", "timeLength(2 sec, 2)", "length(5)"]
+BY_KEY = ["session(1 sec, symbol)", "session(1 sec, symbol, 700)", "frequent(2, n)",
+          "lossyFrequent(0.3, 0.2, n)", "lengthJump(3, 2, symbol)"]  # fmt: skip
+WINDOWS += BY_KEY
 SELECTS = [
     "select a.symbol as s, b.symbol as t, a.n as n, b.price as p, eventTimestamp() as at",
     "select a.symbol as s, b.n as n order by n, s desc limit 3",
@@ -161,6 +165,31 @@ def test_in_partitions(rows: list[Any]) -> None:
         "  insert into Out;\n"
         "end;\n"
     )
+    same(text, rows)
+
+
+@settings(max_examples=examples(150))
+@given(
+    named=st.sampled_from(WINDOWS), own=st.sampled_from(BY_KEY), kind=st.sampled_from(KINDS),
+    events=st.sampled_from(EVENTS), rows=records(),
+)  # fmt: skip
+def test_of_what_lies_elsewhere_in_partitions(
+    named: str, own: str, kind: str, events: str, rows: list[Any]
+) -> None:
+    """Named windows and aggregations, which are in no partition, and windows by key within one."""
+    text = (
+        f"define window W (symbol string, price double, n long, flag bool) {named};\n"
+        "from B select symbol, price, n, flag insert into W;\n"
+        "define aggregation G from B select n, sum(price) as p, count() as c group by n\n"
+        "  aggregate every sec, min;\n"
+        "partition with (symbol of A) begin\n"
+        + written("A as a", kind, "W as b", "a.n <= b.n", "select a.symbol as s, b.n as n", events)
+        + written("A as a", kind, "G as g", "a.n == g.n within 0L, 9999999999999L per 'sec'",
+                  "select a.symbol as s, g.c as n", "")
+        + written("A#window.length(1) as a", kind, f"A#window.{own} as b", "a.n != b.n",
+                  "select a.symbol as s, b.n as n", events)
+        + "end;\n"
+    )  # fmt: skip
     same(text, rows)
 
 

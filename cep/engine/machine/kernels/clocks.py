@@ -12,6 +12,7 @@ from __future__ import annotations
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.keys import TEXT_KEY, counted, key_found, key_made
+from cep.engine.machine.kernels.memory import cleared, release
 from cep.engine.machine.kernels.timers import heap_room, is_before, looked_at, timer_taken
 from cep.engine.machine.kernels.words import (
     AT,
@@ -22,6 +23,7 @@ from cep.engine.machine.kernels.words import (
     CLOCK_TO,
     CLOCK_WORDS,
     COMMON_CLOCKS,
+    COMMON_PASSED,
     DUE,
     DUE_MS,
     DUE_NODE,
@@ -32,8 +34,9 @@ from cep.engine.machine.kernels.words import (
     HEAP_COUNT,
     INDEX_COUNT,
     KEY_BEFORE,
+    KEY_CLOCKS,
     KEY_COMPLETE,
-    KEY_NEWEST,
+    KEY_PASSED,
     KEY_TAG,
     LATE,
     NODE,
@@ -70,8 +73,10 @@ def common_clock(i: Ints, number: int) -> int:
 
 
 @inline
-def clock_of_key(p: Ints, key: int, number: int) -> int:
-    return key + KEY_NEWEST + p[p[PROGRAM_CLOCKS] + CLOCKS_SOURCES] + number * CLOCK_WORDS
+def clock_of_key(i: Ints, p: Ints, key: int, number: int) -> int:
+    """One of the clocks of a key, in front of which the newest record of each source stands."""
+    sources = p[p[PROGRAM_CLOCKS] + CLOCKS_SOURCES]
+    return i[0, key + KEY_CLOCKS] + sources + number * CLOCK_WORDS
 
 
 @inner
@@ -82,7 +87,7 @@ def clock_of(i: Ints, p: Ints, node: int, key: int) -> int:
         return 0
     of_key = code >> OF_KEY_BITS
     if of_key and key:
-        return clock_of_key(p, key, of_key - 1)
+        return clock_of_key(i, p, key, of_key - 1)
     return common_clock(i, (code & ((1 << OF_KEY_BITS) - 1)) - 1)
 
 
@@ -134,15 +139,19 @@ def key_told(i: Ints, p: Ints, tag: int, value: int) -> int:
     key = key_found(i, tag, value)
     if key != 0 or p[PROGRAM_CLOCKS] == 0:
         return key if key != 0 else key_made(i, tag, value)
-    key = key_made(i, tag, value)
-    if key == 0:
-        return 0
-    i[0, key + KEY_COMPLETE] = NULL
     clocks = p[PROGRAM_CLOCKS]
-    for source in range(p[clocks + CLOCKS_SOURCES]):
-        i[0, key + KEY_NEWEST + source] = NULL
-    for number in range(p[clocks + CLOCKS_OF_KEY]):
-        clock = clock_of_key(p, key, number)
+    sources, count = p[clocks + CLOCKS_SOURCES], p[clocks + CLOCKS_OF_KEY]
+    own = cleared(i, sources + count * CLOCK_WORDS)
+    key = key_made(i, tag, value) if own != 0 else 0
+    if key == 0:
+        if own != 0:
+            release(i, own, sources + count * CLOCK_WORDS)
+        return 0
+    i[0, key + KEY_CLOCKS] = own
+    for source in range(sources):
+        i[0, own + source] = NULL
+    for number in range(count):
+        clock = clock_of_key(i, p, key, number)
         i[0, clock + CLOCK_NOW] = i[0, PASSED]
         if i[0, OTHERS_TO] != NULL and tag <= TEXT_KEY:
             goes(i, clock, i[0, OTHERS_TO])
@@ -161,7 +170,7 @@ def key_of(i: Ints, p: Ints, tag: int, value: int) -> int:
 @inner
 def record_is_late(i: Ints, p: Ints, stream: int, key: int, time_ms: int) -> bool:
     """Take a record's time: whether one of its source and key was newer, or time had passed."""
-    newest = key + KEY_NEWEST + p[moved_by(p, stream) + MOVES_SOURCE]
+    newest = i[0, key + KEY_CLOCKS] + p[moved_by(p, stream) + MOVES_SOURCE]
     before = max(i[0, newest], i[0, PASSED], i[0, key + KEY_COMPLETE])
     i[0, newest] = max(i[0, newest], time_ms)
     return time_ms < before
@@ -185,7 +194,7 @@ def record_moves(i: Ints, p: Ints, stream: int, key: int, time_ms: int) -> bool:
         goes(i, common_clock(i, p[moves + MOVES_LIST + place]), time_ms)
     own = moves + MOVES_LIST + common
     for place in range(p[own]):
-        goes(i, clock_of_key(p, key, p[own + 1 + place]), time_ms)
+        goes(i, clock_of_key(i, p, key, p[own + 1 + place]), time_ms)
     return True
 
 
@@ -201,6 +210,7 @@ def all_move(i: Ints, p: Ints, common_ms: int, others_ms: int) -> bool:
     i[0, REACHED] = NULL
     i[0, OTHERS_TO] = others_ms
     if common_ms != NULL:
+        i[0, COMMON_PASSED] = max(i[0, COMMON_PASSED], common_ms)
         for number in range(p[clocks + CLOCKS_COMMON]):
             goes(i, common_clock(i, number), common_ms)
     key = i[0, FIRST_KEY] if others_ms != NULL else 0
@@ -215,7 +225,7 @@ def all_move(i: Ints, p: Ints, common_ms: int, others_ms: int) -> bool:
 def key_moves(i: Ints, p: Ints, key: int, time_ms: int) -> None:
     """Time passes for a key; there is room."""
     for number in range(p[p[PROGRAM_CLOCKS] + CLOCKS_OF_KEY]):
-        goes(i, clock_of_key(p, key, number), time_ms)
+        goes(i, clock_of_key(i, p, key, number), time_ms)
 
 
 @inner
@@ -229,6 +239,7 @@ def keys_move(i: Ints, p: Ints, keys: Ints, time_ms: int, common_ms: int, is_com
     for place in range(len(keys)):
         key = key_found(i, TEXT_KEY, keys[place, 0])
         key_moves(i, p, key, time_ms)
+        i[0, key + KEY_PASSED] = max(i[0, key + KEY_PASSED], time_ms)
         if is_complete:
             i[0, key + KEY_COMPLETE] = max(i[0, key + KEY_COMPLETE], time_ms)
     return True

@@ -9,10 +9,12 @@ from cep.engine.machine.kernels.words import (
     EVALUATION,
     FIRST_KEY,
     FIRSTS,
+    KEY,
     KEY_BEFORE,
-    KEY_NEWEST,
+    KEY_CLOCKS,
+    KEY_COMPLETE,
     KEY_NUMBER,
-    KEY_ROOM,
+    KEY_PASSED,
     KEY_TAG,
     KEY_VALUE,
     KEYS_COUNTED,
@@ -21,8 +23,6 @@ from cep.engine.machine.kernels.words import (
 
 # What a key is: of records without one, a text, or the value of an expression of another type.
 NO_KEY, TEXT_KEY, WHOLE_KEY, REAL_KEY, TRUTH_KEY = 0, 1, 2, 3, 4
-KEY_WORDS = KEY_NEWEST
-"""Of a key without clocks."""
 
 
 @inner
@@ -38,14 +38,13 @@ def key_made(i: Ints, tag: int, value: int) -> int:
     """A block for a key that has none, without a number; 0 where there is no room."""
     if not index_room(i, FIRSTS, 2, KEY_TAG):
         return 0
-    key = allocate(i, i[0, KEY_ROOM])
+    key = allocate(i, KEY)
     if key == 0:
         return 0
-    for word in range(i[0, KEY_ROOM]):
-        i[0, key + word] = 0
     i[0, key + KEY_TAG] = tag
     i[0, key + KEY_VALUE] = value
-    i[0, key + KEY_NUMBER] = NULL
+    i[0, key + KEY_NUMBER] = i[0, key + KEY_COMPLETE] = i[0, key + KEY_PASSED] = NULL
+    i[0, key + KEY_CLOCKS] = 0
     i[0, key + KEY_BEFORE] = i[0, FIRST_KEY]
     i[0, FIRST_KEY] = key
     index_add(i, FIRSTS, key, 2, KEY_TAG)

@@ -59,6 +59,8 @@ EVENT_MS, EVENT_SEQ, EVENT_KEY, EVENT_DEF, EVENT_NEXT, EVENT_BEFORE, EVENT_BOUND
 EVENT = 8
 # What an event is part of: a complex event, its key, the next one.
 BOUND_TO, BOUND_KEY, BOUND_NEXT, BOUND = 0, 1, 2, 4
+ANY_KEY = -1
+"""In the place of the key: what was there before a complex event began is part of none such."""
 
 
 @inner

@@ -71,8 +71,9 @@ NEXT_RECORD, TIME_PASSES, ARRIVES, AT_WORK = 0, 1, 2, 3
 PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_ELSEWHERE, PROGRAM_FIRST_START = (
     0, 1, 2, 5, 6,
 )  # fmt: skip
-ALL_KEYS, SOME_KEYS = -1, -2
-"""In the place of where records end: time passes without one, for all keys or some."""
+ALL_KEYS, SOME_KEYS, BEGUN = -1, -2, -3
+"""In the place of where records end: time passes without one, for all keys or some; or what was
+told that it begins is to work, without either."""
 RELATIVE_BELOW_MS = 86_400_000
 """See `cep.interpreter.interpreter`: times of the first day count from the start of a recording."""
 
@@ -325,9 +326,11 @@ def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p
     """Run the program on records `start` to `stop`; the first one that is not done.
 
     Where `stop` is `ALL_KEYS` or `SOME_KEYS`, whose codes are `ints`, time passes without a record,
-    as the header says, and 0 is what is left to do. What is not done lacks room: the caller makes
-    the memory longer and calls again.
+    as the header says, and 0 is what is left to do; so is it behind a change of rules, where `stop`
+    is `BEGUN`. What is not done lacks room: the caller makes the memory longer and calls again.
     """
+    if stop == BEGUN:
+        return 0 if drain(i, f, p) else -1
     if stop < 0:
         return 0 if passed_until(i, f, p, stop == SOME_KEYS, ints) else -1
     for n in range(start, stop):

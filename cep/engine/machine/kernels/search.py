@@ -13,6 +13,7 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import hash_of, is_same
 from cep.engine.machine.kernels.queues import (
+    ANY_KEY,
     BOUND_KEY,
     BOUND_NEXT,
     BOUND_TO,
@@ -126,12 +127,18 @@ def is_opposed(i: Ints, p: Ints, engine: int, event: int) -> bool:
     return False
 
 
+@inline
+def is_of(i: Ints, bound: int, key: int) -> bool:
+    """Whether an event is bound for a key, or for all."""
+    return i[0, bound + BOUND_KEY] == key or i[0, bound + BOUND_KEY] == ANY_KEY
+
+
 @inner
 def may_bind(i: Ints, p: Ints, engine: int, what: int, key: int, event: int) -> bool:
     """Whether an event may be part of the complex event of a key, but for times (10, 12)."""
     bound = i[0, event + EVENT_BOUND]
     while bound:
-        if i[0, bound + BOUND_TO] == p[what + COMPLEX_PLACE] and i[0, bound + BOUND_KEY] == key:
+        if i[0, bound + BOUND_TO] == p[what + COMPLEX_PLACE] and is_of(i, bound, key):
             return False
         bound = i[0, bound + BOUND_NEXT]
     return not p[engine + ENGINE_VALIDATES] or not is_opposed(i, p, engine, event)

@@ -34,6 +34,7 @@ from cep.engine.machine.kernels.tables import (
     table_at,
 )
 from cep.engine.machine.kernels.words import (
+    ASKING,
     EVALUATION,
     FAILED,
     INDEX,
@@ -121,6 +122,7 @@ def viewed(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -> bo
         return True
     ring = place + p[search + Q_RING]
     i[0, ring + RING_HEAD] = i[0, ring + RING_TAIL]
+    i[0, ASKING] = place
     evaluate(i, f, p, p[search + Q_VIEW], row, EVALUATION)
     return i[0, FAILED] != 0 or i[0, EVALUATION] != 0
 

@@ -58,8 +58,7 @@ def slot_of(i: Ints, p: Ints, code: int) -> int:
     slots = p[PROGRAM_SLOTS]
     state = i[0, HOME] + p[slots + SLOTS_STATE]
     given = p[slots + SLOTS_GIVEN]
-    while i[0, state + BY_CODE + INDEX_COUNT] < given:
-        place = i[0, state + BY_CODE + INDEX_COUNT]
+    for place in range(i[0, state + BY_CODE + INDEX_COUNT], given):
         if slot_opened(i, state, p[slots + SLOTS_FIRST + place]) < 0:
             return -1
     return slot_opened(i, state, code)

@@ -65,8 +65,8 @@ CLOCK = 256
 """The clock of what is at work, by the address of its heap; TIMERS where there is one clock."""
 COMMON_CLOCKS = 257
 """Where the clocks stand that all keys have in common."""
-KEY_ROOM = 258
-"""The words of a key with its clocks."""
+COMMON_PASSED = 258
+"""The time that has passed for what has one clock, without a record; NULL: none has."""
 FIRST_KEY = 259
 """The key that came last; each holds the address of the one before."""
 REACHED = 260
@@ -90,6 +90,8 @@ HOST = 269
 """The address of what computes functions that only Python has; see `machine.host`."""
 FAILED = 270
 """Whether one of these has failed in this step."""
+ASKING = 271
+"""The home of the join that asks for rows which Python puts into its ring; see `machine.views`."""
 HEADER = 272
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
@@ -116,9 +118,11 @@ RING_AT, RING_ROOM, RING_HEAD, RING_TAIL, RING = 0, 1, 2, 3, 4
 INDEX_AT, INDEX_ROOM, INDEX_COUNT, INDEX = 0, 1, 2, 3
 
 # A key: what it is and its word; its number in the order in which keys came first (negative: it has
-# none yet), the key before it, the time before which all of its records have come. Then, of what
-# was lived, by source the newest record, and the clocks.
-KEY_TAG, KEY_VALUE, KEY_NUMBER, KEY_BEFORE, KEY_COMPLETE, KEY_NEWEST = 0, 1, 2, 3, 4, 5
+# none yet), the key before it, the time before which all of its records have come, the time that
+# has passed for it without a record, and of what was lived where its clocks stand: see `clocks`.
+KEY_TAG, KEY_VALUE, KEY_NUMBER, KEY_BEFORE, KEY_COMPLETE, KEY_PASSED, KEY_CLOCKS, KEY = (
+    0, 1, 2, 3, 4, 5, 6, 7,
+)  # fmt: skip
 
 # A clock: a heap of what is due, where it stands, where it goes and whether it is on its way, with
 # the next one that is.
