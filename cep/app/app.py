@@ -20,7 +20,7 @@ from cep.engine.native import Compiled, Run, Seed
 from cep.engine.row_feed import RowFeed
 from cep.engine.rows import Row, Rows
 from cep.engine.snapshot import SnapshotError, restore, seed_of, take
-from cep.engine.stages import Stages
+from cep.engine.stages import interpreted_queries
 from cep.engine.times import LAST_MSC, Time, msc
 from cep.engine.watermarks import Telling
 from cep.plan import Plan, compile_rules
@@ -317,7 +317,7 @@ class App:
 
 def sole_streams(plan: Plan) -> dict[str, str]:
     """By compiled query the stream that it alone writes, which shows all it puts out."""
-    interpreted = Stages.of(plan).placement.interpreted
+    interpreted = interpreted_queries(plan)
     writers = Counter(query.target for query in plan.queries)
     return {
         query.name: query.target

@@ -67,6 +67,5 @@ def _fed(run: Run, batch: InputRows, first: int) -> Rows:
 
 def _tell_places(run: Run, orders: Ints, first: int) -> None:
     """Let functions see the ingest numbers of what is fed next, as they do where it was lived."""
-    if run.interpreted is not None:
-        ingest = ingest_of(orders)
-        run.interpreted.n_of = lambda order: int(ingest[order - first])
+    ingest = ingest_of(orders)
+    run.number_by(lambda order: int(ingest[order - first]))

@@ -11,9 +11,7 @@ from cep.cli.functions import FUNCTIONS
 from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted
 from cep.plan import compile_rules
-from cep.plan.expressions import Call, walk
 from cep.plan.nodes import Plan
-from cep.plan.query import Query
 
 
 @click.command()
@@ -36,7 +34,6 @@ def checked(path: Path) -> bool:
     try:
         text, name = read_rules(path)
         plan = compile_rules(text, name)
-        check_stages(plan)
     except Exception as error:
         message, exit_code = explain_error(error)
         if exit_code != BAD_INPUT:
@@ -55,20 +52,6 @@ def warn(text: str, place: str = "") -> None:
     """What is no mistake, but would surprise; nothing for an empty text."""
     if text:
         click.echo(f"{place}: warning: {text}" if place else f"warning: {text}", err=True)
-
-
-def check_stages(plan: Plan) -> None:
-    """PlacementError when no order of stages can run the rules.
-
-    That takes a query that reads events, or an event that calls a function. All other rules need
-    not wait for the engine to load.
-    """
-    made = {operator.name for operator in plan.operators if not isinstance(operator, Query)}
-    called = any(isinstance(node, Call) for one in plan.events for node in walk(one.condition))
-    if called or any(one.stream in made for query in plan.queries for one in query.inputs):
-        from cep.engine.stages import Stages
-
-        Stages.of(plan)
 
 
 def counts(plan: Plan) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cep.cli.check import check_stages
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import MORE_FUNCTIONS
 from cep.cli.settings_file import CONFIG, needed_settings
@@ -47,7 +46,6 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
     if check:
         load_functions(settings.rules.functions)
         plan = load_plan(settings)
-        check_stages(plan)
         load_delivery(settings, plan)
         check_access(settings)
         _check_credential(settings)

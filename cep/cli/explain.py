@@ -85,7 +85,7 @@ def drawing(plan: Plan, *, is_reference: bool = False) -> str:
 
 
 def generated_code(plan: Plan) -> str:
-    """The source of the compiled part."""
+    """The source of the compiled part; a comment where there is none."""
     from cep.engine.native import Compiled
 
-    return Compiled(plan, jit=False).source
+    return Compiled(plan, jit=False).source or "# nothing is generated for these rules"

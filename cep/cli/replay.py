@@ -139,7 +139,7 @@ def run_reference(
     outputs: list[str] | None,
     until_msc: int | None,
 ) -> None:
-    """The whole rule file in the interpreter, which needs no order of stages."""
+    """The whole rule file in the interpreter."""
     # Imported here: Arrow costs a second that `--help` need not wait.
     from cep.engine.lines import encode
     from cep.interpreter.run import InterpretedRun

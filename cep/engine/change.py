@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cep.engine.by_interpreter import ByInterpreter
 from cep.engine.carry_queues import carry_queues
 from cep.engine.carry_state import carry_state, drop_unknown
 from cep.engine.machine.change import UNLIKE, go_on, left_by
 from cep.engine.machine.homes import NOTHING, Before, UnlikeError
 from cep.engine.machine.kernels.words import HEADER
 from cep.engine.native import Compiled, Run, Seed
-from cep.engine.stages import ASKED, INTERPRETED, Stages
+from cep.engine.stages import INTERPRETED, Stages
 from cep.plan.change import Change, Report, compared, operator_part
 from cep.plan.nodes import Operator, Plan
 
@@ -58,8 +59,12 @@ def compiled_for(
 
 
 def _alike(run: Run, rules: Compiled) -> Compiled:
-    """The rules as one program where those of the run are, and else not: state is alike then."""
+    """The rules as one program, or in the interpreter, where those of the run are, and else not:
+    state is alike then.
+    """
     mode = run.clocks.mode
+    if isinstance(run.all, ByInterpreter):
+        return rules.by_interpreter
     whole = None if run.machine is None else rules.as_program(mode)
     return rules.in_stages(mode) if whole is None else whole
 
@@ -90,11 +95,14 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
     after.adopt(run.strings.values, run.decoder.key_codes, run.next_order, run.handed_on)
     if run.machine is not None and after.machine is not None:
         go_on(run.machine, after.machine, change, rules.seed.before, run.next_order)
-    elif run.machine is None and after.machine is None:
+    elif isinstance(run.all, ByInterpreter) and isinstance(after.all, ByInterpreter):
+        after.all.go_on(run.all, change, run.next_order)
+    elif run.all is None and after.all is None:
         _carry_stages(run, after, change)
     else:
+        why = rules.why_not_staged or rules.why_not_whole
         for part in list(change.kept):
-            change.reset(part, f"the rules no longer run as one program: {rules.why_not_whole}")
+            change.reset(part, f"the rules no longer run as they did: {why}")
     after.watermarks = run.watermarks
     return after, change.report()
 
@@ -121,10 +129,8 @@ def _fitting(run: Run, rules: Compiled) -> Compiled:
     words = _left(run, compared(run.rules.plan, rules.plan)).words
     if known and same_strings and set(rules.seed.before.words) <= set(words):
         return rules
-    names = rules.stages.placement.interpreted
-    asked = [name for name in names if rules.stages.placement.reasons[name] == ASKED]
-    plan = rules.plan
-    return compiled_for(run, plan, outputs=rules.outputs, interpreted=asked)
+    asked = rules.asked_for
+    return compiled_for(run, rules.plan, outputs=rules.outputs, interpreted=asked)
 
 
 def _drop_moved(change: Change, old: Stages, new: Stages) -> None:

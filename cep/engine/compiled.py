@@ -16,8 +16,9 @@ from cep.engine.machine.build import build
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.homes import NOTHING, Before
 from cep.engine.machine.program import Program
+from cep.engine.placement import INTERPRETED, PlacementError
 from cep.engine.stage_run import CompiledStage, compile_stage, stream_ids
-from cep.engine.stages import INTERPRETED, Stages
+from cep.engine.stages import Stages
 from cep.engine.strings import Strings
 from cep.plan.nodes import Plan
 
@@ -73,8 +74,10 @@ class Compiled:
         self.waits = waits
         self.wide = wide
         self._is_apart = apart
-        self._interpreted = frozenset(interpreted)
-        self.stages = Stages.of(plan, interpreted, apart=apart, lived=lived)
+        self.asked_for = frozenset(interpreted)
+        """The queries that shall be interpreted."""
+        self.why_not_staged: PlacementError | None = None
+        self.stages = self._staged(plan, apart=apart, lived=lived)
         self._is_lived = lived
         self.machine = machine
         self.program: Program | None = None
@@ -94,9 +97,23 @@ class Compiled:
                 waits,
             )
             for stage in self.stages.used()
-            if stage != INTERPRETED
+            if stage != INTERPRETED and not self.stages.is_whole
         }
         self.literals = tuple(literals.values)
+
+    def _staged(self, plan: Plan, *, apart: bool, lived: bool) -> Stages:
+        try:
+            return Stages.of(plan, self.asked_for, apart=apart, lived=lived)
+        except PlacementError as problem:
+            self.why_not_staged = problem
+            return Stages.whole(plan)
+
+    @property
+    def interpreted(self) -> frozenset[str]:
+        """The queries that the interpreter runs, of rules that are not one program."""
+        if self.stages.is_whole:
+            return frozenset(query.name for query in self.plan.queries)
+        return self.stages.placement.interpreted
 
     @cached_property
     def in_parts(self) -> Compiled:
@@ -106,10 +123,9 @@ class Compiled:
         return self._again(apart=True)
 
     def in_mode(self, mode: Mode) -> Compiled:
-        """The same rules for records of a mode; PlacementError where they can't be.
+        """The same rules for records of a mode.
 
-        Of sorted ones it is one program that runs all, where that is wanted, can be, and its
-        library is compiled.
+        It is one program that runs all, where that is wanted, can be, and its library is compiled.
         """
         if self.program is not None:
             return self
@@ -119,8 +135,21 @@ class Compiled:
                 return whole
         return self.in_stages(mode)
 
+    @cached_property
+    def by_interpreter(self) -> Compiled:
+        """The same rules, all of them in the interpreter."""
+        if self.stages.is_whole and self.program is None:
+            return self
+        found = copy(self)
+        found.stages = Stages.whole(self.plan)
+        found.ids = stream_ids(found.stages)
+        found.compiled, found.program = {}, None
+        return found
+
     def in_stages(self, mode: Mode) -> Compiled:
-        """The same, never as one program."""
+        """The same, never as one program: in the interpreter where no order of stages can run them
+        (`why_not_staged`).
+        """
         has_one_clock = mode == "sorted" or bool(self.plan.compat)
         is_for_all = self._is_lived or self._is_apart or not self.stages.mixed
         return self if has_one_clock or is_for_all else self._lived
@@ -132,9 +161,9 @@ class Compiled:
     @property
     def needs_program(self) -> bool:
         """Whether sorted records run as one program once its library is compiled."""
-        if self._interpreted or self._is_apart or self._is_lived or self.wide:
+        if self.asked_for or self._is_apart or self._is_lived or self.wide:
             return False
-        is_mixed = self.stages.has_interpreter or bool(self.stages.mixed)
+        is_mixed = self.stages.has_interpreter or self.stages.is_whole or bool(self.stages.mixed)
         return self.machine == "needed" and self.jit and is_mixed
 
     def as_program(self, mode: Mode) -> Compiled | None:
@@ -154,10 +183,7 @@ class Compiled:
     def _whole(self, *, lived: bool) -> Compiled | None:
         if self.program is not None:
             return self
-        found = copy(self)
-        found.stages = self.stages.as_whole()
-        found.ids = stream_ids(found.stages)
-        found.compiled = {}
+        found = copy(self.by_interpreter)
         literals = Strings(self.literals)
         try:
             found.program = build(
@@ -180,7 +206,7 @@ class Compiled:
             outputs=self.outputs,
             jit=self.jit,
             waits=self.waits,
-            interpreted=self._interpreted,
+            interpreted=self.asked_for,
             seed=self.seed,
             wide=self.wide,
             apart=apart,
@@ -196,7 +222,7 @@ class Compiled:
     def fingerprint(self) -> str:
         """Identifies what a snapshot's arrays mean."""
         interpreted = sorted(self.stages.placement.interpreted)
-        text = "" if self.program is None else repr(self.program)
+        text = repr(self.program) if self.stages.is_whole else ""
         text += self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
         return hashlib.sha256(text.encode()).hexdigest()
 

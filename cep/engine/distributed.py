@@ -61,6 +61,8 @@ def is_distributable(rules: Compiled, *, lived: bool = False) -> str | None:
 
     `lived`: records are as they came, so that a clock of all keys shows what no single key tells.
     """
+    if rules.why_not_staged is not None:
+        return str(rules.why_not_staged)
     for name, why in rules.stages.placement.reasons.items():
         return f"{name} is not compiled ({why}), and the interpreter has one clock for all keys"
     if rules.stages.has_interpreter:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cep.engine.codegen.join_keys import SIDES, band, equality
 from cep.engine.compiled import Compiled
 from cep.engine.placement import PlacementError
-from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages
+from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages, interpreted_queries
 from cep.plan.expressions import Expression
 from cep.plan.nodes import Aggregation, NamedWindow, Plan, Table, Trigger
 from cep.plan.query import Join
@@ -26,7 +26,10 @@ IN_ORDER = "its rows wait for their order, so that all records come here first"
 
 def how_it_runs(plan: Plan) -> str:
     """A section of `explain`: operators by stage, and the reasons of interpreted queries."""
-    stages = Stages.of(plan)
+    try:
+        stages = Stages.of(plan)
+    except PlacementError as why:
+        return f"how it runs\n  interpreted as a whole: {why}\n{_as_program(plan)}"
     titles = {
         (KEYED, True): f"compiled, per {stages.by.key}",
         (KEYED, False): "compiled, on one clock",
@@ -67,7 +70,7 @@ def _of_lived(plan: Plan, stages: Stages) -> Iterator[str]:
     try:
         lived = Stages.of(plan, lived=True).placement.reasons
     except PlacementError as problem:
-        yield f"  refused where records were lived: {problem}"
+        yield f"  interpreted as a whole where records were lived: {problem}"
         return
     if more := {name: why for name, why in lived.items() if name not in stages.placement.reasons}:
         yield "  interpreted, too, where records were lived:"
@@ -100,7 +103,7 @@ def _side_text(key: Expression) -> str:
 
 def interpreted(plan: Plan) -> frozenset[str]:
     """The names of all that is not compiled."""
-    return Stages.of(plan).placement.interpreted | {one.name for one in _held(plan)}
+    return interpreted_queries(plan) | {one.name for one in _held(plan)}
 
 
 def _held(plan: Plan) -> list[Table | NamedWindow | Trigger | Aggregation]:

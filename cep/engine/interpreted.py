@@ -9,10 +9,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cep.clocks import Mode
-from cep.engine.kernels.scalar import NULL
+from cep.engine.cells import write_cells
 from cep.engine.kernels.state import (
     OUT_CLOCK,
     OUT_KEY,
@@ -21,12 +20,11 @@ from cep.engine.kernels.state import (
     OUT_TIME,
     Ints,
 )
-from cep.engine.layout import StreamIds, row_cells
+from cep.engine.layout import StreamIds
 from cep.engine.placement import read
-from cep.engine.rows import Decoder, Row, Rows
+from cep.engine.rows import Decoder, Rows
 from cep.engine.stage_run import OutputRows
 from cep.engine.stages import INTERPRETED, Stages, Tap
-from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
 from cep.interpreter.change import go_on
 from cep.interpreter.graph import Stop
@@ -35,11 +33,6 @@ from cep.interpreter.rows import Chunk
 from cep.plan.change import Change
 from cep.plan.keys import key_attributes
 from cep.plan.nodes import Plan
-from cep.plan.query import OnDemandQuery
-from cep.plan.types import Schema, Type
-
-QueryCallback = Callable[[int, list[Row] | None, list[Row] | None], None]
-"""Told (time of the last row, current rows, expired rows); None where there are none of a kind."""
 
 
 def rest(stages: Stages) -> Plan:
@@ -273,30 +266,6 @@ class InterpretedStage:
         self.interpreter.wall(time_ms, self.n_of(order))
         return self._output(objects)
 
-    def on_query(self, name: str, callback: QueryCallback) -> None:
-        """Call back with a query's rows as dictionaries. KeyError: it is not interpreted."""
-        query = next(q for q in self.plan.queries if q.name == name)
-        names = tuple(query.schema.names)
-
-        def dicts(chunk: Chunk | None, kind: str) -> list[Row] | None:
-            if chunk is None:
-                return None
-            head = {"stream": query.target or query.name}
-            return [
-                {
-                    **head,
-                    "time_msc": row.time,
-                    "kind": kind,
-                    **dict(zip(names, row.values, strict=True)),
-                }
-                for row in chunk
-            ]
-
-        def call(time_ms: int, current: Chunk | None, expired: Chunk | None) -> None:
-            callback(time_ms, dicts(current, "current"), dicts(expired, "expired"))
-
-        self.interpreter.on_query(name, call)
-
     def snapshot(self) -> bytes:
         """The interpreter's state."""
         return self.interpreter.snapshot()
@@ -309,11 +278,6 @@ class InterpretedStage:
         """Go on from the state of other rules; what begins now has this place in the order."""
         self._order = order
         go_on(old.interpreter, self.interpreter, change)
-
-    def ask(self, query: OnDemandQuery) -> list[Row]:
-        """The answer of an on-demand query as dictionaries."""
-        found, names = self.interpreter.ask(query), query.schema.names
-        return [dict(zip(names, values, strict=True)) for values in found or []]
 
     def _output(self, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
         """What was taken, as raw rows in the order it came: what time made, and the rest."""
@@ -334,7 +298,7 @@ class InterpretedStage:
                 ints[places, -len(self._cells) :] = clocks
             schema = self._streams[number].schema
             values = list(zip(*rows, strict=True))
-            _write(schema, values, places, ints, floats, self.decoder.strings, objects)
+            write_cells(schema, values, places, ints, floats, self.decoder.strings, objects)
             taken.clear()
         is_timed = np.array(self._is_timed, np.bool_)
         self._sequence.clear()
@@ -344,33 +308,3 @@ class InterpretedStage:
             OutputRows(ints[part], floats[part], none) for part in (is_timed, ~is_timed)
         )
         return timed, caused
-
-
-def _number(value: Any, null: float) -> float:
-    """A value's cell; null too for what `cast` only says is a number."""
-    return value if isinstance(value, int | float) else null
-
-
-def _write(
-    schema: Schema,
-    columns: Sequence[Sequence[Any]],
-    places: Ints,
-    ints: Ints,
-    floats: NDArray[np.float64],
-    strings: Strings,
-    objects: list[Any],
-) -> None:
-    """Put the values of rows of one stream into their cells."""
-    for attribute, cell, column in zip(schema.attributes, row_cells(schema), columns, strict=True):
-        if cell.is_float:
-            floats[places, cell.column] = [_number(value, np.nan) for value in column]
-        elif attribute.type is Type.STRING:
-            ints[places, cell.column] = [
-                strings.code(value if isinstance(value, str) else None) for value in column
-            ]
-        elif attribute.type in (Type.OBJECT, Type.LIST):
-            first = len(objects)
-            objects.extend(column)
-            ints[places, cell.column] = np.arange(first, len(objects))
-        else:
-            ints[places, cell.column] = [_number(value, NULL) for value in column]

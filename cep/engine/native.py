@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from contextlib import ExitStack
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cep.clocks import Mode
 from cep.dropped import Dropped
+from cep.engine.by_interpreter import ByInterpreter, QueryCallback, asked, tell_of_query
 from cep.engine.clock_cells import stream_numbers, tell_clocks
 from cep.engine.clocks import Clocks
 from cep.engine.compiled import Compiled, Seed
 from cep.engine.elsewhere import Elsewhere
 from cep.engine.encode import Column, Encoder, InputError, InputRows
+from cep.engine.interpreted import InterpretedStage
 from cep.engine.kernels.state import (
     LEVEL,
+    OUT_CLOCK,
     OUT_KEY,
     OUT_ORDER,
     OUT_STREAM,
     Ints,
 )
+from cep.engine.key_rows import KeyRows
 from cep.engine.machine import library
 from cep.engine.machine.asked import ask
+from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.machine.stage import MachineRun
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, found_by, kinds
@@ -36,11 +41,9 @@ from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, TIMED
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Placed, Telling, Watermarks
+from cep.interpreter.interpreter import Interpreter
 from cep.plan.keys import declared_keys
 from cep.plan.query import OnDemandQuery
-
-if TYPE_CHECKING:
-    from cep.engine.interpreted import InterpretedStage, QueryCallback
 
 __all__ = ["Compiled", "Run", "Seed"]
 
@@ -61,10 +64,6 @@ class Run:
             stage: StageRun(compiled) for stage, compiled in rules.compiled.items()
         }
         self.machine: MachineRun | None = None
-        if rules.program is not None:
-            own = (rules.program, self.strings, rules.jit, rules.waits)
-            self.machine = MachineRun(*own, self._key_rows)
-            self.stages[KEYED] = cast(StageRun, self.machine)
         self._awaits_library = mode == "sorted" and rules.needs_program and not self.machine
         by = rules.stages.by
         # of what was lived each key is late by itself, also where nothing else works by keys
@@ -75,12 +74,17 @@ class Run:
         self.decoder = Decoder(
             rules.plan, rules.ids.names(turns=True), self.strings, rules.ids.wide
         )
-        self._rows_of_codes = np.zeros(256, np.int64)
+        self.key_rows = KeyRows(self.strings, self.decoder.key_codes, self._opened)
+        self.all = self._runs_all()
+        """What runs all of the rules, where they are not in stages."""
+        if self.all is not None:
+            self.stages[KEYED] = cast(StageRun, self.all)
         later = [stage for stage in rules.stages.used() if stage != KEYED]
         self._direct = {stage: self._direct_streams(stage) for stage in later}
         self._passed = {stage: passed_on(rules.stages, rules.ids, stage) for stage in later}
         self._awaited = np.any([np.zeros(len(rules.ids)), *self._direct.values()], axis=0)
-        self.interpreted = self._interpreted() if rules.stages.has_interpreter else None
+        own = rules.stages, rules.ids, rules.outputs, self.decoder, mode
+        self.interpreted = InterpretedStage(*own) if rules.stages.has_interpreter else None
         self._later = tuple(later)
         self._alone = self._only_stage()
         self._one_row = np.array([self._alone or 0])
@@ -97,8 +101,22 @@ class Run:
         """How many rows later stages could take so far."""
         self.watermarks = Watermarks()
         self.open_keys([*rules.plan.keys, *keys])
-        if self.machine is not None:
-            self.machine.open_keys(np.array(self.decoder.key_codes[1:], np.int64))
+        if self.all is not None:
+            self.all.open_keys(np.array(self.decoder.key_codes[1:], np.int64))
+
+    def _runs_all(self) -> MachineRun | ByInterpreter | None:
+        """What runs all of the rules, where they are not in stages."""
+        rules = self.rules
+        if rules.program is not None:
+            own = (rules.program, self.strings, rules.jit, rules.waits)
+            self.machine = MachineRun(*own, self.key_rows.of)
+            return self.machine
+        if not rules.stages.is_whole:
+            return None
+        return ByInterpreter(
+            rules.plan, rules.ids, rules.outputs, self.decoder, rules.stages.row_widths,
+            self.clocks.mode, lambda: self.encoder.objects, self.key_rows.of,
+        )  # fmt: skip
 
     def _direct_streams(self, stage: int) -> NDArray[np.bool_]:
         """By stream id: whether it is a source whose rows come to a later stage first."""
@@ -108,14 +126,11 @@ class Run:
             direct[ids.of(source.name)] = stages.first(source.name) == stage
         return direct
 
-    def _interpreted(self) -> InterpretedStage:
-        # Imported here: rules that are compiled as a whole need no interpreter.
-        from cep.engine.interpreted import InterpretedStage
-
-        rules = self.rules
-        return InterpretedStage(
-            rules.stages, rules.ids, rules.outputs, self.decoder, self.clocks.mode
-        )
+    @property
+    def interpreter(self) -> Interpreter | None:
+        """What interprets all of the rules, or some."""
+        one = self.all if isinstance(self.all, ByInterpreter) else self.interpreted
+        return None if one is None else one.interpreter
 
     def _wanted_streams(self) -> NDArray[np.bool_]:
         wanted = np.zeros(len(self.rules.ids), np.bool_)
@@ -135,39 +150,28 @@ class Run:
         """Take over the dictionary and the keys of a snapshot, into a run just started."""
         for text in strings:
             self.strings.code(text)
-        self._open([code for code in key_codes[1:] if not self._row_of(code)])
+        self.key_rows.open(key_codes[1:])
         self.next_order, self.handed_on = next_order, handed_on
 
     def open_keys(self, keys: Iterable[str]) -> None:
         """Give keys the next slots; those that have one keep it."""
-        codes = [self.strings.code(key) for key in dict.fromkeys(keys)]
-        self._open([code for code in codes if not self._row_of(code)])
+        self.key_rows.open([self.strings.code(key) for key in dict.fromkeys(keys)])
+
+    def number_by(self, n_of: Callable[[int], int]) -> None:
+        """Let functions see other numbers of records than the places that these have here."""
+        one = self.all or self.interpreted
+        if one is not None:
+            one.n_of = n_of
 
     def key_row(self, key: str) -> int:
         """The row of a key in the state, opened on first sight."""
-        if not self._row_of(self.strings.code(key)):
-            self.open_keys([key])
-        return self._row_of(self.strings.code(key))
+        code = self.strings.code(key)
+        self.key_rows.open([code])
+        return self.key_rows.row(code)
 
-    def _row_of(self, code: int) -> int:
-        return int(self._rows_of_codes[code]) if code < len(self._rows_of_codes) else 0
-
-    def _open(self, codes: list[int]) -> None:
-        known = len(self.strings)
-        if known >= len(self._rows_of_codes):
-            wider = np.zeros(2 * known, np.int64)
-            wider[: len(self._rows_of_codes)] = self._rows_of_codes
-            self._rows_of_codes = wider
-        first = len(self.decoder.key_codes)
-        self._rows_of_codes[codes] = np.arange(first, first + len(codes))
-        self.decoder.key_codes += codes
+    def _opened(self, codes: Ints, strings: int) -> None:
         for stage in self.stages.values():
-            stage.add_keys(np.array(codes, np.int64), len(self._rows_of_codes))
-
-    def _fit_strings(self) -> None:
-        """Room for every string's key row, also in the kernels, which look up strings of rows."""
-        if len(self.strings) >= len(self._rows_of_codes):
-            self._open([])
+            stage.add_keys(codes, strings)
 
     def _adopt_keys(self, stage: int) -> None:
         """Learn the keys that a later stage has opened itself for values made inside the plan."""
@@ -176,11 +180,10 @@ class Run:
             return
         first = len(self.decoder.key_codes)
         codes = own.state.ki[first : own.keys + 1, 0]
-        self._rows_of_codes[codes] = np.arange(first, first + len(codes))
-        self.decoder.key_codes += codes.tolist()
+        self.key_rows.adopt(codes)
         for other, run in self.stages.items():
             if other != stage:
-                run.add_keys(codes, len(self._rows_of_codes))
+                run.add_keys(codes, self.key_rows.room)
 
     def warm_up(self, *, in_child: bool = False) -> None:
         """Compile or load the kernels now rather than at the first row.
@@ -277,7 +280,7 @@ class Run:
             self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         self._assign_keys(rows.ints)
         self.clocks.mark(rows.ints)
-        self._fit_strings()
+        self.key_rows.fit()
         for part in self.stages[stage].feed_in_parts(rows):
             stages = np.broadcast_to(np.int64(stage), len(part.ints))
             yield Rows(self.decoder, part.ints, part.floats, part.lists, stages)
@@ -291,9 +294,9 @@ class Run:
         `is_complete`: all earlier rows have come; it is implied where rows are sorted.
         """
         self.clocks.pass_time(time_msc, is_complete=is_complete)
-        if self.machine is not None:
+        if self.all is not None:
             place = self._place(order)
-            return self._by_machine(self.machine.advance(time_msc, place, is_complete=is_complete))
+            return self._by_one(self.all.advance(time_msc, place, is_complete=is_complete))
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
@@ -305,8 +308,8 @@ class Run:
 
         No row comes any more, so that none waits to be put in order. `order` is as in `advance`.
         """
-        if self.machine is not None:
-            return self._by_machine(self.machine.advance(time_msc, self._place(order)))
+        if self.all is not None:
+            return self._by_one(self.all.end(time_msc, self._place(order)))
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
@@ -317,15 +320,18 @@ class Run:
 
         `order` is as in `advance`.
         """
-        if self.interpreted is None:
+        if self.interpreter is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
-        before_msc = self.interpreted.interpreter.now_ms
-        made = self.interpreted.wall(time_msc, place, objects)
-        now_msc = self.interpreted.interpreter.now_ms
+        before_msc = self.interpreter.now_ms
+        if self.interpreted is not None:
+            rows = self._made_by(self.interpreted.wall(time_msc, place, objects))
+        else:
+            rows = self._by_one(cast(ByInterpreter, self.all).wall(time_msc, place))
+        now_msc = self.interpreter.now_ms
         if now_msc is not None and now_msc != before_msc:
             self.clocks.pass_time(now_msc)
-        return self._made_by(made)
+        return rows
 
     def tell(self, told: Telling, order: int) -> Rows:
         """Take a watermark, which `order` is the place of.
@@ -351,15 +357,23 @@ class Run:
         common_msc = self.watermarks.clock_msc
         self.clocks.pass_time_of(rows, told.time_msc, common_msc, is_complete=told.is_complete)
         self.next_order = order + 1
-        if self.machine is not None:
-            return self._by_machine(self.machine.tell(told, common_msc, order))
+        if self.all is not None:
+            return self._by_one(self.all.tell(told, common_msc, order))
         if self.interpreted is None:
             return self._nothing
         parts = self.interpreted.tell(told, keys, common_msc, order, self.encoder.objects)
         return self._made_by(parts)
 
-    def _by_machine(self, parts: list[OutputRows]) -> Rows:
-        return self._rows([(part, KEYED) for part in parts])
+    def _by_one(self, parts: list[OutputRows]) -> Rows:
+        return self._rows([(part, self._made_in(part)) for part in parts])
+
+    def _made_in(self, part: OutputRows) -> int | Ints:
+        """The stages of rows of the first stage, or of what runs all: time has made some of these
+        in front of their record.
+        """
+        if self.all is None:
+            return KEYED
+        return np.where(part.ints[:, OUT_CLOCK] == OF_TIME, TIMED, KEYED)
 
     def _place(self, order: int | None) -> int:
         """The place of a step among the records; by default the next."""
@@ -374,17 +388,17 @@ class Run:
 
     def on_query(self, name: str, callback: QueryCallback) -> None:
         """Call back with the rows of an interpreted query, expired ones too; KeyError: no such."""
-        if self.interpreted is None or name not in self.rules.stages.placement.interpreted:
+        if self.interpreter is None or name not in self.rules.interpreted:
             raise KeyError(f"no interpreted query {name!r}; name it when compiling")
-        self.interpreted.on_query(name, callback)
+        tell_of_query(self.interpreter, name, callback)
 
     def ask(self, query: OnDemandQuery) -> list[Row]:
         """Answer an on-demand query on what tables, windows and aggregations hold now."""
         if self.machine is not None:
             return ask(self.machine, self.rules.plan, query)
-        if self.interpreted is None:
+        if self.interpreter is None:
             raise KeyError("the rules hold no table, named window or aggregation to ask")
-        return self.interpreted.ask(query)
+        return asked(self.interpreter, query)
 
     def _between_new_keys(self, rows: InputRows) -> list[InputRows]:
         """The rows, cut before each new key where rules open keys of their own in between.
@@ -395,7 +409,7 @@ class Run:
             return [rows]
         codes, places = np.unique(rows.ints[:, OUT_KEY], return_index=True)
         new = [place for code, place in zip(codes.tolist(), places.tolist(), strict=True)
-               if code >= 0 and not self._row_of(code)]  # fmt: skip
+               if code >= 0 and not self.key_rows.row(code)]  # fmt: skip
         cuts = [0, *sorted(place for place in new if place), len(rows)]
         return [InputRows(rows.ints[a:b], rows.floats[a:b]) for a, b in pairwise(cuts)]
 
@@ -437,7 +451,7 @@ class Run:
         first: list[OutputRows] = []
         if KEYED in self.stages:
             if self._opens_keys:
-                self._fit_strings()
+                self.key_rows.fit()
             self.stages[KEYED].feed(rows, first)
             if self._opens_keys:
                 self._adopt_keys(KEYED)
@@ -457,7 +471,7 @@ class Run:
 
     def _feed_alone(self, row: InputRows, stage: int) -> Rows:
         """Feed one row where there is no other stage: nothing is sorted out or put in order."""
-        self._fit_strings()
+        self.key_rows.fit()
         run = self.stages[stage]
         done = run.enter(row)
         made: list[OutputRows] = []
@@ -491,7 +505,7 @@ class Run:
         self, first: list[OutputRows], rows: InputRows | None, made: Many[Made] = ()
     ) -> list[Made]:
         """The output of all stages, given that of stage 1 (or that of some stages: `made`)."""
-        found = [*((part, KEYED) for part in first), *made]
+        found = [*((part, self._made_in(part)) for part in first), *made]
         if not self._later:
             return found
         if rows is not None:
@@ -511,7 +525,7 @@ class Run:
     def _compiled(self, stage: int, sequence: Sequence, rows: InputRows | None) -> Sequence:
         """With the output of a later compiled stage; `rows` are the records, if any are known."""
         output: list[OutputRows] = []
-        self._fit_strings()
+        self.key_rows.fit()
         places = sequence.taken(self._passed[stage], self._direct[stage])
         if not len(places):
             return sequence
@@ -551,19 +565,7 @@ class Run:
         if not self._keys:
             codes[:] = 0
             return
-        ints[:, OUT_KEY] = self._key_rows(codes)
-
-    def _key_rows(self, codes: Ints) -> Ints:
-        """The key rows of codes, opened in order; 0 for NULL."""
-        self._fit_strings()
-        valid = np.maximum(codes, 0)
-        rows = self._rows_of_codes[valid]
-        missing = (rows == 0) & (codes >= 0)
-        if missing.any():
-            new, places = np.unique(codes[missing], return_index=True)
-            self._open(new[np.argsort(places)].tolist())
-            rows = self._rows_of_codes[valid]
-        return np.where(codes >= 0, rows, 0)
+        ints[:, OUT_KEY] = self.key_rows.of(codes)
 
     def _rows(self, made: list[Made]) -> Rows:
         """Wanted output of all stages in order."""

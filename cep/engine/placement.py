@@ -28,11 +28,7 @@ WhyNot = Callable[[Query], str | None]
 
 
 class PlacementError(ValueError):
-    """Rules that no order of stages can run; `hint` says what to change."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
+    """Rules that no order of stages can run: one program does, or the interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +217,7 @@ def _circle(plan: Plan, network: _Network, reasons: Mapping[str, str], name: str
         source = f"a query that is not compiled ({first}: {reasons[first]})"
     return PlacementError(
         f"{plan.name}: {name} depends on {source} and leads to another that is not compiled "
-        f"({last}: {reasons[last]}); rows pass the interpreter once",
-        f"write {last} as a query that compiles, or make {name} of compiled queries only; "
-        "`replay --backend reference` runs the rules as they are",
+        f"({last}: {reasons[last]}); rows pass the interpreter once"
     )
 
 
@@ -270,9 +264,7 @@ def _torn(
         if last is not None:
             raise PlacementError(
                 f"{plan.name}: engine {one} leads to {other} and both to {met}, but {last} stands "
-                f"between them, which is not compiled ({reasons[last]})",
-                f"write {last} as a query that compiles, or let only one of the engines lead to "
-                f"{met}; `replay --backend reference` runs the rules as they are",
+                f"between them, which is not compiled ({reasons[last]})"
             )
         return one
     return None

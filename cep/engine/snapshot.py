@@ -87,7 +87,7 @@ def take(run: Run) -> bytes:
         run.strings.values,
         run.decoder.key_codes,
         dict(_arrays(run)),
-        None if run.interpreted is None else run.interpreted.snapshot(),
+        None if run.interpreter is None else run.interpreter.snapshot(),
         run.clocks.mode,
         run.clocks.state(),
         run.watermarks.state(),
@@ -99,6 +99,7 @@ def take(run: Run) -> bytes:
 def _arrays(run: Run) -> Iterator[tuple[str, Saved]]:
     if run.machine is not None:
         yield MEMORY, Saved.of(run.machine.memory.saved())
+    if run.all is not None:
         return
     for number, stage in run.stages.items():
         for name in _kept():
@@ -121,23 +122,26 @@ def restore(rules: Compiled, data: bytes) -> Run:
     run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order, snapshot.handed_on)
     if run.machine is not None:
         run.machine.memory.restore(snapshot.arrays[MEMORY].array())
-    for number, stage in run.stages.items() if run.machine is None else ():
+    for number, stage in run.stages.items() if run.all is None else ():
         own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}
         stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
-    if run.interpreted is not None and snapshot.interpreted is not None:
-        run.interpreted.restore(snapshot.interpreted)
+    if run.interpreter is not None and snapshot.interpreted is not None:
+        run.interpreter.restore(snapshot.interpreted)
     run.watermarks.restore(snapshot.watermarks)
     return run
 
 
 def _fitting(rules: Compiled, snapshot: Snapshot) -> Compiled:
-    """The rules as they ran: as one program or not. SnapshotError when it was other rules."""
+    """The rules as they ran: as one program, in stages or in the interpreter. SnapshotError when it
+    was other rules.
+    """
     is_program = MEMORY in snapshot.arrays
     mode = snapshot.mode
-    whole = rules.as_program(mode) if is_program else rules.in_stages(mode)
-    if whole is None or snapshot.fingerprint != whole.fingerprint + kernels_digest():
-        raise SnapshotError("the snapshot was taken with other rules or another version")
-    return whole
+    ways = [rules.as_program(mode)] if is_program else [rules.in_stages(mode), rules.by_interpreter]
+    for one in ways:
+        if one is not None and snapshot.fingerprint == one.fingerprint + kernels_digest():
+            return one
+    raise SnapshotError("the snapshot was taken with other rules or another version")
 
 
 def seed_of(data: bytes) -> Seed:

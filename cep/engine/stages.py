@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from cep.engine.clock_cells import ClockCells, clock_cells, goes_by_time
@@ -76,7 +76,7 @@ class Stages:
     clocks: ClockCells
     mixed: tuple[str, ...]
     is_whole: bool = False
-    """Whether one program runs everything (`cep.engine.machine`), so that there is one stage."""
+    """Whether one program (`cep.engine.machine`) or the interpreter runs everything."""
 
     @classmethod
     def of(
@@ -130,13 +130,24 @@ class Stages:
             tuple(_mixed(plan, placement, of_plan)),
         )
 
-    def as_whole(self) -> Stages:
-        """The same with everything in one stage, on one clock."""
-        operators = dict.fromkeys(self.placement.operators, KEYED)
-        engines = dict.fromkeys(self.placement.engines, KEYED)
-        placement = Placement(self.placement.by, operators, engines, {})
-        none = clock_cells(self.plan, clocks(self.plan), lambda part: None)
-        return replace(self, placement=placement, clocks=none, mixed=(), is_whole=True)
+    @classmethod
+    def whole(cls, plan: Plan) -> Stages:
+        """Everything in one stage, where a program or the interpreter runs it all."""
+        operators = {operator.name: KEYED for operator in plan.operators}
+        engines = {engine.name: KEYED for engine in plan.engines}
+        placement = Placement(separability(plan), operators, engines, {})
+        none = clock_cells(plan, clocks(plan), lambda part: None)
+        return cls(
+            plan,
+            placement,
+            {},
+            _grouped(plan.signals, lambda signal: signal.complex),
+            _grouped(plan.chained, lambda chained: chained.complex),
+            {},
+            none,
+            (),
+            is_whole=True,
+        )
 
     @property
     def row_widths(self) -> tuple[int, int]:
@@ -257,6 +268,14 @@ class Stages:
         return bool(self.placement.reasons or any(held) or waits)
 
 
+def interpreted_queries(plan: Plan) -> frozenset[str]:
+    """The queries that are not compiled: all of them where no order of stages can run the rules."""
+    try:
+        return Stages.of(plan).placement.interpreted
+    except PlacementError:
+        return frozenset(query.name for query in plan.queries)
+
+
 def _is_behind(placement: Placement, part: Operator | Chained) -> bool | None:
     """Whether what goes by a clock is compiled behind the interpreter; None: it is not compiled."""
     if isinstance(part, Event | Chained):
@@ -289,10 +308,7 @@ def _need_compiled(event: Event, coverage: Coverage) -> None:
     """PlacementError for an event with a condition that only the interpreter can ask."""
     reason = coverage.why_not_watched(event)
     if reason is not None:
-        raise PlacementError(
-            f"event {event.name}: its condition is not compiled: {reason}",
-            f"select it in a query that reads {event.source}, and let the event read that",
-        )
+        raise PlacementError(f"event {event.name}: its condition is not compiled: {reason}")
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[T, ...]]:

@@ -245,12 +245,12 @@ def test_rules_that_mind_the_time_run_in_this_process(folder: Path) -> None:
     assert b'"stream":"Sampled"' in out.read_bytes()
 
 
-def test_rules_that_no_order_can_run_are_refused(folder: Path) -> None:
+def test_rules_that_no_order_of_stages_can_run_go_without_spark(folder: Path) -> None:
     (folder / "circle.cep").write_text(CIRCLE)
-    result = run(folder, rules="circle")
-    assert result.exit_code == 2
-    assert "Up depends on a query that is not compiled" in result.stderr
-    assert "help: write last as a query that compiles" in result.stderr
+    result, out = fresh(folder, rules="circle", master="local[2]")
+    assert result.exit_code == 0, result.output
+    assert "note: in this process, without Spark: " in result.stderr
+    assert b'"stream":"Some"' in out.read_bytes()
 
 
 DIRECT = "Leg (line 10), Named (line 11), query3 (line 14)"

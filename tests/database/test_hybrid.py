@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner, Result
 from cep.cli.application import main
 from cep.database.dialects import SQLITE
 from cep.database.order import arrivals
-from cep.engine.placement import PlacementError
+from cep.engine.native import Compiled
 from cep.hybrid import parts
 from cep.hybrid.replay import Hybrid
 from cep.plan import compile_rules
@@ -54,9 +55,9 @@ def files(tmp_path: Path) -> Path:
 
 def _replayed(files: Path, *options: str) -> Result:
     inputs = [f"--input=Tick={files / 'ticks.csv'}", f"--input=Deal={files / 'deals.csv'}"]
-    return CliRunner().invoke(
-        main, ["replay", str(files / "rules.cep"), "--plain", *inputs, *options]
-    )
+    if "--backend=reference" not in options:
+        inputs.append("--plain")
+    return CliRunner().invoke(main, ["replay", str(files / "rules.cep"), *inputs, *options])
 
 
 @pytest.mark.parametrize("options", [(), ("--streams=Busy,Sell",)])
@@ -68,14 +69,48 @@ def test_replay_gives_the_same_bytes(files: Path, url: str, options: tuple[str, 
     assert found.stdout_bytes == native.stdout_bytes
 
 
-def test_rules_that_cannot_run_leave_the_database_to_the_next(url: str) -> None:
-    refused = compile_rules(
+TIMED = """
+define stream Tick (symbol string, bid double, ask double);
+define stream Deal (symbol string, magic long);
+from Tick[bid > 1.0] select symbol, bid insert into High;
+from every t=Tick[bid > 2.0] -> not Tick for 200 milliseconds
+  select t.symbol as symbol, t.bid as bid insert into Silent;
+from Tick#window.timeBatch(400 milliseconds) select count() as n insert into Counted;
+from High select symbol insert into Again;
+"""
+CIRCLE = (
+    TIMED
+    + """
+from Tick select symbol, bid output last every 3 events insert into Some;
+define event Up for each symbol as Some[bid > 1.0];
+from Up select key output last every 3 events insert into Last;
+"""
+)
+
+
+@pytest.mark.parametrize("machine", ["always", "never"])
+@pytest.mark.parametrize("rules", [TIMED, CIRCLE], ids=["timed", "circle"])
+def test_what_time_makes_stands_in_front_of_what_a_record_leads_to(
+    rules: str, machine: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of rules that are one program on our side, or in the interpreter."""
+    (files / "rules.cep").write_text(rules)
+    meant = _replayed(files, "--backend=reference")
+    monkeypatch.setattr("cep.hybrid.replay.Compiled", partial(Compiled, machine=machine))
+    found = _replayed(files, "--backend=database", f"--url=sqlite:///{files / 'events.db'}")
+    assert found.exit_code == meant.exit_code == 0, found.output
+    assert meant.stdout.count('"stream":"Silent"') > 10
+    assert found.stdout == meant.stdout
+
+
+def test_rules_without_an_order_of_stages_run_too(url: str) -> None:
+    plan = compile_rules(
         "@reorder(max.delay='30 milliseconds') define stream A (v int);"
         " define stream B (v int); define event Any as every B[v > 0];"
         " from Any select seq output last every 2 events insert into P;"
     )
-    with pytest.raises(PlacementError, match="Any depends on records"):
-        Hybrid(refused, url, jit=False)
+    assert "Any depends on records" in str(Compiled(plan, jit=False).why_not_staged)
+    Hybrid(plan, url, jit=False).close()
     Hybrid(compile_rules(RULES), url, jit=False).close()
 
 

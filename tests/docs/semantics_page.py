@@ -14,7 +14,6 @@ from functools import cache
 from cep.database.dialects import DIALECTS
 from cep.engine.distributed import is_distributable
 from cep.engine.native import Compiled
-from cep.engine.placement import PlacementError
 from cep.hybrid import parts
 from cep.lang.errors import RuleError
 from tests.database.test_semantics import LIVED, STOPPED
@@ -81,8 +80,6 @@ def _listed(engine: str, case: Case) -> Answer:
 
 
 def _native(case: Case) -> Answer:
-    if why := _not_placed(case):
-        return Answer("refuses", why)
     return _listed("native-plain", case)
 
 
@@ -109,14 +106,6 @@ def _spark(case: Case) -> Answer:
     times = [at for _, at, _ in case.rows_in]
     apart = times == sorted(times) and is_distributable(Compiled(case.plan(), jit=False)) is None
     return Answer() if apart else Answer("in sequence")
-
-
-def _not_placed(case: Case) -> str:
-    try:
-        Compiled(case.plan(), jit=False)
-    except PlacementError as problem:
-        return str(problem)
-    return ""
 
 
 def _message(case: Case) -> str:

@@ -11,11 +11,11 @@ from loguru import logger
 
 from cep.app import App
 from cep.clocks import Mode
+from cep.engine.by_interpreter import ByInterpreter
 from cep.engine.change import changed
 from cep.engine.distributed import is_distributable
 from cep.engine.explain import how_it_runs
 from cep.engine.native import Compiled
-from cep.engine.placement import PlacementError
 from cep.engine.snapshot import restore, take
 from cep.engine.stages import MIXED
 from cep.engine.watermarks import Telling
@@ -110,16 +110,22 @@ def test_a_snapshot_is_of_the_rules_in_its_mode(mode: Mode, total: float) -> Non
     assert [row["total"] for row in rows] == [total]
 
 
-def test_what_stands_between_the_interpreter_and_such_a_window_is_refused_by_name() -> None:
+def test_what_stands_between_the_interpreter_and_such_a_window_is_interpreted_with_it() -> None:
     rules = BARS.partition(" from Bar")[0] + (
         " define event Up for each symbol as every Bar[close > 0.0] repeat allow;"
         " from Up#window.time(10 ms) select key, count() as rows group by key insert into T;"
     )
     plan = compile_rules(rules)
-    Compiled(plan, jit=False).start(mode="sorted")
-    with pytest.raises(PlacementError, match=f"Up depends on .* is not compiled .*{MIXED}"):
-        Compiled(plan, jit=False).start()
-    assert "refused where records were lived: rules: Up depends on" in how_it_runs(plan)
+    rules_in_stages = Compiled(plan, jit=False, machine="never")
+    assert rules_in_stages.start(mode="sorted").all is None
+    run, meaning = rules_in_stages.start(), InterpretedRun(plan, mode="lived")
+    assert isinstance(run.all, ByInterpreter)
+    why = "interpreted as a whole where records were lived: rules: Up depends on a query that"
+    assert why in how_it_runs(plan)
+    for at, symbol in ((1_000, "A"), (1_050, "B"), (1_009, "A"), (1_120, "B"), (1_030, "A")):
+        row = {"n": 1.0, "symbol": symbol}
+        assert run.push_row("S", at, row).dicts() == meaning.push_row("S", at, row)
+    assert run.dropped == meaning.dropped
 
 
 def test_as_in_siddhi_there_is_one_clock_though_each_key_is_late_by_itself() -> None:
@@ -177,13 +183,21 @@ def test_records_pass_the_interpreter_where_one_stream_waits_for_its_order() -> 
     assert not Compiled(plan, jit=False).stages.placement.reasons
 
 
-def test_where_rows_wait_no_event_can_stand_in_front_of_the_interpreter() -> None:
+def test_where_rows_wait_an_event_in_front_of_the_interpreter_is_interpreted_too() -> None:
     rules = (
         f"{WAITING} define stream B (v int); define event Any as every B[v > 0];"
         " from Any select seq output last every 2 events insert into P;"
     )
-    with pytest.raises(PlacementError, match=r"Any depends on records .* rows of A wait for their"):
-        Compiled(compile_rules(rules), jit=False)
+    plan = compile_rules(rules)
+    compiled = Compiled(plan, jit=False)
+    assert "Any depends on records" in str(compiled.why_not_staged)
+    run, meaning = compiled.start(), InterpretedRun(plan, mode="lived")
+    made = 0
+    for at, stream in ((10, "B"), (40, "A"), (35, "B"), (30, "A"), (90, "B"), (120, "B")):
+        rows = run.push_row(stream, at, {"v": at}).dicts()
+        assert rows == meaning.push_row(stream, at, {"v": at})
+        made += len(rows)
+    assert made
 
 
 def test_no_row_that_comes_later_is_taken_for_one_of_a_late_rows_record() -> None:
@@ -218,10 +232,7 @@ def test_watermarks_of_keys_move_the_clocks_of_the_interpreter(number: int) -> N
     steps = stream_of(random, rules)
     with own_functions():
         plan = compile_rules(rules.text)
-        try:
-            compiled = Compiled(plan, jit=False).start()
-        except PlacementError:
-            return
+        compiled = Compiled(plan, jit=False).start()
         meaning = InterpretedRun(plan, mode="lived")
         newest_ms = common_ms = 0
         for step in steps:

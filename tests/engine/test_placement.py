@@ -184,7 +184,7 @@ def test_a_query_may_be_interpreted_on_demand() -> None:
     assert placed(rules, "a") == {"a": INTERPRETED}
 
 
-def test_a_circle_of_interpreted_and_compiled_is_refused() -> None:
+def test_a_circle_of_interpreted_and_compiled_has_no_stages() -> None:
     rules = """
     from S select symbol, mid RATED Some;
     define engine Main (queue = 5 min);
@@ -223,7 +223,7 @@ def test_engines_whose_finds_meet_hand_over_in_one_stage(target: str) -> None:
         assert by_stream(rows[0]) == by_stream(rows[1])
 
 
-def test_engines_whose_finds_meet_are_refused_around_the_interpreter() -> None:
+def test_engines_whose_finds_meet_around_the_interpreter_have_no_stages() -> None:
     rules = CASCADE.replace("TARGET", "Found") + "from B select key RATED Last;"
     with pytest.raises(PlacementError, match="engine One leads to Two and both to Found"):
         stages(rules)

@@ -11,7 +11,6 @@ from random import Random
 from typing import Any
 
 from cep.clocks import Mode
-from cep.engine.placement import PlacementError
 from cep.engine.watermarks import Watermarks
 from cep.plan import Plan, compile_rules
 from tests.engine.random_apps import START_MS, random_steps
@@ -99,11 +98,8 @@ class Triple:
     def answers(self) -> tuple[list[Line], list[Line]]:
         """The rows before and after; RefusedError where the way does not run such rules."""
         with own_functions():
-            try:
-                before, after = self.plans
-                return interpreter(self._case(before)), WAYS[self.way](self._case(after))
-            except PlacementError as problem:
-                raise RefusedError(str(problem)) from problem
+            before, after = self.plans
+            return interpreter(self._case(before)), WAYS[self.way](self._case(after))
 
     def _case(self, plan: Plan) -> Case:
         return Case(plan, self.steps, self.mode, self.seed)

@@ -173,12 +173,23 @@ def native(case: Case) -> list[Line]:
 
 
 def one_program(case: Case) -> list[Line]:
-    """As one program, in batches that end anywhere, saved and restored between some of them."""
+    """As one program, in batches that end anywhere; between some of them it is saved and restored,
+    or the same rules are loaded anew.
+    """
     rules = Compiled(case.plan, jit=False, machine="always")
     if rules.as_program(case.mode) is None:
         raise RefusedError(rules.why_not_whole)
-    random, lines = case.random, []
-    run = rules.start(mode=case.mode)
+    return _batched(case, rules.start(mode=case.mode))
+
+
+def by_interpreter(case: Case) -> list[Line]:
+    """In the interpreter in the engine's place, in the same way."""
+    rules = Compiled(case.plan, jit=False, machine="never").by_interpreter
+    return _batched(case, rules.begun(mode=case.mode))
+
+
+def _batched(case: Case, run: Run) -> list[Line]:
+    random, lines = case.random, list[Line]()
     most, share = random.choice((1, 2, 5, 1_000)), random.choice((0.0, 0.2, 1.0))
     batch: list[tuple[int, Step]] = []
     for n, step in enumerate(case.steps):
@@ -190,7 +201,9 @@ def one_program(case: Case) -> list[Line]:
         if not is_record(step):
             lines += _native(run, n, step)
         if not batch and random.random() < share:
-            run = restore(rules, take(run))
+            run = restore(run.rules, take(run))
+        if not batch and random.random() < share / 4:
+            run, _ = changed(run, compiled_for(run, case.plan))
     return lines + _lines(run.feed(_encoded(run, batch))) if batch else lines
 
 
@@ -409,6 +422,7 @@ RELOADED: dict[str, tuple[str, Way]] = {
     "interpreter restored": ("interpreter reloaded", interpreter_reloaded),
     "native restored": ("reloaded", reloaded),
     "native": ("one program", one_program),
+    "partly interpreted": ("by interpreter", by_interpreter),
 }
 """What is drawn in place of half of these."""
 REAL: dict[str, Way] = {"duckdb": duckdb, "postgresql": postgresql, "spark": spark}

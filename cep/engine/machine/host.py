@@ -39,6 +39,8 @@ class Host:
         self, calls: Sequence[HostCall], memory: Memory, strings: Strings, words: Ints
     ) -> None:
         self.memory, self.strings, self.words = memory, strings, words
+        self.n_of: Callable[[int], int] = int
+        """The number of a record by its place in this run."""
         self._counted_of, self._counts = NULL, Counter[str]()
         self.calls_of = ""
         self._calls = [self._computed(one) for one in calls]
@@ -57,7 +59,7 @@ class Host:
 
     @property
     def n(self) -> int:
-        return int(self.memory.i[0, N])
+        return self.n_of(int(self.memory.i[0, N]))
 
     @property
     def at_ms(self) -> int:

@@ -66,6 +66,19 @@ class MachineRun:
 
     keys = 0
 
+    @property
+    def n_of(self) -> Callable[[int], int]:
+        """The number of a record, which functions see, by its place in this run."""
+        return self.host.n_of
+
+    @n_of.setter
+    def n_of(self, n_of: Callable[[int], int]) -> None:
+        self.host.n_of = n_of
+
+    def end(self, time_msc: int, order: int) -> list[OutputRows]:
+        """The input ends at a time: what is due by then happens."""
+        return self.advance(time_msc, order)
+
     def add_keys(self, codes: Ints, strings: int) -> None:
         """The program finds keys by itself."""
 

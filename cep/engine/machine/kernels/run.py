@@ -23,7 +23,9 @@ from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import MADE_ELSEWHERE, NEVER_IS_LATE, STREAM_CELLS
 from cep.engine.machine.kernels.timers import timer_taken
 from cep.engine.machine.kernels.words import (
+    ARRIVES,
     AT,
+    AT_WORK,
     CURRENT,
     CURSOR,
     DEPTH,
@@ -36,6 +38,7 @@ from cep.engine.machine.kernels.words import (
     KIND,
     LATE,
     NEWEST,
+    NEXT_RECORD,
     NOW,
     PASSED,
     PHASE,
@@ -46,6 +49,7 @@ from cep.engine.machine.kernels.words import (
     STARTED,
     STATE,
     TIME,
+    TIME_PASSES,
     TIMERS,
     TIMERS_COUNT,
     TO,
@@ -62,8 +66,6 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import frame_room, pop, push, put, row_at, top_frame, work_room
 
-# How far a record has come.
-NEXT_RECORD, TIME_PASSES, ARRIVES, AT_WORK = 0, 1, 2, 3
 # The first words of a program: where its list of streams by number stands, how many columns of
 # integers a record has, how many parts have to be told that the run begins, what is said of slots
 # (`PROGRAM_SLOTS`) and of clocks (`PROGRAM_CLOCKS`), whether rows come that were made elsewhere,

@@ -21,9 +21,11 @@ from cep.engine.machine.kernels.words import (
     OUT,
     OUT_ROWS,
     OUT_SIZE,
+    PHASE,
     PLACE,
     RESET,
     TIME,
+    TIME_PASSES,
     TIMER,
     VALUES,
     WIDER,
@@ -81,6 +83,10 @@ INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS = (
 )  # fmt: skip
 
 
+OF_TIME = -1
+"""In the place of the clock of a row that time made in front of a record."""
+
+
 @inline
 def out_room(i: Ints, p: Ints, node: int, rows: int) -> bool:
     """Whether there is room to put out so many rows of a stream."""
@@ -99,7 +105,7 @@ def row_put_out(i: Ints, p: Ints, node: int, row: int) -> None:
     i[0, at + OUT_STREAM] = p[node + STREAM_ID]
     i[0, at + OUT_TIME] = i[0, row + TIME]
     i[0, at + OUT_KEY] = 0
-    i[0, at + OUT_CLOCK] = i[0, AT]
+    i[0, at + OUT_CLOCK] = OF_TIME if i[0, PHASE] == TIME_PASSES else i[0, AT]
     for value in range(p[node + WIDTH] - VALUES):
         i[0, at + p[cells + value]] = i[0, row + VALUES + value]
 

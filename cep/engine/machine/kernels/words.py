@@ -38,7 +38,8 @@ TO = 14
 N, AT, LATE = 15, 16, 17
 """The cause: the record's place, its time or that of the timer, whether it is late."""
 PHASE = 18
-"""How far the record under way has come; see `run`."""
+"""How far the record under way has come: one of these."""
+NEXT_RECORD, TIME_PASSES, ARRIVES, AT_WORK = 0, 1, 2, 3
 OUT, OUT_SIZE, OUT_ROWS = 19, 20, 21
 """What is put out: rows of one width, so that it is a matrix."""
 NEWEST = 22
