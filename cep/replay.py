@@ -164,14 +164,14 @@ def replay_interpreted(
 ) -> Iterator[list[OutputRow]]:
     """The same by the interpreter alone, which takes one record at a time."""
     for parts in slices(sources):
-        for n, stream, time_msc, values in _records(parts):
+        for n, stream, time_msc, values in records(parts):
             yield run.push(stream, time_msc, values, n)
         advance(sum(len(part.order) for part in parts))
     if (ended_msc := end_msc(sources, until_msc)) is not None:
         yield run.end(ended_msc)
 
 
-def _records(parts: list[Source]) -> Iterator[tuple[int, str, int, tuple[Any, ...]]]:
+def records(parts: list[Source]) -> Iterator[tuple[int, str, int, tuple[Any, ...]]]:
     """The records of a batch in the one order: place in it, stream, time in ms UTC, values."""
     found = []
     for part in parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cep.interpreter.rows import Evaluator, Row
+from cep.interpreter.rows import Evaluator, Kind, Row
 from cep.plan.expressions import Collected, Column, EventTime, Missing
 
 
@@ -52,14 +52,26 @@ def missing(node: Missing) -> Evaluator:
     return lambda row: held_in(row, node.slot, node.index) is None
 
 
-def event_time(node: EventTime) -> Evaluator:
-    """The row's time, or that of the newest row in a slot; null when the slot is empty."""
-    slot = node.slot
+def event_time(node: EventTime, compat: bool) -> Evaluator:
+    """The row's time, or that of the newest row in a slot; null when the slot is empty.
+
+    Of an expired row it is the time at which it came, so that aggregates lose what they had; in
+    Siddhi it is when it left.
+    """
+    slot, time_of = node.slot, _time if compat else _came
     if slot is None:
-        return lambda row: row.time
+        return time_of
 
     def read(row: Row) -> int | None:
         held = held_in(row, slot, -1)
-        return None if held is None else held.time
+        return None if held is None else time_of(held)
 
     return read
+
+
+def _time(row: Row) -> int:
+    return row.time
+
+
+def _came(row: Row) -> int:
+    return row.came if row.kind is Kind.EXPIRED else row.time

@@ -182,7 +182,7 @@ _MAKERS: dict[type, Callable[[Any, Context], Evaluator]] = {
     Column: lambda node, context: column(node),
     Collected: lambda node, context: collected(node),
     Missing: lambda node, context: missing(node),
-    EventTime: lambda node, context: event_time(node),
+    EventTime: lambda node, context: event_time(node, context.compat),
     InTable: _in_table,
     Aggregated: _aggregated,
     Output: _output,

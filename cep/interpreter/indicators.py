@@ -56,7 +56,7 @@ class Lines(Indicator):
         value = self._argument(row) if row.kind is Kind.CURRENT else None
         if value is not None and value == value:
             self.add(value)
-        return [Row(row.time, [*row.values, *self.lines], row.kind)]
+        return [row.having([*row.values, *self.lines])]
 
     @abstractmethod
     def add(self, value: float) -> None:

@@ -10,7 +10,7 @@ from cep.clocks import Lateness, Mode
 from cep.dropped import Dropped
 from cep.interpreter.codec import unpack
 from cep.interpreter.context import Shared, Trace
-from cep.interpreter.events import Queued
+from cep.interpreter.events import Arrived, Queued
 from cep.interpreter.graph import Graph, Stop
 from cep.interpreter.on_demand import answer
 from cep.interpreter.outputs import QueryCallback
@@ -136,6 +136,10 @@ class Interpreter:
     def on_trace(self, trace: Trace) -> None:
         """Tell what happens to rows and partial matches inside of queries, for debugging."""
         self._trace = self._graph.shared.trace = trace
+
+    def on_arrival(self, arrived: Arrived) -> None:
+        """Tell of every event that comes to an engine, for debugging, until a restore."""
+        self._graph.events.on_arrival(arrived)
 
     def start(self, time_ms: int | None = None) -> None:
         """Begin at that time. Without one it is the first row's time (in Siddhi's mode 0).

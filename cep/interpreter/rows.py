@@ -19,12 +19,13 @@ class Kind(IntEnum):
 class Row:
     """One row on its way through a query.
 
-    `time` is in ms UTC. `values` are the attributes of a query over one stream. Rows of joins,
-    patterns and sequences have `slots` instead: per slot a row, None, or the list of rows that a
-    counted state has collected. The selection fills `aggregates` and `output`.
+    `time` is in ms UTC: of an expired row when it left, where `came` is when it came. `values` are
+    the attributes of a query over one stream. Rows of joins, patterns and sequences have `slots`
+    instead: per slot a row, None, or the list of rows that a counted state has collected. The
+    selection fills `aggregates` and `output`.
     """
 
-    __slots__ = ("aggregates", "group", "kind", "output", "slots", "time", "values")
+    __slots__ = ("aggregates", "came", "group", "kind", "output", "slots", "time", "values")
 
     def __init__(
         self,
@@ -32,8 +33,10 @@ class Row:
         values: list[Any],
         kind: Kind = Kind.CURRENT,
         slots: list[Row | list[Row] | None] | None = None,
+        came: int | None = None,
     ) -> None:
         self.time = time
+        self.came = time if came is None else came
         self.kind = kind
         self.values = values
         self.slots = slots
@@ -43,12 +46,13 @@ class Row:
 
     def copy(self, kind: Kind | None = None, time: int | None = None) -> Row:
         """A row of its own with the same values, of another kind or time where given."""
-        return Row(
-            self.time if time is None else time,
-            self.values,
-            self.kind if kind is None else kind,
-            self.slots,
-        )
+        kind = self.kind if kind is None else kind
+        came = self.came if kind is Kind.EXPIRED else None
+        return Row(self.time if time is None else time, self.values, kind, self.slots, came)
+
+    def having(self, values: list[Any]) -> Row:
+        """The row with other values."""
+        return Row(self.time, values, self.kind, came=self.came)
 
     def __repr__(self) -> str:
         return f"Row({self.time}, {self.kind.name}, {self.slots or self.values!r})"

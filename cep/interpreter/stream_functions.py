@@ -65,14 +65,9 @@ def _pol2cart(
         return [radius * math.cos(radians), radius * math.sin(radians), height(row)][:added]
 
     def process(chunk: Chunk) -> Chunk:
-        return [_with(row, point(row)) for row in chunk]
+        return [row.having([*row.values, *point(row)]) for row in chunk]
 
     return process
-
-
-def _with(row: Row, added: list[Any]) -> Row:
-    """The row with values behind its own."""
-    return Row(row.time, [*row.values, *added], row.kind)
 
 
 class KeyedIndicator:

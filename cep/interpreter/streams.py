@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loguru import logger
 
-from cep.interpreter.rows import Chunk, Emit, Row
+from cep.interpreter.rows import Chunk, Emit
 
 
 class Junction:
@@ -64,4 +64,4 @@ class Junction:
             logger.opt(exception=error).error("stream {}: {} is lost: {}", self.name, chunk, error)
             return
         text = f"{type(error).__name__}: {error}"
-        self.fault.send([Row(row.time, [*row.values, text], row.kind) for row in chunk])
+        self.fault.send([row.having([*row.values, text]) for row in chunk])

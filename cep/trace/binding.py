@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cep.engine.queues import Queued
+from cep.interpreter.events import Queued
 from cep.plan.nodes import Complex, Engine, Plan, Ref
 from cep.plan.text import duration_text
 from cep.trace.notes import INDENT
@@ -19,7 +19,7 @@ STEPS_MAX = 1_000
 
 
 def identity_of(queued: Queued) -> Identity:
-    return queued.event, queued.key
+    return queued.name, queued.key
 
 
 def queued_text(queued: Queued, own: str | None) -> str:
@@ -55,7 +55,6 @@ class Binding:
         self._per_key = {event.name: event.key is not None for event in plan.events}
         self._per_key |= {one.name: one.key is not None for one in plan.complexes}
         self._opposites = {event.name: event.opposites for event in plan.events}
-        self._stride = plan.number_stride
         self.words = Words(found.pattern, self._identity)
         self.forbidden = frozenset(map(self._identity, found.forbid))
 
@@ -66,19 +65,15 @@ class Binding:
         """Whether the complex event names the event."""
         return event in self.words.named | self.words.absent | self.forbidden
 
-    def number(self, slot: int) -> int:
-        """Its number for the key in a slot."""
-        return self.found.number + slot * self._stride
-
-    def why_not(self, moment_: Moment, number: int) -> list[str]:
-        """What each arrangement ending in the event lacks; `number` is the complex event's."""
+    def why_not(self, moment_: Moment) -> list[str]:
+        """What each arrangement ending in the event lacks."""
         last = identity_of(moment_.last)
         words, all_ = self.words.ending(last, WORDS_MAX)
-        lines = [line for word in words for line in self._search(word, moment_, number).lines()]
+        lines = [line for word in words for line in self._search(word, moment_).lines()]
         return lines if all_ else [*lines, "... and further arrangements that end in it"]
 
-    def _search(self, word: Word, moment_: Moment, number: int) -> _Search:
-        search = _Search(self, word, moment_, number)
+    def _search(self, word: Word, moment_: Moment) -> _Search:
+        search = _Search(self, word, moment_)
         search.run()
         return search
 
@@ -90,7 +85,7 @@ class Binding:
         if chosen and at >= chosen[-1]:
             yield "stands behind what must follow it"
             return
-        times = [entry.time_msc, *(queue[place].time_msc for place in chosen)]
+        times = [entry.at_ms, *(queue[place].at_ms for place in chosen)]
         age_ms = max(times) - min(times)
         if age_ms > self.found.within_ms:
             within = duration_text(self.found.within_ms)
@@ -103,24 +98,23 @@ class Binding:
                 if identity_of(other) in absent:
                     yield f"is followed by {self.at(other)}, which must be absent in between"
         if self.engine.opposites == "validate":
-            opposites = {(name, entry.key) for name in self._opposites.get(entry.event, ())}
+            opposites = {(name, entry.key) for name in self._opposites.get(entry.name, ())}
             for other in queue[at + 1 :]:
                 if identity_of(other) in opposites:
                     yield f"is outdated by its opposite {self.at(other)}"
 
     def at(self, queued: Queued) -> str:
         """`#2 AboveUpper of 2024-01-02T14:30:19.428Z`."""
-        return f"{queued_text(queued, self.key)} of {moment(queued.time_msc)}"
+        return f"{queued_text(queued, self.key)} of {moment(queued.at_ms)}"
 
 
 class _Search:
     """The binder's search for one arrangement, newest first, and how far it came."""
 
-    def __init__(self, binding: Binding, word: Word, moment_: Moment, number: int) -> None:
+    def __init__(self, binding: Binding, word: Word, moment_: Moment) -> None:
         self._binding = binding
         self._word = word
         self._moment = moment_
-        self._number = number
         self._steps = 0
         self._furthest: tuple[int, ...] = ()
         self._reasons: list[str] = []
@@ -157,7 +151,7 @@ class _Search:
     def _refusals(self, chosen: tuple[int, ...], at: int) -> list[str]:
         queue = self._moment.queue
         reasons = list(self._binding.obstacles(self._word, chosen, at, queue))
-        if self._number in queue[at].binds:
+        if not queue[at].may_bind(self._binding.found.name, self._binding.key):
             reasons.insert(0, f"is already bound to {self._binding.found.name}")
         return reasons
 

@@ -7,7 +7,7 @@ from cep.interpreter.rows import Row
 from cep.plan.nodes import Event
 from cep.plan.text import Speech
 from cep.trace.conditions import Condition
-from cep.trace.engines import Came
+from cep.trace.engines import Outcome
 from cep.trace.notes import Notes
 from cep.trace.scope import Scope
 from cep.trace.texts import moment
@@ -24,7 +24,7 @@ class EventWatch:
         self._condition = Condition(event.condition, context, Speech())
         self._true_since_msc: int | None = None
 
-    def see(self, row: Row, raised: dict[Identity, list[Came]]) -> None:
+    def see(self, row: Row, raised: dict[Identity, list[Outcome]]) -> None:
         """Say what a row of the source means to the event; `raised` tells what became of it."""
         key = row.values[self.event.key.position] if self.event.key is not None else None
         if self.event.key is not None and not self._scope.sees([key]):
@@ -40,7 +40,7 @@ class EventWatch:
             self._say(f"true, but no edge: true since {moment(since)}: {text}")
             return
         came = raised.get((self.event.name, key))
-        outcome = came.pop(0).outcome if came else []
+        outcome = came.pop(0).lines if came else []
         self._say(f"RAISED: {text}", outcome)
 
     def _say(self, text: str, details: list[str] | None = None) -> None:

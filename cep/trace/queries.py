@@ -1,70 +1,183 @@
-"""Compiled queries over one stream: which filter or `having` kept a row back, or what came out."""
+"""What the interpreter tells of queries, as lines: conditions, partial matches, results."""
 
 from __future__ import annotations
 
-from cep.interpreter.context import Context
-from cep.interpreter.expressions import evaluator
-from cep.interpreter.rows import Row
+from collections.abc import Iterable
+from dataclasses import replace
+from urllib.parse import unquote
+
+from cep.interpreter.context import Context, Step
+from cep.interpreter.match import Outcome, state_names
+from cep.interpreter.match.partial import PASSED
+from cep.interpreter.rows import Kind, Row
+from cep.plan.explain_queries import speech_of
 from cep.plan.expressions import Expression
-from cep.plan.query import Query
-from cep.plan.text import Speech
+from cep.plan.query import (
+    AbsentState,
+    EveryState,
+    GroupState,
+    LogicalState,
+    Match,
+    NextState,
+    Query,
+    State,
+    StreamInput,
+    StreamState,
+)
+from cep.plan.steps import Filter, Handler
+from cep.plan.text import Speech, duration_text
 from cep.trace.conditions import Condition
 from cep.trace.notes import Notes
-from cep.trace.probes import Split
 from cep.trace.scope import Scope
-from cep.trace.texts import pairs_text
+from cep.trace.texts import pairs_text, row_text
+
+REFUSED = Outcome.REFUSED.split("{")[0]
 
 
 class QueryWatch:
-    """One query that the engine has compiled; `split` says where its selected rows are seen."""
+    """Takes what the trace of an interpreter says about some of its queries."""
 
     def __init__(
-        self, query: Query, split: Split | None, scope: Scope, context: Context, notes: Notes
+        self, queries: Iterable[Query], scope: Scope, context: Context, notes: Notes
     ) -> None:
-        self.query = query
-        self.split = split
-        self._scope, self._notes = scope, notes
-        source = query.stream_input
-        self._filters = [
-            *_conditions("filter", source.filters, query, context),
-            *_conditions("filter behind the window", source.window_filters, query, context),
-        ]
-        self._project = [evaluator(value, context) for _, value in query.projection]
-        self._having: Condition | None = None
-        if split is not None and query.having is not None:
-            speech = Speech(query.aggregates)
-            self._having = Condition(query.having, context, speech, split.moved)
+        self._queries = {query.name: query for query in queries}
+        self._scope, self._context, self._notes = scope, context, notes
+        self._conditions: dict[str, Condition] = {}
 
-    @property
-    def source(self) -> str:
-        return self.query.source
+    def trace(self, place: str, text: str, row: Row | None) -> None:
+        """Take one fact (see `cep.interpreter.match` and `cep.interpreter.context.Step`)."""
+        _, holder, name, *rest = place.split("/")
+        if holder == "partition":
+            key, name, *rest = rest
+            if self._scope.key is None or not self._scope.sees([unquote(key)]):
+                return
+        query = self._queries.get(name)
+        if query is None or row is None or row.kind not in (Kind.CURRENT, Kind.EXPIRED):
+            return
+        if holder == "partition" or self._is_mine(query, text, row):
+            self._tell(query, rest, text, row)
 
-    def see(self, row: Row, selected: list[Row]) -> bool:
-        """Say what becomes of a row; `selected` are the split's rows still to be told.
-
-        Whether the row came out.
-        """
-        if self._scope.is_nobodys(self.query):
-            return False
-        failed = next((part for part in self._filters if not part[1].holds(row)), None)
-        held = None if failed or self.split is None else selected.pop(0)
-        if not self._scope.holds(self.query, self.source, row):
-            return False
-        name = self.query.name
-        if failed:
-            self._notes.add(name, f"{failed[0]} false: {failed[1].why_not(row)}")
-            return False
-        if held is not None and self._having is not None and not self._having.holds(held):
-            self._notes.add(name, f"having false: {self._having.why_not(held)}")
-            return False
-        values = [one(row) for one in self._project] if held is None else held.values
-        names = [name for name, _ in self.query.projection]
-        self._notes.add(name, f"PUT OUT {pairs_text(names, values[: len(names)])}")
+    def _is_mine(self, query: Query, text: str, row: Row) -> bool:
+        """Whether a row of a query outside of partitions is of the key."""
+        if text == Step.SELECTED:
+            return self._scope.puts_out(query, row)
+        if isinstance(query.input, StreamInput):
+            return self._scope.holds(query, query.source, row)
         return True
 
+    def _tell(self, query: Query, place: list[str], text: str, row: Row) -> None:
+        match text:
+            case Step.SELECTED:
+                self._notes.add(query.name, f"{_put_out(query, row)}")
+            case Step.HAVING if query.having is not None:
+                having = self._condition(query, "having", query.having, speech_of(query))
+                self._notes.add(query.name, f"having false: {having.why_not(row)}")
+            case Step.FILTERED:
+                self._filtered(query, place, row)
+            case _ if isinstance(query.input, Match):
+                self._matched(query, query.input, place[-1], text, row)
 
-def _conditions(
-    name: str, conditions: tuple[Expression, ...], query: Query, context: Context
-) -> list[tuple[str, Condition]]:
-    speech = Speech(query.aggregates)
-    return [(name, Condition(condition, context, speech)) for condition in conditions]
+    def _condition(
+        self, query: Query, place: str, expression: Expression, speech: Speech
+    ) -> Condition:
+        known = f"{query.name}/{place}"
+        if known not in self._conditions:
+            self._conditions[known] = Condition(expression, self._context, speech)
+        return self._conditions[known]
+
+    def _filtered(self, query: Query, place: list[str], row: Row) -> None:
+        """A filter in front of or behind a window; in a join below the side."""
+        *side, part, number = place
+        source = query.inputs[side == ["right"]]
+        handlers = source.before if part == "before" else source.after
+        handler = handlers[int(number)]
+        assert isinstance(handler, Filter)
+        condition = self._condition(query, "/".join(place), handler.condition, Speech())
+        behind = " behind the window" if part == "after" else ""
+        head = f"filter{behind} of {source.stream}" if side else f"filter{behind}"
+        self._notes.add(query.name, f"{head} false: {condition.why_not(row)}")
+
+    def _matched(self, query: Query, match_: Match, name: str, text: str, row: Row) -> None:
+        """What became of a partial match at a state."""
+        state = match_.states[state_names(match_).index(name)]
+        is_candidate = text.startswith(REFUSED) or text == Outcome.FORBIDDEN
+        held = _held(match_, row, state.slot if is_candidate else None)
+        if text == Outcome.TAKEN and state.slot in _absent(match_.root):
+            return  # what came is told as forbidden next
+        if text == Outcome.BROKEN and not held:
+            return
+        if text.startswith(REFUSED):
+            number = int("".join(filter(str.isdigit, text)))
+            said = self._refusal(query, state, number, row)
+        elif text == Outcome.EXPIRED:
+            said = f"expired: {duration_text(self._age_ms(row))} old, longer than `within`"
+        else:
+            said = TEXTS[text]
+        is_shown = held and text != Outcome.MATCHED
+        self._notes.add(
+            query.name, f"{name} {said}", [f"partial match: {held}"] if is_shown else []
+        )
+
+    def _age_ms(self, partial: Row) -> int:
+        """How long ago the first row of a partial match came."""
+        now_ms = self._context.now_ms
+        held = [rows[0] if isinstance(rows, list) else rows for rows in partial.slots or () if rows]
+        return now_ms - min((row.time for row in held if row is not PASSED), default=now_ms)
+
+    def _refusal(self, query: Query, state: StreamState, number: int, row: Row) -> str:
+        handler: Handler = state.input.before[number - 1]
+        if not isinstance(handler, Filter):
+            return f"{handler.name} has no row for it"
+        speech = replace(speech_of(query), own=state.slot)
+        place = f"{state.slot}/{number}"
+        return "false: " + self._condition(query, place, handler.condition, speech).why_not(row)
+
+
+TEXTS: dict[str, str] = {
+    Outcome.TAKEN: "taken",
+    Outcome.MATCHED: "MATCHED",
+    Outcome.FORBIDDEN: "came, and must be absent: the partial match is over",
+    Outcome.ABSENT: "absent for the whole time: goes on",
+    Outcome.BROKEN: "another event came: the sequence is broken",
+    Outcome.DROPPED: "dropped: too many partial matches",
+}
+
+
+def _put_out(query: Query, row: Row) -> str:
+    kind = "" if row.kind is Kind.CURRENT else " expired"
+    return f"PUT OUT{kind} {pairs_text(query.schema.names, row.values)}"
+
+
+def _held(match_: Match, partial: Row, candidate: int | None) -> str:
+    """The rows of a partial match by state, without a candidate that it does not take."""
+    parts = []
+    slots = partial.slots or []
+    for name, state, rows in zip(state_names(match_), match_.states, slots, strict=True):
+        kept = rows
+        if state.slot == candidate:
+            kept = rows[:-1] if isinstance(rows, list) else None
+        if kept is PASSED:
+            parts.append(f"{name} stayed away")
+        elif kept:
+            parts.append(f"{name}={row_text(kept, state.input.schema.names)}")
+    return ", ".join(parts)
+
+
+def _absent(state: State) -> list[int]:
+    """The slots of states that wait for an absence."""
+    match state:
+        case AbsentState():
+            return [state.state.slot]
+        case NextState() | LogicalState():
+            return _absent(state.left) + _absent(state.right)
+        case EveryState() | GroupState():
+            return _absent(state.state)
+        case _:
+            return []
+
+
+def silence(query: Query, stream: str) -> str:
+    """What to say of a row after which nothing has happened."""
+    is_match = isinstance(query.input, Match)
+    why = "no partial match waits for it" if is_match else "nothing comes out now"
+    return f"took a row of {stream}; {why}"

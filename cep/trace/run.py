@@ -1,31 +1,28 @@
-"""The traced replay: rows one by one through the uncompiled engine, each explained."""
+"""The traced replay: records one by one through the interpreter, each explained.
+
+The interpreter is the meaning of the rules, so that what it does is what every engine does.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-
-import numpy as np
+from typing import Any
 
 from cep.dropped import Ended, nobody
-from cep.engine.encode import InputRows
-from cep.engine.native import Compiled, Run
-from cep.engine.rows import Rows
-from cep.interpreter.context import Context, Shared
+from cep.interpreter.context import Context
 from cep.interpreter.rows import Chunk, Row
+from cep.interpreter.run import InterpretedRun, put_out
 from cep.plan.nodes import SIGNAL_SCHEMA, Plan
-from cep.plan.query import Query, StreamInput
-from cep.replay import Source, batches, end_msc
+from cep.plan.query import Query
+from cep.replay import Source, end_msc, records, slices
 from cep.trace.engines import Engines
 from cep.trace.events import EventWatch
-from cep.trace.interpreted import InterpreterWatch, silence
 from cep.trace.notes import Notes
-from cep.trace.probes import Probed, probed
-from cep.trace.queries import QueryWatch
+from cep.trace.queries import QueryWatch, silence
 from cep.trace.scope import Scope, TraceError
-from cep.trace.shadow import Shadow
-from cep.trace.texts import NamedRow, moment, named_rows, pairs_text
+from cep.trace.texts import NamedRow, moment, pairs_text
 
 KEY = SIGNAL_SCHEMA.position("key")
 SeenRows = dict[str, list[Row]]
@@ -46,9 +43,10 @@ def traced(
     TraceError, at the end, when no row has the key.
     """
     tracer = Tracer(plan, scope)
-    for batch in batches(tracer.run, sources, batch_rows=1):
-        yield from tracer.feed(batch)
-        advance(len(batch))
+    for parts in slices(sources):
+        for n, stream, time_msc, values in records(parts):
+            yield from tracer.feed(stream, time_msc, values, n)
+            advance(1)
     if (ended_msc := end_msc(sources, until_msc)) is not None:
         yield from tracer.end(ended_msc)
     ended(tracer.run.dropped)
@@ -65,78 +63,58 @@ class Tracer:
         self.plan = plan
         self.scope = scope
         self.notes = Notes(plan)
-        compiled = [query for query in scope.queries if not scope.is_interpreted(query)]
-        self.probed: Probed = probed(plan, compiled)
-        outputs = [stream.name for stream in self.probed.plan.streams]
-        rules = Compiled(self.probed.plan, outputs=outputs, jit=False)
-        self.run: Run = rules.start(mode="sorted")
-        self._put_in_order: SeenRows = defaultdict(list)
-        context = Context(self._listen())
-        self._engines = Engines(self.run, scope, self.notes)
+        self.run = InterpretedRun(plan, outputs=())
+        interpreter = self.run.interpreter
+        context = Context(interpreter.shared)
+        self._engines = Engines(plan, interpreter, scope, self.notes)
         self._events = [EventWatch(one, scope, context, self.notes) for one in scope.events]
-        self._queries = [
-            QueryWatch(query, self.probed.splits.get(query.name), scope, context, self.notes)
-            for query in compiled
-            if isinstance(query.input, StreamInput)
-        ]
-        self._shadows = [
-            Shadow(plan, query, self.probed.copies[query.name], scope, self.notes)
-            for query in compiled
-            if not isinstance(query.input, StreamInput)
-        ]
-
-    def _listen(self) -> Shared:
-        """Listen to the run's interpreter, if it has one; what conditions are evaluated with."""
-        self._interpreted = [q for q in self.scope.queries if self.scope.is_interpreted(q)]
-        if self.run.interpreted is None:
-            return Shared(self.plan.compat == "siddhi")
-        interpreter = self.run.interpreted.interpreter
-        watch = InterpreterWatch(
-            self._interpreted, self.scope, Context(interpreter.shared), self.notes
-        )
-        interpreter.on_trace(watch.trace)
-        for stream in self.plan.sources:
+        interpreter.on_trace(QueryWatch(scope.queries, scope, context, self.notes).trace)
+        self._made: list[NamedRow] = []
+        self._put_in_order: SeenRows = defaultdict(list)
+        for stream in plan.streams:
+            if stream.name in plan.made:
+                interpreter.on_output(stream.name, partial(self._see_made, stream.name))
             if stream.reorder is not None:
                 interpreter.on_stream(stream.name, partial(self._see_in_order, stream.name))
-        return interpreter.shared
+
+    def _see_made(self, stream: str, chunk: Chunk) -> None:
+        attributes = self.plan.stream(stream).schema.attributes
+        for row in chunk:
+            typed = zip(attributes, row.values, strict=True)
+            self._made.append((stream, Row(row.time, [put_out(a.type, v) for a, v in typed])))
 
     def _see_in_order(self, stream: str, chunk: Chunk) -> None:
         self._put_in_order[stream] += chunk
 
-    def feed(self, record: InputRows) -> list[str]:
-        """Feed one record; its block, empty when it touches no rule."""
-        none = np.empty(0, np.int64)
-        head = Rows(self.run.decoder, record.ints, record.floats, none, none)
-        stream, row = named_rows(head)[0]
+    def feed(
+        self, stream: str, time_msc: int, values: Sequence[Any], n: int | None = None
+    ) -> list[str]:
+        """Feed one record, as `InterpretedRun.push`; its block, empty when it touches no rule."""
+        row = Row(time_msc, list(values))
         self.scope.begin(stream, row)
-        made = named_rows(self.run.feed(record))
-        self._explain(made, self._by_stream([(stream, row), *made]))
-        lines = list(self.notes.take())
+        self.run.push(stream, time_msc, values, n)
+        lines = self._explained([(stream, row)])
         return [self._head(stream, row), *lines] if lines else []
 
     def end(self, time_msc: int) -> list[str]:
         """The input ends at a time; the block of it, empty when it touches no rule."""
         self.scope.begin_time()
-        made = named_rows(self.run.end(time_msc))
-        self._explain(made, self._by_stream(made))
-        lines = list(self.notes.take())
+        self.run.end(time_msc)
+        lines = self._explained([])
         return [f"{moment(time_msc)} time passes", *lines] if lines else []
 
-    def _explain(self, made: list[NamedRow], rows: SeenRows) -> None:
-        """Note what became of a record's `rows`, those `made` among them."""
+    def _explained(self, came: list[NamedRow]) -> list[str]:
+        """What became of a record that `came`, and of the rows it has led to."""
+        made, self._made = self._made, []
+        rows = self._by_stream([*came, *made])
         raised = self._engines.explain(made)
         for event in self._events:
             for row in rows.get(event.event.source, ()):
                 event.see(row, raised)
-        for query in self._queries:
-            selected = [] if query.split is None else list(rows.get(query.split.stream, ()))
-            for row in rows.get(query.source, ()):
-                query.see(row, selected)
-        for shadow in self._shadows:
-            shadow.see(made)
-        for query_ in self._interpreted:
-            self._explain_silence(query_, rows)
+        for query in self.scope.queries:
+            self._explain_silence(query, rows)
         self._explain_signals(made)
+        return list(self.notes.take())
 
     def _by_stream(self, seen: list[NamedRow]) -> SeenRows:
         """Rows by stream; those of streams that are put in order are the ones that left."""
@@ -149,7 +127,7 @@ class Tracer:
         return rows
 
     def _explain_silence(self, query: Query, rows: SeenRows) -> None:
-        """An interpreted query took a row and nothing more is to be said."""
+        """A query took a row and nothing more is to be said."""
         taken = [
             one.stream
             for one in query.inputs

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from cep.engine.placement import INTERPRETED
-from cep.engine.stages import Stages
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.partitions import KeysOf, keys_of
 from cep.interpreter.rows import Row
 from cep.plan.keys import passed_on
 from cep.plan.nodes import Complex, Event, Operator, Plan, Signal
 from cep.plan.query import Query, StreamInput
+from cep.plan.separable import separability
 
 NO_KEY = "-"
 """Stands for rules that have no key."""
@@ -35,7 +34,7 @@ class Scope:
 
     def __init__(self, plan: Plan, key: str, names: Iterable[str] = ()) -> None:
         self.plan = plan
-        self.stages = Stages.of(plan)
+        self.by = separability(plan)
         self.key = None if key == NO_KEY else key
         context = Context(Shared(plan.compat == "siddhi"))
         self._by_partition: dict[tuple[str, str], KeysOf] = {
@@ -80,10 +79,6 @@ class Scope:
     def queries(self) -> list[Query]:
         return [op for op in self.plan.queries if op.name in self.names]
 
-    def is_interpreted(self, query: Query) -> bool:
-        """Whether the query runs in the interpreter."""
-        return self.stages.operator(query) == INTERPRETED
-
     def _is_mine(self, operator: Operator) -> bool:
         match operator:
             case Event() | Complex():
@@ -96,18 +91,18 @@ class Scope:
 
     def _is_query_mine(self, query: Query) -> bool:
         if self.key is None:
-            return query.partition is None and not self.stages.by.is_keyed(query)
+            return query.partition is None and not self.by.is_keyed(query)
         if query.partition is not None:
             return True
         return isinstance(query.input, StreamInput) and self._is_keyed(query.source)
 
     def _is_keyed(self, stream: str) -> bool:
         """Whether each row of a stream belongs to the key of the record that caused it."""
-        return self.stages.by.is_stream_keyed(stream)
+        return self.by.is_stream_keyed(stream)
 
     def begin(self, stream: str, record: Row) -> None:
         """A record of a source stream comes: its key is that of all rows it causes per key."""
-        columns = self.stages.by.key_columns.get(stream, frozenset())
+        columns = self.by.key_columns.get(stream, frozenset())
         self._record_key = next((record.values[column] for column in columns), None)
         self.sees([self._record_key])
 
@@ -124,16 +119,11 @@ class Scope:
         return self._is_keyed(stream) and self.sees([self._record_key])
 
     def puts_out(self, query: Query, row: Row) -> bool:
-        """Whether a row an interpreted query puts out concerns this key, as far as it shows."""
+        """Whether a row a query puts out concerns this key, as far as it shows."""
         if self.key is None:
             return True
-        columns = sorted(passed_on(query, self.stages.by.key_columns))
+        columns = sorted(passed_on(query, self.by.key_columns))
         return self.sees([row.values[place] for place in columns[:1]] or [self._record_key])
-
-    def is_nobodys(self, query: Query) -> bool:
-        """Whether a compiled query's rows have no key now, so that its partition drops them."""
-        keyed = self._is_keyed(query.source)
-        return query.partition is not None and keyed and self._record_key is None
 
     def sees(self, keys: Iterable[str | None]) -> bool:
         """Whether the key is among these, which are noted."""

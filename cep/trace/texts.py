@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from cep.engine.kernels.state import OUT_STREAM, OUT_TIME
-from cep.engine.rows import Rows
 from cep.interpreter.rows import Row
 from cep.plan.text import duration_text
 
@@ -47,14 +45,3 @@ def row_text(held: Row | list[Row], names: Iterable[str]) -> str:
 def beyond_text(age_ms: int, most_ms: int) -> str:
     """By how much something is too old."""
     return f"too old by {duration_text(age_ms - most_ms)}"
-
-
-def named_rows(rows: Rows) -> list[NamedRow]:
-    """Output or input rows of the engine, each with its stream."""
-    streams = rows.ints[:, OUT_STREAM].tolist()
-    times = rows.ints[:, OUT_TIME].tolist()
-    values = rows.decoder.values(rows)
-    return [
-        (rows.decoder.names[stream], Row(time_msc, list(row)))
-        for stream, time_msc, row in zip(streams, times, values, strict=True)
-    ]

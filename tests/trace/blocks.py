@@ -31,9 +31,8 @@ def blocks(
     tracer = Tracer(plan, Scope(plan, key, names))
     found = []
     for order, (stream, time_msc, row) in enumerate(rows):
-        columns = {name: [row.get(name)] for name in plan.stream(stream).schema.names}
-        record = tracer.run.encoder.encode(stream, columns, [time_msc], [order])
-        found.append(tracer.feed(record))
+        values = [row.get(name) for name in plan.stream(stream).schema.names]
+        found.append(tracer.feed(stream, time_msc, values, order))
     return found
 
 

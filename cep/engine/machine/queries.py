@@ -26,7 +26,7 @@ from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
-from cep.plan.expressions import Call, Column, Expression, walk
+from cep.plan.expressions import Call, Column, EventTime, Expression, walk
 from cep.plan.nodes import Origin
 from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
@@ -126,6 +126,8 @@ class Selecting:
 def lower_query(place: Place, query: Query) -> None:
     """Write a query, and have it read its streams."""
     source = query.input
+    if not place.builder.plan.compat:
+        _need_no_arrival(query)
     match source:
         case StreamInput():
             if source.holder not in (Holder.STREAM, Holder.WINDOW):
@@ -143,6 +145,29 @@ def lower_query(place: Place, query: Query) -> None:
             lower_match(place, query, source)
         case _:
             raise Unsupported("it binds three inputs or more")
+
+
+def _need_no_arrival(query: Query) -> None:
+    """Unsupported for a query that asks rows that leave when they came: they tell when they left.
+
+    In Siddhi that is what `eventTimestamp()` is.
+    """
+    source = query.input
+    if isinstance(source, Match) or (
+        isinstance(source, StreamInput)
+        and source.window is None
+        and source.holder is not Holder.WINDOW
+    ):
+        return
+    asked = [value for aggregate in query.aggregates for value in aggregate.arguments]
+    asked += [value for one in query.inputs for value in one.window_filters]
+    if isinstance(source, Join) and source.on is not None and query.aggregates:
+        asked.append(source.on)
+    if query.output.events != "current":
+        asked += [value for _, value in query.projection]
+        asked += [] if query.having is None else [query.having]
+    if any(isinstance(node, EventTime) for value in asked for node in walk(value)):
+        raise Unsupported("`eventTimestamp()` of rows that leave a window")
 
 
 def lower_input(

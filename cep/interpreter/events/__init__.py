@@ -3,8 +3,9 @@
 The numbers in comments are those of the rules (the article "Anatomy of a simple CEP engine").
 """
 
+from cep.interpreter.events.engine import Arrived
 from cep.interpreter.events.keys import KeySlots
-from cep.interpreter.events.queue import Queued
+from cep.interpreter.events.queue import Arrival, Queued
 from cep.interpreter.events.running import RunningEvents
 
-__all__ = ["KeySlots", "Queued", "RunningEvents"]
+__all__ = ["Arrival", "Arrived", "KeySlots", "Queued", "RunningEvents"]

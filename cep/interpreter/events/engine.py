@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cep.interpreter.context import Context
@@ -14,9 +14,17 @@ from cep.interpreter.rows import Row
 from cep.plan.change import chained_part, operator_part
 from cep.plan.nodes import Chained, Complex, Engine, Event, Plan
 
+Arrived = Callable[[Event | Chained, Arrival], None]
+"""Told of an event that has come to an engine, which is in its queue now unless it was dropped."""
+
 
 class RunningEngine:
-    """One engine. It never looks at rows of streams: events say what was raised."""
+    """One engine. It never looks at rows of streams: events say what was raised.
+
+    `arrived` is told of each event that comes, once its complex events are found.
+    """
+
+    arrived: Arrived | None = None
 
     def __init__(
         self, engine: Engine, plan: Plan, context: Context, keys: KeySlots, hand_over: HandOver
@@ -51,11 +59,18 @@ class RunningEngine:
         name = definition.name if isinstance(definition, Event) else definition.complex
         now_ms = cause.at_ms if clock_ms is None else clock_ms
         arrival = Arrival(name, key, cause.at_ms, now_ms, definition.repeat, cause.is_late)
-        queued = self.queue.admit(arrival)
+        made = self._made(definition, self.queue.admit(arrival))
+        if self.arrived is not None:
+            self.arrived(definition, arrival)
+        if made:
+            self._hand_over.give(made)
+
+    def _made(self, definition: Event | Chained, queued: Queued | None) -> list[Made]:
+        """What comes of an event that was queued."""
         if queued is None:
-            return
-        made = [self._event_row(queued)] if isinstance(definition, Event) else []
-        self._hand_over.give([*made, *self._matches()])
+            return []
+        own = [self._event_row(queued)] if isinstance(definition, Event) else []
+        return [*own, *self._matches()]
 
     def _matches(self) -> Iterator[Made]:
         """10 to 12: each complex event once at most for each key, in order of definition."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from cep.interpreter.context import Context, Shared
-from cep.interpreter.events.engine import RunningEngine
+from cep.interpreter.events.engine import Arrived, RunningEngine
 from cep.interpreter.events.hand_over import HandOver
 from cep.interpreter.events.queue import Queued
 from cep.interpreter.events.raising import RunningEvent
@@ -53,6 +53,11 @@ class RunningEvents:
     def queue(self, engine: str) -> list[Queued]:
         """19: what an engine has in its queue, in order of arrival; KeyError: no such engine."""
         return list(self._engines[engine].queue.events)
+
+    def on_arrival(self, arrived: Arrived) -> None:
+        """Tell of every event that comes to an engine."""
+        for engine in self._engines.values():
+            engine.arrived = arrived
 
     def _chain(self, chained: Chained, upper: RunningEngine, chunk: Chunk) -> None:
         """14: complex events are simple events of the next engine."""

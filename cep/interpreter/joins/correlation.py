@@ -59,7 +59,8 @@ class CorrelationPart:
         """The combinations that begin with `slots`."""
         slot = len(slots)
         if slot == len(self._windows):
-            yield Row(row.time, [], row.kind, list(slots))
+            came = max(one.came for one in slots)
+            yield Row(row.time, [], row.kind, list(slots), came)
             return
         candidates = [row] if slot == arrived else self._held(slot)
         for candidate in candidates:

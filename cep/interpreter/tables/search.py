@@ -94,12 +94,18 @@ def table_pair(row: Row, held: Row | None) -> Row:
 
 def left_pair(row: Row, held: Row | None) -> Row:
     """A row of a join whose left side triggers."""
-    return Row(row.time, [], row.kind, [row, held])
+    return _pair(row, held, [row, held])
 
 
 def right_pair(row: Row, held: Row | None) -> Row:
     """A row of a join whose right side triggers."""
-    return Row(row.time, [], row.kind, [held, row])
+    return _pair(row, held, [held, row])
+
+
+def _pair(row: Row, held: Row | None, slots: list[Row | list[Row] | None]) -> Row:
+    """One leaves with either of its rows, and came with the later one."""
+    came = row.came if held is None else max(row.came, held.came)
+    return Row(row.time, [], row.kind, slots, came)
 
 
 PAIRS = {TABLE_SLOT: table_pair, 0: right_pair, 1: left_pair}

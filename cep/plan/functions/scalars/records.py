@@ -45,6 +45,12 @@ CURRENT_TIME = Scalar(
     sql=Never("rows have times, databases no clock of ours"),
 )
 EVENT_TIME = Scalar(
-    Signature("eventTimestamp", (), "the row's time in ms UTC", Type.LONG), _event_time
+    Signature(
+        "eventTimestamp",
+        (),
+        "the row's time in ms UTC; of one that leaves a window, when it came",
+        Type.LONG,
+    ),
+    _event_time,
 )
 """Written without an argument it is an expression of its own, `EventTime`."""
