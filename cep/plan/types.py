@@ -68,6 +68,3 @@ class Schema:
 
     def __len__(self) -> int:
         return len(self.attributes)
-
-
-NO_ATTRIBUTES = Schema(())

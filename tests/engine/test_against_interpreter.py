@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import assume, given
+from hypothesis import given
 
 from cep.engine.native import Compiled
-from cep.plan.expressions import EventTime, walk
 from cep.plan.nodes import Plan
 from tests.engine.test_against_reference import Row, examples, native
 from tests.reference.generate_families import filter_plans, window_plans
@@ -31,21 +30,6 @@ def by_stream(rows: list[Row]) -> dict[Any, list[Row]]:
     return found
 
 
-def asks_times_of_what_leaves(plan: Plan) -> bool:
-    """Whether an aggregate is over `eventTimestamp()` of a window's rows.
-
-    As in Siddhi rows leave the interpreter's windows with the time at which they leave.
-    """
-    return any(
-        isinstance(node, EventTime)
-        for query in plan.queries
-        if query.stream_input.window is not None
-        for aggregate in query.aggregates
-        for argument in aggregate.arguments
-        for node in walk(argument)
-    )
-
-
 def in_order(rows: list[SourceRow]) -> list[SourceRow]:
     return sorted(rows, key=lambda row: row[1])
 
@@ -53,7 +37,6 @@ def in_order(rows: list[SourceRow]) -> list[SourceRow]:
 @examples(300)
 @given(query_plans(), query_rows(moderate=True))
 def test_queries(plan: Plan, rows: list[SourceRow]) -> None:
-    assume(not asks_times_of_what_leaves(plan))
     rows = in_order(rows)
     assert by_stream(native(plan, rows, jit=False)) == by_stream(interpreted(plan, rows))
 

@@ -37,6 +37,7 @@ class Rows:
     words: int
     width: int
     names: Names
+    carries_arrival: bool = False
 
 
 def lower_named_window(builder: Builder, plan: NamedWindow) -> None:

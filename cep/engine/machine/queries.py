@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cep.engine.machine.aggregates import Aggregates, lower_group
+from cep.engine.machine.arrivals import as_they_come, keeps_arrival, stamp, with_arrival
 from cep.engine.machine.by_key import has_one_per_key, lower_window_by_key
 from cep.engine.machine.dispatch import CELL, END
 from cep.engine.machine.expressions import Names, Unsupported, can_fail, word_of
@@ -26,7 +27,7 @@ from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import Part
-from cep.plan.expressions import Call, Column, EventTime, Expression, walk
+from cep.plan.expressions import Call, Column, Expression, walk
 from cep.plan.nodes import Origin
 from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
@@ -95,6 +96,8 @@ class Selecting:
     """The word from which on a row of a table stands that is looked at."""
     chunk: int = 0
     """The word with the number of the chunk that a row is selected with; 0: they come as chunks."""
+    carries_arrival: bool = False
+    """Whether the last word of its input is when a row came."""
 
     @property
     def rows_leave(self) -> bool:
@@ -126,14 +129,18 @@ class Selecting:
 def lower_query(place: Place, query: Query) -> None:
     """Write a query, and have it read its streams."""
     source = query.input
-    if not place.builder.plan.compat:
-        _need_no_arrival(query)
+    carries = keeps_arrival(query, compat=bool(place.builder.plan.compat))
     match source:
         case StreamInput():
             if source.holder not in (Holder.STREAM, Holder.WINDOW):
                 raise Unsupported(f"it reads a {source.holder}")
             words = VALUES + len(source.schema)
-            selecting = Selecting.of(place.builder, query, names_of(source.schema), words)
+            names = names_of(source.schema)
+            if carries:
+                names, words = with_arrival(names, words), words + 1
+            selecting = replace(
+                Selecting.of(place.builder, query, names, words), carries_arrival=carries
+            )
             following = lower_selection(place, selecting)
             node = lower_input(place, source, selecting, following)[0]
             place.source(query, source.stream).readers.append(node)
@@ -145,29 +152,6 @@ def lower_query(place: Place, query: Query) -> None:
             lower_match(place, query, source)
         case _:
             raise Unsupported("it binds three inputs or more")
-
-
-def _need_no_arrival(query: Query) -> None:
-    """Unsupported for a query that asks rows that leave when they came: they tell when they left.
-
-    In Siddhi that is what `eventTimestamp()` is.
-    """
-    source = query.input
-    if isinstance(source, Match) or (
-        isinstance(source, StreamInput)
-        and source.window is None
-        and source.holder is not Holder.WINDOW
-    ):
-        return
-    asked = [value for aggregate in query.aggregates for value in aggregate.arguments]
-    asked += [value for one in query.inputs for value in one.window_filters]
-    if isinstance(source, Join) and source.on is not None and query.aggregates:
-        asked.append(source.on)
-    if query.output.events != "current":
-        asked += [value for _, value in query.projection]
-        asked += [] if query.having is None else [query.having]
-    if any(isinstance(node, EventTime) for value in asked for node in walk(value)):
-        raise Unsupported("`eventTimestamp()` of rows that leave a window")
 
 
 def lower_input(
@@ -185,6 +169,8 @@ def lower_input(
             following = lower_window_by_key(place, source.window, selecting, following, schema)
         else:
             following = window = lower_window(place, source.window, selecting, following, schema)
+    if selecting.carries_arrival:
+        following, selecting = stamp(place, selecting, following), as_they_come(selecting)
     before = apart(source.before)
     first = next((n for n, one in enumerate(before) if not is_plain(one, n)), len(before))
     following = lower_handlers(place, before[first:], selecting, following, added)

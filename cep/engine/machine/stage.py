@@ -54,7 +54,9 @@ class MachineRun:
         jit: bool,
         waits: bool,
         key_rows: Callable[[Ints], Ints],
+        streams: int,
     ) -> None:
+        """`streams` is how many there are."""
         self.program = program
         self.strings = strings
         self.memory = Memory(program)
@@ -63,6 +65,8 @@ class MachineRun:
         self.host = Host(program.hosted, self.memory, strings, program.words)
         self._run: Any = uncompiled()
         self._awaits_code, self._waits = jit, waits
+        self._has_key = np.zeros(streams, np.bool_)
+        self._has_key[list(program.keyed)] = True
 
     keys = 0
 
@@ -183,9 +187,9 @@ class MachineRun:
         if not memory.rows():
             return
         ints, floats = memory.taken()
-        if self.program.keyed:
-            has_key = np.isin(ints[:, OUT_STREAM], self.program.keyed)
-            ints[has_key, OUT_KEY] = self._key_rows(ints[has_key, OUT_KEY])
+        places = np.flatnonzero(self._has_key[ints[:, OUT_STREAM]])
+        if len(places):
+            ints[places, OUT_KEY] = self._key_rows(ints[places, OUT_KEY])
         lists = memory.lists_taken() if memory.i[0, LISTS_USED] else NO_LISTS
         taken.append(OutputRows(ints, floats, lists))
 

@@ -39,6 +39,8 @@ def lower_expression(make: Making) -> int:
 
 def lower_expression_batch(make: Making) -> int:
     """`expressionBatch(condition, include_trigger, stream_current)`."""
+    if make.rows.carries_arrival:  # its rows come at the time at which they go on
+        raise Unsupported("`eventTimestamp()` of rows that leave `expressionBatch`")
     state = make.take(CONDITION_STATE)
     code, totals, width = _condition(make)
     builder = make.place.builder

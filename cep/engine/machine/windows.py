@@ -77,6 +77,9 @@ class Carries(Protocol):
     @property
     def names(self) -> Names: ...
 
+    @property
+    def carries_arrival(self) -> bool: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Making:

@@ -260,7 +260,7 @@ class Stage:
         """The partial match, unless it has been dropped elsewhere before."""
         if partial.kind is Kind.EXPIRED:
             return None
-        partial.kind = Kind.EXPIRED
+        partial.kind, partial.came = Kind.EXPIRED, partial.time
         self.frame.expire(self.name, partial, now_ms)
         return partial
 

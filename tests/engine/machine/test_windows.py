@@ -70,6 +70,10 @@ SELECTIONS = [
     "select symbol, sum(n) as total, max(price) as top group by symbol insert all events into Out",
     "select symbol, price group by symbol having price > 0 insert expired events into Out",
     "select n, price order by price desc limit 2 insert all events into Out",
+    "select symbol, max(eventTimestamp()) - min(eventTimestamp()) as span,"
+    " sum(eventTimestamp()) as total insert all events into Out",
+    "select symbol, eventTimestamp() as came, count() as n group by symbol"
+    " having eventTimestamp() % 2L == 0L insert all events into Out",
 ]
 CHAIN = """
 from Out select * insert into Mid;
@@ -88,8 +92,12 @@ def test_window(window: str, data: st.DataObject) -> None:
     records: list[Record] = data.draw(ticks(clock_nulls=True))
     selection = data.draw(st.sampled_from(SELECTIONS))
     before = data.draw(st.sampled_from(["", "[n > 0]"]))
-    after = data.draw(st.sampled_from(["", "[price > 0]"]))
+    after = data.draw(st.sampled_from(["", "[price > 0]", "[eventTimestamp() % 3L > 0L]"]))
     text = f"{TICKS}from S{before}#window.{window}{after} {selection};{CHAIN}"
+    rules = Compiled(compile_rules(text), jit=False, machine="always")
+    if rules.whole is None:
+        assert "expressionBatch" in window and "eventTimestamp" in rules.why_not_whole
+        return
     assert_same(text, records, end_of(records))
 
 
