@@ -53,6 +53,12 @@ class KeyRows:
             rows = self._rows[valid]
         return np.where(codes >= 0, rows, 0)
 
+    def first_places(self, codes: Ints) -> list[int]:
+        """Where codes come first that have no row yet, in order."""
+        new, places = np.unique(codes, return_index=True)
+        pairs = zip(new.tolist(), places.tolist(), strict=True)
+        return sorted(place for code, place in pairs if code >= 0 and not self.row(code))
+
     def fit(self) -> None:
         """Have room for every string, also in the kernels, which look up strings of rows."""
         if len(self._strings) >= len(self._rows):

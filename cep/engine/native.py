@@ -87,6 +87,7 @@ class Run:
         self.interpreted = InterpretedStage(*own) if rules.stages.has_interpreter else None
         self._later = tuple(later)
         self._alone = self._only_stage()
+        self._has_wall = rules.plan.playback is not None
         self._one_row = np.array([self._alone or 0])
         self._wanted = self._wanted_streams()
         self._opens_keys = any(
@@ -109,7 +110,7 @@ class Run:
         rules = self.rules
         if rules.program is not None:
             own = (rules.program, self.strings, rules.jit, rules.waits)
-            self.machine = MachineRun(*own, self.key_rows.of)
+            self.machine = MachineRun(*own, self.key_rows.of, len(rules.ids))
             return self.machine
         if not rules.stages.is_whole:
             return None
@@ -265,6 +266,8 @@ class Run:
         return found
 
     def _feed(self, rows: InputRows) -> Rows:
+        if self.all is not None:
+            return self._made_by_all(self.feed_keyed(rows))
         made: list[Made] = []
         for part in self._between_new_keys(rows):
             made += self._through(self.feed_keyed(part), part)
@@ -282,7 +285,7 @@ class Run:
         self.clocks.mark(rows.ints)
         self.key_rows.fit()
         for part in self.stages[stage].feed_in_parts(rows):
-            stages = np.broadcast_to(np.int64(stage), len(part.ints))
+            stages = np.full(len(part.ints), stage)
             yield Rows(self.decoder, part.ints, part.floats, part.lists, stages)
 
     def advance(
@@ -296,7 +299,7 @@ class Run:
         self.clocks.pass_time(time_msc, is_complete=is_complete)
         if self.all is not None:
             place = self._place(order)
-            return self._by_one(self.all.advance(time_msc, place, is_complete=is_complete))
+            return self._made_by_all(self.all.advance(time_msc, place, is_complete=is_complete))
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
@@ -309,7 +312,7 @@ class Run:
         No row comes any more, so that none waits to be put in order. `order` is as in `advance`.
         """
         if self.all is not None:
-            return self._by_one(self.all.end(time_msc, self._place(order)))
+            return self._made_by_all(self.all.end(time_msc, self._place(order)))
         if self.interpreted is None:
             return self._nothing
         place, objects = self._place(order), self.encoder.objects
@@ -327,7 +330,7 @@ class Run:
         if self.interpreted is not None:
             rows = self._made_by(self.interpreted.wall(time_msc, place, objects))
         else:
-            rows = self._by_one(cast(ByInterpreter, self.all).wall(time_msc, place))
+            rows = self._made_by_all(cast(ByInterpreter, self.all).wall(time_msc, place))
         now_msc = self.interpreter.now_ms
         if now_msc is not None and now_msc != before_msc:
             self.clocks.pass_time(now_msc)
@@ -348,32 +351,32 @@ class Run:
             return (self.wall if self._has_wall else self.advance)(time_msc, order)
         return self._tell_keys(told, told.keys or (), order)
 
-    @property
-    def _has_wall(self) -> bool:
-        return self.rules.plan.playback is not None
-
     def _tell_keys(self, told: Telling, keys: Many[str], order: int) -> Rows:
         rows = [self.key_row(key) for key in keys] if self._keys else []
         common_msc = self.watermarks.clock_msc
         self.clocks.pass_time_of(rows, told.time_msc, common_msc, is_complete=told.is_complete)
         self.next_order = order + 1
         if self.all is not None:
-            return self._by_one(self.all.tell(told, common_msc, order))
+            return self._made_by_all(self.all.tell(told, common_msc, order))
         if self.interpreted is None:
             return self._nothing
         parts = self.interpreted.tell(told, keys, common_msc, order, self.encoder.objects)
         return self._made_by(parts)
 
-    def _by_one(self, parts: list[OutputRows]) -> Rows:
-        return self._rows([(part, self._made_in(part)) for part in parts])
+    def _made_by_all(self, made: list[OutputRows]) -> Rows:
+        """The rows of what runs all of the rules: in order, those that are wanted alone.
 
-    def _made_in(self, part: OutputRows) -> int | Ints:
-        """The stages of rows of the first stage, or of what runs all: time has made some of these
-        in front of their record.
+        What time has made stands in front of its record.
         """
-        if self.all is None:
-            return KEYED
-        return np.where(part.ints[:, OUT_CLOCK] == OF_TIME, TIMED, KEYED)
+        if not made:
+            return self._nothing
+        stages = [np.where(one.ints[:, OUT_CLOCK] == OF_TIME, TIMED, KEYED) for one in made]
+        if len(made) > 1:
+            return self._rows(list(zip(made, stages, strict=True)))
+        (part,), objects = made, self.encoder.objects
+        if objects:
+            self.encoder.objects = []
+        return Rows(self.decoder, part.ints, part.floats, part.lists, stages[0], objects)
 
     def _place(self, order: int | None) -> int:
         """The place of a step among the records; by default the next."""
@@ -407,10 +410,8 @@ class Run:
         """
         if not self._opens_keys or not len(rows):
             return [rows]
-        codes, places = np.unique(rows.ints[:, OUT_KEY], return_index=True)
-        new = [place for code, place in zip(codes.tolist(), places.tolist(), strict=True)
-               if code >= 0 and not self.key_rows.row(code)]  # fmt: skip
-        cuts = [0, *sorted(place for place in new if place), len(rows)]
+        new = self.key_rows.first_places(rows.ints[:, OUT_KEY])
+        cuts = [0, *(place for place in new if place), len(rows)]
         return [InputRows(rows.ints[a:b], rows.floats[a:b]) for a, b in pairwise(cuts)]
 
     def feed_keyed(self, rows: InputRows, told: Iterable[Placed] = ()) -> list[OutputRows]:
@@ -458,13 +459,16 @@ class Run:
         return first
 
     def _only_stage(self) -> int | None:
-        """The stage that does everything; None where there are several."""
+        """The stage that does everything; None where there are several, or the interpreter."""
         used = self.rules.stages.used()
-        return used[0] if len(used) == 1 and used[0] in (KEYED, CROSSING) else None
+        is_one = len(used) == 1 and used[0] in (KEYED, CROSSING)
+        return used[0] if is_one and self.interpreter is None else None
 
     def feed_row(self, row: InputRows) -> Rows:
         """Feed one row that `RowFeed` has encoded, with key row, clock and place in the order."""
         self.next_order += 1
+        if self.all is not None:
+            return self._made_by_all(self._feed_assigned(row))
         if self._alone is not None:
             return self._feed_alone(row, self._alone)
         return self.finish(self._feed_assigned(row), row)
@@ -499,13 +503,15 @@ class Run:
 
     def finish(self, first: list[OutputRows], rows: InputRows | None = None) -> Rows:
         """Run later stages on what stage 1 put out, and on source rows they read: all rows."""
+        if self.all is not None:
+            return self._made_by_all(first)
         return self._rows(self._through(first, rows))
 
     def _through(
         self, first: list[OutputRows], rows: InputRows | None, made: Many[Made] = ()
     ) -> list[Made]:
         """The output of all stages, given that of stage 1 (or that of some stages: `made`)."""
-        found = [*((part, self._made_in(part)) for part in first), *made]
+        found = [*((part, KEYED) for part in first), *made]
         if not self._later:
             return found
         if rows is not None:
@@ -578,8 +584,7 @@ class Run:
             self.encoder.objects = []
         return rows
 
-    def _of(self, sequence: Sequence) -> Rows:
-        one = sequence
+    def _of(self, one: Sequence) -> Rows:
         return Rows(self.decoder, one.ints, one.floats, one.lists, one.stages, self.encoder.objects)
 
     def no_rows(self) -> OutputRows:
@@ -587,10 +592,6 @@ class Run:
         return OutputRows(
             np.empty((0, ints), np.int64), np.empty((0, floats)), np.empty(0, np.int64)
         )
-
-    def is_complex(self, streams: Ints) -> NDArray[np.bool_]:
-        """Which stream ids are those of complex events."""
-        return np.isin(streams, np.flatnonzero(self._kinds[0]))
 
     @property
     def dropped(self) -> Dropped:

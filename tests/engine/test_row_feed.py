@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cep.engine.compiled import Machine
 from cep.engine.encode import InputError
-from cep.engine.native import Compiled
+from cep.engine.native import Compiled, Run
 from cep.engine.row_feed import RowFeed
 from cep.plan import compile_rules
 from tests.campaign import examples
@@ -32,8 +33,22 @@ VALUES = st.tuples(
 )
 
 
-def test_rows_of_several_streams_one_by_one() -> None:
-    run = compiled().start()
+WAYS = {
+    "compiled": compiled,
+    "program": lambda: Compiled(plan(), jit=False, machine="always"),
+    "interpreted": lambda: Compiled(plan(), jit=False).by_interpreter,
+}
+"""What runs the rules."""
+
+
+def begun(way: str) -> Run:
+    rules = WAYS[way]()
+    return rules.begun() if way == "interpreted" else rules.start()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_of_several_streams_one_by_one(way: str) -> None:
+    run = begun(way)
     feeds = {stream.name: RowFeed(run, stream.name) for stream in plan().sources}
     found: list[Row] = []
     for stream, time_msc, row in mixed():
@@ -41,8 +56,9 @@ def test_rows_of_several_streams_one_by_one() -> None:
     assert found == one_by_one()
 
 
-def test_rows_between_batches_and_new_keys() -> None:
-    run = compiled().start()
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_between_batches_and_new_keys(way: str) -> None:
+    run = begun(way)
     feeds = {stream.name: RowFeed(run, stream.name) for stream in plan().sources}
     found = run.feed(encoded(run, mixed()[:200], 0)).dicts()
     for stream, time_msc, row in mixed()[200:400]:
@@ -54,10 +70,13 @@ def test_rows_between_batches_and_new_keys() -> None:
     assert run.keys[-1] == "K499"
 
 
+@pytest.mark.parametrize("machine", ["never", "always"])
 @settings(max_examples=examples(100), deadline=None)
-@given(st.lists(VALUES, min_size=1, max_size=20))
-def test_values_of_every_type_are_taken_as_columns_take_them(rows: list[tuple[Any, ...]]) -> None:
-    rules = Compiled(compile_rules(TYPES, "types.cep"), jit=False)
+@given(rows=st.lists(VALUES, min_size=1, max_size=20))
+def test_values_of_every_type_are_taken_as_columns_take_them(
+    machine: Machine, rows: list[tuple[Any, ...]]
+) -> None:
+    rules = Compiled(compile_rules(TYPES, "types.cep"), jit=False, machine=machine)
     names = rules.plan.stream("S").schema.names
     columns = {
         name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)
