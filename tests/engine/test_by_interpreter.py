@@ -11,6 +11,7 @@ from cep.clocks import Mode
 from cep.engine.by_interpreter import ByInterpreter
 from cep.engine.change import changed, compiled_for
 from cep.engine.native import Compiled, Run
+from cep.engine.row_feed import RowFeed
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
 from cep.interpreter.run import InterpretedRun
@@ -106,3 +107,14 @@ def test_rules_that_have_stages_go_on_in_the_interpreter() -> None:
     assert isinstance(run.all, ByInterpreter) and "last" in str(report.dropped)
     run = restore(Compiled(plain, jit=False, machine="never"), take(run))
     assert isinstance(run.all, ByInterpreter)
+
+
+def test_rows_one_by_one_keep_their_objects() -> None:
+    feed, things = RowFeed(started("lived"), "S"), [object() for _ in range(3)]
+    made = [
+        row["thing"]
+        for place, thing in enumerate(things)
+        for row in feed.push(1_000 + place, "A", 1, 2.0, True, thing).dicts()
+        if row["stream"] == "Sums"
+    ]
+    assert made == things
