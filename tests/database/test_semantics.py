@@ -59,6 +59,7 @@ REFUSED = {
     "hopping-late": {"query1": "notimpl: aggregates over #window.hopping"},
     "window-time-length-late": {"query1": "notimpl: aggregates over #window.timeLength"},
     "window-time-late-expired": {"query1": "notimpl: `expired events`: rows that leave a window"},
+    "event-time-of-what-leaves": {"query2": "notimpl: `expired events`: rows that leave a window"},
     "chunk-of-a-join": {
         "query1": "One and Two read Met, to which it puts many rows at once, and both lead to Found"
     },
