@@ -16,7 +16,8 @@ def describe() -> str:
     """One paragraph on where and how something was measured."""
     load = f", load {os.getloadavg()[0]:.1f} at the end" if hasattr(os, "getloadavg") else ""
     module = sys.modules["__main__"].__spec__
-    command = " ".join(["python", "-m", module.name if module else sys.argv[0], *sys.argv[1:]])
+    name = module.name.removesuffix(".__main__") if module else sys.argv[0]
+    command = " ".join(["python", "-m", name, *sys.argv[1:]])
     return (
         f"{_processor()}, {os.cpu_count()} cores{load}; {platform.system()} {platform.release()}; "
         f"Python {platform.python_version()}, NumPy {np.__version__}, Numba {numba.__version__}, "
