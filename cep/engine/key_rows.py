@@ -41,9 +41,12 @@ class KeyRows:
         self.fit()
         if len(codes) == 1:  # the rows of one record: a tenth of what follows
             (code,) = codes.tolist()
-            if code >= 0 and not self._rows[code]:
-                self._open([code])
-            return np.array([self._rows[code] if code >= 0 else 0])
+            if code < 0:
+                return np.zeros(1, np.int64)
+            self.open([code])
+            return self._rows[codes]
+        if len(codes) and codes.min() >= 0 and (rows := self._rows.take(codes)).all():
+            return rows
         valid = np.maximum(codes, 0)
         rows = self._rows[valid]
         missing = (rows == 0) & (codes >= 0)

@@ -11,6 +11,13 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import Ints
 
 
+def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column in one piece, copied only where it is in several."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 class Strings:
     """A growing two-way dictionary; code 0 is the first string interned."""
 
@@ -35,15 +42,14 @@ class Strings:
 
     def encode(self, column: pa.Array | pa.ChunkedArray) -> Ints:
         """Codes of a column of strings; null is `NULL`. Python work only per distinct value."""
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
+        column = one_chunk(column)
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()
         codes = np.array([self.code(v) for v in column.dictionary.to_pylist()] or [NULL], np.int64)
-        places = column.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-        encoded: Ints = codes[places] if len(places) else np.empty(0, np.int64)
-        if column.null_count:
-            encoded[column.is_null().to_numpy(zero_copy_only=False)] = NULL
+        if not column.null_count:
+            return codes.take(column.indices.to_numpy(zero_copy_only=False))
+        encoded: Ints = codes.take(column.indices.fill_null(0).to_numpy(zero_copy_only=False))
+        encoded[column.is_null().to_numpy(zero_copy_only=False)] = NULL
         return encoded
 
     def text(self, code: int) -> str | None:
