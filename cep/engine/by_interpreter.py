@@ -28,13 +28,10 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import StreamIds
 from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.rows import Decoder, Row, Rows
-from cep.engine.single import FULL
 from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.watermarks import Telling
-from cep.interpreter.change import go_on
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
-from cep.plan.change import Change
 from cep.plan.keys import key_position
 from cep.plan.nodes import Origin, Plan
 from cep.plan.query import OnDemandQuery
@@ -73,18 +70,20 @@ class ByInterpreter:
         self._waits = any(stream.reorder is not None for stream in plan.streams)
         self.n_of: Callable[[int], int] = int
         """The number of a record, which functions see, by its place in this run."""
-        self._order, self._clock = 0, OF_TIME
+        self.order = 0
+        """The place of what is at work in the order of all."""
+        self._clock = OF_TIME
         self._taken: list[tuple[int, int, int, int, Sequence[Any]]] = []
         self.interpreter = Interpreter(plan, mode=mode)
         for name in sorted(outputs):
             self.interpreter.on_output(name, partial(self._take, ids.of(name)))
 
     def _take(self, number: int, chunk: Chunk) -> None:
-        self._taken += [(self._order, number, row.time, self._clock, row.values) for row in chunk]
+        self._taken += [(self.order, number, row.time, self._clock, row.values) for row in chunk]
 
     def _n(self, order: int) -> int:
         """Begin with what has a place in the order; its number."""
-        self._order = order
+        self.order = order
         return self.n_of(order)
 
     def add_keys(self, codes: Ints, strings: int) -> None:
@@ -97,10 +96,6 @@ class ByInterpreter:
 
     def fetch(self, *, waits: bool) -> None:
         """There is nothing to compile."""
-
-    def enter(self, row: InputRows) -> int:
-        """Rows come through `feed`."""
-        return FULL
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Take rows, which stand in order; output goes to `taken`."""
@@ -164,19 +159,6 @@ class ByInterpreter:
         """Say what the wall's clock shows; see `Interpreter.wall`."""
         self.interpreter.wall(time_msc, self._n(order))
         return list(self._put_out())
-
-    def snapshot(self) -> bytes:
-        """The interpreter's state."""
-        return self.interpreter.snapshot()
-
-    def restore(self, data: bytes) -> None:
-        """Take the state of a snapshot; SnapshotError when it does not fit."""
-        self.interpreter.restore(data)
-
-    def go_on(self, old: ByInterpreter, change: Change, order: int) -> None:
-        """Go on from the state of other rules; what begins now has this place in the order."""
-        self._order = order
-        go_on(old.interpreter, self.interpreter, change)
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""

@@ -17,6 +17,7 @@ from cep.engine.machine.homes import NOTHING, Before, UnlikeError
 from cep.engine.machine.kernels.words import HEADER
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.stages import INTERPRETED, Stages
+from cep.interpreter import change as interpreter_change
 from cep.plan.change import Change, Report, compared, operator_part
 from cep.plan.nodes import Operator, Plan
 
@@ -96,7 +97,7 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
     if run.machine is not None and after.machine is not None:
         go_on(run.machine, after.machine, change, rules.seed.before, run.next_order)
     elif isinstance(run.all, ByInterpreter) and isinstance(after.all, ByInterpreter):
-        after.all.go_on(run.all, change, run.next_order)
+        _carry_interpreted(change, run, after)
     elif run.all is None and after.all is None:
         _carry_stages(run, after, change)
     else:
@@ -171,6 +172,8 @@ def _drop_queues(change: Change, old: Stages, new: Stages) -> None:
 
 
 def _carry_interpreted(change: Change, old: Run, new: Run) -> None:
-    if old.interpreted is None or new.interpreted is None:
+    before, after = old.interpreting, new.interpreting
+    if before is None or after is None:
         return
-    new.interpreted.go_on(old.interpreted, change, new.next_order)
+    after.order = new.next_order  # what begins now has this place
+    interpreter_change.go_on(before.interpreter, after.interpreter, change)

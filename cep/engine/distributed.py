@@ -28,7 +28,6 @@ from cep.engine.layout import has_cells, row_cells
 from cep.engine.native import Compiled, Run
 from cep.engine.placement import torn
 from cep.engine.rows import Rows
-from cep.engine.sequence import kinds
 from cep.engine.stage_run import OutputRows, passed_on
 from cep.engine.stages import CROSSING, KEYED
 from cep.engine.watermarks import Placed
@@ -246,7 +245,7 @@ def _entries(rules: Compiled) -> dict[str, list[int]]:
 
 def _move_lists(run: Run, ints: Ints, offset: int) -> None:
     """The lists of complex events begin so much later."""
-    is_complex, _ = kinds(run.rules.plan, run.rules.ids)
+    is_complex, _ = run.kinds
     complexes = is_complex[ints[:, OUT_STREAM]]
     if complexes.any():  # else there may be no such column
         ints[complexes, OUT_ATTRIBUTES + 2] += offset

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from cep.engine.clocks import Clocks
 from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, Ints
 from cep.engine.layout import StreamIds
+from cep.engine.machine.kernels.streams import OF_TIME
+from cep.engine.stages import KEYED, TIMED
 from cep.plan.nodes import Plan
 
 Bools = NDArray[np.bool_]
@@ -71,6 +73,14 @@ class Elsewhere:
         records, orders = ints[~is_made], self._places(ints[:, OUT_ORDER])
         records[:, OUT_ORDER] = ints[np.searchsorted(orders, orders[~is_made]), OUT_ORDER]
         return records, np.searchsorted(orders[~is_made], self._places(numbers))
+
+    def phases(self, ints: Ints) -> Ints:
+        """The stage of each row that one engine has made of all rules: whether time alone did, for
+        those who put rows of other engines in between.
+        """
+        if not self._is_any:
+            return np.full(len(ints), KEYED)
+        return np.where(ints[:, OUT_CLOCK] == OF_TIME, TIMED, KEYED)
 
     def _among(self, ints: Ints) -> Bools | None:
         """Which rows are made; None where no row is."""

@@ -26,11 +26,9 @@ from cep.engine.rows import Decoder, Rows
 from cep.engine.stage_run import OutputRows
 from cep.engine.stages import INTERPRETED, Stages, Tap
 from cep.engine.watermarks import Telling
-from cep.interpreter.change import go_on
 from cep.interpreter.graph import Stop
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
-from cep.plan.change import Change
 from cep.plan.keys import key_attributes
 from cep.plan.nodes import Plan
 
@@ -84,7 +82,8 @@ class InterpretedStage:
         self._seen: set[int] = set()
         self._widths = stages.row_widths
         self._names, self._turns = ids.names(turns=True), ids.turns()
-        self._order = self._place = 0
+        self.order = self._place = 0
+        """The place of what is at work in the order of all, and in that of what comes here."""
         self._is_timed_now = True
         self.n_of: Callable[[int], int] = int
         """The place among all records of a place in the order of this run."""
@@ -112,7 +111,7 @@ class InterpretedStage:
         """Note the rows of a stream, or what a compiled reader gets, by id."""
         cause = self.interpreter.shared.cause
         at_ms = -cause.at_ms if cause.is_late else cause.at_ms
-        place = self._order if self._is_timed_now else self._place
+        place = self.order if self._is_timed_now else self._place
         taken = self._taken.setdefault(number, [])
         for row in chunk:
             clocks = self._clocks(None if key_at is None else row.values[key_at])
@@ -152,7 +151,7 @@ class InterpretedStage:
             if passed <= place < len(records):
                 self._pass(records, passed, place + 1)
                 passed = place + 1
-            self._order, self._place, self._is_timed_now = order, cause, False
+            self.order, self._place, self._is_timed_now = order, cause, False
             self._send(stream, time, values, clock_at < 0)
             self._is_timed_now = True
         self._pass(records, passed, len(records))
@@ -174,7 +173,7 @@ class InterpretedStage:
         """
         name = self._names[stream]
         if name in self._in_order:
-            self.interpreter.send(name, [(time, values)], self.n_of(self._order))
+            self.interpreter.send(name, [(time, values)], self.n_of(self.order))
             return
         is_late = self._is_late if self._in_order else is_late
         part = self._turns.get(stream)
@@ -186,8 +185,8 @@ class InterpretedStage:
             self._pass_each(records[start:stop])
         elif stop - start == 1:  # whatever is due: no array is made for one record
             self._see([records.item(start, OUT_KEY)])
-            self._order = records.item(start, OUT_ORDER)
-            self.interpreter.advance(records.item(start, OUT_TIME), self.n_of(self._order))
+            self.order = records.item(start, OUT_ORDER)
+            self.interpreter.advance(records.item(start, OUT_TIME), self.n_of(self.order))
         elif start < stop:
             key_rows, places = np.unique(records[start:stop, OUT_KEY], return_index=True)
             self._see(key_rows[np.argsort(places)].tolist())
@@ -207,7 +206,7 @@ class InterpretedStage:
     def _pass_each(self, records: Ints) -> None:
         columns = (records[:, cell].tolist() for cell in (OUT_ORDER, OUT_STREAM, OUT_KEY, OUT_TIME))
         for order, stream, key_row, time_ms in zip(*columns, strict=True):
-            self._order = order
+            self.order = order
             self._is_late = self.interpreter.pass_record(
                 self._names[stream], self._key(key_row), time_ms, self.n_of(order)
             )
@@ -224,15 +223,15 @@ class InterpretedStage:
                 at = int(np.searchsorted(clock, due))
             if self.interpreter.now_ms is not None and (due is None or at >= len(clock)):
                 at = len(clock) - 1  # but it begins with the very first
-            self._order = int(orders[at])
-            self.interpreter.advance(int(clock[at]), self.n_of(self._order))
+            self.order = int(orders[at])
+            self.interpreter.advance(int(clock[at]), self.n_of(self.order))
             at += 1
 
     def advance(
         self, time_ms: int, order: int, objects: list[Any], *, is_complete: bool = False
     ) -> tuple[OutputRows, OutputRows]:
         """Let time pass without a record; what that makes due has this place in the order."""
-        self._order = order
+        self.order = order
         if self.interpreter.now_ms is None:
             self.interpreter.start(time_ms)  # told before the first row, it is the beginning
         self.interpreter.advance(time_ms, self.n_of(order), is_complete=is_complete)
@@ -247,7 +246,7 @@ class InterpretedStage:
         objects: list[Any],
     ) -> tuple[OutputRows, OutputRows]:
         """Take a watermark of some keys; for every key time has passed up to `common_ms`."""
-        self._order = order
+        self.order = order
         if self.interpreter.now_ms is None:
             self.interpreter.start(told.time_msc)
         n, is_complete = self.n_of(order), told.is_complete
@@ -256,28 +255,15 @@ class InterpretedStage:
 
     def end(self, time_ms: int, order: int, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
         """The input ends at a time; see `Interpreter.end`."""
-        self._order = order
+        self.order = order
         self.interpreter.end(time_ms, self.n_of(order))
         return self._output(objects)
 
     def wall(self, time_ms: int, order: int, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
         """Say what the wall's clock shows; see `Interpreter.wall`."""
-        self._order = order
+        self.order = order
         self.interpreter.wall(time_ms, self.n_of(order))
         return self._output(objects)
-
-    def snapshot(self) -> bytes:
-        """The interpreter's state."""
-        return self.interpreter.snapshot()
-
-    def restore(self, data: bytes) -> None:
-        """Take the state of a snapshot; SnapshotError when it does not fit."""
-        self.interpreter.restore(data)
-
-    def go_on(self, old: InterpretedStage, change: Change, order: int) -> None:
-        """Go on from the state of other rules; what begins now has this place in the order."""
-        self._order = order
-        go_on(old.interpreter, self.interpreter, change)
 
     def _output(self, objects: list[Any]) -> tuple[OutputRows, OutputRows]:
         """What was taken, as raw rows in the order it came: what time made, and the rest."""

@@ -22,7 +22,6 @@ from cep.engine.encode import Column, Encoder, InputError, InputRows
 from cep.engine.interpreted import InterpretedStage
 from cep.engine.kernels.state import (
     LEVEL,
-    OUT_CLOCK,
     OUT_KEY,
     OUT_ORDER,
     OUT_STREAM,
@@ -31,7 +30,6 @@ from cep.engine.kernels.state import (
 from cep.engine.key_rows import KeyRows
 from cep.engine.machine import library
 from cep.engine.machine.asked import ask
-from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.machine.stage import MachineRun
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, found_by, kinds
@@ -94,7 +92,7 @@ class Run:
             event.key is not None and not rules.stages.by.holds_key(event.source, event.key)
             for event in rules.plan.events
         )
-        self._kinds = kinds(rules.plan, rules.ids)
+        self.kinds = kinds(rules.plan, rules.ids)
         self._found = found_by(rules.plan, rules.ids)
         none = self.no_rows()
         self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists, none.lists)
@@ -128,10 +126,14 @@ class Run:
         return direct
 
     @property
+    def interpreting(self) -> ByInterpreter | InterpretedStage | None:
+        """What has an interpreter for all of the rules, or some."""
+        return self.all if isinstance(self.all, ByInterpreter) else self.interpreted
+
+    @property
     def interpreter(self) -> Interpreter | None:
         """What interprets all of the rules, or some."""
-        one = self.all if isinstance(self.all, ByInterpreter) else self.interpreted
-        return None if one is None else one.interpreter
+        return None if self.interpreting is None else self.interpreting.interpreter
 
     def _wanted_streams(self) -> NDArray[np.bool_]:
         wanted = np.zeros(len(self.rules.ids), np.bool_)
@@ -368,15 +370,13 @@ class Run:
 
         What time has made stands in front of its record.
         """
-        if not made:
-            return self._nothing
-        stages = [np.where(one.ints[:, OUT_CLOCK] == OF_TIME, TIMED, KEYED) for one in made]
-        if len(made) > 1:
-            return self._rows(list(zip(made, stages, strict=True)))
+        if len(made) != 1:
+            return self._rows([(one, self.elsewhere.phases(one.ints)) for one in made])
         (part,), objects = made, self.encoder.objects
         if objects:
             self.encoder.objects = []
-        return Rows(self.decoder, part.ints, part.floats, part.lists, stages[0], objects)
+        phases = self.elsewhere.phases(part.ints)
+        return Rows(self.decoder, part.ints, part.floats, part.lists, phases, objects)
 
     def _place(self, order: int | None) -> int:
         """The place of a step among the records; by default the next."""
@@ -520,7 +520,7 @@ class Run:
             found.append((source, AWAITED))
         if not found:
             return []
-        sequence = Sequence.of(self._kinds, found)
+        sequence = Sequence.of(self.kinds, found)
         for stage in self._later:
             if stage == INTERPRETED and rows is not None:
                 sequence = self._interpret(rows, sequence)
@@ -577,7 +577,7 @@ class Run:
         """Wanted output of all stages in order."""
         if not made:
             return self._nothing
-        found = Sequence.of(self._kinds, made)
+        found = Sequence.of(self.kinds, made)
         wanted = self._wanted[found.ints[:, OUT_STREAM]] & (found.stages != AWAITED)
         rows = self._of(found if wanted.all() else found.at(np.flatnonzero(wanted)))
         if self.encoder.objects:

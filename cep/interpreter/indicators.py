@@ -56,7 +56,7 @@ class Lines(Indicator):
         value = self._argument(row) if row.kind is Kind.CURRENT else None
         if value is not None and value == value:
             self.add(value)
-        return [row.having([*row.values, *self.lines])]
+        return [row.with_values([*row.values, *self.lines])]
 
     @abstractmethod
     def add(self, value: float) -> None:

@@ -27,7 +27,7 @@ class OwnLines(Indicator):
 
     def take(self, row: Row) -> Chunk:
         given = self._fed.take(row) if row.kind is Kind.CURRENT else self._fed.given
-        return [row.having([*row.values, *given])]
+        return [row.with_values([*row.values, *given])]
 
     def state(self) -> Any:
         return self._fed.state()

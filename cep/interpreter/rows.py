@@ -50,7 +50,7 @@ class Row:
         came = self.came if kind is Kind.EXPIRED else None
         return Row(self.time if time is None else time, self.values, kind, self.slots, came)
 
-    def having(self, values: list[Any]) -> Row:
+    def with_values(self, values: list[Any]) -> Row:
         """The row with other values."""
         return Row(self.time, values, self.kind, came=self.came)
 

@@ -95,7 +95,7 @@ class InterpretedRun:
     def _take(self, stream: Stream, chunk: Chunk) -> None:
         types, names = self._types[stream.name], stream.schema.names
         for row in chunk:
-            values = map(put_out, types, row.values)
+            values = all_put_out(types, row.values)
             head = {"stream": stream.name, "time_msc": row.time, "kind": "current"}
             self._made.append(head | dict(zip(names, values, strict=True)))
 
@@ -118,6 +118,11 @@ def taken_in(type_: Type, value: Any) -> Any:
             return bool(value)
         case _:
             return value
+
+
+def all_put_out(types: Sequence[Type], values: Sequence[Any]) -> list[Any]:
+    """The values of a row as it is put out."""
+    return [put_out(type_, value) for type_, value in zip(types, values, strict=True)]
 
 
 def put_out(type_: Type, value: Any) -> Any:

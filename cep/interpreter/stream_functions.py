@@ -65,7 +65,7 @@ def _pol2cart(
         return [radius * math.cos(radians), radius * math.sin(radians), height(row)][:added]
 
     def process(chunk: Chunk) -> Chunk:
-        return [row.having([*row.values, *point(row)]) for row in chunk]
+        return [row.with_values([*row.values, *point(row)]) for row in chunk]
 
     return process
 

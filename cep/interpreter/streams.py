@@ -64,4 +64,4 @@ class Junction:
             logger.opt(exception=error).error("stream {}: {} is lost: {}", self.name, chunk, error)
             return
         text = f"{type(error).__name__}: {error}"
-        self.fault.send([row.having([*row.values, text]) for row in chunk])
+        self.fault.send([row.with_values([*row.values, text]) for row in chunk])

@@ -184,18 +184,24 @@ class Match:
     @property
     def counted(self) -> frozenset[int]:
         """The slots that collect several rows."""
-        return frozenset(_counted(self.root))
+        return frozenset(_slots(self.root, CountState))
+
+    @property
+    def absent(self) -> frozenset[int]:
+        """The slots of states that wait for an absence."""
+        return frozenset(_slots(self.root, AbsentState))
 
 
-def _counted(state: State) -> list[int]:
+def _slots(state: State, kind: type[CountState | AbsentState]) -> list[int]:
+    """The slots of the states of a kind."""
     match state:
-        case CountState():
-            return [state.state.slot]
+        case CountState() | AbsentState():
+            return [state.state.slot] if isinstance(state, kind) else []
         case NextState() | LogicalState():
-            return _counted(state.left) + _counted(state.right)
+            return _slots(state.left, kind) + _slots(state.right, kind)
         case EveryState() | GroupState():
-            return _counted(state.state)
-        case _:
+            return _slots(state.state, kind)
+        case StreamState():
             return []
 
 

@@ -13,14 +13,8 @@ from cep.interpreter.rows import Kind, Row
 from cep.plan.explain_queries import speech_of
 from cep.plan.expressions import Expression
 from cep.plan.query import (
-    AbsentState,
-    EveryState,
-    GroupState,
-    LogicalState,
     Match,
-    NextState,
     Query,
-    State,
     StreamInput,
     StreamState,
 )
@@ -102,7 +96,7 @@ class QueryWatch:
         state = match_.states[state_names(match_).index(name)]
         is_candidate = text.startswith(REFUSED) or text == Outcome.FORBIDDEN
         held = _held(match_, row, state.slot if is_candidate else None)
-        if text == Outcome.TAKEN and state.slot in _absent(match_.root):
+        if text == Outcome.TAKEN and state.slot in match_.absent:
             return  # what came is told as forbidden next
         if text == Outcome.BROKEN and not held:
             return
@@ -161,19 +155,6 @@ def _held(match_: Match, partial: Row, candidate: int | None) -> str:
         elif kept:
             parts.append(f"{name}={row_text(kept, state.input.schema.names)}")
     return ", ".join(parts)
-
-
-def _absent(state: State) -> list[int]:
-    """The slots of states that wait for an absence."""
-    match state:
-        case AbsentState():
-            return [state.state.slot]
-        case NextState() | LogicalState():
-            return _absent(state.left) + _absent(state.right)
-        case EveryState() | GroupState():
-            return _absent(state.state)
-        case _:
-            return []
 
 
 def silence(query: Query, stream: str) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 from cep.dropped import Ended, nobody
 from cep.interpreter.context import Context
 from cep.interpreter.rows import Chunk, Row
-from cep.interpreter.run import InterpretedRun, put_out
+from cep.interpreter.run import InterpretedRun, all_put_out
 from cep.plan.nodes import SIGNAL_SCHEMA, Plan
 from cep.plan.query import Query
+from cep.plan.types import Type
 from cep.replay import Source, end_msc, records, slices
 from cep.trace.engines import Engines
 from cep.trace.events import EventWatch
@@ -73,15 +74,13 @@ class Tracer:
         self._put_in_order: SeenRows = defaultdict(list)
         for stream in plan.streams:
             if stream.name in plan.made:
-                interpreter.on_output(stream.name, partial(self._see_made, stream.name))
+                types = [one.type for one in stream.schema.attributes]
+                interpreter.on_output(stream.name, partial(self._see_made, stream.name, types))
             if stream.reorder is not None:
                 interpreter.on_stream(stream.name, partial(self._see_in_order, stream.name))
 
-    def _see_made(self, stream: str, chunk: Chunk) -> None:
-        attributes = self.plan.stream(stream).schema.attributes
-        for row in chunk:
-            typed = zip(attributes, row.values, strict=True)
-            self._made.append((stream, Row(row.time, [put_out(a.type, v) for a, v in typed])))
+    def _see_made(self, stream: str, types: list[Type], chunk: Chunk) -> None:
+        self._made += [(stream, Row(row.time, all_put_out(types, row.values))) for row in chunk]
 
     def _see_in_order(self, stream: str, chunk: Chunk) -> None:
         self._put_in_order[stream] += chunk

@@ -29,7 +29,6 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
-from cep.engine.single import FULL
 from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
@@ -113,10 +112,6 @@ class MachineRun:
         elif not library.CODE.is_there(rows):
             return
         self._run, self._awaits_code = run, False
-
-    def enter(self, row: InputRows) -> int:
-        """Rows come through `feed`."""
-        return FULL
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Run over input rows; output goes to `taken`, in order."""
