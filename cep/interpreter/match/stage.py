@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any
 
 from cep.interpreter.match.frame import Frame, Outcome
@@ -115,25 +116,31 @@ class Stage:
 
     @property
     def waiting(self) -> int:
-        """How many partial matches wait here, without the empty one that waits at a start."""
-        count = len(self.pending) + len(self.fresh)
-        if self.is_start:
-            count -= sum(queue[-1].is_empty for queue in (self.pending, self.fresh) if queue)
-        return count
+        """How many partial matches wait here, without empty ones that wait, last, at a start."""
+        queues = (self.pending, self.fresh)
+        last = (takewhile(self._has_not_begun, reversed(queue)) for queue in queues)
+        return sum(map(len, queues)) - sum(1 for empty in last for _ in empty)
+
+    def _has_not_begun(self, partial: Partial) -> bool:
+        """Whether a partial match waits for its first row: it can't give way to others.
+
+        Behind a start it has begun without any row, where an absence was all that came.
+        """
+        return self.is_start and partial.is_empty
 
     @property
     def oldest(self) -> Partial | None:
-        """The partial match that has waited longest."""
-        for queue in (self.pending, self.fresh):
-            if queue and not queue[0].is_empty:
-                return queue[0]
-        return None
+        """The partial match that has waited longest of those that have begun."""
+        waiting = chain(self.pending, self.fresh)
+        return next((one for one in waiting if not self._has_not_begun(one)), None)
 
     def drop(self, partial: Partial) -> None:
         """Let go the partial match if it is the oldest here."""
-        if self.oldest is partial:
-            (self.pending or self.fresh).popleft()
-            self.frame.tell(self.name, Outcome.DROPPED, partial)
+        if self.oldest is not partial:
+            return
+        queue = next(q for q in (self.pending, self.fresh) if any(one is partial for one in q))
+        del queue[next(place for place, one in enumerate(queue) if one is partial)]
+        self.frame.tell(self.name, Outcome.DROPPED, partial)
 
     def next_expiry_ms(self) -> int | None:
         """The first time at which a partial match that waits here is too old."""

@@ -30,7 +30,7 @@ class Drawn:
         pick = self.random
         root = self.chain(pick.randint(2 if self.is_sequence else 1, 3))
         within = f" within {pick.choice(TIMES)}" if pick.random() < 0.5 else ""
-        has_bound = pick.random() < 0.3 and "not " not in root and " and " not in root
+        has_bound = pick.random() < 0.3
         bound = f"@bound(partials='{pick.randint(1, 5)}')\n" if has_bound else ""
         values = [f"{value} as v{place}" for place, value in enumerate(self.selected())]
         if self.held and self.held[0] not in self.counted and pick.random() < 0.3:

@@ -46,6 +46,14 @@ def test_the_bound_counts_all_states() -> None:
     assert feed.feed("A1 +1 B2 +1 A5 +1 A6 B9 C9").batches == [[[5, 9]], [[6, 9]]]
 
 
+def test_what_has_begun_with_an_absence_gives_way_too() -> None:
+    text = "every not A for 1 sec -> e2=B[p > 5]"
+    feed = Feed(text, "e2", notes="@bound(partials='2')").start().feed("+5500 B1")
+    assert feed.part.partials == 0  # none has a row
+    assert feed.shared.dropped == Dropped([(("query", "q"), Reason.BOUND, 3)])
+    assert feed.feed("B9").batches == [[[9]], [[9]]]
+
+
 def test_the_reference_has_no_bound() -> None:
     notes = "@bound(partials='2')"
     feed = Feed("every e1=A -> e2=B", "e1 e2", compat=True, notes=notes).start()

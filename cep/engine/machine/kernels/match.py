@@ -51,6 +51,7 @@ from cep.engine.machine.kernels.stages import (
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
 from cep.engine.machine.kernels.waiting import (
     AFTER,
+    BEFORE,
     FIRST_LINK,
     HELD,
     LAST_LINK,
@@ -260,35 +261,53 @@ def put_row(i: Ints, p: Ints, frame: int, match: int, queue: int, kind: int) -> 
 
 @inner
 def waiting_at(i: Ints, p: Ints, match: int, home: int, stage: int) -> int:
-    """How many partial matches wait at a stage, without the empty one that waits at a start."""
-    count, stages, number_of = 0, p[match + M_STAGE_LIST], p[match + M_STAGES]
+    """How many partial matches wait at a stage, without empty ones that wait, last, at a start."""
+    count = 0
     for number in range(2):
         queue = state_of(p, home, stage) + (PENDING if number == 0 else FRESH)
         count += i[0, queue + LINKS]
-        last = i[0, queue + LAST_LINK] if p[stage + S_IS_START] else 0
-        if last != 0 and is_empty(i, p, stages, number_of, i[0, last + HELD]):
+        link = i[0, queue + LAST_LINK]
+        while link != 0 and has_not_begun(i, p, match, stage, link):
             count -= 1
+            link = i[0, link + BEFORE]
     return count
 
 
 @inner
+def has_not_begun(i: Ints, p: Ints, match: int, stage: int, link: int) -> bool:
+    """Whether a partial match waits for its first row: it can't give way to others. Behind a start
+    it has begun without any row, where an absence was all that came.
+    """
+    if p[stage + S_IS_START] == 0:
+        return False
+    return is_empty(i, p, p[match + M_STAGE_LIST], p[match + M_STAGES], i[0, link + HELD])
+
+
+@inner
+def oldest_in(i: Ints, p: Ints, match: int, stage: int, queue: int) -> int:
+    """The link of the partial match that has waited longest in a queue; 0 where none has begun."""
+    link = i[0, queue + FIRST_LINK]
+    while link != 0 and has_not_begun(i, p, match, stage, link):
+        link = i[0, link + AFTER]
+    return link
+
+
+@inner
 def oldest_at(i: Ints, p: Ints, match: int, home: int, stage: int) -> int:
-    """The partial match that has waited longest at a stage; 0 where none does."""
-    for number in range(2):
-        queue = state_of(p, home, stage) + (PENDING if number == 0 else FRESH)
-        first = i[0, queue + FIRST_LINK]
-        if first != 0:
-            partial = i[0, first + HELD]
-            if not is_empty(i, p, p[match + M_STAGE_LIST], p[match + M_STAGES], partial):
-                return partial
-    return 0
+    """The link of the partial match that has waited longest at a stage; 0 where none has begun."""
+    state = state_of(p, home, stage)
+    link = oldest_in(i, p, match, stage, state + PENDING)
+    return link if link != 0 else oldest_in(i, p, match, stage, state + FRESH)
 
 
 @inner
 def bound(i: Ints, p: Ints, match: int, home: int) -> None:
     """Of too many partial matches the oldest gives way, and is counted."""
     most, stages = i[0, p[match + M_MOST]], p[match + M_STAGE_LIST]
-    count = most + 1
+    count = 0
+    for number in range(p[match + M_STAGES]):
+        state = state_of(p, home, p[stages + number])
+        count += i[0, state + PENDING + LINKS] + i[0, state + FRESH + LINKS]
     while count > most:
         count = 0
         for number in range(p[match + M_STAGES]):
@@ -296,11 +315,10 @@ def bound(i: Ints, p: Ints, match: int, home: int) -> None:
         if count > most:
             oldest = 0
             for number in range(p[match + M_STAGES]):
-                one = oldest_at(i, p, match, home, p[stages + number])
+                link = oldest_at(i, p, match, home, p[stages + number])
+                one = 0 if link == 0 else i[0, link + HELD]
                 if one != 0 and (oldest == 0 or is_older(i, one, oldest)):
                     oldest = one
-            if oldest == 0:
-                return
             drop(i, p, match, home, oldest)
             i[0, p[match + M_DROPPED]] += 1
 
@@ -311,10 +329,10 @@ def drop(i: Ints, p: Ints, match: int, home: int, oldest: int) -> None:
     hold(i, oldest)
     for number in range(p[match + M_STAGES]):
         stage = p[p[match + M_STAGE_LIST] + number]
-        if oldest_at(i, p, match, home, stage) == oldest:
-            state = state_of(p, home, stage)
-            if i[0, state + PENDING + LINKS] != 0:
-                take_out(i, p, stage, state, i[0, state + PENDING + FIRST_LINK])
+        state, link = state_of(p, home, stage), oldest_at(i, p, match, home, stage)
+        if link != 0 and i[0, link + HELD] == oldest:
+            if oldest_in(i, p, match, stage, state + PENDING) == link:
+                take_out(i, p, stage, state, link)
             else:
-                link_out(i, p, match, state + FRESH, i[0, state + FRESH + FIRST_LINK])
+                link_out(i, p, match, state + FRESH, link)
     let_go(i, p, match, oldest)
