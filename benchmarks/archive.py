@@ -13,7 +13,7 @@ import numpy as np
 from cep.archive import Archive, compact, import_history, ingest_spool, verify
 from mt5bridge.history import TickBlock
 from mt5bridge.records import TICK, Records
-from mt5bridge.spool import Group, Kind, Spool
+from mt5bridge.spool import Group, RecordKind, Spool
 
 SYMBOLS = ("EURUSD", "GBPUSD", "USDJPY", "XAUUSD")
 TICKS, GROUP_TICKS = 1_000_000, 500
@@ -40,7 +40,9 @@ def fill(directory: Path, ticks: dict[str, Records]) -> Path:
         for symbol, records in ticks.items():
             part = records[begin : begin + GROUP_TICKS]
             stream = ("ticks", symbol)
-            spool.append(Group(spool.next_ingest, Kind.TICKS, "terminal", stream, begin + 1, part))
+            spool.append(
+                Group(spool.next_ingest, RecordKind.TICKS, "terminal", stream, begin + 1, part)
+            )
         spool.commit()
     spool.close()
     return directory

@@ -21,7 +21,7 @@ from mt5bridge.emulator.script import Script, parse_script
 from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal, Result
 from mt5bridge.server.status import StreamStatus, read_status
-from mt5bridge.spool import Kind, read
+from mt5bridge.spool import RecordKind, read
 from mt5bridge.terminal.sources import sources_folder
 from tests.credentials import CREDENTIAL
 from tests.live.service import address, process, wait_until, write_settings
@@ -203,7 +203,7 @@ class Chaos:
     def all_told(self) -> bool:
         """Whether the newest revision of every deal of the broker's is in the spool."""
         made = by_ticket(read_broker_log(self.terminal.folder / "broker.log").revisions)
-        groups = [group for group in read(self.folder / "spool") if group.kind is Kind.DEALS]
+        groups = [group for group in read(self.folder / "spool") if group.kind is RecordKind.DEALS]
         told = by_ticket(row for group in groups for row in group.records)
         return told.keys() == made.keys() and all(
             content(told[ticket][-1]) == content(made[ticket][-1]) for ticket in made

@@ -36,7 +36,7 @@ from cep.live.config import Trading, read_config
 from cep.live.effects import Effects
 from cep.live.journal import Journal
 from cep.live.pipeline import Pipeline
-from mt5bridge.client import Connection, State
+from mt5bridge.client import ClientState, Connection
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.credential import FILE
 from mt5bridge.records import Records
@@ -164,12 +164,12 @@ class Test:
                 idle.wait(self.random.random() * 0.8)
             if process.poll() is not None:
                 raise RuntimeError(f"the daemon ended by itself: {self.folder / 'log.txt'}")
-        wait_until(lambda: self.terminal.client.state is State.OFFLINE)
+        wait_until(lambda: self.terminal.client.state is ClientState.OFFLINE)
         if self.power_loss:
             self.lose_power()
 
     def at_work(self) -> bool:
-        return self.terminal.client.state is State.LIVE
+        return self.terminal.client.state is ClientState.LIVE
 
     def quiet(self, pid: int) -> bool:
         """Whether all ticks and deals are stored and all signals have come to an end.

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from mt5bridge.records import TICK
-from mt5bridge.spool import CommitThread, Group, Kind, Spool
+from mt5bridge.spool import CommitThread, Group, RecordKind, Spool
 
 TICKS = 4_000_000
 MEBIBYTE = 1 << 20
@@ -24,7 +24,7 @@ def run(directory: Path, group_ticks: int, ticks: int = TICKS) -> tuple[float, i
     spool.recover()
     records = np.zeros(group_ticks, TICK)
     records["bid"] = np.random.default_rng(1).normal(1.1, 1e-3, group_ticks)
-    group = Group(1, Kind.TICKS, "terminal", ("ticks", "EURUSD"), 1, records, 0)
+    group = Group(1, RecordKind.TICKS, "terminal", ("ticks", "EURUSD"), 1, records, 0)
     thread = CommitThread(spool, clock_ms=lambda: 0)
     idle = threading.Event()
     begin = time.perf_counter()

@@ -20,7 +20,7 @@ from benchmarks.measure import seconds, table, write_results
 from cep.database.dialects import DIALECTS
 from cep.dropped import Dropped
 from cep.engine.native import Compiled
-from cep.hybrid import parts
+from cep.hybrid import split
 from cep.hybrid.replay import Hybrid
 from cep.interpreter.run import InterpretedRun
 from cep.plan import Plan
@@ -108,7 +108,7 @@ def lines(name: str, rows: int | None, urls: Urls) -> Iterator[list[str]]:
         assert found.is_that_of(expected), f"{name}, {way}: {found.count:,} lines, not the same"
         ran = "-"
         if way in DATABASES:
-            queries = parts(plan, DIALECTS[way]).database.queries
+            queries = split(plan, DIALECTS[way]).database.queries
             ran = f"{len(queries)} of {len(plan.queries)}"
         yield ["", "", "", "", "the same", way, ran, f"{total / found.taken_s:,.0f}"]
 

@@ -33,11 +33,11 @@ import zmq
 from benchmarks.machine import describe
 from cep.demo.processes import free_port
 from mt5bridge import clock
-from mt5bridge.client import Client, State, introduce
+from mt5bridge.client import Client, ClientState, introduce
 from mt5bridge.credential import FILE, write_credential
 from mt5bridge.records import Records
 from mt5bridge.simulator import Walk, random_walk, simulated_hello, simulated_symbol
-from mt5bridge.spool import Kind, read
+from mt5bridge.spool import RecordKind, read
 from mt5bridge.wire import Signal, SignalResult, SignalStatus, decode, encode
 from tests.credentials import CREDENTIAL
 
@@ -117,7 +117,7 @@ class Terminal:
 
     def greet(self) -> None:
         end_ns = time.monotonic_ns() + GREET_S * 10**9
-        while self.client.state is not State.LIVE:
+        while self.client.state is not ClientState.LIVE:
             self.send()
             self.receive()
             assert time.monotonic_ns() < end_ns, "no daemon answers"
@@ -277,7 +277,7 @@ def stored(spool: Path) -> int:
     """Ticks on disk; fails when a sequence is not the one after the last."""
     expected = dict.fromkeys(SYMBOLS, 1)
     for group in read(spool):
-        if group.kind is Kind.TICKS:
+        if group.kind is RecordKind.TICKS:
             name = group.stream[1]
             assert group.sequence == expected[name], f"{name}: {group.sequence}"
             expected[name] += len(group.records)

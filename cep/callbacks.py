@@ -15,7 +15,7 @@ from cep.plan.nodes import Origin, Plan
 from mt5bridge.orders import Defaults, OrderRequest, as_order
 
 Row = Mapping[str, Any]
-Kind = Literal["market", "limit", "stop", "modify", "cancel", "close"]
+OrderAction = Literal["market", "limit", "stop", "modify", "cancel", "close"]
 Send = Callable[[str, int, Row], None]
 
 
@@ -60,7 +60,7 @@ class EventsCallback:
         symbol: str = "",
         side: Literal["buy", "sell", ""] = "",
         lots: float = 0.0,
-        kind: Kind = "market",
+        kind: OrderAction = "market",
         price: float = 0.0,
         sl: float = 0.0,
         tp: float = 0.0,

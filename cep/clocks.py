@@ -14,7 +14,7 @@ NEVER_LATE = frozenset({"Deal", "Order", "Account"})
 
 Place = tuple[str, str | None]
 """A stream and a key."""
-State = list[tuple[str, str | None, int]]
+SavedClocks = list[tuple[str, str | None, int]]
 
 
 class Lateness:
@@ -60,7 +60,7 @@ class Lateness:
     def _place(self, stream: str, key: str | None) -> Place:
         return ALL if self.mode == "sorted" else (stream, key)
 
-    def state(self) -> State:
+    def state(self) -> SavedClocks:
         """Plain data for a snapshot."""
         return [(*place, time_ms) for place, time_ms in self._newest_ms.items()]
 

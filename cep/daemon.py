@@ -33,8 +33,8 @@ from cep.live.quarantine import Quarantine, RecordError
 from cep.live.reload import Ready, Reload
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since, noted
-from cep.live.standing import Standing
 from cep.live.state_folder import check_access, hold
+from cep.live.status_file import StatusFile
 from cep.live.timekeeper import Timekeeper
 from cep.market import check_market
 from cep.plan import compile_rules
@@ -349,8 +349,8 @@ class Daemon:
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
             server = self._listen(stack)
-            standing = Standing(self.config, server, self.troubles, lambda: self.dropped)
-            stack.callback(standing.end)
+            status_file = StatusFile(self.config, server, self.troubles, lambda: self.dropped)
+            stack.callback(status_file.end)
             stack.callback(self._send_held)
             commits.start()
             stack.callback(commits.end)
@@ -370,7 +370,7 @@ class Daemon:
                 self._each_turn()
                 self._send_held()
                 self.outgoing.look(now)
-                standing.look(now)
+                status_file.look(now)
                 ready_rules = ready_rules or reload.look(now.ms)
                 if ready_rules is not None and not self._held and now.ms >= self._change_ms:
                     self._change_ms = now.ms + CHANGE_AGAIN_MS

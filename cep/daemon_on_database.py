@@ -22,7 +22,7 @@ from cep.live.journal import Journal
 from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
 from cep.plan.nodes import Plan
-from mt5bridge.spool import Durable, Group, Kind, Spool
+from mt5bridge.spool import Durable, Group, RecordKind, Spool
 from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import Effect
 
@@ -36,7 +36,7 @@ class FollowedPipeline(Pipeline):
 
     def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:
         for group in groups:
-            self.heard += group.kind in (Kind.TICKS, Kind.DEALS)
+            self.heard += group.kind in (RecordKind.TICKS, RecordKind.DEALS)
             self._follower.add(group)
 
 
@@ -72,7 +72,11 @@ class DatabaseDaemon(Daemon):
         act = self.effects.act_again if is_restored else self.effects.note
         self.market_msc = 0
         for done in self._stored(folder):
-            times = [newest_time_msc(g) for g in done.groups if g.kind in (Kind.TICKS, Kind.DEALS)]
+            times = [
+                newest_time_msc(g)
+                for g in done.groups
+                if g.kind in (RecordKind.TICKS, RecordKind.DEALS)
+            ]
             self.market_msc = max([self.market_msc, *times])
             self._act_on(done, act)
             self._save_snapshots()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 
-from cep.plan.change import Change, Part
+from cep.plan.change import Change, PartId
 
-State = list[tuple[str, str, str, int]]
+SavedCounts = list[tuple[str, str, str, int]]
 CHAINED = "chained"
 """The kind of a complex event in the queue of another engine."""
 
@@ -26,12 +26,12 @@ class Reason(StrEnum):
 class Dropped:
     """Counts by part (`("event", "Up")`) and reason; what was never dropped is not in it."""
 
-    def __init__(self, counts: Iterable[tuple[Part, Reason, int]] = ()) -> None:
-        self._counts: dict[tuple[Part, Reason], int] = {}
+    def __init__(self, counts: Iterable[tuple[PartId, Reason, int]] = ()) -> None:
+        self._counts: dict[tuple[PartId, Reason], int] = {}
         for part, reason, count in counts:
             self.add(part, reason, count)
 
-    def __iter__(self) -> Iterator[tuple[Part, Reason, int]]:
+    def __iter__(self) -> Iterator[tuple[PartId, Reason, int]]:
         """Part, reason, count: by kind and name, reasons in their order."""
         counts, order = self._counts.copy(), list(Reason)
         for part, reason in sorted(counts, key=lambda one: (one[0], order.index(one[1]))):
@@ -48,12 +48,12 @@ class Dropped:
     def __repr__(self) -> str:
         return f"Dropped({self.by_name()})"
 
-    def add(self, part: Part, reason: Reason, count: int = 1) -> None:
+    def add(self, part: PartId, reason: Reason, count: int = 1) -> None:
         """Count what a part has dropped."""
         if count:
             self._counts[part, reason] = self.count(part, reason) + count
 
-    def count(self, part: Part, reason: Reason) -> int:
+    def count(self, part: PartId, reason: Reason) -> int:
         """How much a part has dropped for a reason."""
         return self._counts.get((part, reason), 0)
 
@@ -82,18 +82,18 @@ class Dropped:
             return ["dropped: nothing"]
         return ["dropped:", *(f"  {line}" for line in named_lines(self.by_name()))]
 
-    def state(self) -> State:
+    def state(self) -> SavedCounts:
         """Plain data, for a snapshot or another process."""
         return [(*part, reason.value, count) for part, reason, count in self]
 
     @classmethod
-    def of(cls, state: State) -> Dropped:
+    def of(cls, state: SavedCounts) -> Dropped:
         """The counts of `state`."""
         found = cls()
         found.restore(state)
         return found
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: SavedCounts) -> None:
         """Take the counts of `state`."""
         self._counts = {
             ((kind, name), Reason(reason)): count for kind, name, reason, count in state
@@ -108,7 +108,7 @@ def nobody(_dropped: Dropped) -> None:
     """Told by a run whose caller does not ask."""
 
 
-def title(part: Part) -> str:
+def title(part: PartId) -> str:
     """What the summary calls a part."""
     kind, name = part
     return f"{'event' if kind == CHAINED else kind} {name}"

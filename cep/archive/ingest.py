@@ -17,9 +17,9 @@ from cep.archive.tables import slices
 from mt5bridge.spool import (
     Content,
     Group,
-    Kind,
+    RecordKind,
     Segment,
-    State,
+    SegmentState,
     StreamKey,
     list_segments,
     mark_archived,
@@ -31,7 +31,7 @@ from mt5bridge.spool.recovery import durable_part
 INGEST_BITS = 20
 """Imported ticks have ingest numbers of time_msc << INGEST_BITS; spools are placed to match."""
 
-SEQUENCED = (Kind.TICKS, Kind.DEALS)
+SEQUENCED = (RecordKind.TICKS, RecordKind.DEALS)
 
 
 class Converted(msgspec.Struct, frozen=True):
@@ -100,8 +100,8 @@ def pending(spool: Path, *, include_open: bool = False) -> list[Segment]:
         raise ArchiveError(f"{spool}: no such spool directory; check spool.folder")
     found = list_segments(spool)
     if not include_open:
-        found = list(takewhile(lambda segment: segment.state is not State.OPEN, found))
-    return [segment for segment in found if segment.state is not State.ARCHIVED]
+        found = list(takewhile(lambda segment: segment.state is not SegmentState.OPEN, found))
+    return [segment for segment in found if segment.state is not SegmentState.ARCHIVED]
 
 
 def origin_of(manifest: Manifest, segments: Iterable[Segment]) -> Origin | None:
@@ -151,7 +151,7 @@ def _first_msc(segments: Sequence[Segment]) -> int:
 
 def read_segment(segment: Segment) -> Content:
     content = read_content(segment.path)
-    return durable_part(content) if segment.state is State.OPEN else content
+    return durable_part(content) if segment.state is SegmentState.OPEN else content
 
 
 def convert(segment: Segment, archive: Path, origin: Origin, ends: Iterable[End]) -> Converted:
@@ -181,7 +181,7 @@ def _fresh(
     """Records after `watermark` and after the sequences in `known`, which is brought up to date."""
     fresh, duplicates = [], 0
     for group in groups:
-        if group.kind is Kind.GAP:
+        if group.kind is RecordKind.GAP:
             continue
         rest = _after(group, watermark - group.ingest + 1)
         if rest.kind in SEQUENCED and len(rest.records):
@@ -210,7 +210,7 @@ def _after(group: Group, count: int) -> Group:
 
 
 def _lost(group: Group) -> list[Lost]:
-    if group.kind is not Kind.GAP:
+    if group.kind is not RecordKind.GAP:
         return []
     return [Lost(group.source, group.stream, int(first), int(last), group.note)
             for first, last in group.records.tolist()]  # fmt: skip

@@ -13,11 +13,11 @@ import pyarrow as pa
 from cep.archive.paths import date_of, days_of
 from cep.archive.schema import CLOCK, DEALS, FIELDS, SCHEMAS, TICKS
 from mt5bridge.records import text_of
-from mt5bridge.spool import Group, Kind
+from mt5bridge.spool import Group, RecordKind
 from mt5bridge.validate import each
 
 Ints = npt.NDArray[np.int64]
-STREAMS = {Kind.TICKS: TICKS, Kind.DEALS: DEALS, Kind.CLOCK: CLOCK}
+STREAMS = {RecordKind.TICKS: TICKS, RecordKind.DEALS: DEALS, RecordKind.CLOCK: CLOCK}
 _TEXT_FIELDS = ("comment", "external_id")
 
 
@@ -33,9 +33,9 @@ class Slice:
 
 def slices(groups: Sequence[Group], base: int) -> Iterator[Slice]:
     """Rows of `groups`, which are in order; `base` is added to their ingest numbers."""
-    by_stream: dict[tuple[Kind, str], list[Group]] = {}
+    by_stream: dict[tuple[RecordKind, str], list[Group]] = {}
     for group in groups:
-        symbol = group.stream[1] if group.kind is Kind.TICKS else ""
+        symbol = group.stream[1] if group.kind is RecordKind.TICKS else ""
         by_stream.setdefault((group.kind, symbol), []).append(group)
     for (kind, symbol), members in by_stream.items():
         yield from _split(STREAMS[kind], symbol, members, base)

@@ -19,7 +19,7 @@ from cep.backtest.selection import Selection
 from cep.backtest.simulate import PRICES, Outcome
 from cep.dropped import Dropped, title
 from cep.market import TICK_STREAM
-from cep.report import Kind, Marker, Report, Role, Series, SymbolChart, Table, Time
+from cep.report import Marker, MarkerKind, Report, Role, Series, SymbolChart, Table, Time
 from cep.report.decimate import kept_points
 from cep.report.rows import EngineRows, complex_table, signal_table, symbol_markers
 
@@ -123,8 +123,8 @@ def fill_markers(trade: Trade) -> tuple[Marker, Marker]:
     size = f"{trade.lots:g} lots"
     gain = f"{trade.reason}, {trade.points:+g} points"
     return (
-        Marker(Kind.FILL, trade.opened_msc, trade.signal, trade.open_price, trade.side, size),
-        Marker(Kind.FILL, trade.closed_msc, trade.signal, trade.close_price, out, gain),
+        Marker(MarkerKind.FILL, trade.opened_msc, trade.signal, trade.open_price, trade.side, size),
+        Marker(MarkerKind.FILL, trade.closed_msc, trade.signal, trade.close_price, out, gain),
     )
 
 

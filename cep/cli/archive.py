@@ -39,7 +39,7 @@ def ingest_command(spool: Path, archive: Path, include_open: bool, master: str |
         raise UserError(f"{spool}: no spool here, it has no segments", "check spool.folder")
     with progress("ingest", unit="segments") as bar:
         ingest = ingest_spool if master is None else partial(spark_ingest, master)
-        done = ingest(spool, Archive(archive), include_open=include_open, on_segment=bar.reach)
+        done = ingest(spool, Archive(archive), include_open=include_open, on_segment=bar.advance_to)
     click.echo(
         f"{counted(done.rows, 'row')} of {counted(done.segments, 'segment')}"
         f" in {counted(done.files, 'file')}"
@@ -72,7 +72,7 @@ def spark_ingest(
 def compact_command(archive: Path) -> None:
     """Make one file of all files of a day and symbol."""
     with progress("compact", unit="partitions") as bar:
-        done = compact(existing(archive), on_partition=bar.reach)
+        done = compact(existing(archive), on_partition=bar.advance_to)
     click.echo(f"{counted(done.files_before, 'file')} before, {done.files_after:,} now")
 
 
@@ -86,7 +86,7 @@ def verify_command(ctx: click.Context, archive: Path) -> None:
     terminal declared lost are named; anything else that is missing is a failure (exit code 2).
     """
     with progress("verify", unit="files") as bar:
-        found = verify(existing(archive), on_file=bar.reach)
+        found = verify(existing(archive), on_file=bar.advance_to)
     for lost in found.lost:
         place = " ".join((lost.source, *lost.stream))
         click.echo(f"declared lost: {place} {lost.first}-{lost.last}: {lost.reason}")

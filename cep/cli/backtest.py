@@ -183,7 +183,7 @@ def running(
         with session(wishes.master) as spark, progress("backtest", unit="tasks") as bar:
             yield backtest(
                 spark, rules, selection, work=wishes.work, advance=results.add_records,
-                reach=bar.reach, ended=results.end,
+                on_task=bar.advance_to, ended=results.end,
             )  # fmt: skip
         return
     if reason:

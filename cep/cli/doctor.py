@@ -96,7 +96,7 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
 
 def ended(config: Config) -> Iterator[Finding]:
     """Why the last daemon has ended, if it has left a reason behind."""
-    from cep.live.standing import status_path
+    from cep.live.status_file import status_path
     from mt5bridge.server.status import read_status
     from mt5bridge.terminal.doctor import failure
     from mt5bridge.troubles import Effect
@@ -109,7 +109,7 @@ def ended(config: Config) -> Iterator[Finding]:
 
 def running(config: Config, wait_ms: int) -> Status | None:
     """What a running daemon tells, once it is enough or the time is over; None without one."""
-    from cep.live.standing import status_path
+    from cep.live.status_file import status_path
     from mt5bridge.server.status import running_status
     from mt5bridge.terminal.listening import daemon_holds, is_settled
 
@@ -128,7 +128,7 @@ def stand_in(
     """What terminals tell when the doctor listens itself, or why it cannot."""
     from loguru import logger
 
-    from cep.live.standing import status_path
+    from cep.live.status_file import status_path
     from mt5bridge.server import BindError
     from mt5bridge.spool import SpoolLockedError
     from mt5bridge.terminal.listening import listen

@@ -18,7 +18,7 @@ from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, counted
 from cep.live.config import Config, read_config
 from cep.live.outgoing import OFF, inbox_of, journal_path, plain
-from cep.live.standing import status_path
+from cep.live.status_file import status_path
 from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.orders import (
     Book,

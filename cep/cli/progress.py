@@ -44,7 +44,7 @@ class Bar:
         self._show()
         self._display.advance(self._task.id, n)
 
-    def reach(self, done: int, total: int) -> None:
+    def advance_to(self, done: int, total: int) -> None:
         """`done` of `total` are done."""
         self._show()
         self._display.update(self._task.id, completed=done, total=total)

@@ -18,7 +18,7 @@ from cep.cli.settings_file import CONFIG
 from cep.cli.text import counted
 from cep.cli.tick_files import load_ticks, made_up_ticks, points_of
 from cep.report.tables import time_text
-from mt5bridge.client import Connection, State
+from mt5bridge.client import ClientState, Connection
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.history import ServerTime
 from mt5bridge.records import Records
@@ -127,9 +127,9 @@ class Watch:
         if client.welcome is None and now_ms > self.answer_by_ms:
             raise UserError(f"no daemon answers at {self.address}", "start `mt5cep daemon` first")
         tape = self.terminal.tape
-        bar.reach(self.terminal.acknowledged, len(tape) - tape.skipped)
+        bar.advance_to(self.terminal.acknowledged, len(tape) - tape.skipped)
         self._print_signals()
-        if not (client.state is State.LIVE and self.terminal.finished):
+        if not (client.state is ClientState.LIVE and self.terminal.finished):
             self.end_ms = None
         elif self.end_ms is None:
             self.end_ms = now_ms + self.stay_ms

@@ -15,7 +15,7 @@ from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned
 from cep.live.config import Config, read_config
 from cep.live.outgoing import inbox_of
-from cep.live.standing import status_path
+from cep.live.status_file import status_path
 from cep.report.tables import time_text
 from mt5bridge.clock import now_msc
 from mt5bridge.orders import ForgetTerminal

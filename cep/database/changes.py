@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from cep.database.drivers import Driver, values_of
 from cep.database.progress import Identity, Progress
-from cep.database.steps import Made, Mark, Program
+from cep.database.steps import BatchNumber, CreatedTable, Program
 
 
 def changed(
@@ -75,7 +75,7 @@ def _staying(program: Program, before: Progress, same: set[str]) -> set[str]:
     }
 
 
-def _make(driver: Driver, made: Made, is_there: bool, known: Collection[str]) -> None:
+def _make(driver: Driver, made: CreatedTable, is_there: bool, known: Collection[str]) -> None:
     if not is_there:
         _make_way(driver, made.table)
         driver.execute(made.create)
@@ -114,7 +114,7 @@ def _number(driver: Driver, clause: sa.Select[Any]) -> int:
 
 def _fill(driver: Driver, program: Program, staying: set[str], same: set[str]) -> None:
     """What newly follows a stream that has rows is made of them all."""
-    start = {Mark("base", name): 0 for name in program.kept}
+    start = {BatchNumber("base", name): 0 for name in program.kept}
     for name in same:
         for fill in program.kept[name].fills:
             if fill.table not in staying:

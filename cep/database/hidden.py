@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha1
 
-from cep.database.silence import without_silence
+from cep.database.invisible_gaps import with_gaps_filtered
 from cep.database.windows import is_written
 from cep.plan.expressions import Column
 from cep.plan.nodes import Operator, Origin, Plan, Stream
@@ -75,7 +75,7 @@ def _changed(query: Query, hidden: _Hidden) -> Query:
     if isinstance(source, StreamInput) and not query.aggregates and not query.group_by:
         return replace(query, input=_of_new_rows(source, hidden.read))
     if isinstance(source, Matching):
-        source = without_silence(source)
+        source = with_gaps_filtered(source)
         rows = hidden.whole(_of_new_rows(source.input, hidden.read))
         return replace(query, input=replace(source, input=rows))
     return replace(query, input=_each(source, hidden.read))

@@ -16,7 +16,7 @@ from cep.database.lower import lower
 from cep.database.order import Arrivals, arrivals
 from cep.database.refused import refusal
 from cep.database.statements import fetch, fetch_stream, insert
-from cep.database.steps import Filled, Kept, Made, Program, Retention, Rows, Statement, Step
+from cep.database.steps import CreatedTable, Filled, Kept, Program, Retention, Rows, Statement, Step
 from cep.database.tables import Tables, types_of
 from cep.plan.families import Family, family_of, shape_of
 from cep.plan.nodes import Plan
@@ -199,7 +199,7 @@ def _kept(name: str, tables: Tables) -> Kept:
     )
 
 
-def _made(tables: Tables) -> tuple[Made, ...]:
+def _made(tables: Tables) -> tuple[CreatedTable, ...]:
     """Every table, parameters with their rows."""
     rows = {one.table.name: one.rows for one in tables.parameter_tables}
     compiler = tables.dialect.compiler
@@ -211,5 +211,5 @@ def _made(tables: Tables) -> tuple[Made, ...]:
             str(one.name): str(sa.schema.CreateIndex(one).compile(dialect=compiler))
             for one in indexes
         }
-        made.append(Made(table, types_of(table), create, texts, rows.get(table.name)))
+        made.append(CreatedTable(table, types_of(table), create, texts, rows.get(table.name)))
     return tuple(made)

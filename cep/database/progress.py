@@ -60,13 +60,13 @@ class Progress:
 
     def of_batch(self, seq: int, first_msc: int, now_msc: int) -> Progress:
         """The next batch: up to event `seq`, from one time to another, no rows yet."""
-        marks = seq, self.seq, first_msc, now_msc, self.last, self.last, self.purged
-        return Progress(*marks, *self._of_plan())
+        numbers = seq, self.seq, first_msc, now_msc, self.last, self.last, self.purged
+        return Progress(*numbers, *self._of_plan())
 
     def with_rows(self, last: Mapping[str, int], purged: Mapping[str, int]) -> Progress:
         """The batch with so many rows after it."""
-        marks = self.seq, self.done, self.first_msc, self.now_msc, self.base, last, purged
-        return Progress(*marks, *self._of_plan())
+        numbers = self.seq, self.done, self.first_msc, self.now_msc, self.base, last, purged
+        return Progress(*numbers, *self._of_plan())
 
     def _of_plan(self) -> tuple[Any, ...]:
         """What no batch changes, in order: `dataclasses.replace` takes longer than a batch."""
@@ -76,17 +76,17 @@ class Progress:
     def texts(self) -> tuple[str, str]:
         """As JSON: what changes with the plan, and what with each batch."""
         known = asdict(self)
-        marks = {name: known.pop(name) for name in _OF_BATCH}
-        return _json(known), _json(marks)
+        numbers = {name: known.pop(name) for name in _OF_BATCH}
+        return _json(known), _json(numbers)
 
     def marks_text(self) -> str:
         """As JSON: what changes with each batch."""
         return _json({name: getattr(self, name) for name in _OF_BATCH})
 
     @classmethod
-    def of(cls, plan: str, marks: str) -> Progress:
+    def of(cls, plan: str, numbers: str) -> Progress:
         """From JSON; DatabaseError when another version wrote it."""
-        known = {**json.loads(plan), **json.loads(marks)}
+        known = {**json.loads(plan), **json.loads(numbers)}
         if known.get("version") != VERSION:
             raise DatabaseError(
                 f"the tables there are of version {known.get('version')}, this program makes "

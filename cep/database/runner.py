@@ -21,7 +21,7 @@ from cep.database.lateness import newest_in
 from cep.database.program import Born, build, prepared
 from cep.database.progress import Progress, born, identity
 from cep.database.purging import Horizon
-from cep.database.steps import Mark, Program, Statement, Step, mark
+from cep.database.steps import BatchNumber, Program, Statement, Step, batch_number
 from cep.database.store import Store
 from cep.database.transactions import Transactions
 from cep.plan.nodes import Plan
@@ -169,9 +169,9 @@ class Runner:
         The batch's events are those numbered from `progress.done + 1` to `progress.seq`.
         """
         last = self._progress
-        marks = _marks(last)
-        times = self._times(last, marks)
-        return self._fetched(marks, self._stepped(last), times, last.done + 1)
+        numbers = _numbers(last)
+        times = self._times(last, numbers)
+        return self._fetched(numbers, self._stepped(last), times, last.done + 1)
 
     def clear(self, source: str = "", seq: int = 0) -> None:
         """Take away all tables; the next plan begins anew, with event `seq` + 1 of a source."""
@@ -225,7 +225,7 @@ class Runner:
         if self._of_late is not None:
             self._of_late.take(parts, offset)
         purged = self._purged(after)
-        marks = _marks(after)
+        numbers = _numbers(after)
         last = dict(after.base)
         for part in parts:
             kept = self.program.kept.get(part.stream)
@@ -235,34 +235,34 @@ class Runner:
                 rows = np.arange(first, last[part.stream] + 1)
                 data: list[Any] = [rows, part.places + offset, part.times, *part.columns]
                 self._driver.load(kept.table.name, kept.table.c.keys(), data, kept.types)
-                self._fill(part.stream, marks)
+                self._fill(part.stream, numbers)
         grown = {name for name in last if last[name] > after.base[name]}
-        run = list(self._written(marks, last, grown))
+        run = list(self._written(numbers, last, grown))
         made = after.with_rows(last, purged)
-        found = self._fetched(marks, run, times, after.done + 1)
+        found = self._fetched(numbers, run, times, after.done + 1)
         if self._options.may_restart:
             self._store.save(self._driver, made)
         return made, found
 
     def _written(
-        self, marks: Mapping[Mark, int], last: dict[str, int], grown: set[str]
+        self, numbers: Mapping[BatchNumber, int], last: dict[str, int], grown: set[str]
     ) -> Iterator[Step]:
         """Runs the steps whose inputs have new rows; those that have made any, or may have."""
         for step in self.program.steps:
             if grown.isdisjoint(step.reads):
                 continue
             if step.writes is not None and step.insert is not None:
-                made = self._driver.execute(step.insert.text, step.insert.bound(marks))
+                made = self._driver.execute(step.insert.text, step.insert.bound(numbers))
                 if made == 0:
                     continue
                 last[step.writes] += made
                 grown.add(step.writes)
-                self._fill(step.writes, marks)
+                self._fill(step.writes, numbers)
             yield step
 
-    def _fill(self, stream: str, marks: Mapping[Mark, int]) -> None:
+    def _fill(self, stream: str, numbers: Mapping[BatchNumber, int]) -> None:
         for fill in self.program.kept[stream].fills:
-            self._driver.execute(fill.statement.text, fill.statement.bound(marks))
+            self._driver.execute(fill.statement.text, fill.statement.bound(numbers))
 
     def _stepped(self, last: Progress) -> list[Step]:
         """The steps that may have made rows in the last batch."""
@@ -274,24 +274,24 @@ class Runner:
         ]
 
     def _fetched(
-        self, marks: Mapping[Mark, int], steps: Iterable[Step], times: Ints, first: int
+        self, numbers: Mapping[BatchNumber, int], steps: Iterable[Step], times: Ints, first: int
     ) -> list[Found]:
         found = []
         for step in steps:
             if step.fetch is not None:
                 asked = step.fetch.statement
-                columns = self._driver.fetch(asked.text, asked.bound(marks))
+                columns = self._driver.fetch(asked.text, asked.bound(numbers))
                 found.append(Found(step.fetch, columns, times, first))
         return found
 
-    def _times(self, last: Progress, marks: Mapping[Mark, int]) -> Ints:
+    def _times(self, last: Progress, numbers: Mapping[BatchNumber, int]) -> Ints:
         """The times of the last batch's events, as far as a query reads them."""
         times = np.full(last.seq - last.done, last.now_msc, np.int64)
         for name in self.program.sources:
             table = self.program.kept[name].table
-            new = sa.select(table.c.seq, table.c.ts).where(table.c.pos > mark("base", name))
+            new = sa.select(table.c.seq, table.c.ts).where(table.c.pos > batch_number("base", name))
             asked = Statement.of(self.dialect, new)
-            seqs, found = self._driver.fetch(asked.text, asked.bound(marks))
+            seqs, found = self._driver.fetch(asked.text, asked.bound(numbers))
             times[np.array(values_of(seqs), np.int64) - last.done - 1] = values_of(found)
         return times
 
@@ -301,10 +301,13 @@ class Runner:
             return after.purged
         purged = dict(after.purged)
         for name, row in self._horizon.due(self.program.kept, after):
-            marks = _marks(after)
-            marks |= {Mark("gone", name): purged.get(name, 0), Mark("purged", name): row}
+            numbers = _numbers(after)
+            numbers |= {
+                BatchNumber("gone", name): purged.get(name, 0),
+                BatchNumber("purged", name): row,
+            }
             for one in self.program.kept[name].purges:
-                self._driver.execute(one.text, one.bound(marks))
+                self._driver.execute(one.text, one.bound(numbers))
             purged[name] = row
         if self._of_late is not None and purged != after.purged:
             self._of_late.forget()
@@ -385,6 +388,9 @@ def _by_slot(begun: Mapping[str, int]) -> Born:
     }
 
 
-def _marks(progress: Progress) -> dict[Mark, int]:
-    marks = {Mark("base", name): rows for name, rows in progress.base.items()}
-    return marks | {Mark("first"): progress.first_msc, Mark("now"): progress.now_msc}
+def _numbers(progress: Progress) -> dict[BatchNumber, int]:
+    numbers = {BatchNumber("base", name): rows for name, rows in progress.base.items()}
+    return numbers | {
+        BatchNumber("first"): progress.first_msc,
+        BatchNumber("now"): progress.now_msc,
+    }

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.sql.base import ColumnCollection
 
 from cep.database.dialects.base import Element
-from cep.database.steps import Fetch, Rows, Statement, mark
+from cep.database.steps import Fetch, Rows, Statement, batch_number
 from cep.database.tables import Tables
 from cep.plan.families import Family
 from cep.plan.types import Schema
@@ -26,7 +26,7 @@ def insert(target: str, rows: Rows, tables: Tables) -> Statement:
         known = rows.select.subquery("made").c
         select = sa.select(*known)
         order = (known.seq, *(known[f"o_{place}"] for place in range(rows.orders)))
-    position = mark("base", target) + sa.func.row_number().over(order_by=order)
+    position = batch_number("base", target) + sa.func.row_number().over(order_by=order)
     numbered = select.with_only_columns(position, known.seq, known.ts, *_values(known))
     into = sa.insert(table).from_select(list(table.c.keys()), numbered)
     return Statement.of(tables.dialect, into)
@@ -70,7 +70,7 @@ def fetch_stream(target: str, schema: Schema, tables: Tables) -> Fetch:
     """Reads the new rows of a stream."""
     table = tables.stream(target)
     values = [column for column in table.c if column.key.startswith("a_")]
-    select = sa.select(table.c.seq, *values).where(table.c.pos > mark("base", target))
+    select = sa.select(table.c.seq, *values).where(table.c.pos > batch_number("base", target))
     types = tuple(attribute.type for attribute in schema.attributes)
     statement = Statement.of(tables.dialect, select.order_by(table.c.pos))
     return Fetch(statement, (target,), (schema.names,), types)

@@ -1,4 +1,4 @@
-"""What a plan becomes on a database: statements in order, each told the marks of its batch."""
+"""What a plan becomes on a database: statements in order, each told the numbers of its batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MarkKind = Literal["base", "gone", "purged", "first", "now"]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class BatchNumber:
     """A number that only a batch knows.
 
     `base`: how many rows a stream had before the batch, so that its new rows are those with a
@@ -28,9 +28,9 @@ class Mark:
     stream: str = ""
 
 
-def mark(kind: MarkKind, stream: str = "") -> Element:
+def batch_number(kind: MarkKind, stream: str = "") -> Element:
     """A mark in an expression of SQLAlchemy; `first` and `now` have no stream."""
-    return sa.bindparam(None, Mark(kind, stream), sa.BigInteger(), unique=True)
+    return sa.bindparam(None, BatchNumber(kind, stream), sa.BigInteger(), unique=True)
 
 
 Value: TypeAlias = "str | int | float | bool | None"
@@ -38,10 +38,10 @@ Value: TypeAlias = "str | int | float | bool | None"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL with marks for `values`, in order; some are numbers that each batch fills in."""
+    """SQL with places for `values`, in order; some are numbers that each batch fills in."""
 
     text: str
-    values: tuple[Value | Mark, ...] = ()
+    values: tuple[Value | BatchNumber, ...] = ()
 
     @classmethod
     def of(cls, dialect: Dialect, clause: sa.ClauseElement) -> Statement:
@@ -49,9 +49,9 @@ class Statement:
         text, values = dialect.text(clause)
         return cls(text, values)
 
-    def bound(self, marks: Mapping[Mark, int]) -> tuple[Value, ...]:
+    def bound(self, numbers: Mapping[BatchNumber, int]) -> tuple[Value, ...]:
         """The values for one batch."""
-        return tuple(marks[one] if isinstance(one, Mark) else one for one in self.values)
+        return tuple(numbers[one] if isinstance(one, BatchNumber) else one for one in self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedTable:
     """A table to be made, and its indexes by name.
 
     `rows` are the contents of a table of parameters; others (None) begin empty.
@@ -185,7 +185,7 @@ class Program:
     rows among those of one event. `late`: the table of the own times of late events, if any come.
     """
 
-    tables: tuple[Made, ...]
+    tables: tuple[CreatedTable, ...]
     kept: Mapping[str, Kept]
     sources: Mapping[str, Schema]
     steps: tuple[Step, ...]

@@ -39,8 +39,8 @@ class Store:
         self._is_durable = is_durable
         self._create = self._text(sa.schema.CreateTable(self._table, if_not_exists=True))
         self._read = self._text(sa.select(self._table.c.plan, self._table.c.marks))
-        marks = {"marks": sa.bindparam("marks_now", type_=sa.Text())}
-        self._save = self._text(sa.update(self._table).values(marks))[0]
+        numbers = {"marks": sa.bindparam("marks_now", type_=sa.Text())}
+        self._save = self._text(sa.update(self._table).values(numbers))[0]
 
     def load(self, driver: Driver) -> Progress:
         """What is kept; the beginning where there is nothing yet."""
@@ -48,8 +48,8 @@ class Store:
         found = list(zip(*map(values_of, driver.fetch(*self._read)), strict=True))
         if found:
             return Progress.of(*found[0])
-        plan, marks = Progress().texts()
-        first = sa.insert(self._table).values(run=1, plan=plan, marks=marks)
+        plan, numbers = Progress().texts()
+        first = sa.insert(self._table).values(run=1, plan=plan, marks=numbers)
         driver.execute(*self._text(first))
         return Progress()
 
@@ -72,8 +72,8 @@ class Store:
 
     def save_plan(self, driver: Driver, progress: Progress) -> None:
         """Keep this instead, within the transaction."""
-        plan, marks = progress.texts()
-        driver.execute(*self._text(sa.update(self._table).values(plan=plan, marks=marks)))
+        plan, numbers = progress.texts()
+        driver.execute(*self._text(sa.update(self._table).values(plan=plan, marks=numbers)))
 
     def save(self, driver: Driver, progress: Progress) -> None:
         """Keep how far a batch has come, within its transaction."""

@@ -17,7 +17,7 @@ from cep.database.dialects.base import Dialect, Element
 from cep.database.errors import Refusal
 from cep.database.expressions import Find
 from cep.database.late import own_time
-from cep.database.steps import Retention, Value, mark
+from cep.database.steps import Retention, Value, batch_number
 from cep.plan.expressions import Column, EventTime
 from cep.plan.families import PARAMETER, Family
 from cep.plan.types import Schema, Type
@@ -28,7 +28,7 @@ NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 NAME_MAX = 40
 """PostgreSQL cuts names of more than 63 bytes."""
 
-Kind = sa.types.TypeEngine[Any]
+ColumnType = sa.types.TypeEngine[Any]
 Followed = Callable[[sa.Table], sa.Select[Any]]
 Purged = Callable[[sa.Table], sa.Delete]
 
@@ -116,13 +116,13 @@ class Tables:
 
         It is told where they begin: PostgreSQL would pass by all that went since its last vacuum.
         """
-        begin, end = mark("gone", stream), mark("purged", stream)
+        begin, end = batch_number("gone", stream), batch_number("purged", stream)
         return sa.delete(table).where(table.c.pos > begin, table.c.pos <= end)
 
     def fresh(self, name: str, alias: str) -> tuple[sa.FromClause, Element]:
         """A stream under a name of its own, and the condition for the rows of this batch."""
         rows = self.stream(name).alias(alias)
-        return rows, rows.c.pos > mark("base", name)
+        return rows, rows.c.pos > batch_number("base", name)
 
     def find(self, rows: Mapping[int, sa.FromClause]) -> Find:
         """Where an expression's attributes are: a table, or alias, for each slot.
@@ -158,7 +158,7 @@ class Tables:
     def parameters(
         self,
         family: Family,
-        more: Mapping[str, tuple[Kind, Sequence[Value]]] | None = None,
+        more: Mapping[str, tuple[ColumnType, Sequence[Value]]] | None = None,
         indexes: Iterable[Sequence[str]] = (),
     ) -> sa.Table:
         """A table with a row per member: `member`, `c_0`.. its constants, and `more` columns.
@@ -191,7 +191,7 @@ class Tables:
         self,
         stream: str,
         name: str,
-        columns: Mapping[str, Kind],
+        columns: Mapping[str, ColumnType],
         key: Sequence[str],
         fill: Followed,
         purge: Purged | None = None,
@@ -199,9 +199,9 @@ class Tables:
         """A table that gets rows right after a stream has: cumulative sums, instants, groups.
 
         `name` stands for its contents: whoever asks for the same name gets the same table. `fill`
-        selects the new rows from the stream's (`mark("base", stream)`), columns in order. `purge`
-        deletes what is not needed; by default rows whose `pos` is up to `mark("purged", stream)`,
-        if the table has a `pos`.
+        selects the new rows from the stream's (`batch_number("base", stream)`), columns in order.
+        `purge` deletes what is not needed; by default rows whose `pos` is up to
+        `batch_number("purged", stream)`, if the table has a `pos`.
         """
         whole = f"f_{told_apart(f'{stream}.{name}')}"
         if whole not in self.followers:

@@ -20,7 +20,7 @@ from cep.live.feed import MarketFeed
 from cep.market import ENTRIES, SIDES
 from cep.plan import Plan, compile_rules
 from mt5bridge.records import DealKind, text_of
-from mt5bridge.spool import Group, Kind, read
+from mt5bridge.spool import Group, RecordKind, read
 
 Prices = NDArray[np.float64]
 
@@ -67,8 +67,8 @@ def relive(rules: Path, spool: Path) -> Lived:
     parts: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
     fills: dict[int, dict[str, Any]] = {}
     for group in read(spool):
-        lived.ticks += len(group.records) if group.kind is Kind.TICKS else 0
-        if group.kind is Kind.DEALS:
+        lived.ticks += len(group.records) if group.kind is RecordKind.TICKS else 0
+        if group.kind is RecordKind.DEALS:
             note_fills(fills, group)
         for rows, _ in feed.feed([group]):
             _collect(rows, run.keys, parts)

@@ -14,8 +14,8 @@ from cep.demo.lived import Lived, relive
 from cep.engine.queues import Queued
 from cep.plan.nodes import Plan
 from cep.report import (
-    Kind,
     Marker,
+    MarkerKind,
     QueueEntry,
     QueueView,
     Report,
@@ -131,7 +131,7 @@ def digits(prices: np.ndarray[Any, np.dtype[np.float64]]) -> int:
 def fill_markers(lived: Lived, symbol: str) -> list[Marker]:
     return [
         Marker(
-            Kind.FILL,
+            MarkerKind.FILL,
             deal["time_msc"],
             "Fill",
             price=deal["price"],

@@ -85,8 +85,8 @@ class Flow:
         """Most rows a query puts out.
 
         A match completes all that waits, and what begins now; a row of a join meets all that the
-        other side holds, or none; a row of a matching is each symbol for all ways, which lie in two
-        rings.
+        other side holds, or none; a row of a matching is each symbol for all partial matches, which
+        lie in two rings.
         """
         if isinstance(query.input, Join):
             return sum(self.rows(one.stream) for one in query.inputs) * max(1, self.held)

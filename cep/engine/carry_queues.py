@@ -25,7 +25,7 @@ from cep.engine.kernels.state import (
 from cep.engine.memory import FIRST_ENTRIES, with_limits
 from cep.engine.stage_run import StageRun
 from cep.engine.tables import Tables, entry_name
-from cep.plan.change import Change, Part
+from cep.plan.change import Change, PartId
 from cep.plan.nodes import Chained, Complex, Event, Plan
 
 Places = NDArray[np.intp]
@@ -255,6 +255,6 @@ def _numbered(found: Complex, plan: Plan, keys: Ints) -> Ints:
     return found.number + keys * plan.number_stride
 
 
-def _part_of(entry: str) -> Part:
+def _part_of(entry: str) -> PartId:
     """The part that an entry of a stage's tables is (`entry_name`)."""
     return ("chained", entry) if "@" in entry else ("event", entry)

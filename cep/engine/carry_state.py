@@ -37,7 +37,7 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import Block, Layout
 from cep.engine.memory import hashed, with_limits
 from cep.engine.stage_run import StageRun
-from cep.plan.change import Change, Part
+from cep.plan.change import Change, PartId
 from cep.plan.query import Query, StreamInput
 
 OWN_HEADER = (
@@ -77,9 +77,9 @@ def has_state(query: Query) -> bool:
     return not isinstance(source, StreamInput) or bool(source.window or query.aggregates)
 
 
-def _drop_divided(change: Change, before: dict[Part, list[Block]], layout: Layout) -> None:
+def _drop_divided(change: Change, before: dict[PartId, list[Block]], layout: Layout) -> None:
     """Reset what shared its columns with others than it does now."""
-    numbers: defaultdict[Part, int] = defaultdict(int)
+    numbers: defaultdict[PartId, int] = defaultdict(int)
     taken: set[Block] = set()
     for block in layout.blocks:
         source: Block | None = None
@@ -129,9 +129,9 @@ def carry_state(change: Change, old: StageRun, new: StageRun) -> None:
     new.state = with_limits(new.state, new.compiled.needs)
 
 
-def _blocks(layout: Layout) -> dict[Part, list[Block]]:
+def _blocks(layout: Layout) -> dict[PartId, list[Block]]:
     """The blocks of each part, in order."""
-    found: defaultdict[Part, list[Block]] = defaultdict(list)
+    found: defaultdict[PartId, list[Block]] = defaultdict(list)
     for block in layout.blocks:
         for owner in block.owners:
             found[owner].append(block)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cep.engine.kernels.state import CLOCK, HEADER, OUT_CLOCK, OUT_ORDER, OUT_TIME, Ints
 from cep.engine.windows import native_window
-from cep.plan.change import Part, chained_part, operator_part
+from cep.plan.change import PartId, chained_part, operator_part
 from cep.plan.clocks import ClockOf
 from cep.plan.nodes import Chained, Event, Operator, Plan
 from cep.plan.query import Join, Query
@@ -27,17 +27,17 @@ class ClockCells:
     """The clocks that have a cell, in order, and the cell of each part that goes by one of them."""
 
     clocks: tuple[ClockOf, ...]
-    of_part: Mapping[Part, int]
+    of_part: Mapping[PartId, int]
 
     def __len__(self) -> int:
         return len(self.clocks)
 
-    def column(self, part: Part) -> int:
+    def column(self, part: PartId) -> int:
         """The global column in which a part finds its clock while a row is at work."""
         cell = self.of_part.get(part)
         return CLOCK if cell is None else HEADER + cell
 
-    def source(self, part: Part) -> str:
+    def source(self, part: PartId) -> str:
         """What generated code reads there."""
         column = self.column(part)
         return f"abs(gi[0, {column}])" if column == CLOCK else f"gi[0, {column}]"
@@ -45,14 +45,14 @@ class ClockCells:
 
 def clock_cells(
     plan: Plan,
-    of_plan: Mapping[Part, ClockOf],
+    of_plan: Mapping[PartId, ClockOf],
     is_behind: Callable[[Operator | Chained], bool | None],
 ) -> ClockCells:
     """Those of a plan, whose clocks are given; `is_behind` says of a part whether it is compiled
     behind the interpreter, None being that it is not compiled.
     """
     numbers: dict[ClockOf, int] = {}
-    of_part: dict[Part, int] = {}
+    of_part: dict[PartId, int] = {}
     for part, of, place in _going_by_time(plan, of_plan):
         behind = is_behind(place)
         is_own = of.is_by_key and len(of.sources) == 1
@@ -63,8 +63,8 @@ def clock_cells(
 
 
 def _going_by_time(
-    plan: Plan, of_plan: Mapping[Part, ClockOf]
-) -> Iterator[tuple[Part, ClockOf, Operator | Chained]]:
+    plan: Plan, of_plan: Mapping[PartId, ClockOf]
+) -> Iterator[tuple[PartId, ClockOf, Operator | Chained]]:
     """What may go by time where it is compiled, and its clock."""
     for operator in plan.operators:
         if isinstance(operator, Event) or (isinstance(operator, Query) and goes_by_time(operator)):

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cep.dropped import Dropped, State
+from cep.dropped import Dropped, SavedCounts
 from cep.engine.chunks import Chunks
 from cep.engine.clock_cells import tell_clocks
 from cep.engine.encode import InputRows
@@ -35,7 +35,7 @@ from cep.plan.nodes import Chained, Complex, Event
 from cep.plan.types import Type
 
 
-class Part(msgspec.Struct, frozen=True):
+class KeysOutput(msgspec.Struct, frozen=True):
     """Output of stage 1 for some keys, as plain bytes: int64 and float64 in C order.
 
     `dropped` is what was dropped meanwhile.
@@ -46,7 +46,7 @@ class Part(msgspec.Struct, frozen=True):
     lists: bytes
     widths: tuple[int, int]
     strings: list[str]
-    dropped: State
+    dropped: SavedCounts
 
     def rows(self) -> OutputRows:
         return OutputRows(
@@ -111,7 +111,7 @@ def run_part(
             offset += len(rows.lists)
             kept.append(OutputRows(ints, rows.floats[places], rows.lists))
     merged = _concatenated(run, kept)
-    part = Part(
+    part = KeysOutput(
         merged.ints.tobytes(),
         merged.floats.tobytes(),
         merged.lists.tobytes(),
@@ -162,7 +162,7 @@ class Merge:
         origins: list[Ints] = [np.empty(0, np.int64)]
         offset = 0
         for origin, encoded in parts:
-            part = msgspec.msgpack.decode(encoded, type=Part)
+            part = msgspec.msgpack.decode(encoded, type=KeysOutput)
             rows = part.rows()
             _move_lists(self.run, rows.ints, offset)
             offset += len(rows.lists)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from cep.dropped import Reason
 from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.nodes import Chained, Event, Origin, Plan, Stream
 from cep.plan.types import Schema, Type
 
@@ -24,7 +24,7 @@ class Block:
     `indivisible` block can only go on together.
     """
 
-    owners: tuple[Part, ...]
+    owners: tuple[PartId, ...]
     form: str
     home: Home
     is_float: bool
@@ -37,7 +37,7 @@ class Block:
 class Start:
     """A column of `owner` that starts, when others it shares with go on, with what `like` holds."""
 
-    owner: Part
+    owner: PartId
     home: Home
     column: int
     like: int
@@ -67,13 +67,13 @@ class Layout:
     packed_values: int = 0
     blocks: list[Block] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
-    kinds: dict[int, tuple[Part, ...]] = field(default_factory=dict)
+    kinds: dict[int, tuple[PartId, ...]] = field(default_factory=dict)
     """Whose groups have which kind in the hash table."""
     constants: dict[tuple[bool, int], float] = field(default_factory=dict)
     """Numbers of the rules by global column, which is one of floats or not."""
-    dropped: dict[tuple[Part, Reason], int] = field(default_factory=dict)
+    dropped: dict[tuple[PartId, Reason], int] = field(default_factory=dict)
     """The global column in which is counted what a part drops."""
-    _owned: tuple[tuple[Part, ...], str, bool] = ((), "", False)
+    _owned: tuple[tuple[PartId, ...], str, bool] = ((), "", False)
 
     def int_columns(self, home: Home, count: int) -> int:
         """Hand out `count` neighbouring int columns; the first one's index."""
@@ -90,7 +90,7 @@ class Layout:
         self.blocks.append(Block(owners, form, home, is_float, first, count, indivisible))
         return first
 
-    def counted(self, owners: Iterable[Part], *reasons: Reason) -> int:
+    def counted(self, owners: Iterable[PartId], *reasons: Reason) -> int:
         """Global columns for what each of these parts drops, by reason; the first one's index."""
         owners, columns = list(owners), len(reasons)
         first = self.each(owners, "dropped", lambda: self.int_columns("global", columns))
@@ -100,7 +100,7 @@ class Layout:
         return first
 
     @contextmanager
-    def owned(self, *owners: Part, form: str, indivisible: bool = False) -> Iterator[None]:
+    def owned(self, *owners: PartId, form: str, indivisible: bool = False) -> Iterator[None]:
         """Columns handed out inside hold the state of these parts.
 
         A change of rules carries them over; what has columns without an owner starts empty.
@@ -109,7 +109,7 @@ class Layout:
         yield
         self._owned = before
 
-    def each(self, owners: Iterable[Part], form: str, take: Callable[[], int]) -> int:
+    def each(self, owners: Iterable[PartId], form: str, take: Callable[[], int]) -> int:
         """Columns of each of these parts, one behind the other; the first one's index."""
         taken = []
         for owner in owners:

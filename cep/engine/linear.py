@@ -20,9 +20,9 @@ from cep.plan.query import (
     LogicalState,
     Match,
     Matching,
+    MatchState,
     NextState,
     Query,
-    State,
     StreamInput,
     StreamState,
 )
@@ -128,7 +128,7 @@ def completes_many(query: Query) -> bool:
     return linear(match).waits_many
 
 
-def _chain(root: State) -> list[State]:
+def _chain(root: MatchState) -> list[MatchState]:
     if isinstance(root, NextState):
         return [*_chain(root.left), *_chain(root.right)]
     return [root]

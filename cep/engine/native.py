@@ -32,7 +32,7 @@ from cep.engine.machine import library
 from cep.engine.machine.asked import ask
 from cep.engine.machine.stage import MachineRun
 from cep.engine.rows import Decoder, Row, Rows
-from cep.engine.sequence import AWAITED, LEVELS, Made, Sequence, found_by, kinds
+from cep.engine.sequence import AWAITED, LEVELS, Sequence, StageRows, found_by, kinds
 from cep.engine.single import FULL, OUTPUT
 from cep.engine.stage_run import OutputRows, StageRun, passed_on
 from cep.engine.stages import BEHIND, CROSSING, INTERPRETED, KEYED, TIMED
@@ -270,7 +270,7 @@ class Run:
     def _feed(self, rows: InputRows) -> Rows:
         if self.all is not None:
             return self._made_by_all(self.feed_keyed(rows))
-        made: list[Made] = []
+        made: list[StageRows] = []
         for part in self._between_new_keys(rows):
             made += self._through(self.feed_keyed(part), part)
         return self._rows(made)
@@ -508,8 +508,8 @@ class Run:
         return self._rows(self._through(first, rows))
 
     def _through(
-        self, first: list[OutputRows], rows: InputRows | None, made: Many[Made] = ()
-    ) -> list[Made]:
+        self, first: list[OutputRows], rows: InputRows | None, made: Many[StageRows] = ()
+    ) -> list[StageRows]:
         """The output of all stages, given that of stage 1 (or that of some stages: `made`)."""
         found = [*((part, KEYED) for part in first), *made]
         if not self._later:
@@ -573,7 +573,7 @@ class Run:
             return
         ints[:, OUT_KEY] = self.key_rows.of(codes)
 
-    def _rows(self, made: list[Made]) -> Rows:
+    def _rows(self, made: list[StageRows]) -> Rows:
         """Wanted output of all stages in order."""
         if not made:
             return self._nothing

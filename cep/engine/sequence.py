@@ -25,7 +25,7 @@ LEVELS = 256
 """More than engines can stand behind one another, with their signals."""
 AWAITED = -1
 """The stage of source rows that a later stage gets first: no output."""
-Made: TypeAlias = tuple[OutputRows, int | Ints]
+StageRows: TypeAlias = tuple[OutputRows, int | Ints]
 """Raw output, and the stage that it is of, or that of each row."""
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """By stream id: whether rows are complex events, and whether they are wide ones."""
@@ -42,7 +42,7 @@ class Sequence:
     stages: Ints
 
     @classmethod
-    def of(cls, kinds: Masks, parts: Many[Made]) -> Sequence:
+    def of(cls, kinds: Masks, parts: Many[StageRows]) -> Sequence:
         """Rows of some stages, by the records that caused them; at least one part."""
         if len(parts) == 1:  # the usual case: nothing is copied
             ((part, stage),) = parts
@@ -51,7 +51,7 @@ class Sequence:
         found = _joined(kinds, parts)
         return found.at(np.argsort(found.ints[:, OUT_ORDER], kind="stable"))
 
-    def made(self) -> Made:
+    def made(self) -> StageRows:
         """The rows as output of several stages."""
         return OutputRows(self.ints, self.floats, self.lists), self.stages
 
@@ -79,7 +79,7 @@ class Sequence:
         was found stand behind all that was found with it, the lower ones first: engines hand over
         first in, first out (`binder.md` 13), also from a stage to the next.
         """
-        parts: list[Made] = []
+        parts: list[StageRows] = []
         keys = [np.arange(len(self.ints)) * LEVELS]
         is_handed_on = any(level.any() for level in levels)
         ends = self._ends(found) if found is not None and is_handed_on else None
@@ -112,7 +112,7 @@ class Sequence:
         keys = np.concatenate([2 * np.arange(len(self.ints)) + 1, 2 * before])
         return self._with([(made, stage)], keys)
 
-    def _with(self, parts: list[Made], keys: Ints) -> Sequence:
+    def _with(self, parts: list[StageRows], keys: Ints) -> Sequence:
         found = _joined(self.kinds, [self.made(), *parts])
         return found.at(np.argsort(keys, kind="stable"))
 
@@ -145,7 +145,7 @@ def kinds(plan: Plan, ids: StreamIds) -> Masks:
     return complex_, wide
 
 
-def _joined(kinds: Masks, parts: Many[Made]) -> Sequence:
+def _joined(kinds: Masks, parts: Many[StageRows]) -> Sequence:
     """Parts one behind the other; places in the lists are those in the lists of all."""
     offset, moved = 0, []
     for part, _ in parts:

@@ -17,7 +17,7 @@ from cep.engine.kernels.state import State
 from cep.engine.machine.homes import Before
 from cep.engine.memory import SCRATCH, with_limits
 from cep.engine.native import Compiled, Run, Seed
-from cep.engine.watermarks import State as Marks
+from cep.engine.watermarks import SavedWatermarks
 from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
@@ -62,7 +62,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     interpreted: bytes | None
     mode: Mode
     clocks: dict[str, list[int]]
-    watermarks: Marks
+    watermarks: SavedWatermarks
 
 
 @cache

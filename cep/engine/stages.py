@@ -21,7 +21,7 @@ from cep.engine.placement import (
     place,
     read,
 )
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.clocks import ClockOf, clocks
 from cep.plan.nodes import Aggregation, Chained, Complex, Engine, Event, Operator, Plan, Signal
 from cep.plan.query import Query
@@ -284,7 +284,7 @@ def _is_behind(placement: Placement, part: Operator | Chained) -> bool | None:
     return None if stage == INTERPRETED else stage == BEHIND
 
 
-def _mixed(plan: Plan, placement: Placement, of_plan: Mapping[Part, ClockOf]) -> Iterator[str]:
+def _mixed(plan: Plan, placement: Placement, of_plan: Mapping[PartId, ClockOf]) -> Iterator[str]:
     for query in plan.queries:
         is_compiled = placement.operators[query.name] != INTERPRETED and goes_by_time(query)
         is_mixed = of_plan["query", query.name].is_by_key and not placement.by.is_keyed(query)

@@ -12,7 +12,7 @@ from cep.engine.kernels.state import Ints
 from cep.engine.layout import Home, Layout, StreamIds
 from cep.engine.patterns import Shape, shape_of
 from cep.engine.stages import Stages
-from cep.plan.change import Part, chained_part, operator_part
+from cep.plan.change import PartId, chained_part, operator_part
 from cep.plan.nodes import Chained, Complex, Engine, Event, Plan, Ref, Repeat
 
 BITS_A_WORD = 62
@@ -292,7 +292,7 @@ class TableBuilder:
         ]
 
 
-def entry_part(entry: Event | Chained) -> Part:
+def entry_part(entry: Event | Chained) -> PartId:
     """A definition as a part of the rules."""
     return operator_part(entry) if isinstance(entry, Event) else chained_part(entry)
 

@@ -37,7 +37,7 @@ class Mark(msgspec.Struct, array_like=True):
         return self.time_msc is not None and not self.is_away
 
 
-class State(msgspec.Struct, frozen=True, array_like=True):
+class SavedWatermarks(msgspec.Struct, frozen=True, array_like=True):
     """What a snapshot keeps."""
 
     marks: list[Mark] = []
@@ -84,11 +84,11 @@ class Watermarks:
         self._move()
         return found
 
-    def state(self) -> State:
+    def state(self) -> SavedWatermarks:
         """All of it."""
-        return State(list(self._marks.values()), self.clock_msc)
+        return SavedWatermarks(list(self._marks.values()), self.clock_msc)
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: SavedWatermarks) -> None:
         """Take over a state, into one just made."""
         self._marks = {mark.source: mark for mark in state.marks}
         for mark in state.marks:

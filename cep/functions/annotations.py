@@ -12,7 +12,7 @@ from typing import Any
 
 from cep.plan.expressions import Constant
 from cep.plan.functions import FunctionError
-from cep.plan.signatures import ANY, NUMBER, TEXT, TRUTH, WHOLE, Kind, Parameter
+from cep.plan.signatures import ANY, NUMBER, TEXT, TRUTH, WHOLE, ArgumentKind, Parameter
 from cep.plan.types import Type
 
 INT64 = range(-(2**63), 2**63)
@@ -106,7 +106,7 @@ def without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def parameters_of(
-    name: str, call: Any, kind: Kind = "value", skip: int = 0
+    name: str, call: Any, kind: ArgumentKind = "value", skip: int = 0
 ) -> tuple[tuple[Parameter, ...], tuple[Annotated, ...]]:
     """The parameters of a callable from the one at `skip` on, as rules see them."""
     hints = hints_of(name, call)

@@ -1,17 +1,17 @@
 """A rule file on a database, and on our engine what the database does not run."""
 
-from cep.hybrid.halves import Halves, Line, Made, Part, merged
-from cep.hybrid.parts import Parts, feeding, how_it_runs, parts, read_by
+from cep.hybrid.fragments import DerivedRow, Fragments, Line, StreamRows, merged
+from cep.hybrid.split import SplitPlan, feeding, how_it_runs, read_by, split
 
 __all__ = [
-    "Halves",
+    "Fragments",
     "Line",
-    "Made",
-    "Part",
-    "Parts",
+    "DerivedRow",
+    "StreamRows",
+    "SplitPlan",
     "feeding",
     "how_it_runs",
     "merged",
-    "parts",
+    "split",
     "read_by",
 ]

@@ -11,8 +11,8 @@ from cep.dropped import Dropped
 from cep.engine.lines import encode
 from cep.engine.native import Compiled
 from cep.engine.rows import Row
-from cep.hybrid.halves import Halves, Part, merged
-from cep.hybrid.parts import Parts, parts
+from cep.hybrid.fragments import Fragments, StreamRows, merged
+from cep.hybrid.split import SplitPlan, split
 from cep.plan.nodes import Plan
 from cep.replay import BATCH_ROWS, Source, end_msc, slices
 
@@ -40,24 +40,26 @@ class Hybrid:
         with ExitStack() as undone:
             undone.callback(self.close)  # whatever cannot run leaves the database to the next
             self._runner.clear()
-            self._halves = self._made(plan, parts(plan, driver.dialect), wanted, jit=jit)
+            self._fragments = self._made(plan, split(plan, driver.dialect), wanted, jit=jit)
             undone.pop_all()
 
-    def _made(self, plan: Plan, found: Parts, wanted: frozenset[str], *, jit: bool) -> Halves:
+    def _made(
+        self, plan: Plan, found: SplitPlan, wanted: frozenset[str], *, jit: bool
+    ) -> Fragments:
         self._runner.change(found.database, found.passed | (wanted & found.database.made))
         native = found.native
         run = Compiled(native, outputs=wanted & native.made, jit=jit)
-        return Halves(plan, found, self._runner, run.start(mode="sorted"), wanted)
+        return Fragments(plan, found, self._runner, run.start(mode="sorted"), wanted)
 
     @property
     def late(self) -> int:
         """How many rows were older than one before them."""
-        return self._halves.late
+        return self._fragments.late
 
     @property
     def dropped(self) -> Dropped:
         """What our engine has dropped so far; a database drops nothing."""
-        return self._halves.run.dropped
+        return self._fragments.run.dropped
 
     def replay(
         self,
@@ -70,7 +72,7 @@ class Hybrid:
             yield [encode(row) for row in self._batch(batch)]
             advance(sum(len(source.order) for source in batch))
         if (ended_msc := end_msc(sources, until_msc)) is not None:
-            yield list(self._halves.run.end(ended_msc).json_lines())
+            yield list(self._fragments.run.end(ended_msc).json_lines())
 
     def close(self) -> None:
         """Leave nothing in the database."""
@@ -79,13 +81,13 @@ class Hybrid:
 
     def _batch(self, sources: Sequence[Source]) -> list[Row]:
         rows = [part_of(one) for one in sources]
-        made = self._halves.front(rows)
-        lines = merged(self._halves.lines(made), self._halves.behind(rows, made))
+        made = self._fragments.front(rows)
+        lines = merged(self._fragments.lines(made), self._fragments.behind(rows, made))
         return [row for _, row in lines]
 
 
-def part_of(source: Source) -> Part:
+def part_of(source: Source) -> StreamRows:
     """The rows of a source, at their places in the order of all."""
     columns = {name: source.table[name] for name in source.stream.schema.names}
     times = source.table["time_msc"].to_numpy()
-    return Part(source.stream.name, source.order, times, columns)
+    return StreamRows(source.stream.name, source.order, times, columns)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from cep.interpreter.indicators import Constants, Indicator
-from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
+from cep.interpreter.rows import Chunk, Evaluator, Row, RowKind
 from cep.plan.functions.exact_sums import ExactSum
 
 
@@ -65,7 +65,7 @@ class Bars(Indicator):
         self._bar: Bar | None = None
 
     def take(self, row: Row) -> Chunk:
-        price = self._price(row) if row.kind is Kind.CURRENT else None
+        price = self._price(row) if row.kind is RowKind.CURRENT else None
         if price is None or price != price:
             return []
         return self._take(row, price, self._volume(row))

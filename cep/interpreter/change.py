@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from cep.dropped import Dropped, State
+from cep.dropped import Dropped, SavedCounts
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.events.carry import carried
 from cep.interpreter.interpreter import Interpreter
@@ -68,7 +68,7 @@ def _renamed(saved: Saved, change: Change) -> Saved:
     )
 
 
-def _carried(state: State, change: Change) -> State:
+def _carried(state: SavedCounts, change: Change) -> SavedCounts:
     return Dropped.of(state).carried(change).state()
 
 

@@ -62,7 +62,7 @@ class Due(NamedTuple):
     timer: Timer
 
 
-class Together(Protocol):
+class CombinationAggregates(Protocol):
     """Clocks that are on their way together; see `cep.interpreter.move`."""
 
     at_ms: int | None
@@ -76,7 +76,7 @@ class Clock:
 
     def __init__(self) -> None:
         self._now_ms: int | None = None
-        self._with: Together | None = None
+        self._with: CombinationAggregates | None = None
         self._to_ms = 0
         self.number = 0
         """Its place among those that move together."""
@@ -96,7 +96,7 @@ class Clock:
     def now_ms(self, now_ms: int | None) -> None:
         self._now_ms = now_ms
 
-    def join(self, others: Together, to_ms: int, number: int) -> None:
+    def join(self, others: CombinationAggregates, to_ms: int, number: int) -> None:
         """Be on the way to a time with others, until it has arrived."""
         self._with, self.number = others, number
         self._to_ms = to_ms if self._now_ms is None else max(self._now_ms, to_ms)

@@ -11,7 +11,7 @@ from typing import Any
 
 from cep.clocks import Lateness
 from cep.interpreter.clock import Clock, Due
-from cep.interpreter.move import Key, Move, Reach
+from cep.interpreter.move import Destination, Key, Move
 from cep.plan.clocks import ClockOf, Sources
 
 NO_KEY = "%"
@@ -51,7 +51,7 @@ class Clocks:
             clock = self._common[sources] = Clock()
             self._set_common(clock, sources)
             if self._move:
-                self._move.join(clock, self._move.reach.common(sources))
+                self._move.join(clock, self._move.destination.common(sources))
         return self._common[sources]
 
     def of_key(self, clock_of: ClockOf, key: Key) -> Clock:
@@ -64,7 +64,7 @@ class Clocks:
             clock = clocks[sources] = Clock()
             self._set(clock, sources, key)
             if self._move:
-                self._move.join(clock, self._move.reach.of_key(sources, key))
+                self._move.join(clock, self._move.destination.of_key(sources, key))
         return clocks[sources]
 
     def shown(self, clock_of: ClockOf, key: Key) -> int | None:
@@ -107,7 +107,7 @@ class Clocks:
         of_keys: dict[Key, int] = {}
         for key, time_ms in records:
             of_keys[key] = max(time_ms, of_keys.get(key, time_ms))
-        self._go(Reach(stream, max(of_keys.values()), of_keys))
+        self._go(Destination(stream, max(of_keys.values()), of_keys))
 
     def pass_time(self, time_ms: int, *, is_complete: bool = False) -> None:
         """Time has passed without a record, for all keys.
@@ -119,7 +119,7 @@ class Clocks:
             self.lateness.pass_time(time_ms)
             self.one.jump(time_ms)
             return
-        self._go(Reach(None, time_ms, others_ms=time_ms if is_complete else None))
+        self._go(Destination(None, time_ms, others_ms=time_ms if is_complete else None))
         self._common_passed_ms = _newest(self._common_passed_ms, time_ms)
         if is_complete:
             self.lateness.complete(None, time_ms)
@@ -131,26 +131,26 @@ class Clocks:
             self.pass_time(time_ms if common_ms is None else common_ms)
             return
         of_keys: dict[Key, int] = dict.fromkeys(keys, time_ms)
-        self._go(Reach(None, common_ms, of_keys))
+        self._go(Destination(None, common_ms, of_keys))
         if common_ms is not None:
             self._common_passed_ms = _newest(self._common_passed_ms, common_ms)
         self._passed_ms |= {key: max(time_ms, self._passed_ms.get(key, time_ms)) for key in of_keys}
         self._newest_ms = _newest(self._newest_ms, time_ms)
 
-    def _go(self, reach: Reach) -> None:
+    def _go(self, destination: Destination) -> None:
         """Let clocks move; what is known of the records and watermarks is as before them."""
-        move = self._move = Move(reach)
-        keys = reach.of_keys if reach.others_ms is None else self._of_keys
+        move = self._move = Move(destination)
+        keys = destination.of_keys if destination.others_ms is None else self._of_keys
         try:
             for sources, clock in self._common.items():
-                move.join(clock, reach.common(sources))
+                move.join(clock, destination.common(sources))
             for key in keys:
                 for sources, clock in self._of_keys.get(key, {}).items():
-                    move.join(clock, reach.of_key(sources, key))
+                    move.join(clock, destination.of_key(sources, key))
             move.run()
         finally:
             self._move = None
-        self._newest_ms = _newest(self._newest_ms, reach.common_ms)
+        self._newest_ms = _newest(self._newest_ms, destination.common_ms)
 
     def glide(self, to_ms: int) -> None:
         """Time passes by itself; there is one clock then."""
@@ -199,14 +199,14 @@ class Clocks:
 
     def _set_common(self, clock: Clock, sources: Sources) -> None:
         move = self._move
-        reached_ms = move.reached(move.reach.common(sources)) if move else None
+        reached_ms = move.reached(move.destination.common(sources)) if move else None
         _stand(clock, self.lateness.newest_ms(sources), self._common_passed_ms, reached_ms)
 
     def _set(self, clock: Clock, sources: Sources, key: Key) -> None:
         newest_ms = self.lateness.newest_of_key_ms(sources, key)
         passed_ms = None if key is None else self._passed_ms.get(key)
         move = self._move
-        reached_ms = move.reached(move.reach.of_key(sources, key)) if move else None
+        reached_ms = move.reached(move.destination.of_key(sources, key)) if move else None
         _stand(clock, newest_ms, passed_ms, self._all_passed_ms, reached_ms)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.msgpack import Ext
 
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 
 ROW, SET, MAP = 1, 2, 3
 """Codes of the extension types: rows, sets, and dicts whose keys are not all strings."""
@@ -55,6 +55,6 @@ def _extension(code: int, data: memoryview) -> Any:
 
 
 def _row(time: int, kind: int, values: list[Any], slots: Any, group: Any) -> Row:
-    row = Row(time, values, Kind(kind), slots)
+    row = Row(time, values, RowKind(kind), slots)
     row.group = None if group is None else tuple(group)
     return row

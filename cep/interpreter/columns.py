@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cep.interpreter.rows import Evaluator, Kind, Row
+from cep.interpreter.rows import Evaluator, Row, RowKind
 from cep.plan.expressions import Collected, Column, EventTime, Missing
 
 
@@ -74,4 +74,4 @@ def _time(row: Row) -> int:
 
 
 def _came(row: Row) -> int:
-    return row.came if row.kind is Kind.EXPIRED else row.time
+    return row.came if row.kind is RowKind.EXPIRED else row.time

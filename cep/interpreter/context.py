@@ -17,7 +17,7 @@ from cep.interpreter.clock import FIRST, Clock, Fire, Rank, Site, Timer
 from cep.interpreter.clocks import NO_KEY, Clocks
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.clocks import ClockOf
 from cep.plan.steps import Kinds
 
@@ -72,7 +72,7 @@ class Shared:
         playback: bool = True,
         clock: Clock | None = None,
         lateness: Lateness | None = None,
-        of_plan: Mapping[Part, tuple[int, ClockOf]] | None = None,
+        of_plan: Mapping[PartId, tuple[int, ClockOf]] | None = None,
         uuid_names: Mapping[str, str] | None = None,
     ) -> None:
         self.lateness = Lateness() if lateness is None else lateness
@@ -123,7 +123,7 @@ class Context:
         self.clock = shared.clock
         self.clock_of = ALL_TOGETHER
         self.rank = FIRST
-        self.part: Part = ("", "")
+        self.part: PartId = ("", "")
 
     @property
     def now_ms(self) -> int:

@@ -22,7 +22,7 @@ from cep.interpreter.streams import Junction
 from cep.interpreter.tables import make_table
 from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 from cep.interpreter.triggers import RunningTrigger
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, NamedWindow, Plan
 from cep.plan.query import Query
@@ -103,12 +103,12 @@ class Graph:
         self.shared.clocks.begin(time_ms)
         self.begin(time_ms)
 
-    def begin(self, time_ms: int, going_on: Collection[Part] = ()) -> None:
+    def begin(self, time_ms: int, going_on: Collection[PartId] = ()) -> None:
         """Begin with everything but the parts that are going on."""
         with self.shared.cause.at(time_ms):
             self._begin(time_ms, going_on)
 
-    def _begin(self, time_ms: int, going_on: Collection[Part]) -> None:
+    def _begin(self, time_ms: int, going_on: Collection[PartId]) -> None:
         for query in self._queries:
             if ("query", query.name) not in going_on:
                 query.start(time_ms)
@@ -120,7 +120,7 @@ class Graph:
             if ("trigger", trigger.name) not in going_on:
                 trigger.start(time_ms)
 
-    def begin_wall(self, going_on: Collection[Part]) -> None:
+    def begin_wall(self, going_on: Collection[PartId]) -> None:
         """Begin with what follows the wall's clock, where that is known, but what is going on."""
         if self.wall.now_ms is None:
             return

@@ -7,7 +7,7 @@ from typing import Any
 
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
+from cep.interpreter.rows import Chunk, Evaluator, Row, RowKind
 from cep.interpreter.tables.index import Index
 from cep.interpreter.tables.search import Find
 from cep.interpreter.windows import WindowPart
@@ -53,9 +53,9 @@ class HeldRows:
         if self._mirror is None:
             return
         for row in chunk:
-            if row.kind is Kind.CURRENT:
+            if row.kind is RowKind.CURRENT:
                 self._enter(self._mirror, row)
-            elif row.kind is Kind.EXPIRED:
+            elif row.kind is RowKind.EXPIRED:
                 self._leave(self._mirror, row)
 
     def _found(self, index: Index, op: str, value: Any) -> Iterable[Row]:

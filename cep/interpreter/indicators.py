@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
+from cep.interpreter.rows import Chunk, Evaluator, Row, RowKind
 from cep.plan.functions.exact_sums import ExactMoments
 from cep.plan.functions.smoothing import ExponentialMean, span
 
@@ -53,7 +53,7 @@ class Lines(Indicator):
         self._argument = arguments[0]
 
     def take(self, row: Row) -> Chunk:
-        value = self._argument(row) if row.kind is Kind.CURRENT else None
+        value = self._argument(row) if row.kind is RowKind.CURRENT else None
         if value is not None and value == value:
             self.add(value)
         return [row.with_values([*row.values, *self.lines])]

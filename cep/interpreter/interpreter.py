@@ -27,7 +27,7 @@ from cep.interpreter.snapshot import (
     packed,
     timers_of,
 )
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.keys import key_position
 from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
@@ -322,7 +322,7 @@ class Interpreter:
             self._graph.stream(name).watch(callback)
         self._take(saved)
 
-    def go_on(self, saved: Saved, kept: Collection[Part]) -> None:
+    def go_on(self, saved: Saved, kept: Collection[PartId]) -> None:
         """Go on, as an interpreter just made, from the state of the parts that other rules kept.
 
         All other parts begin at the time of the clock.

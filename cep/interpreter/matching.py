@@ -11,7 +11,7 @@ from cep.dropped import Reason
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.inputs import make_input
-from cep.interpreter.rows import Chunk, Emit, Evaluator, Kind, Row
+from cep.interpreter.rows import Chunk, Emit, Evaluator, Row, RowKind
 from cep.plan.query import Definition, Matching
 from cep.plan.regex import automaton
 
@@ -19,8 +19,8 @@ Positions = frozenset[int]
 
 
 @dataclass(slots=True)
-class Way:
-    """One way to match so far: the automaton's positions, its first time, its variables.
+class PartialMatch:
+    """What has matched so far: the automaton's positions, its first time, its variables.
 
     `is_over`: a row of the present instant has emitted a symbol for it, so that it ends here.
     """
@@ -48,7 +48,7 @@ class _Symbol:
 
 
 class MatchingPart:
-    """All ways to match that have begun, those of earlier instants and those of this one."""
+    """All partial matches that have begun, those of earlier instants and those of this one."""
 
     def __init__(self, matching: Matching, context: Context, emit: Callable[[list[Chunk]], None]):
         self._context = context
@@ -57,14 +57,14 @@ class MatchingPart:
         self._symbols = [_Symbol(symbol, context) for symbol in matching.symbols]
         self._emit = emit
         self._instant_ms: int | None = None
-        self._before: list[Way] = []
-        self._here: list[Way] = []
+        self._before: list[PartialMatch] = []
+        self._here: list[PartialMatch] = []
         self.receive: Emit = make_input(matching.input, context, self._process).receive
         context.keep(self, "matching")
 
     def _process(self, chunk: Chunk) -> None:
         for row in chunk:
-            if row.kind is Kind.CURRENT:
+            if row.kind is RowKind.CURRENT:
                 for match in self._take(row):
                     self._emit([[match]])
 
@@ -76,59 +76,59 @@ class MatchingPart:
         if row.time != self._instant_ms:
             self._next_instant(row.time)
         found: Chunk = []
-        start = Way(None, row.time, [None] * len(self._matching.variables))
-        for way in (*self._before, start):
-            found += self._extend(way, row)
+        start = PartialMatch(None, row.time, [None] * len(self._matching.variables))
+        for partial in (*self._before, start):
+            found += self._extend(partial, row)
         if len(self._here) > self._matching.partials_max:
             self._drop_oldest()
         return found
 
     def _next_instant(self, time_ms: int) -> None:
-        waiting = [way for way in self._before if not way.is_over] if self._matching.skips else []
+        waiting = [one for one in self._before if not one.is_over] if self._matching.skips else []
         begun_after = time_ms - self._matching.within_ms
-        self._before = [way for way in (*waiting, *self._here) if way.first_ms > begun_after]
+        self._before = [one for one in (*waiting, *self._here) if one.first_ms > begun_after]
         self._here = []
         self._instant_ms = time_ms
 
     def _drop_oldest(self) -> None:
-        """Of too many ways of this instant at one place of the pattern the newest stay."""
-        standing: Counter[Positions | None] = Counter()
+        """Of too many partial matches of this instant at one place the newest stay."""
+        count_at: Counter[Positions | None] = Counter()
         kept = []
-        for way in reversed(self._here):
-            standing[way.positions] += 1
-            if standing[way.positions] <= self._matching.partials_max:
-                kept.append(way)
+        for partial in reversed(self._here):
+            count_at[partial.positions] += 1
+            if count_at[partial.positions] <= self._matching.partials_max:
+                kept.append(partial)
         self._context.drop_for(Reason.BOUND, len(self._here) - len(kept))
         self._here = kept[::-1]
 
-    def _extend(self, way: Way, row: Row) -> Chunk:
-        """The matches that a way comes to with this row; the ways that may go on are kept."""
-        seen = _seen(row, way.variables)
+    def _extend(self, partial: PartialMatch, row: Row) -> Chunk:
+        """The matches that one comes to with this row; what may go on is kept."""
+        seen = _seen(row, partial.variables)
         found: Chunk = []
         for number, symbol in enumerate(self._symbols):
-            positions = self._automaton.step(way.positions, number)
+            positions = self._automaton.step(partial.positions, number)
             if not positions and not self._matching.skips:
                 continue
             if symbol.is_emitted(seen) is not True:
                 continue
-            way.is_over = True
+            partial.is_over = True
             if positions:
-                variables = symbol.assigned(row, way.variables)
+                variables = symbol.assigned(row, partial.variables)
                 if self._automaton.goes_on(positions):
-                    self._here.append(Way(positions, way.first_ms, variables))
+                    self._here.append(PartialMatch(positions, partial.first_ms, variables))
                 if self._automaton.accepts(positions):
                     found.append(_seen(row, variables))
         return found
 
     def state(self) -> Any:
-        return [self._instant_ms, *([_saved(way) for way in ways] for ways in self._ways)]
+        return [self._instant_ms, *([_saved(one) for one in some] for some in self._partials)]
 
     def restore(self, state: Any) -> None:
         self._instant_ms, *saved = state
-        self._before, self._here = [[_restored(one) for one in ways] for ways in saved]
+        self._before, self._here = [[_restored(one) for one in some] for some in saved]
 
     @property
-    def _ways(self) -> tuple[list[Way], list[Way]]:
+    def _partials(self) -> tuple[list[PartialMatch], list[PartialMatch]]:
         return self._before, self._here
 
 
@@ -137,11 +137,11 @@ def _seen(row: Row, variables: list[Any]) -> Row:
     return Row(row.time, [], slots=[row, Row(row.time, variables)])
 
 
-def _saved(way: Way) -> Any:
-    assert way.positions is not None
-    return [sorted(way.positions), way.first_ms, way.variables, way.is_over]
+def _saved(partial: PartialMatch) -> Any:
+    assert partial.positions is not None
+    return [sorted(partial.positions), partial.first_ms, partial.variables, partial.is_over]
 
 
-def _restored(saved: Any) -> Way:
+def _restored(saved: Any) -> PartialMatch:
     positions, first_ms, variables, is_over = saved
-    return Way(frozenset(positions), first_ms, variables, is_over)
+    return PartialMatch(frozenset(positions), first_ms, variables, is_over)

@@ -13,7 +13,7 @@ Key = str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Destination:
     """How far time passes (ms UTC) for what follows `stream`, None being everything.
 
     `common_ms` is for what has one clock, `of_keys` for what has one for each of these keys and
@@ -38,13 +38,13 @@ class Reach:
 
 
 class Move:
-    """Clocks on their way to the times in `reach`: all stand at one time while a timer fires.
+    """Clocks on their way to the times in `destination`: all stand at one time while a timer fires.
 
     Those that begin meanwhile `join`. A firing costs O(log of the clocks that have something due).
     """
 
-    def __init__(self, reach: Reach) -> None:
-        self.reach = reach
+    def __init__(self, destination: Destination) -> None:
+        self.destination = destination
         self.at_ms: int | None = None
         """The time that has been reached; None before the first timer fires."""
         self._clocks: list[Clock] = []

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from cep.interpreter.context import Context
 from cep.interpreter.held import HeldRows
-from cep.interpreter.rows import Chunk, Emit, Kind, Row
+from cep.interpreter.rows import Chunk, Emit, Row, RowKind
 from cep.interpreter.tables.search import Find
 from cep.interpreter.windows import make_window
 from cep.plan.expressions import Expression
 from cep.plan.nodes import NamedWindow as NamedWindowPlan
 
 KINDS = {
-    "current": (Kind.CURRENT,),
-    "expired": (Kind.EXPIRED,),
-    "all": (Kind.CURRENT, Kind.EXPIRED),
+    "current": (RowKind.CURRENT,),
+    "expired": (RowKind.EXPIRED,),
+    "all": (RowKind.CURRENT, RowKind.EXPIRED),
 }
 
 
@@ -33,7 +33,7 @@ class NamedWindow:
     def add(self, rows: Chunk) -> None:
         """Put rows in, whatever their kind: an expired row is a new row here."""
         if rows:
-            self._window.process([row.copy(Kind.CURRENT) for row in rows])
+            self._window.process([row.copy(RowKind.CURRENT) for row in rows])
 
     def rows(self, asking: Row | None = None) -> Iterable[Row]:
         """The rows held now."""

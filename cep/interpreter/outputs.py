@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cep.interpreter.context import Context
-from cep.interpreter.rows import Chunk, Emit, Kind
+from cep.interpreter.rows import Chunk, Emit, RowKind
 from cep.interpreter.streams import Junction
 from cep.interpreter.tables import make_writer
 from cep.plan.steps import Holder, Insert, Output, Return
@@ -30,17 +30,17 @@ class Publisher:
             self._tell(chunk)
         if self._write is not None:
             rows = [
-                row if row.kind is Kind.CURRENT else row.copy(Kind.CURRENT)
+                row if row.kind is RowKind.CURRENT else row.copy(RowKind.CURRENT)
                 for row in chunk
-                if row.kind is not Kind.RESET
+                if row.kind is not RowKind.RESET
             ]
             if rows:
                 self._write(rows)
 
     def _tell(self, chunk: Chunk) -> None:
         time = chunk[-1].time if chunk else NO_TIME
-        current = [row for row in chunk if row.kind is Kind.CURRENT] or None
-        expired = [row for row in chunk if row.kind is Kind.EXPIRED] or None
+        current = [row for row in chunk if row.kind is RowKind.CURRENT] or None
+        expired = [row for row in chunk if row.kind is RowKind.EXPIRED] or None
         for callback in self._callbacks:
             callback(time, current, expired)
 

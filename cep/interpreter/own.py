@@ -8,7 +8,7 @@ from typing import Any
 
 from cep.interpreter.fed import Fed
 from cep.interpreter.indicators import Constants, Indicator
-from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
+from cep.interpreter.rows import Chunk, Evaluator, Row, RowKind
 from cep.plan.steps import StreamFunction
 
 
@@ -26,7 +26,7 @@ class OwnLines(Indicator):
         self._fed = Fed(function.name, function.digest, function.arguments, arguments)
 
     def take(self, row: Row) -> Chunk:
-        given = self._fed.take(row) if row.kind is Kind.CURRENT else self._fed.given
+        given = self._fed.take(row) if row.kind is RowKind.CURRENT else self._fed.given
         return [row.with_values([*row.values, *given])]
 
     def state(self) -> Any:

@@ -12,7 +12,7 @@ from cep.interpreter.outputs import QueryCallback
 from cep.interpreter.queries import RunningQuery
 from cep.interpreter.rows import Chunk, Emit, Evaluator, Row
 from cep.interpreter.streams import Junction
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.nodes import Partition, RangeKeys, ValueKey
 from cep.plan.query import Query
 
@@ -50,7 +50,7 @@ class Instance:
         inner = self._partition.is_inner(name)
         return self.stream(name) if inner else self.context.shared.streams[name]
 
-    def start(self, time_ms: int, going_on: Collection[Part] = ()) -> None:
+    def start(self, time_ms: int, going_on: Collection[PartId] = ()) -> None:
         for query in self._queries:
             if ("query", query.name) not in going_on:
                 query.start(time_ms)
@@ -91,7 +91,7 @@ class RunningPartition:
         if self._partition.idle_ms is not None:
             self._purge.at(time_ms + (self._partition.purge_every_ms or PURGE_EVERY_MS))
 
-    def begin(self, time_ms: int, going_on: Collection[Part]) -> None:
+    def begin(self, time_ms: int, going_on: Collection[PartId]) -> None:
         """Start, for the keys there are, the queries that are not going on from other rules."""
         for instance in self._instances.values():
             instance.start(time_ms, going_on)

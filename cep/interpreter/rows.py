@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any
 
 
-class Kind(IntEnum):
+class RowKind(IntEnum):
     """What a row says: it came, it left the window, a timer is due, aggregates start again."""
 
     CURRENT = 0
@@ -31,7 +31,7 @@ class Row:
         self,
         time: int,
         values: list[Any],
-        kind: Kind = Kind.CURRENT,
+        kind: RowKind = RowKind.CURRENT,
         slots: list[Row | list[Row] | None] | None = None,
         came: int | None = None,
     ) -> None:
@@ -44,10 +44,10 @@ class Row:
         self.output: Sequence[Any] = ()
         self.group: Any = None
 
-    def copy(self, kind: Kind | None = None, time: int | None = None) -> Row:
+    def copy(self, kind: RowKind | None = None, time: int | None = None) -> Row:
         """A row of its own with the same values, of another kind or time where given."""
         kind = self.kind if kind is None else kind
-        came = self.came if kind is Kind.EXPIRED else None
+        came = self.came if kind is RowKind.EXPIRED else None
         return Row(self.time if time is None else time, self.values, kind, self.slots, came)
 
     def with_values(self, values: list[Any]) -> Row:

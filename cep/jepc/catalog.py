@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from cep.jepc.errors import QueryError, is_a
-from cep.jepc.lowering import Made, lower
+from cep.jepc.lowering import Lowered, lower
 from cep.jepc.queries import Node as QueryNode
 from cep.jepc.queries import Query, Stream, check_parts
 from cep.plan.nodes import Origin, Plan, usual_key
@@ -21,7 +21,7 @@ class Catalog:
 
     def __init__(self) -> None:
         self._sources: dict[str, Schema] = {}
-        self._queries: dict[str, tuple[Query, Made]] = {}
+        self._queries: dict[str, tuple[Query, Lowered]] = {}
 
     @property
     def sources(self) -> Mapping[str, Schema]:

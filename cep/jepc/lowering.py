@@ -63,7 +63,7 @@ Relation = Read | Combined
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Lowered:
     """The operators of one query, inner ones first; the last one writes the query's stream."""
 
     queries: tuple[plan.Query, ...]
@@ -73,14 +73,14 @@ class Made:
         return self.queries[-1].schema
 
 
-def lower(name: str, query: Query, streams: Mapping[str, Schema]) -> Made:
+def lower(name: str, query: Query, streams: Mapping[str, Schema]) -> Lowered:
     """The operators of a query over registered streams and other queries' output.
 
     RuleError for a wrong expression or pattern, QueryError for anything else.
     """
     lowering = _Lowering(name, streams)
     lowering.finish(query)
-    return Made(tuple(lowering.queries))
+    return Lowered(tuple(lowering.queries))
 
 
 class _Lowering:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cep.lang.ast import Duration, Literal, Name
 from cep.lang.errors import RuleError, Source, Span, suggestion
 from cep.lang.lexer import tokenize
-from cep.lang.tokens import KEYWORDS, NAMES, NUMBERS, TIME_UNITS_MS, Kind, Role, Token
+from cep.lang.tokens import KEYWORDS, NAMES, NUMBERS, TIME_UNITS_MS, Role, Token, TokenKind
 
 NESTING_MAX = 40
 INT_MAX = 2**31 - 1
@@ -44,12 +44,12 @@ class Cursor:
         token = self.token
         if role is not None:
             self.roles[self.index] = role
-        if token.kind is not Kind.END:
+        if token.kind is not TokenKind.END:
             self.index += 1
         return token
 
     def at(self, symbol: str) -> bool:
-        return self.token.kind is Kind.SYMBOL and self.token.text == symbol
+        return self.token.kind is TokenKind.SYMBOL and self.token.text == symbol
 
     def at_word(self, *words: str) -> bool:
         """Whether the keywords `words` stand here, in that order."""
@@ -96,7 +96,7 @@ class Cursor:
         return tuple(names)
 
     def expect_string(self, what: str, hint: str = "") -> Literal:
-        if self.token.kind is not Kind.STRING:
+        if self.token.kind is not TokenKind.STRING:
             raise self.unexpected(what, hint)
         token = self.advance()
         return Literal(token.text, "string", span=token.span)
@@ -110,17 +110,17 @@ class Cursor:
 
     def expect_integer(self, what: str, hint: str = "") -> Literal:
         """A whole number without sign, as an int."""
-        if self.token.kind is not Kind.INT:
+        if self.token.kind is not TokenKind.INT:
             raise self.unexpected(what, hint)
         return self.expect_number(what)
 
     def expect_end(self, what: str) -> None:
         """Nothing may follow."""
-        if self.token.kind is not Kind.END:
+        if self.token.kind is not TokenKind.END:
             raise self.unexpected(what)
 
     def at_duration(self) -> bool:
-        return self.token.kind is Kind.INT and self.peek().keyword in TIME_UNITS_MS
+        return self.token.kind is TokenKind.INT and self.peek().keyword in TIME_UNITS_MS
 
     def expect_duration(self, what: str, example: str = "5 min") -> Duration:
         """A time literal: units from large to small, each at most once."""
@@ -143,7 +143,7 @@ class Cursor:
     def refuse_unit(self) -> None:
         """Complain when a number stands here with a word that looks like a unit of time."""
         unit = self.peek()
-        if self.token.kind is not Kind.INT or not unit.keyword or unit.keyword in KEYWORDS:
+        if self.token.kind is not TokenKind.INT or not unit.keyword or unit.keyword in KEYWORDS:
             return
         near = suggestion(unit.text, TIME_UNITS_MS)
         if near.startswith("did"):
@@ -159,9 +159,9 @@ class Cursor:
     def unexpected(self, expected: str, hint: str = "") -> RuleError:
         """The error for a token that is not what must stand here."""
         token = self.token
-        if token.kind is Kind.BAD:
+        if token.kind is TokenKind.BAD:
             return self.error(token.span, token.text, self._remedy() or hint)
-        if token.kind is Kind.END:
+        if token.kind is TokenKind.END:
             return self.error(self._end(), f"expected {expected}, found the end of the text", hint)
         written = self.source.text[token.span.start : token.span.end]
         shown = written if len(written) <= 40 else written[:37] + "..."
@@ -205,17 +205,17 @@ class Cursor:
         return int(token.text.rstrip("lL"))
 
     def _number(self, token: Token) -> int | float:
-        if token.kind in (Kind.INT, Kind.LONG):
+        if token.kind in (TokenKind.INT, TokenKind.LONG):
             return self._bounded_integer(token)
         value = float(token.text.rstrip("fFdD"))
-        if value > (FLOAT_MAX if token.kind is Kind.FLOAT else 1.7976931348623157e308):
+        if value > (FLOAT_MAX if token.kind is TokenKind.FLOAT else 1.7976931348623157e308):
             kind = token.kind.name.lower()
             raise self.error(token.span, f"`{token.text}` does not fit a {kind}")
         return value
 
     def _bounded_integer(self, token: Token) -> int:
         value = self._integer(token)
-        if token.kind is Kind.INT and value > INT_MAX:
+        if token.kind is TokenKind.INT and value > INT_MAX:
             hint = f"write `{token.text}L` for a long" if value <= LONG_MAX else ""
             raise self.error(token.span, f"`{token.text}` does not fit an int", hint)
         if value > LONG_MAX:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from cep.lang.errors import Source
 from cep.lang.parser import Parser
-from cep.lang.tokens import Comment, Kind, Role, Token
+from cep.lang.tokens import Comment, Role, Token, TokenKind
 
 WIDTH = 100
 INDENT = "  "
@@ -162,7 +162,7 @@ def _words(parser: Parser, block: Block, comments: list[Comment]) -> list[Word]:
 
 def _nesting(token: Token) -> int:
     """How much deeper in parentheses the text is behind the token."""
-    if token.kind is not Kind.SYMBOL:
+    if token.kind is not TokenKind.SYMBOL:
         return 0
     return (token.text == "(") - (token.text == ")")
 
@@ -174,7 +174,7 @@ def _comment_word(comment: Comment, source: str) -> Word:
 
 
 def _written(token: Token, role: Role | None, source: str) -> str:
-    is_keyword = token.kind is Kind.WORD and role in KEYWORDS
+    is_keyword = token.kind is TokenKind.WORD and role in KEYWORDS
     return token.keyword if is_keyword else source[token.span.start : token.span.end]
 
 
@@ -183,9 +183,9 @@ def _spaced(parser: Parser, index: int) -> bool:
     token, before = parser.tokens[index], parser.tokens[index - 1]
     if parser.roles.get(index) is Role.TIGHT:
         return False
-    if token.kind is Kind.SYMBOL and token.text in NO_SPACE_BEFORE:
+    if token.kind is TokenKind.SYMBOL and token.text in NO_SPACE_BEFORE:
         return False
-    return not (before.kind is Kind.SYMBOL and before.text in NO_SPACE_AFTER)
+    return not (before.kind is TokenKind.SYMBOL and before.text in NO_SPACE_AFTER)
 
 
 def _may_break(parser: Parser, index: int) -> bool:
@@ -193,7 +193,7 @@ def _may_break(parser: Parser, index: int) -> bool:
     before = parser.tokens[index - 1]
     joins = parser.tokens[index].keyword in ("and", "or")
     return (joins and parser.roles.get(index) is Role.KEYWORD) or (
-        before.kind is Kind.SYMBOL and before.text == ","
+        before.kind is TokenKind.SYMBOL and before.text == ","
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cep.lang.errors import Source, Span
-from cep.lang.tokens import Comment, Kind, Token
+from cep.lang.tokens import Comment, Token, TokenKind
 
 # Editors on Windows put a byte order mark first; it counts as a blank.
 # Suffixes and exponents count only when no letter follows, so that `5days` is `5 days`.
@@ -48,7 +48,7 @@ def tokenize(source: Source) -> tuple[list[Token], list[Comment]]:
         elif group != "SPACE":
             tokens.append(_token(group, match.group(), Span(*match.span())))
     size = len(source.text)
-    tokens.append(Token(Kind.END, "", Span(size, size)))
+    tokens.append(Token(TokenKind.END, "", Span(size, size)))
     return tokens, comments
 
 
@@ -62,24 +62,24 @@ def _swallowing(source: Source, match: re.Match[str]) -> Token:
     inner = match.start() + match.group().rindex("/*")
     line, _ = source.line_column(inner)
     message = f"the comment is not closed before another one begins (line {line})"
-    return Token(Kind.BAD, message, Span(*match.span()))
+    return Token(TokenKind.BAD, message, Span(*match.span()))
 
 
 def _token(group: str, text: str, span: Span) -> Token:
     match group:
         case "STRING":
             quotes = 3 if text.startswith('"""') else 1
-            return Token(Kind.STRING, text[quotes:-quotes], span)
+            return Token(TokenKind.STRING, text[quotes:-quotes], span)
         case "QUOTED":
-            return Token(Kind.QUOTED, text[1:-1], span)
+            return Token(TokenKind.QUOTED, text[1:-1], span)
         case "OPEN":
-            return Token(Kind.BAD, f"the {_quote_name(text)} is never closed", span)
+            return Token(TokenKind.BAD, f"the {_quote_name(text)} is never closed", span)
         case "SCRIPT":
-            return Token(Kind.BAD, "a script cannot stand here", span)
+            return Token(TokenKind.BAD, "a script cannot stand here", span)
         case "BAD":
-            return Token(Kind.BAD, f"unexpected character {text!r}", span)
+            return Token(TokenKind.BAD, f"unexpected character {text!r}", span)
         case _:
-            return Token(Kind[group], text, span)
+            return Token(TokenKind[group], text, span)
 
 
 def _quote_name(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cep.lang.ast import Annotation, Expression, OnDemandQuery, Script, Statement
 from cep.lang.errors import RuleError, Source, Span, raise_all, suggestion
 from cep.lang.parser_events import EventParser
-from cep.lang.tokens import NAMES, Kind, Role, Token
+from cep.lang.tokens import NAMES, Role, Token, TokenKind
 
 
 class Parser(EventParser):
@@ -34,7 +34,7 @@ class Parser(EventParser):
         """The tree of the whole text; raises every error found."""
         annotations: list[Annotation] = []
         statements: list[Statement] = []
-        while self.token.kind is not Kind.END:
+        while self.token.kind is not TokenKind.END:
             begin = self.index
             try:
                 self._piece(annotations, statements)
@@ -58,7 +58,7 @@ class Parser(EventParser):
             return
         statements.append(self._statement())
         self.blocks.append((begin, self.index))
-        if self.token.kind is not Kind.END:
+        if self.token.kind is not TokenKind.END:
             self.expect(";", hint="every statement ends with `;`")
 
     def _recover(self, begin: int) -> None:
@@ -68,7 +68,7 @@ class Parser(EventParser):
             return
         self.index, stopped = begin, self.index
         partitions = 0
-        while self.token.kind is not Kind.END:
+        while self.token.kind is not TokenKind.END:
             partitions += self.at_word("partition", "with")
             partitions -= self.at_word("end") and partitions > 0
             if _is_end(self.advance()) and self.index > stopped and not partitions:
@@ -133,7 +133,7 @@ def parse_duration_ms(text: str, file: str = "<time>") -> int:
 
 
 def _is_end(token: Token) -> bool:
-    return token.kind is Kind.SYMBOL and token.text == ";"
+    return token.kind is TokenKind.SYMBOL and token.text == ";"
 
 
 def _starter_hint(word: str) -> str:

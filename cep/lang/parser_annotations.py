@@ -5,7 +5,7 @@ from __future__ import annotations
 from cep.lang.annotations import check_place, refusal
 from cep.lang.ast import Annotation
 from cep.lang.parser_expressions import ExpressionParser
-from cep.lang.tokens import NAMES, Kind, Role
+from cep.lang.tokens import NAMES, Role, TokenKind
 
 EXAMPLE = "for example `@info(name='mine')`"
 
@@ -25,7 +25,7 @@ class AnnotationParser(ExpressionParser):
             while self.take(","):
                 self._element(elements, inner)
             self.expect(")", hint="commas separate the elements of an annotation")
-        elif self.token.kind is Kind.STRING:
+        elif self.token.kind is TokenKind.STRING:
             raise self.unexpected("`(`", EXAMPLE)
         return Annotation(name, tuple(elements), tuple(inner), span=self.since(start))
 
@@ -58,7 +58,7 @@ class AnnotationParser(ExpressionParser):
 
     def _dotted(self, what: str, separators: tuple[str, ...]) -> str:
         name = self.expect_name(what).text
-        while self.token.text in separators and self.token.kind is Kind.SYMBOL:
+        while self.token.text in separators and self.token.kind is TokenKind.SYMBOL:
             name += self.advance(Role.TIGHT).text
             self.roles[self.index] = Role.TIGHT
             name += self.expect_name(what).text

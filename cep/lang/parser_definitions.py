@@ -17,7 +17,7 @@ from cep.lang.ast import (
 )
 from cep.lang.errors import Span, suggestion
 from cep.lang.parser_queries import QueryParser
-from cep.lang.tokens import ATTRIBUTE_TYPES, CALENDAR_UNITS, Kind, Role
+from cep.lang.tokens import ATTRIBUTE_TYPES, CALENDAR_UNITS, Role, TokenKind
 from cep.lang.unsupported import SCRIPT_FUNCTION
 
 Annotations = tuple[Annotation, ...]
@@ -162,7 +162,7 @@ class DefinitionParser(QueryParser):
             if word in spellings:
                 self.advance(Role.KEYWORD)
                 return name
-        if self.token.kind is Kind.INT:
+        if self.token.kind is TokenKind.INT:
             raise self.unexpected("a unit without number", UNIT_HINT)
         near = suggestion(word, CALENDAR_UNITS) if word else UNIT_HINT
         raise self.unexpected("a unit from `sec` to `year`", near)

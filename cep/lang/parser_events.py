@@ -22,7 +22,7 @@ from cep.lang.ast import (
 from cep.lang.errors import Span, suggestion
 from cep.lang.parser_definitions import Annotations
 from cep.lang.parser_on_demand import OnDemandParser
-from cep.lang.tokens import NAMES, NUMBERS, Kind, Role
+from cep.lang.tokens import NAMES, NUMBERS, Role, TokenKind
 
 LEAVES_MAX = 60
 REPEATS = ("reject", "refresh", "allow")
@@ -112,7 +112,7 @@ class EventParser(OnDemandParser):
         self._expect_as()
         self.leaves = 0
         explicit = self.at_word("arrangements") and self.peek().text == "("
-        explicit = explicit and self.peek(2).kind is not Kind.STRING
+        explicit = explicit and self.peek(2).kind is not TokenKind.STRING
         pattern = self._arrangements() if explicit else self._followed_by()
         within: Duration | None = None
         forbid: tuple[PatternEvent, ...] = ()
@@ -183,7 +183,7 @@ class EventParser(OnDemandParser):
         """`NAME`, `NAME('key')`, or the same with a number."""
         start = self.token.span.start
         name: Name | Literal
-        if self.token.kind is Kind.INT:
+        if self.token.kind is TokenKind.INT:
             name = self.expect_integer("a number")
         else:
             name = self.expect_name("an event")
@@ -227,7 +227,7 @@ class EventParser(OnDemandParser):
         symbol: Literal | None = None
         if self.token.kind in NAMES and not self._at_signal_clause():
             raise self.unexpected("a symbol in quotes", SYMBOL_HINT)
-        if self.token.kind is Kind.STRING:
+        if self.token.kind is TokenKind.STRING:
             symbol = self.expect_string("a symbol")
         lots = stop = target = None
         valid: Duration | None = None

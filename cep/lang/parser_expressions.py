@@ -19,7 +19,7 @@ from cep.lang.ast import (
 )
 from cep.lang.cursor import Cursor
 from cep.lang.errors import Source, Span
-from cep.lang.tokens import NAMES, NUMBERS, Kind, Role
+from cep.lang.tokens import NAMES, NUMBERS, Role, TokenKind
 
 # Tightest last, as in SiddhiQL; `not` and the sign bind tighter than all of them.
 PRECEDENCE = (
@@ -73,9 +73,9 @@ class ExpressionParser(Cursor):
 
     def _level(self) -> int:
         token = self.token
-        if token.kind is Kind.SYMBOL:
+        if token.kind is TokenKind.SYMBOL:
             return LEVELS.get(token.text, -1)
-        return LEVELS.get(token.keyword, -1) if token.kind is Kind.WORD else -1
+        return LEVELS.get(token.keyword, -1) if token.kind is TokenKind.WORD else -1
 
     def _operator(self) -> str:
         self.operators += 1
@@ -86,7 +86,7 @@ class ExpressionParser(Cursor):
                 "split it over several queries or events",
             )
         token = self.token
-        self.advance(Role.KEYWORD if token.kind is Kind.WORD else None)
+        self.advance(Role.KEYWORD if token.kind is TokenKind.WORD else None)
         return token.keyword or token.text
 
     def _unary(self) -> Expression:
@@ -128,7 +128,7 @@ class ExpressionParser(Cursor):
         token = self.token
         if self.at("("):
             return self._parenthesised()
-        if token.kind is Kind.STRING:
+        if token.kind is TokenKind.STRING:
             return self.expect_string("a string")
         if self.at_duration():
             return self.expect_duration("a time")
@@ -171,7 +171,7 @@ class ExpressionParser(Cursor):
 
     def _symbol(self, distance: int) -> str:
         token = self.peek(distance)
-        return token.text if token.kind is Kind.SYMBOL else ""
+        return token.text if token.kind is TokenKind.SYMBOL else ""
 
     def _call(self) -> Call:
         start = self.token.span.start

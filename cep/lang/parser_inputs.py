@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from cep.lang.ast import Expression, Filter, Handler, JoinInput, Name, Query, StreamInput
 from cep.lang.errors import Span
 from cep.lang.parser_annotations import AnnotationParser
-from cep.lang.tokens import KEYWORDS, NAMES, Kind, Role
+from cep.lang.tokens import KEYWORDS, NAMES, Role, TokenKind
 
 WINDOW_HINT = "for example `#window.time(5 min)`"
 OUTER = ("left", "right", "full")
@@ -191,4 +191,4 @@ class InputParser(AnnotationParser, ABC):
         return Span(start, start)
 
     def at_symbol(self, *symbols: str) -> bool:
-        return self.token.kind is Kind.SYMBOL and self.token.text in symbols
+        return self.token.kind is TokenKind.SYMBOL and self.token.text in symbols

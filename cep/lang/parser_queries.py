@@ -21,7 +21,7 @@ from cep.lang.ast import (
 )
 from cep.lang.errors import suggestion
 from cep.lang.parser_outputs import OutputParser
-from cep.lang.tokens import Kind, Role
+from cep.lang.tokens import Role, TokenKind
 
 CLAUSES = ("select", "group", "having", "order", "limit", "offset", "output", "insert", "delete")
 OUTPUTS = ("insert", "delete", "update", "return")
@@ -252,7 +252,7 @@ class QueryParser(OutputParser):
         if self.at_word("partition", "with"):
             hint = "close the first with `end`; partitions do not nest"
             raise self.error(self.token.span, "a partition inside a partition", hint)
-        return self.at_word("end") or self.token.kind is Kind.END
+        return self.at_word("end") or self.token.kind is TokenKind.END
 
     def annotations(self) -> tuple[Annotation, ...]:
         """The annotations in front of a statement."""

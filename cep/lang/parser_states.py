@@ -10,8 +10,8 @@ from cep.lang.ast import (
     Handler,
     LogicalState,
     NextState,
-    State,
     StateInput,
+    StateNode,
     StreamState,
 )
 from cep.lang.errors import Span
@@ -60,7 +60,7 @@ class StateParser(InputParser):
             raise self.error(self.token.span, "this `)` closes nothing", "remove it")
         return StateInput(kind, state, within, span=self.since(start))
 
-    def _chain(self) -> State:
+    def _chain(self) -> StateNode:
         """States with separators between; `->` and `,` group to the right."""
         parts = [self._part()]
         while self.at_symbol(*SEPARATORS):
@@ -80,7 +80,7 @@ class StateParser(InputParser):
         self.separator = token.text
         self.advance(Role.CLAUSE if token.text == "->" else None)
 
-    def _part(self) -> State:
+    def _part(self) -> StateNode:
         start = self.token.span.start
         following = self.peek()
         named = following.kind in NAMES or following.text in ("(", "#", "!")
@@ -92,7 +92,7 @@ class StateParser(InputParser):
             return EveryState(state, span=self.since(start))
         return self._group() if self.at("(") else self._logical()
 
-    def _group(self) -> State:
+    def _group(self) -> StateNode:
         """`(states [within TIME])`, or `(states) within TIME` with more states behind it."""
         start = self.token.span.start
         self.enter()
@@ -130,7 +130,7 @@ class StateParser(InputParser):
             hint = "count a stream: `e1=A<2:5>`"
             raise self.error(token.span, "a group cannot be counted", hint)
 
-    def _logical(self) -> State:
+    def _logical(self) -> StateNode:
         left = self._simple()
         operator = self.token.keyword
         if operator not in ("and", "or"):
@@ -243,14 +243,14 @@ class StateParser(InputParser):
             return least, None
         return least, self._whole("a number of events", COUNT_HINT)
 
-    def _check(self, state: State, kind: str) -> None:
+    def _check(self, state: StateNode, kind: str) -> None:
         """What is only allowed in the other kind."""
         if kind == "pattern":
             self._refuse_symbols(state)
         else:
             self._refuse_every(state, first=True)
 
-    def _refuse_symbols(self, state: State) -> None:
+    def _refuse_symbols(self, state: StateNode) -> None:
         for part in parts_of(state):
             if isinstance(part, CountState) and part.symbol:
                 least, most = COUNTS[part.symbol]
@@ -258,7 +258,7 @@ class StateParser(InputParser):
                 hint = f"a pattern counts with `{same}`; a sequence has `,` between its states"
                 raise self.error(part.span, f"`{part.symbol}` belongs to a sequence", hint)
 
-    def _refuse_every(self, state: State, *, first: bool) -> None:
+    def _refuse_every(self, state: StateNode, *, first: bool) -> None:
         match state:
             case NextState():
                 self._refuse_every(state.left, first=first)
@@ -278,7 +278,7 @@ def _countless(state: Simple) -> StreamState | AbsentState:
     return state
 
 
-def parts_of(state: State) -> tuple[State, ...]:
+def parts_of(state: StateNode) -> tuple[StateNode, ...]:
     """The state and all states inside it, in order of the text."""
     match state:
         case NextState() | LogicalState():

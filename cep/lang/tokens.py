@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cep.lang.errors import Span
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is; keywords are words, told apart by where they stand."""
 
     WORD = auto()
@@ -26,14 +26,14 @@ class Kind(Enum):
 class Token(NamedTuple):
     """One token; `text` is the name, string content or symbol, for BAD the complaint."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     span: Span
 
     @property
     def keyword(self) -> str:
         """The lower-case word that keywords are compared with; empty for other tokens."""
-        return self.text.lower() if self.kind is Kind.WORD else ""
+        return self.text.lower() if self.kind is TokenKind.WORD else ""
 
 
 class Comment(NamedTuple):
@@ -56,8 +56,8 @@ class Role(Enum):
     TIGHT = auto()
 
 
-NUMBERS = (Kind.INT, Kind.LONG, Kind.FLOAT, Kind.DOUBLE)
-NAMES = (Kind.WORD, Kind.QUOTED)
+NUMBERS = (TokenKind.INT, TokenKind.LONG, TokenKind.FLOAT, TokenKind.DOUBLE)
+NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 
 SECOND_MS = 1_000
 DAY_MS = 86_400 * SECOND_MS

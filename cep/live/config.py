@@ -82,7 +82,7 @@ class Archiving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     every_seconds: AtLeastOne = 60
 
 
-class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StateFolder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[state]`: snapshots of the rules' state and the journal of output rows."""
 
     folder: Path = Path("state")
@@ -162,7 +162,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     server: Listen = Listen()
     spool: Store = Store()
     archive: Archiving = Archiving()
-    state: State = State()
+    state: StateFolder = StateFolder()
     database: OnDatabase = OnDatabase()
     signals: Trading = Trading()
     orders: Ordering = Ordering()

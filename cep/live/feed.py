@@ -26,10 +26,10 @@ from cep.market import (
 from cep.plan.nodes import Stream
 from cep.plan.types import Type
 from mt5bridge.records import Records, utc_msc
-from mt5bridge.spool import Group, Kind, told
+from mt5bridge.spool import Group, RecordKind, told
 
 
-class Part(NamedTuple):
+class SymbolTicks(NamedTuple):
     """Ticks of one symbol: `times` are ms UTC, `order` the ingest numbers."""
 
     source: str
@@ -111,14 +111,14 @@ class TickFeed:
         return self.run.feed_assigned(InputRows(ints, floats))
 
 
-def _shown(group: Group) -> Part:
+def _shown(group: Group) -> SymbolTicks:
     """The ticks of a group that the rules are shown."""
     records, times = group.records, group.utc_msc
     order = np.arange(group.ingest, group.ingest + group.width)
     if len(group.quality):
         shown = shown_ticks(group.quality)
         records, times, order = records[shown], times[shown], order[shown]
-    return Part(group.source, group.stream[1], records, times, order)
+    return SymbolTicks(group.source, group.stream[1], records, times, order)
 
 
 def tell_time(run: Run, group: Group) -> Iterator[Rows]:
@@ -159,18 +159,18 @@ class MarketFeed:
             yield waiting
 
     def _joins(self, group: Group, previous: Group) -> bool:
-        is_ticks = group.kind is Kind.TICKS and previous.kind is Kind.TICKS
+        is_ticks = group.kind is RecordKind.TICKS and previous.kind is RecordKind.TICKS
         return is_ticks and self._ticks is not None and self._ticks.knows(group.stream[1])
 
     def _feed(self, groups: Sequence[Group]) -> Iterator[Rows]:
         kind = groups[0].kind
-        if kind is Kind.CLOCK:
+        if kind is RecordKind.CLOCK:
             yield from tell_time(self.run, groups[0])
             return
         rows = None
-        if kind is Kind.TICKS and self._ticks is not None:
+        if kind is RecordKind.TICKS and self._ticks is not None:
             rows = self._ticks.feed(groups)
-        elif kind is Kind.DEALS:
+        elif kind is RecordKind.DEALS:
             rows = self._feed_deals(groups[0])
         if rows is not None:
             yield rows

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.engine.kernels.state import Ints
-from cep.hybrid import Part
+from cep.hybrid import StreamRows
 from cep.market import (
     DEAL_STREAM,
     TICK_STREAM,
@@ -21,7 +21,7 @@ from cep.market import (
     tick_columns,
 )
 from cep.plan.nodes import Plan
-from mt5bridge.spool import Group, Kind
+from mt5bridge.spool import Group, RecordKind
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -33,20 +33,20 @@ class Market:
         self._ticks = source(plan, TICK_STREAM)
         self._deals = source(plan, DEAL_STREAM)
 
-    def parts(self, groups: Sequence[Group]) -> list[Part]:
+    def parts(self, groups: Sequence[Group]) -> list[StreamRows]:
         """A part for each stream that has rows in these groups, which are in order."""
-        ticks = [group for group in groups if group.kind is Kind.TICKS]
-        deals = [group for group in groups if group.kind is Kind.DEALS]
+        ticks = [group for group in groups if group.kind is RecordKind.TICKS]
+        deals = [group for group in groups if group.kind is RecordKind.DEALS]
         found = [self._of_ticks(ticks), self._of_deals(deals)]
         return [part for part in found if part is not None and len(part.orders)]
 
     def publishers(self, groups: Sequence[Group]) -> Iterator[tuple[str, str]]:
         """Whose ticks of which symbol the rules are shown in these groups."""
         for group in groups:
-            if self._ticks is not None and group.kind is Kind.TICKS and _shown(group).any():
+            if self._ticks is not None and group.kind is RecordKind.TICKS and _shown(group).any():
                 yield group.source, group.stream[1]
 
-    def _of_ticks(self, groups: Sequence[Group]) -> Part | None:
+    def _of_ticks(self, groups: Sequence[Group]) -> StreamRows | None:
         if self._ticks is None or not groups:
             return None
         shown = [_shown(group) for group in groups]
@@ -59,9 +59,9 @@ class Market:
             for _ in range(int(mask.sum()))
         ]
         columns = tick_columns(self._ticks, lambda name: records[name], symbols)
-        return Part(TICK_STREAM, *_places(groups, shown), columns)
+        return StreamRows(TICK_STREAM, *_places(groups, shown), columns)
 
-    def _of_deals(self, groups: Sequence[Group]) -> Part | None:
+    def _of_deals(self, groups: Sequence[Group]) -> StreamRows | None:
         if self._deals is None or not groups:
             return None
         shown = [shown_deals(group.records.__getitem__, group.quality) for group in groups]
@@ -73,7 +73,7 @@ class Market:
             lambda name: records[name],
             lambda name: fixed_texts(records[name].tolist()),
         )
-        return Part(DEAL_STREAM, *_places(groups, shown), columns)
+        return StreamRows(DEAL_STREAM, *_places(groups, shown), columns)
 
 
 def _shown(group: Group) -> Mask:

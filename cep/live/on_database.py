@@ -21,13 +21,13 @@ from cep.database.runner import Options, Runner
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Row
 from cep.engine.snapshot import SnapshotError, take
-from cep.hybrid import Halves, Line, Made, Part, Parts, merged, parts
+from cep.hybrid import DerivedRow, Fragments, Line, SplitPlan, StreamRows, merged, split
 from cep.live.config import OnDatabase
 from cep.live.feed import tell_time
 from cep.live.market import Market
 from cep.live.outbox import Outbox
 from cep.plan.nodes import Plan
-from mt5bridge.spool import Group, Kind
+from mt5bridge.spool import Group, RecordKind
 from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import is_full
 
@@ -89,12 +89,12 @@ class DatabaseRules:
         self.batch_records = driver.dialect.batch_records
         options = Options(settings.prefix, settings.durable, owner="daemon", takes_late=True)
         self._runner = Runner(driver, options, pause)
-        self.parts: Parts = parts(plan, driver.dialect, lived=True)
+        self.plans: SplitPlan = split(plan, driver.dialect, lived=True)
         self._plan = plan
         self._wanted = plan.derived if outputs is None else frozenset(outputs)
-        wanted = self._wanted & self.parts.native.made
+        wanted = self._wanted & self.plans.native.made
         self.compiled = Compiled(
-            self.parts.native, outputs=wanted, jit=jit, waits=False, machine="always"
+            self.plans.native, outputs=wanted, jit=jit, waits=False, machine="always"
         )
         self._outbox = Outbox(folder, spool, settings.durable)
         self._spool = spool
@@ -103,18 +103,18 @@ class DatabaseRules:
         self._snapshot_at = 0
         self.position = 0
         self.passed_over = 0
-        self._made: list[Made] = []  # of what is being taken
-        self._owed: list[tuple[int, list[Made]]] = []  # to the outbox
+        self._made: list[DerivedRow] = []  # of what is being taken
+        self._owed: list[tuple[int, list[DerivedRow]]] = []  # to the outbox
 
     @property
     def run(self) -> Run:
         """Our engine's half."""
-        return self._halves.run
+        return self._fragments.run
 
     @property
     def late(self) -> int:
         """How many records were older than one before them."""
-        return self._halves.late
+        return self._fragments.late
 
     def empty(self) -> None:
         """Forget everything, before `begin`."""
@@ -132,7 +132,7 @@ class DatabaseRules:
         if self._runner.progress.source != self._spool:
             self._runner.clear(self._spool, _first(directory) - 1)
         self._start(run, ingest)
-        taken, before = self._halves.taken, self._runner.progress.done
+        taken, before = self._fragments.taken, self._runner.progress.done
         known = self._outbox.read(taken)
         last = max(known[-1].last if known else 0, ingest)
         if last < before:
@@ -142,21 +142,21 @@ class DatabaseRules:
             self._change()
         self._begin_file()
         if before <= last < taken:
-            self._outbox.add(taken, self._halves.again(self._parts(directory, before, taken)))
+            self._outbox.add(taken, self._fragments.again(self._parts(directory, before, taken)))
         self._refill(directory)
 
     def catch_up(self, directory: Path) -> Iterator[Done]:
         """What the stored records after the snapshot lead to, as far as the database has them."""
-        made: deque[Made] = deque()
-        for batch in self._outbox.read(self._halves.taken):
+        made: deque[DerivedRow] = deque()
+        for batch in self._outbox.read(self._fragments.taken):
             made += [one for one in batch.made if one[1] > self.position]
         for group in read_spool(directory, self.position + 1):
-            if group.ingest > self._halves.taken:
+            if group.ingest > self._fragments.taken:
                 return
-            some: list[Made] = []
+            some: list[DerivedRow] = []
             while made and made[0][1] <= group.last_ingest:
                 some.append(made.popleft())
-            last = min(group.last_ingest, self._halves.taken)
+            last = min(group.last_ingest, self._fragments.taken)
             yield self._behind([group], self._rows([group], last), some, last)
 
     def take(self, groups: Sequence[Group]) -> Done:
@@ -168,7 +168,7 @@ class DatabaseRules:
         last = groups[-1].last_ingest
         rows = self._rows(groups, last)
         self._pay()
-        self._front(_after(rows, self._halves.taken))
+        self._front(_after(rows, self._fragments.taken))
         made, self._made = self._made, []
         return self._behind(groups, rows, made, last)
 
@@ -201,24 +201,26 @@ class DatabaseRules:
 
     def _start(self, run: Run, ingest: int) -> None:
         self._change()
-        self._halves = Halves(self._plan, self.parts, self._runner, run, self._wanted, first=1)
+        self._fragments = Fragments(
+            self._plan, self.plans, self._runner, run, self._wanted, first=1
+        )
         self.position = ingest
         self._snapshot_at = ingest + self._every
 
     def _begin_file(self) -> None:
         """Have a file for what is made next: behind all that was, for that may be ahead of us."""
-        self._outbox.begin(max(self.position, self._halves.taken))
+        self._outbox.begin(max(self.position, self._fragments.taken))
 
     def _change(self) -> None:
-        front = self.parts.database
-        self._runner.change(front, self.parts.passed | (self._wanted & front.made))
+        front = self.plans.database
+        self._runner.change(front, self.plans.passed | (self._wanted & front.made))
 
-    def _front(self, rows: Sequence[Part], *, is_new: bool = True) -> None:
+    def _front(self, rows: Sequence[StreamRows], *, is_new: bool = True) -> None:
         """The database takes rows: at once, or in halves down to what it cannot take."""
         if not rows:
             return
         try:
-            made = self._halves.front(rows, whole=True)
+            made = self._fragments.front(rows, whole=True)
         except (DatabaseError, EventError) as problem:
             if not problem.is_of_values:
                 raise
@@ -226,7 +228,7 @@ class DatabaseRules:
             return
         if is_new:
             self._made += made
-            self._owed.append((self._halves.taken, made))
+            self._owed.append((self._fragments.taken, made))
             self._pay()
 
     def _pay(self) -> None:
@@ -240,7 +242,9 @@ class DatabaseRules:
                 raise DatabaseError(f"what it has made cannot be kept: {problem}") from problem
             self._owed.pop(0)
 
-    def _front_in_halves(self, rows: Sequence[Part], problem: Exception, is_new: bool) -> None:
+    def _front_in_halves(
+        self, rows: Sequence[StreamRows], problem: Exception, is_new: bool
+    ) -> None:
         orders = np.sort(np.concatenate([part.orders for part in rows]))
         if len(orders) == 1:
             self.passed_over += is_new
@@ -252,18 +256,18 @@ class DatabaseRules:
 
     def _refill(self, directory: Path) -> None:
         """Have the database take what our engine has; nobody is told of it again."""
-        if self._halves.taken >= self.position:
+        if self._fragments.taken >= self.position:
             return
-        for groups in batches(read_spool(directory, self._halves.taken + 1), self.batch_records):
+        for groups in batches(read_spool(directory, self._fragments.taken + 1), self.batch_records):
             if groups[0].ingest > self.position:
                 return
-            before = self._halves.taken
+            before = self._fragments.taken
             rows = _after(self._market.parts(groups), before, self.position)
             if rows:
                 logger.info("the database takes records from {} on again", before + 1)
                 self._front(rows, is_new=False)
 
-    def _parts(self, directory: Path, after: int, last: int) -> list[Part]:
+    def _parts(self, directory: Path, after: int, last: int) -> list[StreamRows]:
         """Stored rows after a record, up to another."""
         groups = []
         for group in read_spool(directory, after + 1):
@@ -272,21 +276,25 @@ class DatabaseRules:
             groups.append(group)
         return _after(self._market.parts(groups), after, last)
 
-    def _rows(self, groups: Sequence[Group], last: int) -> list[Part]:
+    def _rows(self, groups: Sequence[Group], last: int) -> list[StreamRows]:
         """The rows of groups that have not been taken."""
         return _after(self._market.parts(groups), self.position, last)
 
     def _behind(
-        self, groups: Sequence[Group], rows: Sequence[Part], made: Sequence[Made], last: int
+        self,
+        groups: Sequence[Group],
+        rows: Sequence[StreamRows],
+        made: Sequence[DerivedRow],
+        last: int,
     ) -> Done:
         """Our engine's half of the work."""
-        if groups[0].kind is Kind.CLOCK:
+        if groups[0].kind is RecordKind.CLOCK:
             told = tell_time(self.run, groups[0])
-            lines = [line for rows in told for line in self._halves.numbered(rows)]
+            lines = [line for rows in told for line in self._fragments.numbered(rows)]
         else:
             for source, symbol in self._market.publishers(groups):
                 self.run.watermarks.published(source, symbol)
-            lines = merged(self._halves.lines(made), self._halves.behind(rows, made))
+            lines = merged(self._fragments.lines(made), self._fragments.behind(rows, made))
         self.position = last
         return Done(groups, lines, last, self._state())
 
@@ -303,7 +311,7 @@ class DatabaseRules:
             return None
 
 
-def _after(rows: Sequence[Part], order: int, last: int | None = None) -> list[Part]:
+def _after(rows: Sequence[StreamRows], order: int, last: int | None = None) -> list[StreamRows]:
     """The rows behind a place, up to another."""
     found = (part.between(order, last) for part in rows)
     return [part for part in found if len(part.orders)]
@@ -314,12 +322,12 @@ def batches(groups: Iterable[Group], records: int) -> Iterator[list[Group]]:
     waiting: list[Group] = []
     count = 0
     for group in groups:
-        if waiting and (count >= records or group.kind is Kind.CLOCK):
+        if waiting and (count >= records or group.kind is RecordKind.CLOCK):
             yield waiting
             waiting, count = [], 0
-        if group.kind is Kind.CLOCK:
+        if group.kind is RecordKind.CLOCK:
             yield [group]
-        elif group.kind is not Kind.GAP:
+        elif group.kind is not RecordKind.GAP:
             waiting.append(group)
             count += group.width
     if waiting:

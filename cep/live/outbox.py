@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from cep.hybrid import Made
+from cep.hybrid import DerivedRow
 from mt5bridge.spool.disk import Disk, confirm, make_directories, named
 
 _HEAD = struct.Struct("<II")
@@ -25,7 +25,7 @@ class Batch(msgspec.Struct, frozen=True, array_like=True):
     """The place of the last record of a batch, and what the database has made of the batch."""
 
     last: int
-    made: list[Made]
+    made: list[DerivedRow]
 
 
 class Outbox:
@@ -65,7 +65,7 @@ class Outbox:
             if _start(following) <= oldest:
                 self._disk.remove(old)
 
-    def add(self, last: int, made: Sequence[Made]) -> None:
+    def add(self, last: int, made: Sequence[DerivedRow]) -> None:
         """Take the next batch; OSError, and nothing of it is there."""
         assert self._file is not None and self._path is not None, "begin() comes first"
         data = _encode(Batch(last, list(made)))

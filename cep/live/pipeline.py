@@ -20,7 +20,7 @@ from cep.live.feed import MarketFeed
 from cep.live.quarantine import RecordError
 from mt5bridge.records import fixed_text
 from mt5bridge.server import Batch, Gap
-from mt5bridge.spool import Group, Kind, Spool, gap
+from mt5bridge.spool import Group, RecordKind, Spool, gap
 
 RECORDS_AT_ONCE = 8_192
 """So many records that wait are shown to the rules without waiting for more."""
@@ -50,7 +50,7 @@ class Caused:
     @property
     def by_clock(self) -> bool:
         """Whether time that passed caused them, which is never shown together with records."""
-        return self.groups[0].kind is Kind.CLOCK
+        return self.groups[0].kind is RecordKind.CLOCK
 
     def cause(self, ingest: int) -> Group:
         """The group that holds the record with this ingest number. O(log groups)."""
@@ -114,7 +114,7 @@ class Pipeline:
             return False
         group = Group(
             ingest=self.spool.next_ingest,
-            kind=Kind.DEALS if batch.stream[0] == "deals" else Kind.TICKS,
+            kind=RecordKind.DEALS if batch.stream[0] == "deals" else RecordKind.TICKS,
             source=batch.identity,
             stream=batch.stream,
             sequence=batch.first,
@@ -175,7 +175,7 @@ class Pipeline:
                 raise RecordError(group, problem) from problem
             self._act(found, on_rows)
             records += group.width
-            if group.kind in (Kind.TICKS, Kind.DEALS):
+            if group.kind in (RecordKind.TICKS, RecordKind.DEALS):
                 newest_msc = max(newest_msc, newest_time_msc(group))
         return records, newest_msc
 

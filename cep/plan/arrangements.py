@@ -27,7 +27,7 @@ class Rest(NamedTuple):
     parts: tuple[Rest, ...] = ()
 
 
-State = tuple[Rest, ...]
+Remaining = tuple[Rest, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _interleaved(parts: tuple[Rest, ...]) -> Iterator[tuple[int, Rest | None]]:
                 yield code, _both(others if after is None else (after, *others))
 
 
-def _successors(state: State) -> Iterator[tuple[int, bool, State]]:
+def _successors(state: Remaining) -> Iterator[tuple[int, bool, Remaining]]:
     """By event, in order: whether an arrangement ends with it, and the state after it."""
     following: dict[int, dict[Rest | None, None]] = {}
     for rest in state:
@@ -130,7 +130,7 @@ def _successors(state: State) -> Iterator[tuple[int, bool, State]]:
         yield code, None in following[code], tuple(sorted(afters)[: REST_MAX + 1])
 
 
-def _words(state: State) -> Iterator[tuple[int, ...]]:
+def _words(state: Remaining) -> Iterator[tuple[int, ...]]:
     for code, ends, after in _successors(state):
         if ends:
             yield (code,)
@@ -138,7 +138,7 @@ def _words(state: State) -> Iterator[tuple[int, ...]]:
             yield (code, *word)
 
 
-def _count(state: State, known: dict[State, int]) -> int | None:
+def _count(state: Remaining, known: dict[Remaining, int]) -> int | None:
     """Words from a state on; None when there are too many states to visit."""
     if state not in known:
         total = 0

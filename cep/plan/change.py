@@ -19,7 +19,7 @@ from cep.plan.outlets import outlets
 from cep.plan.query import Query
 from cep.plan.steps import Delete, Holder, Insert, Return, Update
 
-Part = tuple[str, str]
+PartId = tuple[str, str]
 """What it is (`query`, `event`, `engine`, `table`, ..) and its name."""
 UNSEEN = ("stream", "contents", "chained")
 """Parts that reports leave out: they are told by their readers."""
@@ -65,10 +65,10 @@ class Change:
 
     old: Plan
     new: Plan
-    kept: dict[Part, Part] = field(default_factory=dict)
-    why: dict[Part, str] = field(default_factory=dict)
+    kept: dict[PartId, PartId] = field(default_factory=dict)
+    why: dict[PartId, str] = field(default_factory=dict)
 
-    def reset(self, part: Part, why: str) -> None:
+    def reset(self, part: PartId, why: str) -> None:
         """Let a part start empty after all; what depends on it goes on."""
         if self.kept.pop(part, None) is not None:
             self.why[part] = why
@@ -94,7 +94,7 @@ class Change:
             ),
         )
 
-    def _kept(self, part: Part) -> Fate:
+    def _kept(self, part: PartId) -> Fate:
         before = self.kept[part][1]
         return Fate(*part, "" if before == part[1] else f"it was {before}")
 
@@ -119,9 +119,9 @@ def compared(old: Plan, new: Plan) -> Change:
     return change
 
 
-def definitions(plan: Plan) -> dict[Part, Any]:
+def definitions(plan: Plan) -> dict[PartId, Any]:
     """What each part says; equal for parts that mean the same."""
-    found: dict[Part, Any] = {("stream", stream.name): stream for stream in plan.streams}
+    found: dict[PartId, Any] = {("stream", stream.name): stream for stream in plan.streams}
     for kind, nodes in (
         ("table", plan.tables),
         ("window", plan.windows),
@@ -137,13 +137,13 @@ def definitions(plan: Plan) -> dict[Part, Any]:
     return found
 
 
-def operator_part(operator: Operator) -> Part:
+def operator_part(operator: Operator) -> PartId:
     """An operator as a part."""
     kinds: dict[type[Operator], str] = {Query: "query", Event: "event", Complex: "complex"}
     return kinds.get(type(operator), "signal"), operator.name
 
 
-def chained_part(chained: Chained) -> Part:
+def chained_part(chained: Chained) -> PartId:
     """A complex event in the queue of another engine, as a part."""
     return "chained", f"{chained.complex}@{chained.engine}"
 
@@ -158,11 +158,11 @@ def _anonymous(operator: Operator) -> Operator:
             return operator
 
 
-def _pairs(before: Mapping[Part, Any], after: Mapping[Part, Any]) -> dict[Part, Part]:
+def _pairs(before: Mapping[PartId, Any], after: Mapping[PartId, Any]) -> dict[PartId, PartId]:
     """Parts of one name; queries that say the same may have another (`query2` was `query1`)."""
     pairs = {part: part for part in after if part in before}
     moved = [p for p in after if p[0] == "query" and (p not in before or before[p] != after[p])]
-    free: defaultdict[Any, list[Part]] = defaultdict(list)
+    free: defaultdict[Any, list[PartId]] = defaultdict(list)
     for part, definition in before.items():
         if part[0] == "query" and after.get(part) != definition:
             free[definition].append(part)
@@ -181,8 +181,8 @@ def _pairs(before: Mapping[Part, Any], after: Mapping[Part, Any]) -> dict[Part, 
 class _Needs:
     """What a part depends on; of what has `writers` the same ones must write, in the same order."""
 
-    parts: dict[Part, tuple[Part, ...]]
-    writers: dict[Part, tuple[Part, ...]]
+    parts: dict[PartId, tuple[PartId, ...]]
+    writers: dict[PartId, tuple[PartId, ...]]
 
 
 def _spread(change: Change, old: _Needs, new: _Needs) -> None:
@@ -199,7 +199,7 @@ def _spread(change: Change, old: _Needs, new: _Needs) -> None:
             change.reset(part, why)
 
 
-def _unlike(change: Change, part: Part, previous: Part, old: _Needs, new: _Needs) -> str:
+def _unlike(change: Change, part: PartId, previous: PartId, old: _Needs, new: _Needs) -> str:
     """Why a part cannot go on; empty when nothing speaks against it."""
     for need in new.parts.get(part, ()):
         if need not in change.kept:
@@ -213,7 +213,7 @@ def _unlike(change: Change, part: Part, previous: Part, old: _Needs, new: _Needs
     return ""
 
 
-def _because(part: Part, why: str) -> str:
+def _because(part: PartId, why: str) -> str:
     """The reason of a part that is not kept, as a reason of what depends on it."""
     kind, name = part
     if kind in ("stream", "contents") and why not in (NEW, CHANGED):
@@ -223,8 +223,8 @@ def _because(part: Part, why: str) -> str:
 
 
 def _needs(plan: Plan) -> _Needs:
-    parts: dict[Part, tuple[Part, ...]] = {}
-    writers: defaultdict[Part, list[Part]] = defaultdict(list)
+    parts: dict[PartId, tuple[PartId, ...]] = {}
+    writers: defaultdict[PartId, list[PartId]] = defaultdict(list)
     for operator in plan.operators:
         part = operator_part(operator)
         parts[part] = tuple(dict.fromkeys(read_by(plan, operator)))
@@ -248,7 +248,7 @@ def _needs(plan: Plan) -> _Needs:
     return _Needs(parts, {target: tuple(found) for target, found in writers.items()})
 
 
-def written_by(plan: Plan, operator: Operator) -> Iterator[Part]:
+def written_by(plan: Plan, operator: Operator) -> Iterator[PartId]:
     """What an operator puts rows into."""
     if not isinstance(operator, Query):
         yield "stream", operator.name
@@ -260,7 +260,7 @@ def written_by(plan: Plan, operator: Operator) -> Iterator[Part]:
         yield "contents", operator.output.target
 
 
-def read_by(plan: Plan, operator: Operator) -> Iterator[Part]:
+def read_by(plan: Plan, operator: Operator) -> Iterator[PartId]:
     """What an operator depends on."""
     match operator:
         case Query():
@@ -277,7 +277,7 @@ def read_by(plan: Plan, operator: Operator) -> Iterator[Part]:
             yield "complex", operator.complex
 
 
-def _read_by_query(query: Query) -> Iterator[Part]:
+def _read_by_query(query: Query) -> Iterator[PartId]:
     for source in query.inputs:
         name = source.stream
         yield source.holder.value, name

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cep.plan.change import Part, written_by
+from cep.plan.change import PartId, written_by
 from cep.plan.keys import (
     NOWHERE,
     Held,
@@ -40,13 +40,13 @@ class ClockOf:
     is_by_key: bool = False
 
 
-def clocks(plan: Plan) -> dict[Part, ClockOf]:
+def clocks(plan: Plan) -> dict[PartId, ClockOf]:
     """The clock of every part that may go by one, in the order in which they stand in the file;
     what `define` makes comes first.
     """
     held, followed = key_attributes(plan), followed_sources(plan)
     everything = _moving_all(plan)
-    found: dict[Part, ClockOf] = {
+    found: dict[PartId, ClockOf] = {
         ("trigger", one.name): ClockOf(everything) for one in plan.triggers
     }
     found |= {("window", one.name): ClockOf(followed[one.name]) for one in plan.windows}

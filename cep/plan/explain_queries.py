@@ -18,9 +18,9 @@ from cep.plan.query import (
     LogicalState,
     Match,
     Matching,
+    MatchState,
     NextState,
     Query,
-    State,
     StreamInput,
     StreamState,
 )
@@ -194,7 +194,7 @@ def _matching_lines(matching: Matching, speech: Speech) -> list[str]:
         done = f" do {sets}" if sets else ""
         lines.append(f"  {symbol.name} as {speech.text(symbol.condition)}{done}")
     skips = ", rows without a symbol are left out" if matching.skips else ""
-    return [*lines, f"at most {matching.partials_max:,} ways at one place{skips}"]
+    return [*lines, f"at most {matching.partials_max:,} partial matches at one place{skips}"]
 
 
 def _match_lines(match: Match, speech: Speech) -> list[str]:
@@ -208,7 +208,7 @@ def _match_lines(match: Match, speech: Speech) -> list[str]:
     return [*lines, f"at most {match.partials_max:,} partial matches{expired}"]
 
 
-def state_text(state: State, arrow: str) -> str:
+def state_text(state: MatchState, arrow: str) -> str:
     """The states of a match, without their filters."""
     match state:
         case StreamState():

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from cep.lang import RuleError, ast
 from cep.plan import functions
-from cep.plan.problems import Kind, Problems, with_article
+from cep.plan.problems import NameKind, Problems, with_article
 from cep.plan.windows import window_kind
 
 
-def kinds_of(script: ast.Script) -> dict[str, Kind]:
+def kinds_of(script: ast.Script) -> dict[str, NameKind]:
     """Every name that a script defines, the first definition of each."""
-    found: dict[str, Kind] = {}
+    found: dict[str, NameKind] = {}
     for statement in script.statements:
         for noun, name in _defined(statement):
-            found.setdefault(name.text, Kind(noun, name.span.start))
+            found.setdefault(name.text, NameKind(noun, name.span.start))
     return found
 
 

@@ -18,8 +18,8 @@ from cep.plan.query import (
     GroupState,
     LogicalState,
     Match,
+    MatchState,
     NextState,
-    State,
     StreamState,
 )
 from cep.plan.scope import Place, Scope
@@ -63,7 +63,7 @@ class MatchBuilder:
         scope = Scope(self.problems, tuple(self.places))
         return replace(match, expired=self._expired()), scope
 
-    def _state(self, node: ast.State, *, counted: bool = False) -> State:
+    def _state(self, node: ast.StateNode, *, counted: bool = False) -> MatchState:
         match node:
             case ast.StreamState():
                 return self._stream(node, counted=counted)

@@ -15,7 +15,7 @@ class Skip(Exception):
     """What this depends on is broken and was already reported."""
 
 
-class Kind(NamedTuple):
+class NameKind(NamedTuple):
     """`noun` is what a name stands for, `start` the offset of its definition."""
 
     noun: str
@@ -25,7 +25,7 @@ class Kind(NamedTuple):
 class Problems:
     """The errors found so far in one source; `kinds` tells what names of a rule file stand for."""
 
-    def __init__(self, source: Source, kinds: Mapping[str, Kind] | None = None) -> None:
+    def __init__(self, source: Source, kinds: Mapping[str, NameKind] | None = None) -> None:
         self.source = source
         self.kinds = kinds or {}
         self._errors: list[RuleError] = []

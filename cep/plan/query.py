@@ -133,26 +133,28 @@ class LogicalState:
 class NextState:
     """`left` then `right`: gaps allowed in a pattern, none in a sequence. Right associative."""
 
-    left: State
-    right: State
+    left: MatchState
+    right: MatchState
 
 
 @dataclass(frozen=True, slots=True)
 class EveryState:
     """`every state`: armed again each time."""
 
-    state: State
+    state: MatchState
 
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
     """`(state) [within within_ms]`."""
 
-    state: State
+    state: MatchState
     within_ms: int | None
 
 
-State = StreamState | CountState | AbsentState | LogicalState | NextState | EveryState | GroupState
+MatchState = (
+    StreamState | CountState | AbsentState | LogicalState | NextState | EveryState | GroupState
+)
 
 
 PARTIALS_MAX = 10_000
@@ -175,7 +177,7 @@ class Match:
     """
 
     kind: Literal["pattern", "sequence"]
-    root: State
+    root: MatchState
     states: tuple[StreamState, ...]
     within_ms: int | None
     partials_max: int = PARTIALS_MAX
@@ -192,7 +194,7 @@ class Match:
         return frozenset(_slots(self.root, AbsentState))
 
 
-def _slots(state: State, kind: type[CountState | AbsentState]) -> list[int]:
+def _slots(state: MatchState, kind: type[CountState | AbsentState]) -> list[int]:
     """The slots of the states of a kind."""
     match state:
         case CountState() | AbsentState():
@@ -223,9 +225,9 @@ class Matching:
 
     Time goes from instant to instant, the distinct times of the rows. Rows of one instant are
     alternatives: a match takes one row of each of its instants, and none is left out between them;
-    with `skips` those are that emit no symbol. Every way to match is followed, each with variables
+    with `skips` those are that emit no symbol. Every partial match is followed, each with variables
     of its own, and comes once, when its last row does, if that is less than `within_ms` after the
-    first. A row older than the instant is of no instant. Of more than `partials_max` ways of one
+    first. A row older than the instant is of no instant. Of more than `partials_max` of one
     instant that stand at one place of the regular expression the oldest are dropped.
     """
 

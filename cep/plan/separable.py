@@ -38,9 +38,9 @@ from cep.plan.query import (
     Input,
     LogicalState,
     Match,
+    MatchState,
     NextState,
     Query,
-    State,
     StreamInput,
     StreamState,
 )
@@ -315,7 +315,7 @@ def expressions(query: Query) -> list[Expression]:
     return [*found, *([query.having] if query.having is not None else [])]
 
 
-def _waits(state: State) -> bool:
+def _waits(state: MatchState) -> bool:
     """Whether a state is met by time alone."""
     match state:
         case AbsentState():

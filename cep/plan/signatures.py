@@ -18,7 +18,7 @@ TEXT = (Type.STRING,)
 TRUTH = (Type.BOOL,)
 ONE_TYPE_HINT = "all its values must have one type; `cast(x, 'double')` changes one"
 
-Kind = Literal["value", "constant", "attribute", "constant or attribute"]
+ArgumentKind = Literal["value", "constant", "attribute", "constant or attribute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Parameter:
 
     name: str
     types: tuple[Type, ...]
-    kind: Kind = "value"
+    kind: ArgumentKind = "value"
     default: Constant | None = None
     repeated: bool = False
     alike: bool = False

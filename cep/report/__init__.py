@@ -1,8 +1,8 @@
 """Self-contained HTML pages about a run: charts, events, queues, signals."""
 
 from cep.report.model import (
-    Kind,
     Marker,
+    MarkerKind,
     QueueEntry,
     QueueView,
     Report,
@@ -16,7 +16,7 @@ from cep.report.model import (
 from cep.report.page import render
 
 __all__ = [
-    "Kind",
+    "MarkerKind",
     "Marker",
     "QueueEntry",
     "QueueView",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.report.decimate import kept_points
-from cep.report.model import Kind, Marker, Role, Series, SymbolChart
+from cep.report.model import Marker, MarkerKind, Role, Series, SymbolChart
 
 MARKERS_MAX = 1500
 """Markers of one kind on one chart; of more, the latest are drawn and the page says so."""
@@ -23,14 +23,14 @@ def encode(charts: tuple[SymbolChart, ...], points_max: int) -> str:
 
 def chart_data(chart: SymbolChart, points_max: int) -> dict[str, Any]:
     start = start_msc(chart)
-    markers = [marker for kind in Kind for marker in latest(chart.markers, kind)]
+    markers = [marker for kind in MarkerKind for marker in latest(chart.markers, kind)]
     return {
         "symbol": chart.symbol,
         "digits": chart.digits,
         "start": start,
         "series": [series_data(series, start, chart.digits, points_max) for series in chart.series],
         "markers": [marker_data(marker, chart, start) for marker in markers],
-        "totals": {kind.value: sum(m.kind is kind for m in chart.markers) for kind in Kind},
+        "totals": {kind.value: sum(m.kind is kind for m in chart.markers) for kind in MarkerKind},
     }
 
 
@@ -40,7 +40,7 @@ def start_msc(chart: SymbolChart) -> int:
     return min(firsts + [marker.time_msc for marker in chart.markers], default=0)
 
 
-def latest(markers: tuple[Marker, ...], kind: Kind) -> list[Marker]:
+def latest(markers: tuple[Marker, ...], kind: MarkerKind) -> list[Marker]:
     return [marker for marker in markers if marker.kind is kind][-MARKERS_MAX:]
 
 

@@ -19,7 +19,7 @@ class Role(StrEnum):
     LOWER = "lower"
 
 
-class Kind(StrEnum):
+class MarkerKind(StrEnum):
     """What a marker stands for."""
 
     EVENT = "event"
@@ -46,7 +46,7 @@ class Marker:
     markers it was bound from; they are connected when the reader points at this one.
     """
 
-    kind: Kind
+    kind: MarkerKind
     time_msc: int
     label: str
     price: float | None = None

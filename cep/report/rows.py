@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cep.report.model import Cell, Kind, Marker, Role, Series, Table, Time
+from cep.report.model import Cell, Marker, MarkerKind, Role, Series, Table, Time
 
 Row = Mapping[str, Any]
 
@@ -51,7 +51,7 @@ def event_markers(rows: Iterable[Row], engine: str) -> list[Marker]:
     """Simple events of one engine."""
     return [
         Marker(
-            Kind.EVENT,
+            MarkerKind.EVENT,
             row["time_msc"],
             row["stream"],
             detail=f"number {row['number']}",
@@ -65,7 +65,7 @@ def complex_markers(rows: Iterable[Row], engine: str) -> list[Marker]:
     """Complex events of one engine, connected to the simple events they were bound from."""
     return [
         Marker(
-            Kind.COMPLEX,
+            MarkerKind.COMPLEX,
             row["time_msc"],
             row["stream"],
             detail=f"({numbers(row['arrangement'])})",
@@ -78,7 +78,7 @@ def complex_markers(rows: Iterable[Row], engine: str) -> list[Marker]:
 def signal_markers(rows: Iterable[Row]) -> list[Marker]:
     return [
         Marker(
-            Kind.SIGNAL,
+            MarkerKind.SIGNAL,
             row["time_msc"],
             row["stream"],
             side=row["side"],

@@ -41,13 +41,13 @@ def backtest(
     work: Path | None = None,
     slice_rows: int | None = None,
     advance: Callable[[int], None] = lambda n: None,
-    reach: Callable[[int, int], None] = lambda done, total: None,
+    on_task: Callable[[int, int], None] = lambda done, total: None,
     ended: Ended = nobody,
 ) -> Iterator[Rows]:
     """Output rows in order, those of `cep.backtest.sequential.sequential`.
 
     `work` is a folder that all machines can write to; one of this machine if left out. `advance` is
-    told how many records were read, `reach` how many tasks of how many are done, `ended` what all
+    told how many records were read, `on_task` how many tasks of how many are done, `ended` what all
     tasks and the driver have dropped. BacktestError when the rules cannot be run a symbol at a time
     (`why_sequential`).
     """
@@ -59,7 +59,7 @@ def backtest(
     with TemporaryDirectory(prefix="mt5cep-", dir=work and work.resolve()) as folder:
         found = cuts(selection.files, slice_rows or slice_rows_for(rules))
         job = Job.of(rules, keys, found, folder)
-        with reporting(spark, reach):
+        with reporting(spark, on_task):
             parts = collected(parts_frame(spark, job, selection))
         advance(sum(part.rows for part in parts))
         yield from merged_rows(rules, keys, parts, ended)
@@ -90,7 +90,7 @@ def collected(parts: DataFrame) -> list[PartRow]:
 
 
 @contextmanager
-def reporting(spark: SparkSession, reach: Callable[[int, int], None]) -> Iterator[None]:
+def reporting(spark: SparkSession, on_task: Callable[[int, int], None]) -> Iterator[None]:
     """Tell how far the first job started inside the block is: the one that runs the rules."""
     group = f"mt5cep backtest {next(_runs)}"
     spark.sparkContext.setJobGroup(group, group)
@@ -103,7 +103,7 @@ def reporting(spark: SparkSession, reach: Callable[[int, int], None]) -> Iterato
             stages = [tracker.getStageInfo(stage) for stage in job.stageIds] if job else []
             found = [stage for stage in stages if stage]
             if found:
-                reach(sum(s.numCompletedTasks for s in found), sum(s.numTasks for s in found))
+                on_task(sum(s.numCompletedTasks for s in found), sum(s.numTasks for s in found))
 
     watcher = Thread(target=watch, name="progress", daemon=True)
     watcher.start()

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from cep.archive.archive import Archive
 from cep.archive.ingest import Converted, Ingested, commit, convert, origin_of, pending
 from cep.archive.manifest import End, Origin
-from mt5bridge.spool import Segment, State, mark_archived
+from mt5bridge.spool import Segment, SegmentState, mark_archived
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -61,5 +61,5 @@ def _run(spark: SparkSession, job: Job, segments: list[Segment]) -> list[Convert
 
 
 def _convert(job: bytes, number: int, path: str, state: str, size_bytes: int) -> bytes:
-    segment = Segment(number, Path(path), State(state), size_bytes)
+    segment = Segment(number, Path(path), SegmentState(state), size_bytes)
     return msgspec.json.encode(msgspec.json.decode(job, type=Job).run(segment))

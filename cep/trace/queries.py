@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from cep.interpreter.context import Context, Step
 from cep.interpreter.match import Outcome, state_names
 from cep.interpreter.match.partial import PASSED
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 from cep.plan.explain_queries import speech_of
 from cep.plan.expressions import Expression
 from cep.plan.query import (
@@ -46,7 +46,7 @@ class QueryWatch:
             if self._scope.key is None or not self._scope.sees([unquote(key)]):
                 return
         query = self._queries.get(name)
-        if query is None or row is None or row.kind not in (Kind.CURRENT, Kind.EXPIRED):
+        if query is None or row is None or row.kind not in (RowKind.CURRENT, RowKind.EXPIRED):
             return
         if holder == "partition" or self._is_mine(query, text, row):
             self._tell(query, rest, text, row)
@@ -138,7 +138,7 @@ TEXTS: dict[str, str] = {
 
 
 def _put_out(query: Query, row: Row) -> str:
-    kind = "" if row.kind is Kind.CURRENT else " expired"
+    kind = "" if row.kind is RowKind.CURRENT else " expired"
     return f"PUT OUT{kind} {pairs_text(query.schema.names, row.values)}"
 
 
@@ -157,7 +157,7 @@ def _held(match_: Match, partial: Row, candidate: int | None) -> str:
     return ", ".join(parts)
 
 
-def silence(query: Query, stream: str) -> str:
+def nothing_came(query: Query, stream: str) -> str:
     """What to say of a row after which nothing has happened."""
     is_match = isinstance(query.input, Match)
     why = "no partial match waits for it" if is_match else "nothing comes out now"

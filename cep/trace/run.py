@@ -21,7 +21,7 @@ from cep.replay import Source, end_msc, records, slices
 from cep.trace.engines import Engines
 from cep.trace.events import EventWatch
 from cep.trace.notes import Notes
-from cep.trace.queries import QueryWatch, silence
+from cep.trace.queries import QueryWatch, nothing_came
 from cep.trace.scope import Scope, TraceError
 from cep.trace.texts import NamedRow, moment, pairs_text
 
@@ -111,7 +111,7 @@ class Tracer:
             for row in rows.get(event.event.source, ()):
                 event.see(row, raised)
         for query in self.scope.queries:
-            self._explain_silence(query, rows)
+            self._explain_nothing(query, rows)
         self._explain_signals(made)
         return list(self.notes.take())
 
@@ -125,7 +125,7 @@ class Tracer:
                 rows[stream.name] = self._put_in_order.pop(stream.name, [])
         return rows
 
-    def _explain_silence(self, query: Query, rows: SeenRows) -> None:
+    def _explain_nothing(self, query: Query, rows: SeenRows) -> None:
         """A query took a row and nothing more is to be said."""
         taken = [
             one.stream
@@ -134,7 +134,7 @@ class Tracer:
             if self.scope.holds(query, one.stream, row)
         ]
         if taken and not self.notes.has(query.name):
-            self.notes.add(query.name, silence(query, taken[0]))
+            self.notes.add(query.name, nothing_came(query, taken[0]))
 
     def _explain_signals(self, made: list[NamedRow]) -> None:
         signals = {signal.name for signal in self.scope.signals}

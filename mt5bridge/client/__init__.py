@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mt5bridge.client.client import Client, State
+from mt5bridge.client.client import Client, ClientState
 from mt5bridge.client.connection import Connection, introduce
 from mt5bridge.client.outbox import Outbox
 
-__all__ = ["Client", "Connection", "Outbox", "State", "introduce"]
+__all__ = ["Client", "Connection", "Outbox", "ClientState", "introduce"]

@@ -38,7 +38,7 @@ Request: TypeAlias = Signal | Order | Ask
 _TIMEOUT_MS = 5_000  # until WELCOME names another
 
 
-class State(Enum):
+class ClientState(Enum):
     """Where the dialog stands."""
 
     OFFLINE = "offline"
@@ -51,7 +51,7 @@ class Client:
     """Sequences, windows, heartbeats and resumption of one terminal."""
 
     def __init__(self, hello: Hello, batch_records: int = _BATCH_RECORDS) -> None:
-        self.state = State.OFFLINE
+        self.state = ClientState.OFFLINE
         self.refusal: Error | None = None
         self.welcome: Welcome | None = None
         self.deals = Outbox(DEALS_STREAM, DEAL)
@@ -78,7 +78,7 @@ class Client:
         self.ticks[symbol.name] = Outbox(stream)
         if self.welcome is not None:
             self.ticks[symbol.name].begin(self.resume(symbol.name).sequence)
-        if self.state is State.LIVE:
+        if self.state is ClientState.LIVE:
             self._announce([self.symbols[symbol.name]])
 
     def take_ticks(self, symbol: str, ticks: Records) -> None:
@@ -93,7 +93,7 @@ class Client:
 
     def connected(self, now: Now) -> None:
         """A connection stands: say hello."""
-        self.state = State.GREETING
+        self.state = ClientState.GREETING
         self.refusal = None
         self._heard_ms = now.ms
         hello = replace(self._hello, time_msc=now.utc_msc, utc_offset_ms=self.utc_offset_ms)
@@ -101,23 +101,23 @@ class Client:
 
     def disconnected(self) -> None:
         """The connection is gone; everything unacknowledged is kept."""
-        self.state = State.OFFLINE
+        self.state = ClientState.OFFLINE
         self._urgent.clear()
         self._beats.clear()
 
     def silent(self, now: Now) -> bool:
         """Whether the daemon has been silent for so long that the connection is to be dropped."""
         timeout_ms = self.welcome.timeout_ms if self.welcome else _TIMEOUT_MS
-        return self.state is not State.OFFLINE and now.ms - self._heard_ms > timeout_ms
+        return self.state is not ClientState.OFFLINE and now.ms - self._heard_ms > timeout_ms
 
     def report(self, result: SignalResult) -> None:
         """Tell what became of a signal; lost when offline, since the daemon asks again."""
-        if self.state is State.LIVE:
+        if self.state is ClientState.LIVE:
             self._urgent.append(result)
 
     def tell(self, state: Account | Recount) -> None:
         """Tell how the account stands, or what an interval holds; left out when offline."""
-        if self.state is State.LIVE:
+        if self.state is ClientState.LIVE:
             self._urgent.append(state)
 
     def resume(self, symbol: str) -> Position:
@@ -151,7 +151,7 @@ class Client:
         """What may be sent now: at most `frames_max` frames of records, and what is urgent."""
         self._beat(now)
         frames, self._urgent = self._urgent, []
-        if self.state is State.LIVE:
+        if self.state is ClientState.LIVE:
             self._fill(frames, frames_max)
         return frames
 
@@ -189,7 +189,7 @@ class Client:
                 frames.append(tick_frame)
 
     def _beat(self, now: Now) -> None:
-        if self.state is not State.LIVE or self.welcome is None:
+        if self.state is not ClientState.LIVE or self.welcome is None:
             return
         if now.ms - self._beat_ms < self.welcome.heartbeat_ms:
             return
@@ -214,7 +214,7 @@ class Client:
 
     def _welcomed(self, welcome: Welcome, now: Now) -> None:
         first = self.welcome is None
-        self.state = State.LIVE
+        self.state = ClientState.LIVE
         self.welcome = welcome
         self._resumes = {
             stream.name: Position(stream.durable, stream.time_msc, stream.count_at_msc)
@@ -243,10 +243,10 @@ class Client:
                 outbox.acknowledge(durable.sequence)
 
     def _refused(self, error: Error, now: Now) -> None:
-        if error.code in _GREET_AGAIN and self.state is State.LIVE:
+        if error.code in _GREET_AGAIN and self.state is ClientState.LIVE:
             self.connected(now)
         elif error.code in _FINAL:
-            self.state = State.REFUSED
+            self.state = ClientState.REFUSED
             self.refusal = error
 
 

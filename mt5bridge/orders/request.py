@@ -11,7 +11,7 @@ import msgspec
 from mt5bridge.server import Request
 from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, WireError, encode
 
-Kind: TypeAlias = Literal["market", "limit", "stop", "modify", "cancel", "close"]
+OrderAction: TypeAlias = Literal["market", "limit", "stop", "modify", "cancel", "close"]
 
 _KINDS = {kind.name.lower(): kind for kind in OrderKind}
 _SIDES = {"buy": OrderSide.BUY, "sell": OrderSide.SELL, "": OrderSide.NONE}
@@ -32,7 +32,7 @@ class OrderRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """An order by its client's id; None takes the daemon's setting, 0 means "not given"."""
 
     client_id: str
-    kind: Kind = "market"
+    kind: OrderAction = "market"
     symbol: str = ""
     side: Literal["buy", "sell", ""] = ""
     lots: float = 0.0

@@ -10,7 +10,7 @@ from typing import Protocol
 from loguru import logger
 
 from mt5bridge import clock as clocks
-from mt5bridge.client import Connection, State
+from mt5bridge.client import ClientState, Connection
 from mt5bridge.client.connection import Change
 from mt5bridge.clock import Clock
 from mt5bridge.simulator.terminal import Terminal
@@ -102,9 +102,9 @@ class Runner:
     def _check(self) -> None:
         client = self.terminal.client
         now_ms = self._clock().ms
-        if client.state is State.LIVE:
+        if client.state is ClientState.LIVE:
             self._refused_ms = None
-        if client.state is State.REFUSED and client.refusal is not None:
+        if client.state is ClientState.REFUSED and client.refusal is not None:
             self._refused(client.refusal, now_ms)
             self._drop()
         elif client.silent(self._clock()):
@@ -133,7 +133,7 @@ class Runner:
         return count
 
     def _drop(self) -> None:
-        if self.terminal.client.state is not State.OFFLINE:
+        if self.terminal.client.state is not ClientState.OFFLINE:
             self.drops += 1
         self.terminal.client.disconnected()
         self.connection.drop(self._clock().ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mt5bridge.client import Client, State
+from mt5bridge.client import Client, ClientState
 from mt5bridge.clock import Now
 from mt5bridge.records import Records
 from mt5bridge.simulator.account import Account, Quote
@@ -74,11 +74,11 @@ class Terminal:
 
     def receive(self, frame: Frame, now: Now) -> None:
         """Take one frame of the daemon."""
-        was_live = self.client.state is State.LIVE
+        was_live = self.client.state is ClientState.LIVE
         self.client.receive(frame, self._simulated(now))
-        if self._began_ms is None and self.client.state is State.LIVE:
+        if self._began_ms is None and self.client.state is ClientState.LIVE:
             self._begin(now)
-        if self.client.state is State.LIVE and not was_live:
+        if self.client.state is ClientState.LIVE and not was_live:
             self._tell_account()
         requests, self.client.requests = self.client.requests, []
         for request in requests:

@@ -8,7 +8,7 @@ from mt5bridge.spool.group import (
     CLOCK,
     GAP,
     Group,
-    Kind,
+    RecordKind,
     Stream,
     StreamKey,
     Told,
@@ -20,7 +20,7 @@ from mt5bridge.spool.recovery import Recovery
 from mt5bridge.spool.segment import (
     Content,
     Segment,
-    State,
+    SegmentState,
     list_segments,
     mark_archived,
     read_checkpoint,
@@ -31,8 +31,8 @@ from mt5bridge.spool.state import StreamState
 
 __all__ = [
     "CLOCK", "GAP", "CommitThread", "Condition", "Content", "Counters", "Damage", "Disk",
-    "Durable", "Group", "GroupError", "Kind", "Recovery", "Segment", "Spool",
-    "SpoolError", "SpoolLockedError", "State", "Stream", "StreamKey", "StreamState", "Told",
+    "Durable", "Group", "GroupError", "RecordKind", "Recovery", "Segment", "Spool",
+    "SpoolError", "SpoolLockedError", "SegmentState", "Stream", "StreamKey", "StreamState", "Told",
     "clock_group", "gap", "list_segments", "mark_archived", "read", "read_checkpoint",
     "read_content", "told",
 ]  # fmt: skip

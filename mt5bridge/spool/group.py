@@ -27,7 +27,7 @@ GAP = np.dtype([("first", "<i8"), ("last", "<i8")])
 """An interval of sequence numbers that the source declared lost, both ends included."""
 
 
-class Kind(IntEnum):
+class RecordKind(IntEnum):
     TICKS = 1
     DEALS = 2
     CLOCK = 3
@@ -42,13 +42,13 @@ class Told(IntEnum):
     AWAY = 2  # from here on nothing waits for its source
 
 
-DTYPES: dict[Kind, np.dtype[Any]] = {
-    Kind.TICKS: TICK,
-    Kind.DEALS: DEAL,
-    Kind.CLOCK: CLOCK,
-    Kind.GAP: GAP,
+DTYPES: dict[RecordKind, np.dtype[Any]] = {
+    RecordKind.TICKS: TICK,
+    RecordKind.DEALS: DEAL,
+    RecordKind.CLOCK: CLOCK,
+    RecordKind.GAP: GAP,
 }
-_STREAM_KINDS = {"ticks": Kind.TICKS, "deals": Kind.DEALS, "clock": Kind.CLOCK}
+_STREAM_KINDS = {"ticks": RecordKind.TICKS, "deals": RecordKind.DEALS, "clock": RecordKind.CLOCK}
 _STREAM_NAMES = {kind: name for name, kind in _STREAM_KINDS.items()}
 
 _HEAD = struct.Struct("<qqqIBBHHH")
@@ -64,7 +64,7 @@ class Group:
     """
 
     ingest: int
-    kind: Kind
+    kind: RecordKind
     source: str
     stream: Stream
     sequence: int
@@ -80,7 +80,7 @@ class Group:
     @property
     def width(self) -> int:
         """How many ingest numbers the group takes."""
-        return 0 if self.kind is Kind.GAP else len(self.records)
+        return 0 if self.kind is RecordKind.GAP else len(self.records)
 
     @property
     def last_ingest(self) -> int:
@@ -136,13 +136,13 @@ class Group:
             at += length
         source, symbol, note = texts
         marks = count if kind & 0x80 else 0
-        dtype = DTYPES[Kind(kind & 0x7F)]
+        dtype = DTYPES[RecordKind(kind & 0x7F)]
         if len(data) != at + marks + count * dtype.itemsize:
             raise GroupError(f"{len(data)} bytes do not hold {count} records")
-        name = _STREAM_NAMES[Kind(stream_kind)]
+        name = _STREAM_NAMES[RecordKind(stream_kind)]
         return cls(
             ingest=ingest,
-            kind=Kind(kind & 0x7F),
+            kind=RecordKind(kind & 0x7F),
             source=source,
             stream=(name, symbol) if name == "ticks" else (name,),
             sequence=sequence,
@@ -160,7 +160,9 @@ def clock_group(
     source, stream = key
     quality = np.array([told] if told else [], np.uint8)
     records = np.array([(time_msc,)], CLOCK)
-    return Group(ingest, Kind.CLOCK, source, stream, sequence, records, utc_offset_ms, quality)
+    return Group(
+        ingest, RecordKind.CLOCK, source, stream, sequence, records, utc_offset_ms, quality
+    )
 
 
 def told(group: Group) -> Told:
@@ -172,4 +174,4 @@ def gap(ingest: int, key: StreamKey, first: int, last: int, reason: str) -> Grou
     """The record that sequence numbers `first`..`last` of `key` are lost for good."""
     source, stream = key
     interval = np.array([(first, last)], GAP)
-    return Group(ingest, Kind.GAP, source, stream, first, interval, note=reason)
+    return Group(ingest, RecordKind.GAP, source, stream, first, interval, note=reason)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mt5bridge.spool.block import Damage
-from mt5bridge.spool.segment import Content, Segment, State, list_segments, read_content
+from mt5bridge.spool.segment import Content, Segment, SegmentState, list_segments, read_content
 from mt5bridge.spool.state import Streams, fold_all
 
 
@@ -42,7 +42,7 @@ def examine(directory: Path) -> tuple[Recovery, Tail | None]:
     newest, *older = reversed(segments)
     content = read_content(newest.path)
     whole = content
-    if newest.state is State.OPEN:
+    if newest.state is SegmentState.OPEN:
         content = durable_part(whole)
     contents = [content]
     while contents[-1].checkpoint is None and older:

@@ -23,7 +23,7 @@ HEADER_BYTES = _HEADER.size
 _PREFIX = "segment-"
 
 
-class State(StrEnum):
+class SegmentState(StrEnum):
     """A segment's state is its file name's suffix, so that one rename changes it atomically."""
 
     OPEN = "open"
@@ -37,11 +37,11 @@ class Segment:
 
     number: int
     path: Path
-    state: State
+    state: SegmentState
     size_bytes: int
 
 
-def path_of(directory: Path, number: int, state: State) -> Path:
+def path_of(directory: Path, number: int, state: SegmentState) -> Path:
     return directory / f"{_PREFIX}{number:010d}.{state.value}"
 
 
@@ -50,9 +50,9 @@ def list_segments(directory: Path) -> list[Segment]:
     found: dict[int, Segment] = {}
     for path in sorted(directory.glob(f"{_PREFIX}*")):
         digits, _, suffix = path.name.removeprefix(_PREFIX).partition(".")
-        if digits.isdigit() and suffix in set(State):
+        if digits.isdigit() and suffix in set(SegmentState):
             try:
-                segment = Segment(int(digits), path, State(suffix), path.stat().st_size)
+                segment = Segment(int(digits), path, SegmentState(suffix), path.stat().st_size)
             except FileNotFoundError:  # archived or deleted meanwhile by its owner
                 continue
             found[segment.number] = segment
@@ -61,9 +61,9 @@ def list_segments(directory: Path) -> list[Segment]:
 
 def mark_archived(segment: Segment, disk: Disk | None = None) -> None:
     """Say that a sealed segment is safe elsewhere, so that it may go when space is needed."""
-    if segment.state is State.SEALED:
+    if segment.state is SegmentState.SEALED:
         disk = disk or Disk()
-        disk.rename(segment.path, segment.path.with_suffix(f".{State.ARCHIVED.value}"))
+        disk.rename(segment.path, segment.path.with_suffix(f".{SegmentState.ARCHIVED.value}"))
         disk.sync_directory(segment.path.parent)
 
 
@@ -115,7 +115,7 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
 def _read(path: Path, bytes_max: int = -1) -> bytes:
     """The bytes of a segment, under its new name when it was just sealed or archived."""
-    for state in (State.OPEN, State.SEALED, State.ARCHIVED):
+    for state in (SegmentState.OPEN, SegmentState.SEALED, SegmentState.ARCHIVED):
         with (
             contextlib.suppress(FileNotFoundError),
             path.with_suffix(f".{state.value}").open("rb") as file,

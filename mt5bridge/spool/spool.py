@@ -18,7 +18,7 @@ from mt5bridge.spool.errors import SpoolError
 from mt5bridge.spool.group import Group, StreamKey
 from mt5bridge.spool.identity import forget, identity
 from mt5bridge.spool.recovery import Recovery, examine
-from mt5bridge.spool.segment import Segment, State, list_segments, path_of
+from mt5bridge.spool.segment import Segment, SegmentState, list_segments, path_of
 from mt5bridge.spool.state import Checkpoint, Streams, fold
 from mt5bridge.spool.writer import SegmentWriter
 from mt5bridge.troubles import is_full, told
@@ -140,13 +140,15 @@ class Spool:
     def _seal_forgotten(self) -> None:
         """Finish renames that failed after their segment was whole, before another one begins."""
         for old in list_segments(self.directory):
-            if old.state is State.OPEN:
-                self._disk.rename(old.path, path_of(self.directory, old.number, State.SEALED))
+            if old.state is SegmentState.OPEN:
+                self._disk.rename(
+                    old.path, path_of(self.directory, old.number, SegmentState.SEALED)
+                )
                 self._disk.sync_directory(self.directory)
 
     def _measure(self) -> None:
         segments = list_segments(self.directory)
-        self._sealed_bytes = sum(s.size_bytes for s in segments if s.state is not State.OPEN)
+        self._sealed_bytes = sum(s.size_bytes for s in segments if s.state is not SegmentState.OPEN)
 
     # -- appending -----------------------------------------------------------------------------
 
@@ -259,7 +261,9 @@ class Spool:
 
     def _archived(self) -> list[Segment]:
         """Segments that may go, oldest first; never the newest: it alone knows the numbering."""
-        return [old for old in list_segments(self.directory)[:-1] if old.state is State.ARCHIVED]
+        return [
+            old for old in list_segments(self.directory)[:-1] if old.state is SegmentState.ARCHIVED
+        ]
 
     def _make_room(self, size: int) -> None:
         """Delete archived segments, oldest first, until `size` bytes more are allowed."""

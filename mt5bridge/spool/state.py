@@ -9,7 +9,7 @@ import numpy as np
 
 from mt5bridge.position import START, Position
 from mt5bridge.records import TICK
-from mt5bridge.spool.group import Group, Kind, StreamKey
+from mt5bridge.spool.group import Group, RecordKind, StreamKey
 
 _NOTHING = np.empty(0, TICK)
 
@@ -33,7 +33,7 @@ Streams = dict[StreamKey, StreamState]
 def fold(streams: Streams, group: Group) -> None:
     """Bring `streams` up to date with `group`."""
     state = streams.get(group.key, StreamState())
-    if group.kind is Kind.GAP:
+    if group.kind is RecordKind.GAP:
         last = max(state.sequence, *(last for _, last in group.records.tolist()))
         streams[group.key] = StreamState(state.position.advanced(last, _NOTHING))
     elif len(group.records):

@@ -9,7 +9,7 @@ from pathlib import Path
 from mt5bridge.spool import block, segment
 from mt5bridge.spool.disk import Disk, confirm, replace_file
 from mt5bridge.spool.recovery import Tail
-from mt5bridge.spool.segment import State, path_of
+from mt5bridge.spool.segment import SegmentState, path_of
 from mt5bridge.spool.state import Checkpoint
 
 
@@ -33,7 +33,7 @@ class SegmentWriter:
         """Cut a newest segment left open after its last whole block, and seal it."""
         self.number = tail.segment.number
         path = tail.segment.path
-        if tail.segment.state is not State.OPEN:
+        if tail.segment.state is not SegmentState.OPEN:
             return
         if tail.keep_bytes <= segment.HEADER_BYTES:
             self._disk.remove(path)
@@ -49,7 +49,7 @@ class SegmentWriter:
 
     def begin(self, checkpoint: Checkpoint, now_ms: int) -> None:
         """Create the next segment, durably, with `checkpoint` in it: older ones may go then."""
-        path = path_of(self._directory, self.number + 1, State.OPEN)
+        path = path_of(self._directory, self.number + 1, SegmentState.OPEN)
         data = segment.header() + block.encode(checkpoint.encode(), 0)
         file = self._disk.open(path)
         try:
@@ -88,8 +88,8 @@ class SegmentWriter:
         self._rename_sealed()
 
     def _rename_sealed(self) -> None:
-        path = path_of(self._directory, self.number, State.OPEN)
-        self._disk.rename(path, path_of(self._directory, self.number, State.SEALED))
+        path = path_of(self._directory, self.number, SegmentState.OPEN)
+        self._disk.rename(path, path_of(self._directory, self.number, SegmentState.SEALED))
         self._disk.sync_directory(self._directory)
 
     def close(self) -> None:

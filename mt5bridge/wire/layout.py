@@ -58,7 +58,7 @@ class Reader:
         return form.unpack_from(self.data, self.skip(form.size))
 
 
-class Part(Protocol):
+class Fields(Protocol):
     """Some neighbouring fields of a body."""
 
     def pack(self, body: Any) -> bytes:
@@ -187,9 +187,9 @@ def unpack_body(cls: Callable[..., Any], reader: Reader) -> Any:
 
 
 @cache
-def parts(cls: Any) -> tuple[Part, ...]:
+def parts(cls: Any) -> tuple[Fields, ...]:
     """How a dataclass is laid out."""
-    found: list[Part] = []
+    found: list[Fields] = []
     for plain, run in groupby(_marked(cls), key=lambda field: _is_number(*field[1:])):
         group = list(run)
         if plain:
@@ -214,7 +214,7 @@ def _is_number(base: Any, mark: Any) -> bool:
     return base in (int, float) and mark is not None
 
 
-def _part(name: str, base: Any, mark: Any) -> Part:
+def _part(name: str, base: Any, mark: Any) -> Fields:
     if mark == "text":
         return TextPart(name)
     if isinstance(mark, np.dtype):

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from cep.archive import Archive
 from mt5bridge.records import text_of
-from mt5bridge.spool import Group, Kind
+from mt5bridge.spool import Group, RecordKind
 
 Row = tuple[Any, ...]
 NAMES = ("ingest", "source", "seq", "time_msc", "raw_time_msc", "utc_offset_ms", "bid", "ask",
@@ -19,7 +19,7 @@ def expected(groups: list[Group], base: int = 0) -> list[Row]:
     """Tick rows of `groups` in order, one Python loop."""
     rows = []
     for group in groups:
-        if group.kind is not Kind.TICKS:
+        if group.kind is not RecordKind.TICKS:
             continue
         for i, tick in enumerate(group.records):
             raw = int(tick["time_msc"])

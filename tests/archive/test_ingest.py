@@ -21,7 +21,7 @@ from cep.archive.parts import write_part
 from cep.archive.paths import DAY_MS, decode_name, encode_name
 from cep.archive.tables import as_table
 from mt5bridge.history.block import TickBlock
-from mt5bridge.spool import Disk, Group, Spool, State, gap
+from mt5bridge.spool import Disk, Group, SegmentState, Spool, gap
 from mt5bridge.spool.segment import HEADER_BYTES
 from tests.archive.rows import expected, stored
 from tests.campaign import examples
@@ -82,7 +82,7 @@ def test_running_again_adds_nothing(spool: Spool, archive: Archive) -> None:
     ingest_spool(spool.directory, archive)
     before = stored(archive)
     for segment in spool.segments():
-        assert segment.state is State.ARCHIVED
+        assert segment.state is SegmentState.ARCHIVED
         segment.path.replace(segment.path.with_suffix(".seg"))
     again = ingest_spool(spool.directory, archive)
     assert (again.segments, again.rows) == (3, 0)

@@ -17,7 +17,7 @@ from cep.archive.manifest import Lost
 from cep.archive.parts import checksum, read_part, write_part
 from cep.archive.paths import MANIFEST
 from cep.archive.verify import Run, _runs, _sequence_problems
-from mt5bridge.spool import Group, Kind, Spool, gap
+from mt5bridge.spool import Group, RecordKind, Spool, gap
 from mt5bridge.spool.group import CLOCK
 from tests.archive.rows import stored
 from tests.spool.groups import tick_group
@@ -179,7 +179,7 @@ def test_records_of_the_clock_have_no_sequence(spool: Spool, archive: Archive) -
     clock = np.zeros(2, CLOCK)
     clock["time_msc"] = [5, 6]
     for sequence in (7, 7):
-        spool.append(Group(spool.next_ingest, Kind.CLOCK, "", ("clock",), sequence, clock))
+        spool.append(Group(spool.next_ingest, RecordKind.CLOCK, "", ("clock",), sequence, clock))
         spool.commit()
     spool.close()
     ingest_spool(spool.directory, archive)

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from cep.archive import Archive, import_history, ingest_spool
 from mt5bridge.history import TickBlock
 from mt5bridge.records import DEAL, TICK, DealEntry, DealKind, DealType, Records
-from mt5bridge.spool import Group, Kind, Spool
+from mt5bridge.spool import Group, RecordKind, Spool
 from mt5bridge.validate import tick_quality
 
 START_MSC = 1_700_006_400_000
@@ -70,7 +70,7 @@ def append(
     sequences[key] = sequence + len(records)
     is_tick = stream[0] == "ticks"
     quality = tick_quality(records, 0)[0] if is_tick else np.empty(0, np.uint8)
-    kind = Kind.TICKS if is_tick else Kind.DEALS
+    kind = RecordKind.TICKS if is_tick else RecordKind.DEALS
     group = Group(spool.next_ingest, kind, source, stream, sequence, records, 0, quality)
     assert spool.append(group)
 

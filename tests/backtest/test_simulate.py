@@ -21,7 +21,7 @@ from cep.backtest.simulate import Outcome, simulate, tick_selection
 from cep.backtest.tables import Tables, write_trades
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
-from cep.report import Kind, render
+from cep.report import MarkerKind, render
 from tests.backtest.archives import recorded
 from tests.backtest.naive_book import NaiveBook
 from tests.backtest.rules import CHAINED
@@ -135,7 +135,9 @@ def test_the_report_shows_everything(archive: Archive, results: Results, made: l
     assert set(tabs) == {"Equity", "EURUSD", "GBPUSD", "^GSPC"} and len(tabs) <= CHARTS_MAX + 1
     assert tabs["Equity"].series[0].values[-1] == pytest.approx(found["all"].points)
     assert tabs["Equity"].digits == 1  # of points
-    assert tabs["EURUSD"].digits == 5 and {m.kind for m in tabs["EURUSD"].markers} == set(Kind)
+    assert tabs["EURUSD"].digits == 5 and {m.kind for m in tabs["EURUSD"].markers} == set(
+        MarkerKind
+    )
     tables = {table.title: table for table in page.tables}
     assert len(tables["Trades"].rows) == len(outcome.trades)
     assert len(tables["Signals"].rows) == len(results.signals)

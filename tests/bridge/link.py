@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mt5bridge.client import Client, State
+from mt5bridge.client import Client, ClientState
 from mt5bridge.clock import Now
 from mt5bridge.position import START, Position
 from mt5bridge.records import TICK, Records
@@ -116,7 +116,7 @@ class Link:
 
     def connect(self) -> None:
         """A new line, if there is none."""
-        if self.client.state is State.OFFLINE:
+        if self.client.state is ClientState.OFFLINE:
             self.route = str(int(self.route) + 1).encode()
             self.client.connected(self.now)
 
@@ -167,9 +167,9 @@ class Link:
         except WireError:
             return
         self.client.receive(frame, self.now)
-        if self.client.state is State.LIVE and self.taken is None:
+        if self.client.state is ClientState.LIVE and self.taken is None:
             self.taken = {name: self._seek(name) for name in self.base}
-        if self.client.state is State.REFUSED:
+        if self.client.state is ClientState.REFUSED:
             self.hang_up()
 
     def exchange(self, count: int) -> None:
@@ -227,7 +227,7 @@ class Link:
         return all(self.taken[name] == len(ticks) for name, ticks in self.base.items())
 
     def _to_client(self, route: bytes, data: bytes) -> None:
-        if route == self.route and self.client.state is not State.OFFLINE:
+        if route == self.route and self.client.state is not ClientState.OFFLINE:
             self.down.append(data)
 
     def _seek(self, symbol: str) -> int:

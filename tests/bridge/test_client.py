@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt5bridge.client import Client, Outbox, State
+from mt5bridge.client import Client, ClientState, Outbox
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.records import TICK, Records
@@ -275,7 +275,7 @@ def test_gives_up(code: ErrorCode) -> None:
     client = _live()
     client.take_ticks("EURUSD", _ticks(1))
     client.receive(Error(code, "why"), _START)
-    assert client.state is State.REFUSED
+    assert client.state is ClientState.REFUSED
     assert client.refusal == Error(code, "why")
     assert _of_type(client.outgoing(_START), Ticks) == []
 

@@ -20,7 +20,7 @@ from mt5bridge.records import Records
 from mt5bridge.server import Batch, Gap, Settings, Sink
 from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Terminals
-from mt5bridge.spool import Group, Kind, Spool, gap, read
+from mt5bridge.spool import Group, RecordKind, Spool, gap, read
 from mt5bridge.wire import (
     FRAMES,
     SEQUENCE_MAX,
@@ -78,7 +78,7 @@ class Store:
         return [decode(encode(frame)) for to, frame in found if to == route]
 
     def _take(self, batch: Batch) -> bool:
-        kind = Kind.TICKS if batch.stream[0] == "ticks" else Kind.DEALS
+        kind = RecordKind.TICKS if batch.stream[0] == "ticks" else RecordKind.DEALS
         return self.spool.append(
             Group(
                 self.spool.next_ingest, kind, batch.identity, batch.stream, batch.first,
@@ -202,7 +202,9 @@ def stored(spool: Spool, source: str) -> Records:
     expected: dict[Any, int] = {}
     for group in read(spool.directory):
         assert group.sequence == expected.get(group.key, 1)
-        last = int(group.records["last"][0]) if group.kind is Kind.GAP else group.last_sequence
+        last = (
+            int(group.records["last"][0]) if group.kind is RecordKind.GAP else group.last_sequence
+        )
         expected[group.key] = last + 1
     kept = [group.records for group in read(spool.directory) if group.source == source]
     return np.concatenate(kept)

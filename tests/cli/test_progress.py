@@ -19,7 +19,7 @@ def output(*, terminal: bool, quiet_seconds: float, monkeypatch: pytest.MonkeyPa
     with progress("replay", 3000, "rows", console) as bar:
         bar.advance(1000)
         bar.advance(1000)
-        bar.reach(3000, 4000)
+        bar.advance_to(3000, 4000)
     return text.getvalue()
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from cep.cli import main
 from cep.live.config import read_config
 from cep.live.outgoing import inbox_of
-from cep.live.standing import status_path
+from cep.live.status_file import status_path
 from mt5bridge.clock import now_msc
 from mt5bridge.orders import ForgetTerminal
 from mt5bridge.server.status import Status, StreamStatus, TerminalStatus, write_status

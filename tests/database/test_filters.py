@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.database.drivers import connect, values_of
-from cep.database.runner import Options, Runner, _marks
+from cep.database.runner import Options, Runner, _numbers
 from cep.jepc import CountWindow, Filter, NativeProvider, Projector, Stream, TimeWindow
 from cep.jepc.catalog import Catalog
 from cep.jepc.database import DatabaseProvider
@@ -188,7 +188,7 @@ def test_rows_find_the_queries_by_an_index(condition: str, by: str | None) -> No
     assert step.strategy.endswith("an index on their constants" if by else "one by one")
     assert step.fetch is not None
     asked = step.fetch.statement
-    values = asked.bound(_marks(run.progress))
+    values = asked.bound(_numbers(run.progress))
     columns = run._driver.fetch(f"EXPLAIN QUERY PLAN {asked.text}", values)
     lines = list(values_of(columns[-1]))
     assert lines[0].startswith("SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"), lines

@@ -13,7 +13,7 @@ from cep.cli.application import main
 from cep.database.dialects import SQLITE
 from cep.database.order import arrivals
 from cep.engine.native import Compiled
-from cep.hybrid import parts
+from cep.hybrid import split
 from cep.hybrid.replay import Hybrid
 from cep.plan import compile_rules
 
@@ -140,7 +140,7 @@ def test_a_query_between_events_of_its_stream_stays_on_our_engine() -> None:
         "define complex", "define event Low in E for each symbol as Mid[mid < 2.0];\ndefine complex"
     )
     text = text.replace("select mid insert", "select symbol, mid insert")
-    found = parts(compile_rules(text, "rules"), SQLITE)
+    found = split(compile_rules(text, "rules"), SQLITE)
     assert [query.name for query in found.database.queries] == ["query1", "query2", "query3"]
     assert "it stands between others that read Mid" in found.why["query4"]
 
@@ -153,14 +153,14 @@ def test_what_reads_expired_partial_matches_stays_on_our_engine() -> None:
     from Gone select a_n insert into Late;
     from S[n > 2] select n insert into More;
     """
-    found = parts(compile_rules(text), SQLITE)
+    found = split(compile_rules(text), SQLITE)
     assert [one.name for one in found.database.queries] == ["query3"]
     assert found.why["query2"] == "it reads Gone, which the database does not make"
 
 
 def test_a_window_with_a_clock_per_key_runs_on_our_engine_as_it_is_lived() -> None:
     plan = compile_rules(RULES, "rules")
-    sorted_, lived = parts(plan, SQLITE), parts(plan, SQLITE, lived=True)
+    sorted_, lived = split(plan, SQLITE), split(plan, SQLITE, lived=True)
     assert [query.name for query in sorted_.database.queries] == ["query1", "query2", "query3"]
     assert [query.name for query in lived.database.queries] == ["query1", "query2"]
     assert "a clock per key" in lived.why["query3"]
@@ -168,12 +168,12 @@ def test_a_window_with_a_clock_per_key_runs_on_our_engine_as_it_is_lived() -> No
 
 def test_a_clock_that_not_every_record_moves_runs_on_our_engine_as_it_is_lived() -> None:
     common = RULES.replace("n group by symbol", "n")
-    why = parts(compile_rules(common, "rules"), SQLITE, lived=True).why
+    why = split(compile_rules(common, "rules"), SQLITE, lived=True).why
     assert why["query3"] == "its clock follows Tick alone, and a database's every record"
     alone = common.replace("every Deal[magic == 7]", "every Tick[bid == 7.0]").replace(
         "define stream Deal (symbol string, magic long);", ""
     )
-    assert "query3" not in parts(compile_rules(alone, "rules"), SQLITE, lived=True).why
+    assert "query3" not in split(compile_rules(alone, "rules"), SQLITE, lived=True).why
 
 
 def test_a_trigger_fires_on_our_engine(files: Path) -> None:

@@ -108,7 +108,7 @@ def test_what_is_known_of_late_rows_goes_with_them(url: str, quiet: int, asks: b
     try:
         list(run.replay(list(sources(plan, [*ROWS, *more]))))
         assert run.late > 5
-        steps = run._halves.runner.program.steps
+        steps = run._fragments.runner.program.steps
         assert any("late" in step.fetch.statement.text for step in steps if step.fetch) == asks
     finally:
         run.close()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cep.database import purging
 from cep.database.drivers import connect, values_of
-from cep.database.runner import Options, Runner, _marks
+from cep.database.runner import Options, Runner, _numbers
 from cep.jepc import (
     Aggregator,
     CountWindow,
@@ -221,7 +221,7 @@ def test_patterns_of_one_shape_are_one_statement_that_finds_them_by_an_index() -
     assert step.strategy.endswith("against a table of 30 queries")
     statement = step.fetch.statement
     columns = run._driver.fetch(
-        f"EXPLAIN QUERY PLAN {statement.text}", statement.bound(_marks(run.progress))
+        f"EXPLAIN QUERY PLAN {statement.text}", statement.bound(_numbers(run.progress))
     )
     lines = list(values_of(columns[-1]))
     assert lines[0].endswith("USING INTEGER PRIMARY KEY (rowid>?)"), lines
@@ -235,7 +235,7 @@ def test_patterns_of_one_shape_are_one_statement_that_finds_them_by_an_index() -
     [
         ("x y", "none", "a word of 2 rows, joined from new rows back instant by instant"),
         ("x y? y", "none", "2 words of 2/3 rows, joined"),
-        ("x y+", "none", "4 steps of an automaton, from a table of the ways to match"),
+        ("x y+", "none", "4 steps of an automaton, from a table of the partial matches"),
         ("x y", "invisible", "a word of 2 rows"),
         ("y x", "invisible", "a word of 2 rows"),
         ("y y", "invisible", "to the next instant that is heard"),

@@ -15,7 +15,7 @@ import pytest
 
 from cep.database.drivers import connect
 from cep.database.errors import DatabaseError
-from cep.hybrid import parts
+from cep.hybrid import split
 from cep.hybrid.replay import Hybrid
 from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan
@@ -155,7 +155,7 @@ def test_what_our_engine_runs_is_listed(where: str) -> None:
     found = {}
     for name, case in CASES.items():
         plan = case.plan()
-        refused = parts(plan, driver.dialect).why
+        refused = split(plan, driver.dialect).why
         queries = {query.name for query in plan.queries} & refused.keys()
         if queries:
             found[name] = {query: refused[query] for query in sorted(queries)}

@@ -9,7 +9,7 @@ from cep.demo.lived import Bands, Lived, note_fills
 from cep.demo.page import PAUSE_MS, charts, summary
 from cep.plan import compile_rules
 from mt5bridge.records import DEAL, DealKind, DealType
-from mt5bridge.spool import Group, Kind
+from mt5bridge.spool import Group, RecordKind
 
 START_MSC = 1_709_280_000_000
 RULES = "define stream Tick (symbol string, bid double); from Tick select symbol insert into Out;"
@@ -22,7 +22,7 @@ def deals(*rows: tuple[int, int, DealKind, DealType, float]) -> Group:
         for name, value in zip(("ticket", "revision", "kind", "type", "volume"), row, strict=True):
             record[name] = value
     records["time_msc"], records["symbol"] = START_MSC, b"EURUSD"
-    return Group(1, Kind.DEALS, "terminal", ("deals",), 1, records)
+    return Group(1, RecordKind.DEALS, "terminal", ("deals",), 1, records)
 
 
 def test_what_is_no_trade_is_no_fill() -> None:

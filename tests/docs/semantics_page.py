@@ -14,7 +14,7 @@ from functools import cache
 from cep.database.dialects import DIALECTS
 from cep.engine.distributed import is_distributable
 from cep.engine.native import Compiled
-from cep.hybrid import parts
+from cep.hybrid import split
 from cep.lang.errors import RuleError
 from tests.database.test_semantics import LIVED, STOPPED
 from tests.docs.pages import ROOT
@@ -90,7 +90,7 @@ def _database(name: str, case: Case) -> Answer:
         return Answer("refuses", f"the batch: `{STOPPED[case.name]}`")
     if case.name in NATIVE_DIFFERS:
         return Answer("differs", NATIVE_DIFFERS[case.name])
-    refused = parts(case.plan(), DIALECTS[name]).why
+    refused = split(case.plan(), DIALECTS[name]).why
     queries = {query.name for query in case.plan().queries}
     whys = [f"{query}: {why}" for query, why in sorted(refused.items()) if query in queries]
     return Answer("partly", "on our engine " + ", ".join(whys)) if whys else Answer()

@@ -8,7 +8,7 @@ import pytest
 from cep.engine.change import changed
 from cep.engine.native import Compiled, Run
 from cep.engine.snapshot import restore, take
-from cep.engine.watermarks import State, Telling, Watermarks
+from cep.engine.watermarks import SavedWatermarks, Telling, Watermarks
 from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
 
@@ -81,7 +81,7 @@ def test_state_goes_through_a_snapshot() -> None:
     marks.tell("right", True, 60)
     again = Watermarks()
     data = msgspec.msgpack.encode(marks.state())
-    again.restore(msgspec.msgpack.decode(data, type=State))
+    again.restore(msgspec.msgpack.decode(data, type=SavedWatermarks))
     again.published("left", "A")
     for one in (marks, again):
         assert one.tell("left", False, 200) == [(200, ("A", "B"), True)]

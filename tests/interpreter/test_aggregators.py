@@ -18,7 +18,7 @@ from ta.volatility import average_true_range
 from cep.interpreter.aggregators import RowAggregator, make_aggregator
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.context import Context, Shared
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 from cep.plan.expressions import Aggregate, Column, Constant
 from cep.plan.functions import aggregator
 from cep.plan.types import Type
@@ -282,5 +282,5 @@ def test_indicator_on_real_ticks(name: str) -> None:
 
 
 def test_a_row_that_leaves_does_not_change_kind() -> None:
-    gone = row(1.0).copy(Kind.EXPIRED, 5)
+    gone = row(1.0).copy(RowKind.EXPIRED, 5)
     assert made("count").leave(gone) == -1

@@ -6,7 +6,7 @@ import pytest
 
 from cep.interpreter.clock import Clock, Fire, Rank, Site
 from cep.interpreter.context import Context, Shared
-from cep.interpreter.move import Move, Reach
+from cep.interpreter.move import Destination, Move
 from cep.interpreter.siddhi_clock import SiddhiClock
 from cep.interpreter.snapshot import due_of, timers_of
 
@@ -97,7 +97,7 @@ def test_what_is_due_together_fires_by_its_place_in_the_file_then_by_its_key() -
     for name, (of, rank) in ranks.items():
         clocks[of].timer(name, noting(fired, name), Site(name, rank=rank)).at(10)
     clocks[0].timer("earlier", noting(fired, "earlier"), Site("", rank=Rank(9, 9))).at(9)
-    move = Move(Reach(None, 10))
+    move = Move(Destination(None, 10))
     for clock in clocks:
         move.join(clock, 10)
     move.run()
@@ -108,7 +108,7 @@ def test_all_clocks_stand_at_one_time_while_a_timer_of_one_fires() -> None:
     short, long, stood = Clock(), Clock(), list[tuple[int | None, int | None]]()
     short.timer("t", lambda due_ms: stood.append((short.now_ms, long.now_ms))).at(5)
     long.timer("t", lambda due_ms: stood.append((short.now_ms, long.now_ms))).at(30)
-    move = Move(Reach(None, None))
+    move = Move(Destination(None, None))
     move.join(short, 10)
     move.join(long, 40)
     move.run()
@@ -166,12 +166,12 @@ def test_what_is_set_on_any_of_them_while_one_fires_takes_its_turn() -> None:
 
     for due_ms in (10, 20):
         long.timer(f"at {due_ms}", fire).at(due_ms)
-    move = Move(Reach(None, None))
+    move = Move(Destination(None, None))
     move.join(short, 15)
     move.join(long, 20)
     move.run()
     assert fired == [("long", 10), ("again", 9), ("long", 20)]
-    move = Move(Reach(None, None))
+    move = Move(Destination(None, None))
     move.join(short, 16)
     move.run()
     assert fired[3:] == []

@@ -10,7 +10,7 @@ from cep.interpreter.context import Context, Shared
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.joins import make_join
 from cep.interpreter.named_windows import make_named_window
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.tables import make_table
 from cep.plan.expressions import Arithmetic, Comparison, Constant
 from cep.plan.nodes import NamedWindow, Table
@@ -54,7 +54,7 @@ class Running:
     def found(self) -> list[list[Found]]:
         chunks = [chunk for batch in self.batches for chunk in batch]
         self.batches.clear()
-        rows = ([_found(row) for row in chunk if row.kind is not Kind.RESET] for chunk in chunks)
+        rows = ([_found(row) for row in chunk if row.kind is not RowKind.RESET] for chunk in chunks)
         return [chunk for chunk in rows if chunk]
 
 
@@ -136,7 +136,7 @@ def test_a_stream_without_window_is_not_found_and_resets() -> None:
     left = StreamInput("L", SCHEMA)
     running = Running(Join(left, StreamInput("R", SCHEMA, window=LENGTH), "inner", "both", None))
     running.receivers["L"]([Row(START_MS, ["a", 1, 1.0])])
-    assert [[row.kind for row in chunk] for chunk in running.batches[0]] == [[Kind.RESET]]
+    assert [[row.kind for row in chunk] for chunk in running.batches[0]] == [[RowKind.RESET]]
     running.batches.clear()
     assert running.send("R", START_MS, ["a", 2, 1.0]) == []
     assert flat(running.send("L", START_MS, ["a", 3, 1.0]))[:1] == [(3, 2)]

@@ -7,7 +7,7 @@ import pytest
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.context import Context, Shared
 from cep.interpreter.rates import Limiter, make_limiter
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.plan.expressions import Aggregated, Column
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Rate, Return, Window, selecting
@@ -35,14 +35,14 @@ class Bench:
     def _emit(self, chunk: Chunk) -> None:
         self.out.append([(*row.values, row.kind.name.lower()) for row in chunk])
 
-    def at(self, time_ms: int, *names: str, kind: Kind = Kind.CURRENT) -> Bench:
+    def at(self, time_ms: int, *names: str, kind: RowKind = RowKind.CURRENT) -> Bench:
         """A chunk of rows; `total` counts the rows of all chunks so far."""
         self.shared.clock.jump(time_ms)
         if names:
             self.limiter.process([self._row(time_ms, name, kind) for name in names])
         return self
 
-    def _row(self, time_ms: int, text: str, kind: Kind) -> Row:
+    def _row(self, time_ms: int, text: str, kind: RowKind) -> Row:
         name, total = text[0], int(text[1:])
         row = Row(time_ms, [name, total], kind)
         row.group = (name,)
@@ -59,7 +59,7 @@ def ungrouped(bench: Bench) -> Bench:
     """Rows of a query without `group by` are all of the empty group."""
     make = bench._row
 
-    def row(time_ms: int, text: str, kind: Kind) -> Row:
+    def row(time_ms: int, text: str, kind: RowKind) -> Row:
         made = make(time_ms, text, kind)
         made.group = ()
         return made
@@ -124,7 +124,7 @@ def test_snapshot_without_window_repeats_the_last_row() -> None:
 
 def test_snapshot_of_a_window_shows_its_rows_with_the_newest_aggregate() -> None:
     bench = ungrouped(Bench(SNAPSHOT, window="length"))
-    bench.at(10, "a1").at(20, "b2").at(30, "a1", kind=Kind.EXPIRED).at(30, "c3").at(1000)
+    bench.at(10, "a1").at(20, "b2").at(30, "a1", kind=RowKind.EXPIRED).at(30, "c3").at(1000)
     assert bench.shown() == ["b3 c3"]
 
 
@@ -155,6 +155,6 @@ def test_a_restored_limiter_goes_on(rate: Rate, grouped: bool, window: str) -> N
     take_over_clock(second.shared, first.shared)
     first.out = []
     for bench in (first, second):
-        bench.at(800, "b4").at(900, "a1", kind=Kind.EXPIRED).at(1500, "c5").at(4000)
+        bench.at(800, "b4").at(900, "a1", kind=RowKind.EXPIRED).at(1500, "c5").at(4000)
     assert second.shown() == first.shown()
     assert first.shown()

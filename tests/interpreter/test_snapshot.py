@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.interpreter import Interpreter
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
 from tests.campaign import examples
@@ -114,7 +114,7 @@ def test_the_continuation_is_the_same(
 
 
 def test_plain_data_rows_and_sets_come_back() -> None:
-    row = Row(5, [1, "a", None, 2.5, True], Kind.EXPIRED, [None, [Row(1, [2])]])
+    row = Row(5, [1, "a", None, 2.5, True], RowKind.EXPIRED, [None, [Row(1, [2])]])
     row.group = ("g", None)
     state = {"rows": [row], "set": {1, 2}, "map": {1: "x", (2, "y"): None}, "bytes": b"z"}
     back = unpack(pack(state))
@@ -123,4 +123,4 @@ def test_plain_data_rows_and_sets_come_back() -> None:
     assert back["bytes"] == b"z"
     assert repr(back["rows"]) == repr([row])
     assert back["rows"][0].group == ("g", None)
-    assert back["rows"][0].kind is Kind.EXPIRED
+    assert back["rows"][0].kind is RowKind.EXPIRED

@@ -14,7 +14,7 @@ from ta.volatility import BollingerBands
 
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.context import Context, Shared
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.stream_functions import Apply, make_stream_function
 from cep.plan.build import compile_rules
 from cep.plan.steps import StreamFunction
@@ -123,9 +123,9 @@ def test_tick_and_volume_bars() -> None:
 def test_rows_that_leave_change_no_line() -> None:
     apply, _ = made("bollinger(p, 2)")
     apply(rows([1.0, 3.0]))
-    [row] = apply([Row(9, ["k", 50.0, 1.0], Kind.EXPIRED)])
+    [row] = apply([Row(9, ["k", 50.0, 1.0], RowKind.EXPIRED)])
     assert row.values[3:] == [4.0, 2.0, 0.0]
-    assert row.kind is Kind.EXPIRED
+    assert row.kind is RowKind.EXPIRED
 
 
 def test_coordinates() -> None:

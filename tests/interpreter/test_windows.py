@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.context import Context, Shared
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows import WindowPart, make_window
 from cep.plan.build import compile_rules
 from cep.plan.steps import Window
@@ -24,7 +24,7 @@ from tests.reference import window_chunks as naive
 from tests.reference.window_chunks import Arrival, Chunks, Out
 
 SCHEMA = Schema.of(v=Type.LONG, expr=Type.STRING)
-SIGNS = {Kind.CURRENT: "+", Kind.EXPIRED: "-", Kind.RESET: "0"}
+SIGNS = {RowKind.CURRENT: "+", RowKind.EXPIRED: "-", RowKind.RESET: "0"}
 AGES = 10**6
 """Ms after which everything has left."""
 

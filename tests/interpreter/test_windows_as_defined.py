@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cep.interpreter.context import Context, Shared
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows import make_window
 from cep.plan import compile_rules
 from cep.plan.functions import EXAMPLE
@@ -60,9 +60,9 @@ class Running:
         """The rows that have come and not left, in the order in which they came."""
         inside: list[Values] = []
         for row in self.out:
-            if row.kind is Kind.CURRENT:
+            if row.kind is RowKind.CURRENT:
                 inside.append(row.values)
-            elif row.kind is Kind.EXPIRED:
+            elif row.kind is RowKind.EXPIRED:
                 inside.remove(row.values)
         return inside
 
@@ -93,8 +93,8 @@ def test_rows_that_leave_singly_are_each_told(kind: WindowKind) -> None:
     for row in rows_of("abcabcabcabc"):
         running.feed(row)
         assert running.told == running.held
-        assert [one.kind for one in running.out].count(Kind.EXPIRED) <= left + 1
-        left = [one.kind for one in running.out].count(Kind.EXPIRED)
+        assert [one.kind for one in running.out].count(RowKind.EXPIRED) <= left + 1
+        left = [one.kind for one in running.out].count(RowKind.EXPIRED)
     assert left > 0
 
 
@@ -112,9 +112,9 @@ def test_rows_of_other_keys_change_nothing_where_windows_may_be_apart(kind: Wind
             assert of_key(together.told, "a") == alone.told
             assert of_key(together.held, "a") == alone.held
         if kind.apart != "never":
-            came = [one.values for one in together.out if one.kind is Kind.CURRENT]
+            came = [one.values for one in together.out if one.kind is RowKind.CURRENT]
             assert of_key(came, "a") == [
-                one.values for one in alone.out if one.kind is Kind.CURRENT
+                one.values for one in alone.out if one.kind is RowKind.CURRENT
             ]
 
 

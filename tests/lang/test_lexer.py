@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from cep.lang.errors import Source
 from cep.lang.lexer import tokenize
-from cep.lang.tokens import Kind
+from cep.lang.tokens import TokenKind
 
 
-def kinds(text: str) -> list[tuple[Kind, str]]:
+def kinds(text: str) -> list[tuple[TokenKind, str]]:
     tokens, _ = tokenize(Source(text))
     return [(token.kind, token.text) for token in tokens[:-1]]
 
@@ -19,37 +19,37 @@ def kinds(text: str) -> list[tuple[Kind, str]]:
 @pytest.mark.parametrize(
     ("text", "kind", "content"),
     [
-        ("1", Kind.INT, "1"),
-        ("1L", Kind.LONG, "1L"),
-        ("1l", Kind.LONG, "1l"),
-        ("1.0f", Kind.FLOAT, "1.0f"),
-        ("1F", Kind.FLOAT, "1F"),
-        ("1.5", Kind.DOUBLE, "1.5"),
-        (".5", Kind.DOUBLE, ".5"),
-        ("1d", Kind.DOUBLE, "1d"),
-        ("1.0D", Kind.DOUBLE, "1.0D"),
-        ("1e-3", Kind.DOUBLE, "1e-3"),
-        ("1.e3", Kind.DOUBLE, "1.e3"),
-        ("1E+3f", Kind.FLOAT, "1E+3f"),
-        ("a_1", Kind.WORD, "a_1"),
-        ("`two words`", Kind.QUOTED, "two words"),
-        ("'one'", Kind.STRING, "one"),
-        ('"it\'s"', Kind.STRING, "it's"),
-        ("'back\\slash'", Kind.STRING, "back\\slash"),
-        ("''", Kind.STRING, ""),
-        ('""', Kind.STRING, ""),
-        ('"""a "quoted"\nline"""', Kind.STRING, 'a "quoted"\nline'),
-        ("->", Kind.SYMBOL, "->"),
-        ("<=", Kind.SYMBOL, "<="),
-        ("...", Kind.SYMBOL, "..."),
-        ("{ a { b } c }", Kind.BAD, "a script cannot stand here"),
-        ("'open", Kind.BAD, "the string is never closed"),
-        ('"""open\n', Kind.BAD, "the string is never closed"),
-        ("`open", Kind.BAD, "the quoted name is never closed"),
-        ("~", Kind.BAD, "unexpected character '~'"),
+        ("1", TokenKind.INT, "1"),
+        ("1L", TokenKind.LONG, "1L"),
+        ("1l", TokenKind.LONG, "1l"),
+        ("1.0f", TokenKind.FLOAT, "1.0f"),
+        ("1F", TokenKind.FLOAT, "1F"),
+        ("1.5", TokenKind.DOUBLE, "1.5"),
+        (".5", TokenKind.DOUBLE, ".5"),
+        ("1d", TokenKind.DOUBLE, "1d"),
+        ("1.0D", TokenKind.DOUBLE, "1.0D"),
+        ("1e-3", TokenKind.DOUBLE, "1e-3"),
+        ("1.e3", TokenKind.DOUBLE, "1.e3"),
+        ("1E+3f", TokenKind.FLOAT, "1E+3f"),
+        ("a_1", TokenKind.WORD, "a_1"),
+        ("`two words`", TokenKind.QUOTED, "two words"),
+        ("'one'", TokenKind.STRING, "one"),
+        ('"it\'s"', TokenKind.STRING, "it's"),
+        ("'back\\slash'", TokenKind.STRING, "back\\slash"),
+        ("''", TokenKind.STRING, ""),
+        ('""', TokenKind.STRING, ""),
+        ('"""a "quoted"\nline"""', TokenKind.STRING, 'a "quoted"\nline'),
+        ("->", TokenKind.SYMBOL, "->"),
+        ("<=", TokenKind.SYMBOL, "<="),
+        ("...", TokenKind.SYMBOL, "..."),
+        ("{ a { b } c }", TokenKind.BAD, "a script cannot stand here"),
+        ("'open", TokenKind.BAD, "the string is never closed"),
+        ('"""open\n', TokenKind.BAD, "the string is never closed"),
+        ("`open", TokenKind.BAD, "the quoted name is never closed"),
+        ("~", TokenKind.BAD, "unexpected character '~'"),
     ],
 )
-def test_one_token(text: str, kind: Kind, content: str) -> None:
+def test_one_token(text: str, kind: TokenKind, content: str) -> None:
     assert kinds(text) == [(kind, content)]
 
 

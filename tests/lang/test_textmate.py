@@ -10,7 +10,7 @@ import pytest
 from cep.lang import textmate
 from cep.lang.errors import Source
 from cep.lang.parser import Parser
-from cep.lang.tokens import ATTRIBUTE_TYPES, KEYWORDS, TIME_UNITS_MS, Kind, Role, Token
+from cep.lang.tokens import ATTRIBUTE_TYPES, KEYWORDS, TIME_UNITS_MS, Role, Token, TokenKind
 from tests.lang.textmate import Tokeniser
 
 ROOT = Path(__file__).parents[2]
@@ -21,10 +21,10 @@ RULES = sorted((ROOT / "strategies").rglob("*.cep")) + sorted(
 TOKENISER = Tokeniser(textmate.grammar())
 KEYWORD_SCOPES = ("keyword.", "storage.type.cep", "constant.language")
 NUMBER_SCOPES = {
-    Kind.INT: ("constant.numeric.integer", "constant.numeric.time"),
-    Kind.LONG: ("constant.numeric.long",),
-    Kind.FLOAT: ("constant.numeric.float",),
-    Kind.DOUBLE: ("constant.numeric.double",),
+    TokenKind.INT: ("constant.numeric.integer", "constant.numeric.time"),
+    TokenKind.LONG: ("constant.numeric.long",),
+    TokenKind.FLOAT: ("constant.numeric.float",),
+    TokenKind.DOUBLE: ("constant.numeric.double",),
 }
 
 
@@ -55,11 +55,11 @@ def expected(token: Token, role: Role | None) -> tuple[str, ...]:
     """What the scope of a token may begin with, from what the parser took it for."""
     if token.kind in NUMBER_SCOPES:
         return NUMBER_SCOPES[token.kind]
-    if token.kind is Kind.STRING:
+    if token.kind is TokenKind.STRING:
         return ("string.quoted",)
-    if token.kind is Kind.QUOTED:
+    if token.kind is TokenKind.QUOTED:
         return ("variable.other",)
-    if token.kind is Kind.SYMBOL:
+    if token.kind is TokenKind.SYMBOL:
         inside_a_name = ("storage.type.annotation", "entity.name.function")
         return ("punctuation", "keyword.operator", *(inside_a_name if token.text in "@:" else ()))
     if role in (Role.KEYWORD, Role.CLAUSE, Role.LINE):

@@ -23,7 +23,7 @@ from cep.demo.processes import free_port
 from cep.engine.native import Compiled
 from cep.live.config import read_config
 from cep.live.feed import MarketFeed
-from cep.live.standing import status_path
+from cep.live.status_file import status_path
 from mt5bridge.client import Connection
 from mt5bridge.credential import FILE, Credential, write_credential
 from mt5bridge.records import Records

@@ -18,7 +18,7 @@ from cep.live.config import read_config
 from mt5bridge.client import Connection, introduce
 from mt5bridge.credential import Credential
 from mt5bridge.simulator import Account, RefusedError, Runner, parse_script
-from mt5bridge.spool import Kind, SpoolLockedError, read
+from mt5bridge.spool import RecordKind, SpoolLockedError, read
 from tests.credentials import CREDENTIAL
 from tests.live.service import (
     STREAMS,
@@ -64,7 +64,7 @@ def test_fills_of_signals_come_back_and_fire_events(tmp_path: Path) -> None:
     with Service(settings) as service:
         found = terminal(walks("AB", 900), account=account, speed=300.0)
         play(found, address(settings), until=service.is_settled)
-    deals = [g.records for g in read(tmp_path / "spool") if g.kind is Kind.DEALS]
+    deals = [g.records for g in read(tmp_path / "spool") if g.kind is RecordKind.DEALS]
     assert np.concatenate(deals).tobytes() == account.deals.tobytes()
     assert len(account.deals) == 2 * len(account.executed)
     streams = Counter(row["stream"] for row in rows(settings))

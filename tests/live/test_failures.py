@@ -22,7 +22,7 @@ from cep.live.checkpoints import Checkpoints
 from cep.live.config import Config, read_config
 from cep.live.journal import Journal
 from cep.live.outgoing import Outgoing
-from cep.live.standing import Standing, status_path
+from cep.live.status_file import StatusFile, status_path
 from mt5bridge.client import Connection
 from mt5bridge.clock import Now, now_msc
 from mt5bridge.orders.records import Halted
@@ -275,7 +275,7 @@ def test_a_status_that_cannot_be_written_disturbs_nothing(tmp_path: Path) -> Non
     status_path(config).mkdir(parents=True)
     troubles = Troubles()
     with Server(Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), Sink()) as server:
-        standing = Standing(config, server, troubles)
+        standing = StatusFile(config, server, troubles)
         standing.look(Now(0, 0))
         standing.end()
     assert [(one.name, one.effect) for one in troubles] == [

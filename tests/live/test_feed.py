@@ -19,7 +19,7 @@ from cep.market import (
 )
 from cep.plan import compile_rules
 from mt5bridge.records import DEAL, TICK, DealKind, Records, utc_msc
-from mt5bridge.spool import CLOCK, Group, Kind
+from mt5bridge.spool import CLOCK, Group, RecordKind
 from mt5bridge.validate import each, tick_quality
 
 TICKS = """
@@ -67,20 +67,20 @@ def deals(draw: st.DrawFn) -> Records:
 
 def as_group(ingest: int, symbol: str, records: Records) -> Group:
     if records.dtype == DEAL:
-        return Group(ingest, Kind.DEALS, "demo", ("deals",), 1, records, 3_600_000)
+        return Group(ingest, RecordKind.DEALS, "demo", ("deals",), 1, records, 3_600_000)
     quality, _ = tick_quality(records, 0)
     return Group(
-        ingest, Kind.TICKS, "demo", ("ticks", symbol), 1, records, 3_600_000, quality=quality
+        ingest, RecordKind.TICKS, "demo", ("ticks", symbol), 1, records, 3_600_000, quality=quality
     )
 
 
 def plainly(run: Run, group: Group) -> list[bytes]:
     """By columns, as records from an archive go."""
-    stream = source(run.rules.plan, "Deal" if group.kind is Kind.DEALS else "Tick")
+    stream = source(run.rules.plan, "Deal" if group.kind is RecordKind.DEALS else "Tick")
     assert stream is not None
     order = np.arange(group.ingest, group.ingest + len(group.records))
     times = utc_msc(group.records, group.utc_offset_ms)
-    if group.kind is Kind.TICKS:
+    if group.kind is RecordKind.TICKS:
         shown = shown_ticks(each(group.quality, group.width))
     else:
         shown = shown_deals(lambda name: group.records[name], group.quality)
@@ -89,7 +89,7 @@ def plainly(run: Run, group: Group) -> list[bytes]:
     def field(name: str) -> NDArray[np.generic]:
         return kept[name].copy()
 
-    if group.kind is Kind.TICKS:
+    if group.kind is RecordKind.TICKS:
         columns = tick_columns(stream, field, [group.stream[1]] * len(kept))
     else:
         columns = deal_columns(stream, field, lambda name: fixed_texts(kept[name].tolist()))
@@ -137,7 +137,7 @@ def test_the_recorded_time_is_told_with_its_place() -> None:
     found = []
     for ingest, moment in ((5, 0), (6, 2_999), (9, 6_500)):
         records = np.array([(start_msc + moment,)], CLOCK)
-        group = Group(ingest, Kind.CLOCK, "daemon", ("clock",), ingest, records)
+        group = Group(ingest, RecordKind.CLOCK, "daemon", ("clock",), ingest, records)
         ((rows, _),) = feed.feed([group])
         times = [row["triggered_time"] - start_msc for row in rows.dicts()]
         found += list(zip(rows.orders.tolist(), times, strict=True))

@@ -75,7 +75,7 @@ def test_with_the_queries_on_a_database(tmp_path: Path, messages: list[str], tex
     with Service(settings) as service:
         played(settings, 50)
         wait_until(lambda: len(rows(settings)) == 200)
-        assert set(service.daemon.on_database.parts.why) == {"query2"}  # type: ignore[attr-defined]
+        assert set(service.daemon.on_database.plans.why) == {"query2"}  # type: ignore[attr-defined]
     assert any("no snapshot: " in t for t in messages) == (text != FILE)
     before = rows(settings)
     (tmp_path / "own.py").write_text(text.replace("* scale, 1", "* scale * 2, 1"))

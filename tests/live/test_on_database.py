@@ -22,7 +22,7 @@ from cep.dropped import Reason
 from cep.live import follower, on_database
 from mt5bridge.client import Connection
 from mt5bridge.simulator import Runner, Terminal, parse_script
-from mt5bridge.spool import Kind, Told, read, told
+from mt5bridge.spool import RecordKind, Told, read, told
 from tests.credentials import CREDENTIAL
 from tests.database.servers import PostgresqlServer, running
 from tests.live.service import (
@@ -106,10 +106,10 @@ def test_rows_equal_those_of_our_engine_alone(
         wait_until(lambda: found.finished)
         finish(service)
         wait_until(lambda: len(found.signals) == journal(settings).count(b'"stream":"Fade"') > 5)
-        halves = daemon_of(service).on_database.parts
+        plans = daemon_of(service).on_database.plans
     with Service(settings) as service:  # the last deals have come behind the last ticks
         finish(service)
-    assert [query.name for query in halves.database.queries] == ["query1", "query2"]
+    assert [query.name for query in plans.database.queries] == ["query1", "query2"]
     rows = journal(settings)
     assert rows == replayed(settings, archived(settings))
     assert len(found.signals) == rows.count(b'"stream":"Fade"')
@@ -301,7 +301,7 @@ def test_a_tick_that_the_database_cannot_work_with_stops_nothing(
 
 def said(folder: Path) -> set[Told]:
     """What the stored clock records say."""
-    return {told(one) for one in read(folder / "spool") if one.kind is Kind.CLOCK}
+    return {told(one) for one in read(folder / "spool") if one.kind is RecordKind.CLOCK}
 
 
 def test_clock_records_in_the_spool_are_no_hindrance_to_a_start(tmp_path: Path) -> None:

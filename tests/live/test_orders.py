@@ -15,7 +15,7 @@ import pytest
 from cep.callbacks import EventsCallback
 from cep.live.config import read_config
 from cep.live.outgoing import OFF, inbox_of, journal_path
-from cep.live.standing import pause_ms, status_path
+from cep.live.status_file import pause_ms, status_path
 from mt5bridge.client import Connection
 from mt5bridge.clock import now_msc
 from mt5bridge.orders import (

@@ -21,7 +21,7 @@ from cep.live.follower import Follower, Waiting
 from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.outbox import Outbox
 from cep.plan import compile_rules
-from mt5bridge.spool import CLOCK, Disk, Group, Kind, Spool, gap, read
+from mt5bridge.spool import CLOCK, Disk, Group, RecordKind, Spool, gap, read
 from mt5bridge.troubles import Effect, Troubles
 from tests.durability.recording import Fault, recording
 from tests.live.service import RULES, wait_until, walks
@@ -37,10 +37,14 @@ def spool(tmp_path: Path) -> Path:
     spool.recover()
     for start in range(0, len(ticks), 20):
         some = ticks[start : start + 20]
-        spool.append(Group(spool.next_ingest, Kind.TICKS, "t", ("ticks", "A"), start + 1, some))
+        spool.append(
+            Group(spool.next_ingest, RecordKind.TICKS, "t", ("ticks", "A"), start + 1, some)
+        )
         if start == 560:
             time = np.array([(int(some["time_msc"][-1]),)], CLOCK)
-            spool.append(Group(spool.next_ingest, Kind.CLOCK, "c", ("clock",), start + 1, time))
+            spool.append(
+                Group(spool.next_ingest, RecordKind.CLOCK, "c", ("clock",), start + 1, time)
+            )
     spool.close()
     return tmp_path / "spool"
 
@@ -159,7 +163,7 @@ def test_batches_are_whole_groups_without_gaps_and_time_comes_alone(spool: Path)
     groups[1:1] = [gap(21, groups[0].key, 21, 30, "lost")]
     found = list(batches(groups, 50))
     assert [sum(group.width for group in batch) for batch in found] == [*[60] * 9, 40, 1, 20]
-    assert [batch[0].kind for batch in found[-2:]] == [Kind.CLOCK, Kind.TICKS]
+    assert [batch[0].kind for batch in found[-2:]] == [RecordKind.CLOCK, RecordKind.TICKS]
     assert [group for batch in found for group in batch] == [*groups[:1], *groups[2:]]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cep.live.config import Config, Ordering, Risk, Rules, State, Trading
+from cep.live.config import Config, Ordering, Risk, Rules, StateFolder, Trading
 from cep.live.outgoing import LOOK_MS, Outgoing, journal_path
 from mt5bridge.clock import Now
 from mt5bridge.orders import Inbox, OrderRequest, SendOrder, TurnHalt, order_id, read_book
@@ -50,7 +50,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
 def config_of(folder: Path, **sections: Any) -> Config:
     usual = {"signals": Trading(send=True), "orders": Ordering(send=True, terminal="one")}
     return Config(
-        rules=Rules(file=folder / "r"), state=State(folder=folder), **{**usual, **sections}
+        rules=Rules(file=folder / "r"), state=StateFolder(folder=folder), **{**usual, **sections}
     )
 
 

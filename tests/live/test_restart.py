@@ -28,7 +28,7 @@ from mt5bridge.clock import Now
 from mt5bridge.records import Records
 from mt5bridge.server import Batch, Gap, ticks_of
 from mt5bridge.simulator import Account, Runner, Terminal
-from mt5bridge.spool import Condition, Group, Kind, Spool, read
+from mt5bridge.spool import Condition, Group, RecordKind, Spool, read
 from mt5bridge.wire import LostReason, Order, Signal, SignalResult
 from tests.credentials import CREDENTIAL
 from tests.durability.recording import recording
@@ -212,7 +212,7 @@ def test_a_gap_reported_to_a_full_spool_is_stored_before_what_follows(tmp_path: 
     assert pipeline.on_batch(batch(ticks[20:], 21))
     spool.close()
     kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
-    assert kinds == [(Kind.TICKS, 1), (Kind.GAP, 11), (Kind.TICKS, 21)]
+    assert kinds == [(RecordKind.TICKS, 1), (RecordKind.GAP, 11), (RecordKind.TICKS, 21)]
 
 
 def test_a_gap_that_finds_no_room_keeps_its_place_before_smaller_records(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_gap_that_finds_no_room_keeps_its_place_before_smaller_records(tmp_pat
     assert pipeline.on_batch(batch(ticks, 21))
     spool.close()
     kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
-    assert kinds == [(Kind.GAP, 1), (Kind.TICKS, 21)]
+    assert kinds == [(RecordKind.GAP, 1), (RecordKind.TICKS, 21)]
 
 
 def test_what_a_full_spool_refuses_runs_through_no_rule(tmp_path: Path) -> None:
@@ -270,10 +270,15 @@ class Passing:
         self.silence.look(Now(ms, 1_000_000 + ms))
 
 
-def stored(folder: Path) -> list[tuple[Kind, int, int, int]]:
+def stored(folder: Path) -> list[tuple[RecordKind, int, int, int]]:
     """(kind, ingest, sequence, time) of what is stored; the time of clock records only."""
     return [
-        (g.kind, g.ingest, g.sequence, int(g.records["time_msc"][0]) if g.kind is Kind.CLOCK else 0)
+        (
+            g.kind,
+            g.ingest,
+            g.sequence,
+            int(g.records["time_msc"][0]) if g.kind is RecordKind.CLOCK else 0,
+        )
         for g in read(folder)
     ]
 
@@ -288,16 +293,16 @@ def test_silence_is_recorded_once_a_period_and_in_order(tmp_path: Path) -> None:
         passing.at(ms)
     passing.spool.close()
     assert stored(tmp_path) == [
-        (Kind.TICKS, 1, 1, 0),
-        (Kind.CLOCK, 2, 1, 1_000_100),
-        (Kind.CLOCK, 3, 2, 1_000_200),
-        (Kind.TICKS, 4, 2, 0),
+        (RecordKind.TICKS, 1, 1, 0),
+        (RecordKind.CLOCK, 2, 1, 1_000_100),
+        (RecordKind.CLOCK, 3, 2, 1_000_200),
+        (RecordKind.TICKS, 4, 2, 0),
     ]
     again = Passing(tmp_path, 100)
     again.at(0)
     again.at(100)
     again.spool.close()
-    assert stored(tmp_path)[-1] == (Kind.CLOCK, 5, 3, 1_000_100)
+    assert stored(tmp_path)[-1] == (RecordKind.CLOCK, 5, 3, 1_000_100)
 
 
 @pytest.mark.parametrize(("every_ms", "full"), [(0, False), (100, True)])
@@ -312,7 +317,7 @@ def test_no_clock_record_when_unwanted_or_without_room(
         passing.at(ms)
     passing.spool.condition = Condition.READY
     passing.spool.close()
-    assert [kind for kind, *_ in stored(tmp_path)] == [Kind.TICKS]
+    assert [kind for kind, *_ in stored(tmp_path)] == [RecordKind.TICKS]
 
 
 def test_a_quiet_daemon_records_time_and_rows_stay_the_same(tmp_path: Path) -> None:
@@ -325,7 +330,10 @@ def test_a_quiet_daemon_records_time_and_rows_stay_the_same(tmp_path: Path) -> N
         wait_until(lambda: service.daemon.spool.next_ingest >= before + 3)
         play(terminal(ticks, instance=2), address(settings))
     kinds = [group.kind for group in read(tmp_path / "spool")]
-    first, last = kinds.index(Kind.CLOCK), len(kinds) - kinds[::-1].index(Kind.TICKS) - 1
+    first, last = (
+        kinds.index(RecordKind.CLOCK),
+        len(kinds) - kinds[::-1].index(RecordKind.TICKS) - 1,
+    )
     assert first < last
     archive = archived(settings)
     assert sum(file.rows for file in archive.files("clock")) >= 3
@@ -405,7 +413,7 @@ def test_effects_come_in_order_signal_callback_journal(tmp_path: Path) -> None:
 
     pipeline = Pipeline(Spool(tmp_path), rules.start(), act)
     ticks = walks("A", 3_000)["A"]
-    groups = [Group(i + 1, Kind.TICKS, "demo", ("ticks", "A"), i + 1, ticks[i : i + 1])
+    groups = [Group(i + 1, RecordKind.TICKS, "demo", ("ticks", "A"), i + 1, ticks[i : i + 1])
               for i in range(len(ticks))]  # fmt: skip
     pipeline.catch_up(groups, act)
     assert order == ["signal Fade", "callback at True"]

@@ -20,7 +20,7 @@ from cep.live.pipeline import Caused, Pipeline
 from cep.live.signals import as_signal, signal_id
 from cep.plan import compile_rules
 from mt5bridge.records import Records
-from mt5bridge.spool import Group, Kind, Spool
+from mt5bridge.spool import Group, RecordKind, Spool
 from mt5bridge.wire import Signal
 from tests.live.service import walks
 
@@ -51,7 +51,7 @@ def groups(
     for symbol, records in ticks.items():
         for at in range(0, len(records), size):
             part = records[at : at + size]
-            found.append(Group(ingest, Kind.TICKS, source, ("ticks", symbol), 1 + at, part))
+            found.append(Group(ingest, RecordKind.TICKS, source, ("ticks", symbol), 1 + at, part))
             ingest += len(part)
     return found
 
@@ -105,7 +105,7 @@ def made_of(lines: list[dict[str, Any]], orders: list[int], ingest: int = 10) ->
     effects = Effects(SIGNALS, Trading(send=True), Journal(None), None, spool=NAMED)
     found: list[Signal] = []
     ticks = np.zeros(9, [("time_msc", "<i8")])
-    shown = [Group(ingest + 9 * number, Kind.TICKS, "demo", ("ticks", symbol), 1, ticks)
+    shown = [Group(ingest + 9 * number, RecordKind.TICKS, "demo", ("ticks", symbol), 1, ticks)
              for number, symbol in enumerate("AB")]  # fmt: skip
     effects.act(Caused(Rows(np.array(orders, np.int64), lines), shown), found.append)
     return found

@@ -23,7 +23,7 @@ from cep.plan import compile_rules
 from mt5bridge.clock import Now, now
 from mt5bridge.records import Records
 from mt5bridge.simulator import Account, Walk, random_walk
-from mt5bridge.spool import Kind, Told, read, told
+from mt5bridge.spool import RecordKind, Told, read, told
 from tests.live.service import (
     STREAMS,
     Service,
@@ -96,7 +96,7 @@ def test_rules_under_playback_follow_the_rows_alone(tmp_path: Path) -> None:
     life = Life(tmp_path, compiled(text).start())
     life.live(script(1, 60))
     life.spool.close()
-    assert any(group.kind is Kind.CLOCK for group in read(tmp_path / "spool"))
+    assert any(group.kind is RecordKind.CLOCK for group in read(tmp_path / "spool"))
     assert {cause for cause, _ in life.rows} == {"TICKS"}
     assert list(backtested(archived(tmp_path), compiled(text))) == life.lines
 
@@ -126,7 +126,7 @@ def test_ticks_that_no_rule_reads_do_not_stop_the_time(tmp_path: Path) -> None:
         life.live([("A", random_walk(Walk(ticks=1, seed=number, start_msc=moment)))])
         life.now_msc = moment
     life.spool.close()
-    clock = [group for group in read(tmp_path / "spool") if group.kind is Kind.CLOCK]
+    clock = [group for group in read(tmp_path / "spool") if group.kind is RecordKind.CLOCK]
     assert len(clock) == 9  # one a second, counted from the first look
     beats = [json.loads(line) for line in life.lines if b'"Beaten"' in line]
     assert len(beats) == 4
@@ -164,7 +164,9 @@ def test_a_range_takes_the_clock_of_the_range(tmp_path: Path) -> None:
     ]
     assert times and min(times) >= low and max(times) < high
     assert orders == sorted(orders)
-    stored = [int(t) for g in read(tmp_path / "spool") if g.kind is Kind.CLOCK for t in g.utc_msc]
+    stored = [
+        int(t) for g in read(tmp_path / "spool") if g.kind is RecordKind.CLOCK for t in g.utc_msc
+    ]
     assert times == [t for t in stored if low <= t < high]
 
 
@@ -209,7 +211,9 @@ def test_a_daemon_killed_in_the_silence_writes_one_journal(tmp_path: Path) -> No
 
     def has_promised() -> bool:
         groups = read(tmp_path / "spool")
-        return any(group.kind is Kind.CLOCK and told(group) is Told.COMPLETE for group in groups)
+        return any(
+            group.kind is RecordKind.CLOCK and told(group) is Told.COMPLETE for group in groups
+        )
 
     def by_time() -> bool:
         rows = map(json.loads, journal(settings).splitlines())

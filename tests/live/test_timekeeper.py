@@ -16,7 +16,7 @@ from cep.live.timekeeper import DAEMON, Timekeeper
 from mt5bridge.clock import Now
 from mt5bridge.server import Batch, Watermark, ticks_of
 from mt5bridge.simulator import Walk, random_walk
-from mt5bridge.spool import Condition, Kind, Spool, StreamKey, Told, read, told
+from mt5bridge.spool import Condition, RecordKind, Spool, StreamKey, Told, read, told
 from tests.live.timed import START_MSC, Life, archived, backtested, compiled
 
 EVERY_MS, AWAY_MS = 1_000, 5_000
@@ -49,7 +49,7 @@ class Keeping:
 
     def recorded(self) -> list[tuple[str, Told, int]]:
         """(source, what, UTC) of the clock records, in order."""
-        clock = [group for group in read(self.folder) if group.kind is Kind.CLOCK]
+        clock = [group for group in read(self.folder) if group.kind is RecordKind.CLOCK]
         return [(group.source, told(group), int(group.utc_msc[0])) for group in clock]
 
     def close(self) -> list[tuple[str, Told, int]]:
@@ -66,8 +66,10 @@ def test_a_watermark_is_recorded_once_a_period_also_in_a_busy_market(tmp_path: P
     found = keeping.close()
     assert found == [("one", Told.COMPLETE, ms) for ms in (0, 1_000, 2_000, 3_000)]
     groups = list(read(tmp_path))
-    for group in (one for one in groups if one.kind is Kind.CLOCK):
-        ticks = [one for one in groups if one.ingest < group.ingest and one.kind is Kind.TICKS]
+    for group in (one for one in groups if one.kind is RecordKind.CLOCK):
+        ticks = [
+            one for one in groups if one.ingest < group.ingest and one.kind is RecordKind.TICKS
+        ]
         assert len(ticks) == group.utc_msc[0] // 100 + 1, "it stands behind what it speaks of"
 
 
@@ -205,7 +207,7 @@ def test_any_life_of_two_terminals_is_its_backtest_and_goes_on_after_a_restart(
     found = first.lines[:kept] + second.lines
     archive = archived(tmp_path)
     assert list(backtested(archive, rules)) == found
-    clock = [group for group in read(tmp_path / "spool") if group.kind is Kind.CLOCK]
+    clock = [group for group in read(tmp_path / "spool") if group.kind is RecordKind.CLOCK]
     assert {told(group) for group in clock} == set(Told)
     assert {cause for cause, _ in second.rows + first.rows} == {"CLOCK", "TICKS"}
 

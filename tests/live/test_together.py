@@ -14,7 +14,7 @@ from cep.live.pipeline import RECORDS_AT_ONCE, Caused, Pipeline
 from cep.plan import compile_rules
 from mt5bridge.records import Records
 from mt5bridge.server import Batch, ticks_of
-from mt5bridge.spool import Group, Kind, Spool
+from mt5bridge.spool import Group, RecordKind, Spool
 from mt5bridge.wire import Signal
 from tests.live.service import RULES, STREAMS, walks
 
@@ -92,7 +92,7 @@ def test_nothing_is_shown_before_it_is_stored_or_later_than_it_must(tmp_path: Pa
 def test_the_record_that_caused_a_row_is_found_among_all() -> None:
     ticks = walks("A", 9)["A"]
     groups = [
-        Group(ingest, Kind.TICKS, "demo", ("ticks", "A"), 1, ticks[:width])
+        Group(ingest, RecordKind.TICKS, "demo", ("ticks", "A"), 1, ticks[:width])
         for ingest, width in ((5, 3), (8, 1), (20, 9))
     ]
     caused = Caused(COMPILED.start().no_rows(), groups)

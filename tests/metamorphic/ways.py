@@ -26,7 +26,7 @@ from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
-from cep.hybrid import Halves, merged, parts
+from cep.hybrid import Fragments, merged, split
 from cep.hybrid import Line as Placed
 from cep.hybrid.replay import Hybrid, part_of
 from cep.inputs.types import ARROW
@@ -344,12 +344,12 @@ class _Behind:
     def __init__(self, case: Case) -> None:
         self._plan, self._random = case.plan, case.random
         driver = connect("sqlite://")
-        found = parts(case.plan, driver.dialect, lived=True)
+        found = split(case.plan, driver.dialect, lived=True)
         self._runner = Runner(driver, Options(may_restart=False, takes_late=True))
         wanted = case.plan.derived
         self._runner.change(found.database, found.passed | (wanted & found.database.made))
         self._run = Compiled(found.native, outputs=wanted & found.native.made, jit=False).start()
-        self._halves = Halves(case.plan, found, self._runner, self._run, wanted)
+        self._halves = Fragments(case.plan, found, self._runner, self._run, wanted)
         self._waiting: list[tuple[int, Step]] = []
 
     def take(self, n: int, step: Step) -> list[Line]:

@@ -8,7 +8,7 @@ import pytest
 
 from cep.live.config import read_config
 from cep.live.outgoing import inbox_of
-from cep.live.standing import status_path
+from cep.live.status_file import status_path
 from mt5bridge.clock import now_msc
 from mt5bridge.emulator.build import CompilerMissingError
 from mt5bridge.emulator.script import parse_script

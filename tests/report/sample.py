@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cep.report import (
-    Kind,
     Marker,
+    MarkerKind,
     QueueEntry,
     QueueView,
     Report,
@@ -32,11 +32,11 @@ def series(name: str, role: Role, level: float) -> Series:
 def markers() -> tuple[Marker, ...]:
     at = START_MSC + 600_000
     return (
-        Marker(Kind.EVENT, at, "AboveUpper", detail="number 10", id="Main/1"),
-        Marker(Kind.EVENT, at + 60_000, "BelowMa", detail="number 11", id="Main/2"),
-        Marker(Kind.COMPLEX, at + 60_000, "Reversal", parts=("Main/1", "Main/2")),
-        Marker(Kind.SIGNAL, at + 60_000, "Fade", side="sell", detail="0.1 lots"),
-        Marker(Kind.FILL, at + 60_250, "Fill", price=1.1, side="sell"),
+        Marker(MarkerKind.EVENT, at, "AboveUpper", detail="number 10", id="Main/1"),
+        Marker(MarkerKind.EVENT, at + 60_000, "BelowMa", detail="number 11", id="Main/2"),
+        Marker(MarkerKind.COMPLEX, at + 60_000, "Reversal", parts=("Main/1", "Main/2")),
+        Marker(MarkerKind.SIGNAL, at + 60_000, "Fade", side="sell", detail="0.1 lots"),
+        Marker(MarkerKind.FILL, at + 60_250, "Fill", price=1.1, side="sell"),
     )
 
 

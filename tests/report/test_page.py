@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cep.report import Marker, Report, Table, Time, Verdict, render
 from cep.report.chart import MARKERS_MAX, chart_data, encode
 from cep.report.decimate import kept_points
-from cep.report.model import Kind, QueueEntry, QueueView, Role, SymbolChart
+from cep.report.model import MarkerKind, QueueEntry, QueueView, Role, SymbolChart
 from cep.report.rows import (
     EngineRows,
     complex_markers,
@@ -51,7 +51,7 @@ def test_page_is_self_contained() -> None:
 @given(st.text() | st.just(NASTY))
 def test_no_text_escapes_its_place(text: str) -> None:
     plain = render(Report("t"))
-    marker = Marker(Kind.EVENT, 0, text, detail=text)
+    marker = Marker(MarkerKind.EVENT, 0, text, detail=text)
     page = render(
         Report(
             text, text, Verdict(False, text), ((text, text),),
@@ -67,7 +67,7 @@ def test_no_text_escapes_its_place(text: str) -> None:
 
 @given(st.text())
 def test_chart_data_is_the_same_text_again(text: str) -> None:
-    chart = SymbolChart(text, (), (Marker(Kind.SIGNAL, 7, text, price=1.5, side="buy"),))
+    chart = SymbolChart(text, (), (Marker(MarkerKind.SIGNAL, 7, text, price=1.5, side="buy"),))
     encoded = encode((chart,), 100)
     assert not set("<>&") & set(encoded)
     (data,) = json.loads(encoded)
@@ -106,7 +106,7 @@ def test_time_text() -> None:
 def test_markers_without_a_price_stand_on_the_price_line() -> None:
     chart = sample.chart("EURUSD")
     price = chart.series[0]
-    on_line, before = (Marker(Kind.EVENT, t, "E") for t in (sample.START_MSC + 1500, 0))
+    on_line, before = (Marker(MarkerKind.EVENT, t, "E") for t in (sample.START_MSC + 1500, 0))
     data = chart_data(replace(chart, markers=(on_line, before)), 100)
     assert [m["p"] for m in data["markers"]] == pytest.approx(
         [price.values[1], price.values[0]], abs=1e-6
@@ -114,7 +114,7 @@ def test_markers_without_a_price_stand_on_the_price_line() -> None:
 
 
 def test_too_many_markers_keep_the_latest_and_the_total() -> None:
-    many = tuple(Marker(Kind.EVENT, i, "E") for i in range(MARKERS_MAX + 10))
+    many = tuple(Marker(MarkerKind.EVENT, i, "E") for i in range(MARKERS_MAX + 10))
     data = chart_data(SymbolChart("S", (), many), 100)
     assert len(data["markers"]) == MARKERS_MAX and data["markers"][-1]["t"] == MARKERS_MAX + 9
     assert data["totals"]["event"] == MARKERS_MAX + 10

@@ -81,7 +81,7 @@ def test_records_and_tasks_are_reported(spark: SparkSession, archive: Archive) -
     reached: list[tuple[int, int]] = []
     found = backtest(
         spark, rules, selection, slice_rows=500, advance=seen.append,
-        reach=lambda *done: reached.append(done),
+        on_task=lambda *done: reached.append(done),
     )  # fmt: skip
     assert [line for rows in found for line in rows.json_lines()] == signals
     assert sum(seen) == sum(expected) > 0

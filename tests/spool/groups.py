@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt5bridge.records import DEAL, TICK
-from mt5bridge.spool import CLOCK, Group, Kind, Spool
+from mt5bridge.spool import CLOCK, Group, RecordKind, Spool
 
 DAY_MS = 86_400_000
 START_MSC = 1_700_000_000_000
@@ -40,7 +40,7 @@ def tick_group(
     """Ticks of `symbol` that come next in `spool`."""
     return Group(
         spool.next_ingest,
-        Kind.TICKS,
+        RecordKind.TICKS,
         source,
         ("ticks", symbol),
         sequence,
@@ -57,13 +57,13 @@ def deal_group(spool: Spool, sequence: int, tickets: list[int], source: str = "t
     records["time_msc"] = START_MSC + np.arange(len(tickets))
     records["symbol"] = b"EURUSD"
     records["comment"] = "Käufer".encode()
-    return Group(spool.next_ingest, Kind.DEALS, source, ("deals",), sequence, records)
+    return Group(spool.next_ingest, RecordKind.DEALS, source, ("deals",), sequence, records)
 
 
 def clock_group(spool: Spool, time_msc: int) -> Group:
     """One clock record that comes next in `spool`."""
     records = np.array([(time_msc,)], CLOCK)
-    return Group(spool.next_ingest, Kind.CLOCK, "daemon", ("clock",), 1, records)
+    return Group(spool.next_ingest, RecordKind.CLOCK, "daemon", ("clock",), 1, records)
 
 
 def same(one: Group, other: Group) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt5bridge.spool import Group, GroupError, Kind, gap
+from mt5bridge.spool import Group, GroupError, RecordKind, gap
 from mt5bridge.spool.block import BLOCK_MAGIC, Block, Damage, encode, scan
 from tests.spool.groups import ticks
 
@@ -35,11 +35,11 @@ def test_a_tick_group_comes_back_as_it_was(
 ) -> None:
     quality = np.arange(len(times), dtype=np.uint8) if marked else np.empty(0, np.uint8)
     group = Group(
-        ingest, Kind.TICKS, source, ("ticks", symbol), sequence, ticks(times), offset, quality
+        ingest, RecordKind.TICKS, source, ("ticks", symbol), sequence, ticks(times), offset, quality
     )
     back = Group.decode(memoryview(group.encode()))
     assert (back.ingest, back.kind, back.source, back.stream) == (
-        ingest, Kind.TICKS, source, ("ticks", symbol)
+        ingest, RecordKind.TICKS, source, ("ticks", symbol)
     )  # fmt: skip
     assert (back.sequence, back.utc_offset_ms) == (sequence, offset)
     np.testing.assert_array_equal(back.records, group.records)
@@ -64,7 +64,9 @@ def test_bytes_that_are_no_group_are_refused_and_nothing_else(data: bytes) -> No
 
 
 def test_quality_must_match_the_records() -> None:
-    group = Group(1, Kind.TICKS, "t", ("ticks", "A"), 1, ticks([1, 2]), 0, np.zeros(3, np.uint8))
+    group = Group(
+        1, RecordKind.TICKS, "t", ("ticks", "A"), 1, ticks([1, 2]), 0, np.zeros(3, np.uint8)
+    )
     with pytest.raises(GroupError, match="3 quality marks for 2 records"):
         group.encode()
 

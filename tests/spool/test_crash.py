@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt5bridge.spool import Group, Spool, State, list_segments, read
+from mt5bridge.spool import Group, SegmentState, Spool, list_segments, read
 from tests.campaign import examples
 from tests.spool.groups import START_MSC, deal_group, same, tick_group
 from tests.waiting import LONG_S
@@ -195,7 +195,7 @@ def test_a_crash_between_creating_and_filling_a_segment(tmp_path: Path) -> None:
     for size in (0, 5, 16, 40):
         (written.directory / "segment-0000000002.open").write_bytes(b"\0" * size)
         assert len(found_after_recovery(written)) == 1
-    assert [s.state for s in list_segments(written.directory)] == [State.SEALED]
+    assert [s.state for s in list_segments(written.directory)] == [SegmentState.SEALED]
 
 
 WRITER = """

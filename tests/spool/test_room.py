@@ -12,8 +12,8 @@ import pytest
 from mt5bridge.spool import (
     Condition,
     Disk,
+    SegmentState,
     SpoolError,
-    State,
     read,
 )
 from mt5bridge.spool.disk import confirm, replace_file
@@ -169,11 +169,11 @@ def test_a_segment_that_could_not_be_renamed_is_sealed_before_the_next_one(tmp_p
         spool = opened(tmp_path, segment_bytes=1)
         put(spool, 1)
         spool.commit()
-        assert [s.state for s in spool.segments()] == [State.OPEN]
+        assert [s.state for s in spool.segments()] == [SegmentState.OPEN]
         assert spool.durable_ingest == 5 and "No space" in spool.problem
         put(spool, 6)
         spool.commit()
-        assert [s.state for s in spool.segments()] == [State.SEALED] * 2
+        assert [s.state for s in spool.segments()] == [SegmentState.SEALED] * 2
         assert spool.problem == ""
         spool.close()
 
@@ -222,7 +222,7 @@ def test_a_segment_without_records_is_not_sealed(tmp_path: Path) -> None:
     for _ in range(2):
         assert spool.commit() == 0
         spool.rotate()
-        assert [s.state for s in spool.segments()] == [State.OPEN]
+        assert [s.state for s in spool.segments()] == [SegmentState.OPEN]
     disk.room = 1 << 30
     assert spool.commit() == 5
     assert [s.number for s in spool.segments()] == [1]

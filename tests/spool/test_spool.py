@@ -18,11 +18,11 @@ from mt5bridge.spool import (
     CommitThread,
     Durable,
     Group,
-    Kind,
+    RecordKind,
+    SegmentState,
     Spool,
     SpoolError,
     SpoolLockedError,
-    State,
     StreamState,
     gap,
     read,
@@ -126,7 +126,9 @@ def test_texts_of_losses_do_not_fill_checkpoints(tmp_path: Path) -> None:
     losses = np.array([(number, number) for number in range(1, 17)], GAP)
     for number in range(4_500):
         source, stream = f"terminal {number % 9}", ("ticks", f"S{number}")
-        lost = Group(spool.next_ingest, Kind.GAP, source, stream, 1, losses, note="\x01" * 1_000)
+        lost = Group(
+            spool.next_ingest, RecordKind.GAP, source, stream, 1, losses, note="\x01" * 1_000
+        )
         assert spool.append(lost)
     put(spool, 1)
     spool.commit()
@@ -169,14 +171,18 @@ def test_segments_rotate_by_size_and_by_time(tmp_path: Path) -> None:
     spool = opened(tmp_path, segment_bytes=2000, segment_ms=1000)
     put(spool, 1)
     spool.commit(now_ms=0)
-    assert [s.state for s in spool.segments()] == [State.OPEN]
+    assert [s.state for s in spool.segments()] == [SegmentState.OPEN]
     spool.commit(now_ms=1000)
-    assert [s.state for s in spool.segments()] == [State.SEALED]
+    assert [s.state for s in spool.segments()] == [SegmentState.SEALED]
     put(spool, 6, 40)
     spool.commit(now_ms=1001)
-    assert [s.state for s in spool.segments()] == [State.SEALED, State.SEALED]
+    assert [s.state for s in spool.segments()] == [SegmentState.SEALED, SegmentState.SEALED]
     put(spool, 46)
-    for now_ms, state in ((5_000, State.OPEN), (5_999, State.OPEN), (6_000, State.SEALED)):
+    for now_ms, state in (
+        (5_000, SegmentState.OPEN),
+        (5_999, SegmentState.OPEN),
+        (6_000, SegmentState.SEALED),
+    ):
         spool.commit(now_ms)
         assert spool.segments()[-1].state is state
     spool.close()
@@ -187,7 +193,7 @@ def test_a_segment_is_no_small_file_unless_asked_for(tmp_path: Path) -> None:
     put(spool, 1, 40_000)
     spool.commit()
     (segment,) = spool.segments()
-    assert segment.state is State.OPEN and segment.size_bytes > 2 << 20
+    assert segment.state is SegmentState.OPEN and segment.size_bytes > 2 << 20
     spool.close()
 
 
@@ -196,7 +202,7 @@ def test_a_segment_that_was_hardly_begun_is_begun_again(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     put(spool, 1)
     spool.close()
-    path_of(tmp_path, 2, State.OPEN).write_bytes(header())
+    path_of(tmp_path, 2, SegmentState.OPEN).write_bytes(header())
     spool = opened(tmp_path)
     assert [s.number for s in spool.segments()] == [1]
     put(spool, 6)
@@ -244,7 +250,7 @@ def test_segments_that_go_while_they_are_listed_are_left_out(tmp_path: Path) -> 
     put(spool, 1)
     spool.close()
     for number in (0, 2):  # as one looks that has gone since its name was read
-        path_of(tmp_path, number, State.SEALED).symlink_to("nothing")
+        path_of(tmp_path, number, SegmentState.SEALED).symlink_to("nothing")
     assert [segment.number for segment in spool.segments()] == [1]
 
 

@@ -57,7 +57,7 @@ class Dialect:
     batch_records: int = 10_000
 
     def text(self, statement: sa.ClauseElement) -> tuple[str, tuple[Any, ...]]:
-        """The statement's text, and its constants in the order of their marks."""
+        """The statement's text, and its constants in the order of their places."""
         compiled = statement.compile(dialect=self.compiler)
         if not isinstance(compiled, SQLCompiler):  # of a table: it has no constants
             return str(compiled), ()

@@ -87,10 +87,10 @@ def insert_text(dialect: Dialect, table: str, columns: Sequence[str], rows: int 
     key = dialect.name, str(rows), table, *columns
     if key not in _insert_texts:
         into = sa.table(table, *(sa.column(name) for name in columns))
-        marks: list[dict[str, Any]] = [
+        parameters: list[dict[str, Any]] = [
             {name: sa.bindparam(None) for name in columns} for _ in range(rows)
         ]
-        _insert_texts[key] = dialect.text(sa.insert(into).values(marks))[0]
+        _insert_texts[key] = dialect.text(sa.insert(into).values(parameters))[0]
     return _insert_texts[key]
 
 

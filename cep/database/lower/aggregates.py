@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from cep.database.dialects.base import Element
 from cep.database.errors import Refusal
 from cep.database.expressions import Lowering
-from cep.database.lower.outlooks import Outlook, outlook, with_limits
-from cep.database.lower.seen import Seen, seen
+from cep.database.lower.before_window import BeforeWindow, before_window, with_limits
+from cep.database.lower.combination_aggregates import lower_combination_aggregates
+from cep.database.lower.extremes import Extremes, extremes
 from cep.database.lower.sums import Sums
-from cep.database.lower.together import lower_together
-from cep.database.lower.window_bounds import Size, WindowBounds, sight
+from cep.database.lower.window_bounds import Size, WindowBounds, window_bounds
 from cep.database.steps import Rows
 from cep.database.tables import NUMBER, Tables
 from cep.plan.expressions import Aggregated, Output
@@ -31,10 +31,10 @@ def lower_aggregate(family: Family, tables: Tables) -> Rows:
     """Differences of cumulative sums; the least and the greatest are looked for in the window."""
     query = family.query
     if not isinstance(query.input, StreamInput):
-        return lower_together(family, tables)
-    limits = sight(family, tables)
+        return lower_combination_aggregates(family, tables)
+    limits = window_bounds(family, tables)
     if limits.keys and set(limits.keys) != set(query.group_by):
-        return lower_together(family, tables)
+        return lower_combination_aggregates(family, tables)
     limits.keep(query.source, tables)
     return Aggregation(family, tables, limits).rows_made()
 
@@ -54,12 +54,12 @@ class Aggregation:
 
     family: Family
     tables: Tables
-    sight: WindowBounds
+    bounds: WindowBounds
 
     @cached_property
     def sums(self) -> Sums:
         """The cumulative sums of all members."""
-        return Sums(self.family.query, self.sight, self.tables)
+        return Sums(self.family.query, self.bounds, self.tables)
 
     @cached_property
     def rows(self) -> sa.FromClause:
@@ -67,9 +67,9 @@ class Aggregation:
         return self.tables.stream(self.sums.stream).alias("e")
 
     @cached_property
-    def seen(self) -> Seen:
-        """The rows in sight, for aggregates that sums do not tell."""
-        return seen(self.sums)
+    def extremes(self) -> Extremes:
+        """The rows in the window, for aggregates that sums do not tell."""
+        return extremes(self.sums)
 
     @cached_property
     def shape(self) -> str:
@@ -81,7 +81,7 @@ class Aggregation:
         looking = [self.sums.looks(one) for one in query.aggregates]
         if len(self.family) == 1:
             return "long"
-        every_row = query.having is None and not self.sight.may_be_blind
+        every_row = query.having is None and not self.bounds.may_be_empty
         fits = len(self.family) * len(query.projection) <= VALUES_MAX
         if name == "duckdb" and any(looking):
             if every_row and fits and all(looking):
@@ -101,8 +101,8 @@ class Aggregation:
 
     def _basis(self, parameters: sa.FromClause | None) -> Basis:
         """The new rows with their sums, and the members beside each."""
-        own, rows, sums = self.seen.own, self.rows, self.sums
-        if self.tables.dialect.forms == "duckdb" and not self.sight.is_whole:
+        own, rows, sums = self.extremes.own, self.rows, self.sums
+        if self.tables.dialect.forms == "duckdb" and not self.bounds.is_whole:
             own = with_limits(sums, own, parameters)
             source = rows.join(own, own.c.pos == rows.c.pos)
             return Basis(source, own, None if parameters is None else own)
@@ -113,7 +113,7 @@ class Aggregation:
         return Basis(source, own, parameters)
 
     def _parameters(self) -> sa.FromClause:
-        more = {name: (NUMBER, values) for name, values in self.sight.parameters.items()}
+        more = {name: (NUMBER, values) for name, values in self.bounds.parameters.items()}
         return self.tables.parameters(self.family, more).alias("p")
 
     def _long(self) -> Rows:
@@ -123,11 +123,11 @@ class Aggregation:
         source, parameters = basis.source, basis.parameters
         if parameters is not None and parameters is not basis.own:
             source = source.join(parameters, sa.true())
-        found = outlook(self.sums, source, basis.own, len(self.family))
-        size = self.sight.arguments(parameters)
+        found = before_window(self.sums, source, basis.own, len(self.family))
+        size = self.bounds.arguments(parameters)
         values, having = self._selected(self.family.query, basis, found, size, 0)
-        if self.sight.may_be_blind:
-            having.append(basis.own.c[self.sight.order] > self.sight.limit(basis.own, size))
+        if self.bounds.may_be_empty:
+            having.append(basis.own.c[self.bounds.order] > self.bounds.limit(basis.own, size))
         head: list[Element] = [] if parameters is None else [parameters.c.member.label("member")]
         made = self._made(head, values).select_from(found.source).where(*having)
         return self._given(made, found, "long")
@@ -135,12 +135,12 @@ class Aggregation:
     def _wide(self) -> Rows:
         """A row with the results of all members."""
         basis = self._basis(None)
-        found = Outlook(basis.source, lambda name, size: sa.null(), "")
+        found = BeforeWindow(basis.source, lambda name, size: sa.null(), "")
         if self.tables.dialect.forms != "duckdb":
-            found = outlook(self.sums, basis.source, basis.own, len(self.family))
+            found = before_window(self.sums, basis.source, basis.own, len(self.family))
         values: list[Element] = []
         for member, query in enumerate(self.family.members):
-            size = self.sight.of_member(member)
+            size = self.bounds.of_member(member)
             values += self._selected(query, basis, found, size, member)[0]
         return self._given(self._made([], values).select_from(found.source), found, "wide")
 
@@ -148,8 +148,8 @@ class Aggregation:
         """The same, whole numbers as one text: rows are what SQLite takes longest to give."""
         parameters = self._parameters()
         basis = self._basis(parameters)
-        found = outlook(self.sums, basis.source, basis.own, len(self.family))
-        size = self.sight.arguments(parameters)
+        found = before_window(self.sums, basis.source, basis.own, len(self.family))
+        size = self.bounds.arguments(parameters)
         values = self._selected(self.family.query, basis, found, size, 0)[0]
         texts = [sa.func.coalesce(sa.cast(value, sa.Text()), "null") for value in values]
         text: Element = texts[0]
@@ -174,16 +174,16 @@ class Aggregation:
         passes = map(lowering.truth, self.family.query.stream_input.window_filters)
         return sa.select(*columns).where(self.rows.c.pos > self.sums.base, *passes)
 
-    def _given(self, select: sa.Select[Any], found: Outlook, shape: str) -> Rows:
+    def _given(self, select: sa.Select[Any], found: BeforeWindow, shape: str) -> Rows:
         number = f", for {len(self.family)} queries at once" if len(self.family) > 1 else ""
-        how = f"{found.how}{self.seen.how}{number}"
+        how = f"{found.how}{self.extremes.how}{number}"
         is_packed = shape == "packed"
         return Rows(
             select, how, order=(self.rows.c.pos,), is_wide=shape != "long", is_packed=is_packed
         )
 
     def _selected(
-        self, query: Query, basis: Basis, found: Outlook, size: Size, member: int
+        self, query: Query, basis: Basis, found: BeforeWindow, size: Size, member: int
     ) -> tuple[list[Element], list[Element]]:
         """What a member selects, and what must hold of it."""
         aggregated = [
@@ -191,7 +191,7 @@ class Aggregation:
                 one,
                 basis.own,
                 lambda name: found.before(name, size),
-                lambda function, name: self.seen.value(function, name, basis.own, size, member),
+                lambda function, name: self.extremes.value(function, name, basis.own, size, member),
             )
             for one in query.aggregates
         ]

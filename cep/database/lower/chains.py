@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cep.database.lower.chain_words import Chain, Word, parameters_of
 from cep.database.lower.lookup import Lookup, lookup
+from cep.database.lower.pattern_joins import Chain, Word, parameters_of
 from cep.database.lower.spelling import Spelled
 from cep.database.steps import Rows
 from cep.database.tables import NUMBER, Tables

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 
 from cep.database.dialects.base import Element
 from cep.database.expressions import Find, Lowering
+from cep.database.lower.index_ranges import index_range, moved
 from cep.database.lower.lookup import Lookup, lookup
 from cep.database.lower.nested import nested
-from cep.database.lower.reach import moved, reach
 from cep.database.lower.row_lifetimes import RowLifetime, life
-from cep.database.steps import mark
+from cep.database.steps import batch_number
 from cep.database.tables import NUMBER, Tables
 from cep.plan.expressions import Column, Comparison, EventTime, Expression, walk
 from cep.plan.families import PARAMETER, Family
@@ -61,7 +61,7 @@ class Combinations:
 
     tables: Tables
     found: Lookup
-    lives: tuple[RowLifetime | None, ...]
+    lifetimes: tuple[RowLifetime | None, ...]
     parameters: sa.FromClause | None
 
     @property
@@ -119,15 +119,15 @@ class Combinations:
     def begins(self, rows: Slots, slot: int) -> Iterator[Element]:
         """Which rows of an input are new, and get into its window."""
         row = rows[slot]
-        yield row.c.pos > mark("base", self.streams[slot])
+        yield row.c.pos > batch_number("base", self.streams[slot])
         yield from self.own(row, slot)
-        one = self.lives[slot]
+        one = self.lifetimes[slot]
         if one is not None:
             yield from one.enters(row, rows.get(PARAMETER))
 
     def holds(self, rows: Slots, slot: int, arrived: int) -> Iterator[Element]:
         """Which rows an input holds when the new row comes."""
-        row, newest, one = rows[slot], rows[arrived], self.lives[slot]
+        row, newest, one = rows[slot], rows[arrived], self.lifetimes[slot]
         if one is None:
             yield sa.false()
             return
@@ -157,7 +157,7 @@ class Combinations:
         return rows
 
     def _rows(self, slot: int) -> sa.Table:
-        one = self.lives[slot]
+        one = self.lifetimes[slot]
         return self.tables.stream(self.streams[slot]) if one is None else one.rows(self.tables)
 
     def own(self, row: sa.FromClause, slot: int) -> Iterator[Element]:
@@ -199,7 +199,7 @@ class Combinations:
                         yield one
 
     def _within(self, rows: Slots, slot: int, arrived: int, is_found: bool) -> list[Element]:
-        one = self.lives[slot]
+        one = self.lifetimes[slot]
         return [] if one is None else one.within(rows[slot], rows[arrived].c.ts, is_found)
 
     def _range(
@@ -209,7 +209,7 @@ class Combinations:
         column = next(self._leads(slot, known), None)
         if column is not None:
             return column, []
-        for reached in (reach(one, slot) for one in self.found.conditions):
+        for reached in (index_range(one, slot) for one in self.found.conditions):
             if reached is not None and reached.slots <= {*known, PARAMETER}:
                 bounds = reached.bounds(self.family, find)
                 if bounds is not None:
@@ -218,7 +218,7 @@ class Combinations:
 
     def index(self, slot: int, column: Column | None) -> str:
         """An index by a column, then by what says how long rows live; what it is by."""
-        one = self.lives[slot]
+        one = self.lifetimes[slot]
         is_timed = one is not None and one.is_timed
         keys = [] if column is None else [f"a_{column.position}"]
         if is_timed:
@@ -248,9 +248,9 @@ class Combinations:
 def combinations(family: Family, tables: Tables) -> Combinations:
     """What a join or correlation combines; has the rows kept. Refusal for windows not known."""
     found = lookup(family, map(moved, _conditions(family.query)))
-    lives = tuple(life(found.family, slot, tables) for slot in range(len(family.query.inputs)))
-    parameters = _parameters(found, lives, tables) if len(family) > 1 else None
-    return Combinations(tables, found, lives, parameters)
+    lifetimes = tuple(life(found.family, slot, tables) for slot in range(len(family.query.inputs)))
+    parameters = _parameters(found, lifetimes, tables) if len(family) > 1 else None
+    return Combinations(tables, found, lifetimes, parameters)
 
 
 def _conditions(query: Query) -> list[Expression]:
@@ -259,11 +259,11 @@ def _conditions(query: Query) -> list[Expression]:
 
 
 def _parameters(
-    found: Lookup, lives: Iterable[RowLifetime | None], tables: Tables
+    found: Lookup, lifetimes: Iterable[RowLifetime | None], tables: Tables
 ) -> sa.FromClause:
     more = {
         name: (NUMBER, values)
-        for one in lives
+        for one in lifetimes
         if one is not None
         for name, values in one.parameters.items()
     }

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from cep.database.exact import exact
 from cep.database.expressions import Lowering
-from cep.database.tables import NUMBER, Kind, Tables
+from cep.database.tables import NUMBER, ColumnType, Tables
 from cep.plan.expressions import Column, Expression
 
 NAME_MAX = 60
@@ -39,5 +39,5 @@ def held(stream: str, argument: Column, tables: Tables) -> None:
         of = exact(tables.dialect, "sum", argument.type)
         return sa.select(rows.c.pos, ~of.held(value)).where(is_new, ~of.held(value))
 
-    columns: dict[str, Kind] = {"pos": NUMBER, name: sa.Boolean()}
+    columns: dict[str, ColumnType] = {"pos": NUMBER, name: sa.Boolean()}
     forbid(tables.following(stream, f"held {argument.position}", columns, ("pos",), fill), name)

@@ -16,7 +16,7 @@ from cep.database.errors import Refusal
 from cep.database.expressions import Lowering
 from cep.database.lower.lookup import Lookup, lookup
 from cep.database.lower.numbered import numbered
-from cep.database.steps import Rows, mark
+from cep.database.steps import Rows, batch_number
 from cep.database.tables import NUMBER, Tables
 from cep.database.windows import is_timed, is_written
 from cep.plan.expressions import Column, Expression, Output
@@ -45,7 +45,7 @@ def lower_filter(family: Family, tables: Tables) -> Rows:
         lowering.value(value).label(f"v_{place}")
         for place, (_, value) in enumerate(family.query.projection)
     ]
-    conditions = [rows.c.pos > mark("base", source.stream)]
+    conditions = [rows.c.pos > batch_number("base", source.stream)]
     begun = tables.born(family, 0)
     if begun:
         conditions.append(rows.c.pos > begun)

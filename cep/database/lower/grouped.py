@@ -35,7 +35,7 @@ def may_be_grouped(combined: Combinations) -> bool:
         and all(value.type in (Type.INT, Type.LONG) for _, value in query.projection)
         and all(_is_equality(one) for one in combined.found.conditions)
         and not any(one.window_filters for one in query.inputs)
-        and not any(one is not None and one.keys for one in combined.lives)
+        and not any(one is not None and one.keys for one in combined.lifetimes)
     )
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from cep.database.conversions import whole
 from cep.database.dialects.base import Dialect, Element
 from cep.database.expressions import Lowering
-from cep.database.tables import NUMBER, Kind
+from cep.database.tables import NUMBER, ColumnType
 from cep.plan.expressions import Column
 from cep.plan.types import Type
 
@@ -25,9 +25,9 @@ class Groups:
     dialect: Dialect
 
     @property
-    def columns(self) -> Mapping[str, Kind]:
+    def columns(self) -> Mapping[str, ColumnType]:
         """Their names and types."""
-        found: dict[str, Kind] = {}
+        found: dict[str, ColumnType] = {}
         for place, one in enumerate(self.by):
             found |= {f"z_{place}": NUMBER, f"g_{place}": self.dialect.column_types[one.type]}
         return found

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from cep.database.dialects.base import Element
-from cep.database.steps import mark
+from cep.database.steps import batch_number
 from cep.database.tables import NUMBER, Tables
 
 COLUMNS = {"pos": NUMBER, "first_pos": NUMBER, "before_pos": NUMBER}
@@ -31,7 +31,7 @@ def instants_by_before(stream: str, tables: Tables) -> sa.Table:
     known = instants(stream, tables)
     if tables.dialect.forms == "duckdb":
         return known
-    copied = sa.select(*known.c).where(known.c.pos > mark("base", stream))
+    copied = sa.select(*known.c).where(known.c.pos > batch_number("base", stream))
     return tables.following(
         stream, "next_instants", COLUMNS, ("before_pos", "pos"), lambda table: copied
     )
@@ -44,7 +44,7 @@ def precedes(row: sa.FromClause, instant: sa.FromClause) -> Element:
 
 def _fill(stream: str, tables: Tables, table: sa.Table) -> sa.Select[Any]:
     """The new rows; the instant of the last row before them may still be going on."""
-    rows, base, known = tables.stream(stream), mark("base", stream), table.alias("k")
+    rows, base, known = tables.stream(stream), batch_number("base", stream), table.alias("k")
     begun = sa.func.coalesce(known.c.first_pos, rows.c.pos)
     first = sa.func.min(begun)
     before = sa.func.coalesce(

@@ -1,4 +1,6 @@
-"""What late rows have added to cumulative sums that are due, though in sight by where they lie."""
+"""What late rows have added to cumulative sums that are due, though in the window by where they
+lie.
+"""
 
 from __future__ import annotations
 

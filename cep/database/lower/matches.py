@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cep.database.errors import Refusal
-from cep.database.lower.chain_words import Chain
 from cep.database.lower.chains import lower_chain
+from cep.database.lower.partial_matches import lower_partials
+from cep.database.lower.pattern_joins import Chain
 from cep.database.lower.spelling import need_types, spelled
-from cep.database.lower.ways import lower_ways
 from cep.database.steps import Rows
 from cep.database.tables import Tables
 from cep.plan.families import Family
@@ -36,7 +36,7 @@ def lower_matching(family: Family, tables: Tables) -> Rows:
     words = None if matching.skips else words_of(steps, WORDS_MAX, LENGTH_MAX)
     is_long = len(family) == 1 and sum(map(len, words or ())) > _rows_max(tables)
     if words is None or is_long:
-        return lower_ways(family, matching, steps, tables)
+        return lower_partials(family, matching, steps, tables)
     chain = Chain(
         matching.input.stream,
         tuple(spelled(query, matching, word) for word in words),

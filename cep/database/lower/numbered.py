@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from cep.database.dialects.base import Element
 from cep.database.expressions import Lowering
 from cep.database.lower.groups import Groups
-from cep.database.steps import mark
+from cep.database.steps import batch_number
 from cep.database.tables import NUMBER, Tables
 from cep.plan.expressions import Column
 
@@ -30,7 +30,7 @@ def numbered(
         last = sa.select(sa.func.max(earlier.c.num)).where(*groups.equal(earlier, own))
         place = sa.func.row_number().over(partition_by=own, order_by=row.c.pos)
         number: Element = sa.func.coalesce(last.scalar_subquery(), -1) + place
-        is_new = row.c.pos > mark("base", stream)
+        is_new = row.c.pos > batch_number("base", stream)
         return sa.select(*row.c, number, *own).where(is_new, row.c.pos > begun)
 
     def purge(table: sa.Table) -> sa.Delete:

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from cep.database.expressions import Lowering
 from cep.database.lower.combinations import Arm, Combinations
+from cep.database.lower.index_ranges import IndexRange, index_range
 from cep.database.lower.nested import nested
-from cep.database.lower.reach import Reach, reach
 from cep.plan.families import PARAMETER
 
 SPREAD = 4
@@ -48,11 +48,11 @@ def probed(combined: Combinations, arrived: int) -> Arm | None:
     return Arm(arrived, rows, source, tuple(conditions), order, find, how)
 
 
-def _solved(combined: Combinations, arrived: int) -> tuple[int, int, Reach] | None:
+def _solved(combined: Combinations, arrived: int) -> tuple[int, int, IndexRange] | None:
     """The place of an equality that a parameter is in, and what it says about another input."""
     for place, condition in enumerate(combined.found.conditions):
         for slot in combined.others(arrived):
-            found = reach(condition, slot)
+            found = index_range(condition, slot)
             if found is None or found.value is None or PARAMETER not in found.slots:
                 continue
             if found.slots <= {arrived, PARAMETER}:
@@ -60,14 +60,14 @@ def _solved(combined: Combinations, arrived: int) -> tuple[int, int, Reach] | No
     return None
 
 
-def _is_wide(combined: Combinations, reached: Reach) -> bool:
+def _is_wide(combined: Combinations, reached: IndexRange) -> bool:
     """Whether one range for all queries holds much that is for none."""
     low, high = reached.constants(combined.family)
     return high - low >= SPREAD * len(combined.family)
 
 
 def _asking(
-    combined: Combinations, arrived: int, rows: dict[int, sa.FromClause], reached: Reach
+    combined: Combinations, arrived: int, rows: dict[int, sa.FromClause], reached: IndexRange
 ) -> sa.Subquery:
     """New rows with each query's parameters and `k`, the value that is looked for."""
     lowering = Lowering(combined.tables.dialect, combined.finder(rows, arrived))

@@ -12,7 +12,7 @@ from cep.database.errors import Refusal
 from cep.database.late import is_due
 from cep.database.lower.groups import Groups
 from cep.database.lower.numbered import numbered
-from cep.database.steps import mark
+from cep.database.steps import batch_number
 from cep.database.tables import NUMBER, Tables
 from cep.database.windows import is_timed, is_written, numbers_of
 from cep.plan.expressions import Column
@@ -84,7 +84,7 @@ class RowLifetime:
             return []
         largest = max(self.sizes[0])
         if not self.is_timed:
-            return [row.c.pos > mark("base", self.stream) - largest]
+            return [row.c.pos > batch_number("base", self.stream) - largest]
         until = [] if is_found else [row.c.ts <= now_ms]
         if len(self.sizes) < 2 and not self.parameters:  # asked anyway
             return until
@@ -108,11 +108,11 @@ class RowLifetime:
         entered = self.enters(row, parameters)
         if self.is_timed:
             now_ms = newest.c.ts
-            lives = [*entered, end > now_ms if jumps else row.c.ts > now_ms - size]
+            is_held = [*entered, end > now_ms if jumps else row.c.ts > now_ms - size]
             if tables.late is not None:
                 due = is_due(tables.late, row.c.seq, now_ms - size)
-                lives.append(sa.or_(row.c.seq == newest.c.seq, ~due))
-            return lives
+                is_held.append(sa.or_(row.c.seq == newest.c.seq, ~due))
+            return is_held
         # it goes when the row of that number comes
         successor = self.rows(tables).alias(f"{row.name}_end")  # type: ignore[attr-defined]
         last = [successor.c.pos == (end + (1 + self.begun) if jumps else end)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cep.database.errors import Refusal
-from cep.database.lower.chain_words import Chain
 from cep.database.lower.chains import lower_chain
+from cep.database.lower.pattern_joins import Chain
 from cep.database.lower.spelling import Spelled, replaced, selected
 from cep.database.steps import Rows
 from cep.database.tables import Tables
 from cep.plan.expressions import Collected, Column, EventTime, Expression, Missing, walk
 from cep.plan.families import Family
-from cep.plan.query import EveryState, Match, NextState, Query, State, StreamState
+from cep.plan.query import EveryState, Match, MatchState, NextState, Query, StreamState
 from cep.plan.steps import Filter
 
 
@@ -48,7 +48,7 @@ def _states(match: Match) -> list[StreamState]:
     return single
 
 
-def _chain(root: State) -> list[State]:
+def _chain(root: MatchState) -> list[MatchState]:
     if isinstance(root, NextState):
         return [*_chain(root.left), *_chain(root.right)]
     return [root]

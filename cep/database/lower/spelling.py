@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from cep.database.errors import Refusal
-from cep.database.silence import VARIABLES
+from cep.database.invisible_gaps import VARIABLES
 from cep.plan.expressions import (
     Call,
     Column,

@@ -19,8 +19,8 @@ from cep.database.lower.carried import Carried
 from cep.database.lower.exactly import complaint, forbid
 from cep.database.lower.groups import Groups
 from cep.database.lower.window_bounds import WindowBounds
-from cep.database.steps import mark
-from cep.database.tables import NUMBER, Kind, Tables
+from cep.database.steps import batch_number
+from cep.database.tables import NUMBER, ColumnType, Tables
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.sql import ExactSums, Looked, Record, Summarise
@@ -31,11 +31,11 @@ from cep.plan.types import Type
 REALS = (Type.FLOAT, Type.DOUBLE)
 
 Before = Callable[[str], Element]
-"""A cumulative column of the last row that is out of sight; null where there is none."""
+"""A cumulative column of the last row in front of the window; null where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SumColumn:
     """One column of the table, of argument number `place`; `kind` says how it goes on.
 
     `sum`: cumulative; `value`: the row's own; `run`: the least or greatest (`function`) so far;
@@ -44,7 +44,7 @@ class Part:
 
     name: str
     kind: str
-    type: Kind
+    type: ColumnType
     place: int
     of: Callable[[Element], Element]
     function: str = ""
@@ -59,7 +59,7 @@ class Sums:
     """
 
     query: Query
-    sight: WindowBounds
+    bounds: WindowBounds
     tables: Tables
 
     @cached_property
@@ -75,7 +75,7 @@ class Sums:
     @property
     def base(self) -> Element:
         """New rows have a larger `pos`."""
-        return mark("base", self.stream)
+        return batch_number("base", self.stream)
 
     @cached_property
     def arguments(self) -> tuple[Expression, ...]:
@@ -84,7 +84,7 @@ class Sums:
         return tuple(dict.fromkeys(one for one in found if one is not None))
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SumColumn, ...]:
         """The columns behind `num`."""
         return tuple(dict.fromkeys(self._parts()))
 
@@ -96,17 +96,17 @@ class Sums:
             not _is_of_rows(one) and self._further(one) is not None for one in self.query.aggregates
         ]
         text = repr((
-            self.query.group_by, source.window_filters, self.sight.born, self.sight.order,
-            self.sight.sizes if self.sight.order == "num" else self.sight.is_whole,
+            self.query.group_by, source.window_filters, self.bounds.born, self.bounds.order,
+            self.bounds.sizes if self.bounds.order == "num" else self.bounds.is_whole,
             [(part.name, part.kind, part.function) for part in self.parts],
             self.arguments, any(forever),
         ))  # fmt: skip
-        columns: dict[str, Kind] = {
+        columns: dict[str, ColumnType] = {
             **self.groups.columns,
             **dict.fromkeys(("ts", "pos", "num", "n"), NUMBER),
             **{part.name: part.type for part in self.parts},
         }
-        order = () if self.sight.order == "pos" else (self.sight.order,)
+        order = () if self.bounds.order == "pos" else (self.bounds.order,)
         made = self.tables.following(
             self.stream, text, columns, (*self.groups.names, *order, "pos"),
             self._fill, self._purge(any(forever)),
@@ -123,7 +123,7 @@ class Sums:
 
         def since(name: str) -> Element:
             now: Element = own.c[name]
-            return now if self.sight.is_whole else now - sa.func.coalesce(before(name), 0)
+            return now if self.bounds.is_whole else now - sa.func.coalesce(before(name), 0)
 
         if _is_of_rows(aggregate):
             return since("n")
@@ -145,7 +145,7 @@ class Sums:
         raise AssertionError(aggregate.function)
 
     def looks(self, aggregate: Aggregate) -> bool:
-        """Whether it looks at the rows in sight, for sums do not tell."""
+        """Whether it looks at the rows in the window, for sums do not tell."""
         is_looked = not _is_of_rows(aggregate) and isinstance(self._how(aggregate), Looked)
         return is_looked and self._further(aggregate) is None
 
@@ -160,7 +160,7 @@ class Sums:
         how = self._how(aggregate)
         if isinstance(how, Record):
             return how.further
-        if not isinstance(how, Looked) or not self.sight.is_whole:
+        if not isinstance(how, Looked) or not self.bounds.is_whole:
             return None
         if how.further is None:
             raise Refusal("notimpl", f"{aggregate.function}() of all rows")
@@ -175,36 +175,36 @@ class Sums:
         assert aggregate.argument is not None
         return exact(self.tables.dialect, how.share, aggregate.argument.type)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[SumColumn]:
         for place, argument in enumerate(self.arguments):
             taking = [one for one in self.query.aggregates if one.argument == argument]
             yield from self._of_argument(place, argument, taking)
 
     def _of_argument(
         self, place: int, argument: Expression, taking: Sequence[Aggregate]
-    ) -> Iterator[Part]:
+    ) -> Iterator[SumColumn]:
         ways = [self._how(one) for one in taking]
         terms = {
             name: term for how in ways if isinstance(how, Terms) for name, term in how.terms.items()
         }
         for name, term in terms.items():
-            yield Part(f"{name}_{place}", "sum", NUMBER, place, partial(term, vocabulary))
+            yield SumColumn(f"{name}_{place}", "sum", NUMBER, place, partial(term, vocabulary))
         shares = [how.share for how in ways if isinstance(how, ExactSums)]
         if shares:
             yield from self._terms(place, argument, most_of(shares))
         kind = self.tables.dialect.column_types[argument.type]
         if any(map(self.looks, taking)):
-            yield Part(f"x_{place}", "value", kind, place, _itself)
+            yield SumColumn(f"x_{place}", "value", kind, place, _itself)
         further = {found for one in taking if (found := self._further(one)) is not None}
         for function in sorted(further):
-            yield Part(f"{function}_{place}", "run", kind, place, _itself, function)
+            yield SumColumn(f"{function}_{place}", "run", kind, place, _itself, function)
 
-    def _terms(self, place: int, argument: Expression, share: str) -> Iterator[Part]:
+    def _terms(self, place: int, argument: Expression, share: str) -> Iterator[SumColumn]:
         of = exact(self.tables.dialect, share, argument.type)
         for term in range(of.count):
-            yield Part(f"t_{place}_{term}", "sum", NUMBER, place, partial(_term, of, term))
+            yield SumColumn(f"t_{place}_{term}", "sum", NUMBER, place, partial(_term, of, term))
         if argument.type in REALS:
-            yield Part(complaint(argument, place), "held", sa.Boolean(), place, _itself)
+            yield SumColumn(complaint(argument, place), "held", sa.Boolean(), place, _itself)
 
     def _fill(self, table: sa.Table) -> sa.Select[Any]:
         """The new rows, from where the last one of their group was."""
@@ -226,7 +226,7 @@ class Sums:
             new = sa.cast(so_far("sum", value), sa.BigInteger())
             return sa.func.coalesce(carried.last(name), 0) + new
 
-        counted = self.sight.order == "num" and bool(passes)
+        counted = self.bounds.order == "num" and bool(passes)
         all_pass = sa.and_(sa.true(), *passes)
         columns = [rows.c.ts, rows.c.pos, summed(whole(1), "num")]
         columns.append(summed(sa.case((all_pass, 1), else_=0) if counted else whole(1), "n"))
@@ -259,8 +259,8 @@ class Sums:
             holds = exact(dialect, "sum", type_).held(value)
             extra += [sa.case((holds, value)).label(f"x_{place}"), (~holds).label(f"y_{place}")]
         select = sa.select(*rows.c, *extra).where(is_new)
-        if self.sight.born:
-            select = select.where(rows.c.pos > self.sight.born)
+        if self.bounds.born:
+            select = select.where(rows.c.pos > self.bounds.born)
         new = select.subquery("h")
         lowering = Lowering(dialect, self.tables.find({0: new}))
         arguments = [
@@ -270,10 +270,12 @@ class Sums:
         return new, arguments, {place: new.c[f"y_{place}"] for place in summed}
 
     def _purge(self, is_forever: bool) -> Callable[[sa.Table], sa.Delete] | None:
-        """Rows out of sight but the newest of a group that is still seen, or goes on forever."""
-        if self.sight.order == "num":
+        """Rows in front of the window but the newest of a group that is still seen, or goes on
+        forever.
+        """
+        if self.bounds.order == "num":
             return self._purge_numbers
-        if self.sight.is_whole or is_forever:
+        if self.bounds.is_whole or is_forever:
             return lambda table: self._older(table, is_forever=True)
         if self.groups.names or self.query.stream_input.window_filters:
             return lambda table: self._older(table, is_forever=False)
@@ -282,7 +284,7 @@ class Sums:
     def _older(self, table: sa.Table, *, is_forever: bool) -> sa.Delete:
         """One look at all rows; a self-join would look at each group again for each row."""
         rows = table.alias("q")
-        end = mark("purged", self.stream)
+        end = batch_number("purged", self.stream)
         newest = sa.func.max(sa.case((rows.c.pos <= end, rows.c.pos), else_=0))
         stay = sa.select(newest).group_by(*(rows.c[name] for name in self.groups.names))
         if not is_forever:
@@ -295,7 +297,7 @@ class Sums:
         by = [rows.c[name] for name in self.groups.names]
         behind = sa.func.max(rows.c.num).over(partition_by=by) - rows.c.num
         ranked = sa.select(rows.c.pos, behind.label("behind")).subquery("ranked")
-        gone = sa.select(ranked.c.pos).where(ranked.c.behind > max(self.sight.sizes[0]))
+        gone = sa.select(ranked.c.pos).where(ranked.c.behind > max(self.bounds.sizes[0]))
         return sa.delete(table).where(table.c.pos.in_(gone))
 
 
@@ -304,10 +306,10 @@ def _is_of_rows(aggregate: Aggregate) -> bool:
 
 
 Extreme = Callable[[str, str], Element]
-"""A function of the values of a column that are in sight."""
+"""A function of the values of a column that are in the window."""
 
 
-def _nothing(part: Part) -> Element:
+def _nothing(part: SumColumn) -> Element:
     """What a row that does not pass adds."""
     if part.kind == "sum":
         return whole(0)

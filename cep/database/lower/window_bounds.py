@@ -34,7 +34,7 @@ class WindowBounds:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is ever out of sight."""
+        """Whether nothing ever leaves the window."""
         return not self.sizes
 
     @property
@@ -58,7 +58,7 @@ class WindowBounds:
         return [sa.literal(values[member], sa.BigInteger()) for values in self.sizes]
 
     def limit(self, row: sa.FromClause, size: Size) -> Element:
-        """Rows whose order is up to this are out of sight."""
+        """Rows whose order is up to this are in front of the window."""
         order = row.c[self.order]
         if len(size) == 1:
             return order - size[0]
@@ -70,7 +70,7 @@ class WindowBounds:
         return begun + _next(order - (1 + begun), jump) - length
 
     @property
-    def may_be_blind(self) -> bool:
+    def may_be_empty(self) -> bool:
         """Whether some rows do not see themselves: those that begin and end in one jump."""
         return len(self.sizes) == 2 and any(
             size < jump for size, jump in zip(*self.sizes, strict=True)
@@ -85,7 +85,7 @@ class WindowBounds:
             tables.keep(stream, rows=largest + 1)
 
 
-def sight(family: Family, tables: Tables) -> WindowBounds:
+def window_bounds(family: Family, tables: Tables) -> WindowBounds:
     """What the members see of their stream; Refusal for a window that is not known here."""
     windows = [of_member[0] for of_member in family.windows]
     window, born = windows[0], tables.born(family, 0)

@@ -17,7 +17,7 @@ from cep.engine.codegen.predicates import FilterRun
 from cep.engine.codegen.shared_windows import SharedWindow
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded, label
-from cep.engine.kernels import predicates, ways
+from cep.engine.kernels import matching_partials, predicates
 from cep.engine.layout import Layout, Wide, row_cells
 from cep.engine.stages import Stages, Turn
 from cep.engine.windows import is_shared
@@ -110,7 +110,10 @@ class Families:
         if any(isinstance(run, JoinSource) for run in self.runs.values()):
             w.lines.append(JOIN_IMPORTS)
         if any(isinstance(run, MatchingSource) for run in self.runs.values()):
-            w.lines += [imports(ways), "from cep.engine.kernels.state import MATCH_ROOM"]
+            w.lines += [
+                imports(matching_partials),
+                "from cep.engine.kernels.state import MATCH_ROOM",
+            ]
         for run in self.runs.values():
             run.tables.write(w)
 

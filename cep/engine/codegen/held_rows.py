@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cep.engine.codegen.expressions import Scope
-from cep.engine.codegen.marked_rows import Marks, unsigned
 from cep.engine.codegen.match_scope import TIME, Place
+from cep.engine.codegen.slot_index import SlotIndex, unsigned
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.held import FIRST_ROOM, LATE_COLUMNS
-from cep.engine.kernels.marks import BITS, MARK_COLUMNS, SLOTS
+from cep.engine.kernels.slot_index import BITS, SLOT_INDEX_COLUMNS, SLOTS
 from cep.engine.kernels.state import RING_COLUMNS, RING_HEAD, RING_ROOM, RING_TAIL
 from cep.engine.layout import Home, Layout, Start
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.expressions import Expression
 from cep.plan.families import Family
 from cep.plan.types import Type
@@ -28,8 +28,8 @@ from cep.engine.kernels.held import (
     advance_cursors, asked_past, enter_key, enter_zone, found_cell, next_in_band, note_late,
     reserve_held, search,
 )
-from cep.engine.kernels.marks import (
-    advance_marked, enter_mark, find_marks, is_marked, marked, place_of, slot_of,
+from cep.engine.kernels.slot_index import (
+    advance_slots, enter_slot, find_slots, has_row, place_of, slot_of,
 )
 from cep.engine.kernels.state import HELD_ROOM
 """
@@ -45,7 +45,7 @@ class Windows:
 
 @dataclass(slots=True)
 class HeldRows:
-    """A ring, its windows' cursors or marks, and where each attribute of a row lies in it.
+    """A ring, its windows' cursors or slot index, and where each attribute of a row lies in it.
 
     `slots`: the sides of the join that hold the same rows. `spans`: of the cursors, in ms. What
     cursors say can be found again from the ring, so that they go with the members of the day. From
@@ -72,7 +72,7 @@ class HeldRows:
     floors: int = -1
     span_table: str = ""
     sizes: tuple[int, ...] = ()
-    marks: Marks | None = None
+    slot_index: SlotIndex | None = None
 
     def hold(self, position: int, as_float: bool) -> None:
         """Keep an attribute."""
@@ -115,12 +115,12 @@ class HeldRows:
         self.windows[slot] = Windows(counts_rows, member)
 
     def place(
-        self, tables: Tables, owners: Sequence[Part], *, is_hashed: bool | None = None
+        self, tables: Tables, owners: Sequence[PartId], *, is_hashed: bool | None = None
     ) -> None:
         """Take columns and room, once everything that is held is known.
 
-        With `is_hashed` given there are marks, and no cursors; there is one index then, which is
-        kept although nobody asks it, so that rings go on when members come and go.
+        With `is_hashed` given there is a slot index, and no cursors; there is one index then, which
+        is kept although nobody asks it, so that rings go on when members come and go.
         """
         layout = self.layout
         self.keys_at = self.ints
@@ -141,20 +141,20 @@ class HeldRows:
             self.cursors = layout.int_columns(self.home, len(self.spans))
             self.span_table = tables.array(f"S{self.slots[0]}", self.spans)
         else:
-            self.marks = self._marks(tables, is_hashed)
-            layout.rings += 2  # a row may have a ring marked before it grows, and after
+            self.slot_index = self._slot_index(tables, is_hashed)
+            layout.rings += 2  # a row may have the slots of a ring found before it grows, and after
             layout.row_ints += self.first_room * (BITS + SLOTS)
         layout.row_ints += self.first_room * (self.ints + 2 * len(self.keys) + 1)
         layout.row_floats += self.first_room * (self.floats + 2 * len(self.bands))
 
-    def _marks(self, tables: Tables, is_hashed: bool) -> Marks:
+    def _slot_index(self, tables: Tables, is_hashed: bool) -> SlotIndex:
         (slot,) = self.slots
-        return Marks(
+        return SlotIndex(
             self.array,
             self.ring,
             self.ints,
             self.keys_at,
-            self.layout.int_columns(self.home, MARK_COLUMNS),
+            self.layout.int_columns(self.home, SLOT_INDEX_COLUMNS),
             self.floors,
             self.sizes,
             tables.array(f"Z{slot}", self.sizes) + "[{}]",
@@ -191,8 +191,8 @@ class HeldRows:
         advanced = f"{self.array}[{at}, {self.advanced}]"
         is_new = "" if self.longest else f"{advanced} != {clock}"
         with guarded(w, [is_new]):
-            if self.marks is not None:
-                self.marks.write_advance(w, at, clock)
+            if self.slot_index is not None:
+                self.slot_index.write_advance(w, at, clock)
             else:
                 w(
                     f"advance_cursors(wi, {self._arguments(at)}, {self.cursors}, "
@@ -222,8 +222,8 @@ class HeldRows:
         for index, (key, as_float) in enumerate(self.keys):
             w(f"wi[{cell} + {self.keys_at + 2 * index}] = {key_source(w, scope, key, as_float)}")
             w(f"enter_key(wi, {self._arguments(at)}, {self.keys_at}, {index}, {tail})")
-        if self.marks is not None:
-            self.marks.write_entry(w, at, tail)
+        if self.slot_index is not None:
+            self.slot_index.write_entry(w, at, tail)
         for band, key in enumerate(self.bands):
             value = scope.as_type(key, Type.DOUBLE)
             w(f"wf[{float_cell} + {self.floats - bands + band}] = {value}")

@@ -1,7 +1,8 @@
 """Many joins that look for equal values: a row asks for all members at once.
 
-Each member asks for another value. Marks tell whose value some row may have; where what members ask
-is a run of whole numbers, 32 at a time. What is found is packed, a member's newest rows first.
+Each member asks for another value. The slot index tells whose value some row may have; where what
+members ask is a run of whole numbers, 32 at a time. What is found is packed, a member's newest rows
+first.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cep.engine.codegen.marked_rows import Frame, Held, unsigned
+from cep.engine.codegen.slot_index import Frame, Held, unsigned
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
-from cep.engine.kernels.marks import WORD, WORD_BITS, WORD_MASK
+from cep.engine.kernels.slot_index import WORD, WORD_BITS, WORD_MASK
 
 MANY = 8
 """Fewer members are asked one after the other."""
@@ -86,14 +87,14 @@ class Lookups:
             with w.block(f"for {member} in range({self.count}):"):
                 key = self.asking.ask(member)
                 slot = w.let("slot", self.frame.slot(key))
-                with guarded(w, [f"is_marked(wi, {self.frame.words}, {slot}) != 0"]):
+                with guarded(w, [f"has_row(wi, {self.frame.words}, {slot}) != 0"]):
                     self._write_chain(w, member, key, slot)
             return
         least, word = self.asking.ask(str(run.lowest)), w.name("word")
         ring = f"{self.frame.words}, {self.frame.slots}"
         with w.block(f"for {word} in range({run.words}):"):
             first = f"{least} + {word} * {WORD}"
-            hits = w.let("hits", f"marked(wi, {ring}, {first}) & {run.masks}[{word}]")
+            hits = w.let("hits", f"slots_with_rows(wi, {ring}, {first}) & {run.masks}[{word}]")
             with w.block(f"while {hits} != 0:"):
                 bit = w.let("bit", f"{hits} & -{hits}")
                 w(f"{hits} ^= {bit}")

@@ -16,9 +16,9 @@ from cep.engine.codegen.expressions import Scope
 from cep.engine.codegen.held_rows import HeldRows, arriving, key_source
 from cep.engine.codegen.join_keys import SIDES, band, equality, offsets
 from cep.engine.codegen.join_lookups import MANY, TOP, Asking, Lookups, Run
-from cep.engine.codegen.marked_rows import Held, unsigned
 from cep.engine.codegen.match_scope import Place, SlotScope, places
 from cep.engine.codegen.predicates import Emission
+from cep.engine.codegen.slot_index import Held, unsigned
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
 from cep.engine.kernels.state import OUT_ATTRIBUTES, RING_HEAD, RING_TAIL
@@ -239,15 +239,19 @@ class JoinSource:
     def _write_lookups(self, arrival: Arrival, slot: int) -> None:
         """The row meets the other side for all members at once."""
         w, held = arrival.w, self.held[1 - slot]
-        assert held is not None and held.marks is not None and self.equality is not None
-        marks, probe, as_float = held.marks, self.equality.probes[1 - slot], self.equality.as_float
+        assert held is not None and held.slot_index is not None and self.equality is not None
+        index, probe, as_float = (
+            held.slot_index,
+            self.equality.probes[1 - slot],
+            self.equality.as_float,
+        )
 
         def ask(member: str) -> str:
             scope = arrival.scope_of(self._own(arrival, slot, unsigned(member)))
             return w.let("key", key_source(w, scope, probe, as_float))
 
         def sees(member: str, row: Held) -> str:
-            return marks.sees(arrival.at, frame, member, row)
+            return index.sees(arrival.at, frame, member, row)
 
         def select(member: str, row: Held) -> list[str]:
             found = held.write_cells(w, arrival.at, row.position, self._read(1 - slot), row.row)
@@ -259,9 +263,9 @@ class JoinSource:
         ends = (held.column(arrival.at, end) for end in (RING_HEAD, RING_TAIL))
         with w.block(f"if {' < '.join(ends)}:"):
             asked = held.write_asked(w, arrival.at, 1 - slot)
-            frame = marks.write_frame(w, arrival.at, asked)
+            frame = index.write_frame(w, arrival.at, asked)
             asking = Asking(ask, sees, select)
-            Lookups(len(self.family), frame, marks.key, asking).write(w, self.asked[slot])
+            Lookups(len(self.family), frame, index.key, asking).write(w, self.asked[slot])
 
     @contextmanager
     def _packing(self, arrival: Arrival) -> Iterator[None]:

@@ -1,9 +1,11 @@
-"""Matchings as source: what a row does to the ways that have come as far as the instant before.
+"""Matchings as source: what a row does to the partial matches that have come as far as the instant
+before.
 
 The regular expression is an automaton of single states (`cep.plan.regex.steps`), which is written
-out: a way is its state, the time of its first row, its variables. Queries of one shape differ in
-constants. Where the pattern is a chain of symbols with one end, ways on which no constant has had a
-say are kept once for all members, and an index over the constants finds whom a row takes further.
+out: a partial match is its state, the time of its first row, its variables. Queries of one shape
+differ in constants. Where the pattern is a chain of symbols with one end, partial matches on which
+no constant has had a say are kept once for all members, and an index over the constants finds whom
+a row takes further.
 """
 
 from __future__ import annotations
@@ -18,8 +20,16 @@ from cep.engine.codegen.match_scope import Place, SlotScope
 from cep.engine.codegen.predicates import Emission, Test, buckets, test_of
 from cep.engine.codegen.tables import Tables
 from cep.engine.codegen.writer import Writer, guarded
+from cep.engine.kernels.matching_partials import (
+    FIRST,
+    FIRST_PARTIALS,
+    ORDER,
+    OVER,
+    PARTIAL_COLUMNS,
+    PARTIALS_BEFORE,
+    STATE,
+)
 from cep.engine.kernels.state import RING_HEAD
-from cep.engine.kernels.ways import FIRST, FIRST_WAYS, ORDER, OVER, STATE, WAY_BEFORE, WAY_COLUMNS
 from cep.engine.layout import Home, Layout, Start, is_float
 from cep.engine.matchable import steps_of
 from cep.plan.expressions import Constant, Expression, walk
@@ -51,8 +61,9 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way in the source: its state, where it lies, time and number of its first row, variables.
+class Partial:
+    """A partial match in the source: its state, where it lies, time and number of its first row,
+    variables.
 
     `member` is empty where it is one of all members.
     """
@@ -107,7 +118,7 @@ class MatchingSource:
         """States of a chain that are reached without a constant.
 
         Any constant counts, whether members differ in it or not, so that the state lies in the same
-        way whatever members come and go.
+        manner whatever members come and go.
         """
         found: set[int] = {0} if self.shares else set()
         first = self.family.members[0].input
@@ -122,8 +133,8 @@ class MatchingSource:
 
     def _ends(self) -> int:
         """In how many places of the source matches are put out."""
-        ways = [to for found in self.steps.by_state for to in found.values()]
-        return sum(to in self.steps.accepting for to in ways)
+        ends = [to for found in self.steps.by_state for to in found.values()]
+        return sum(to in self.steps.accepting for to in ends)
 
     def _symbol(self, number: int, definition: Definition) -> Symbol:
         conditions = [c for c in conjuncts(definition.condition) if not _is_true(c)]
@@ -151,7 +162,7 @@ class MatchingSource:
             self.within = self.tables.array("W", withins) + "[{}]"
 
     def _take_cells(self) -> None:
-        """Where variables lie in a way."""
+        """Where variables lie in a partial match."""
         self.ints, self.floats = 2 + (self.shares or self.skips), 0
         self.variables: dict[Place, tuple[bool, int]] = {}
         for position, attribute in enumerate(self.matching.variables.attributes):
@@ -161,13 +172,13 @@ class MatchingSource:
             self.ints += not broken
 
     def _take_columns(self, layout: Layout) -> None:
-        """The group's instants, rows and shared ways; each member's own ways, and first row."""
+        """The group's instants, rows, shared partial matches; each member's own, and first row."""
         owners = [("query", query.name) for query in self.family.members]
         form = f"matching since {self.shares} {sorted(self.shared)} {self.ints} {self.floats}"
         with layout.owned(*owners, form=form):
             self.instant = layout.int_columns(self.home, 4)
-            self.ring = layout.int_columns(self.home, WAY_COLUMNS)
-        self.own = layout.each(owners, form, lambda: layout.int_columns(self.home, WAY_COLUMNS))
+            self.ring = layout.int_columns(self.home, PARTIAL_COLUMNS)
+        self.own = layout.each(owners, form, lambda: layout.int_columns(self.home, PARTIAL_COLUMNS))
         self.dropped = layout.counted(owners, *DROPPED)
         self.floor = layout.each(owners, form, lambda: layout.int_columns(self.home, 1))
         for number, owner in enumerate(owners):
@@ -175,13 +186,13 @@ class MatchingSource:
             layout.starts.append(start)
 
     def _need_room(self, layout: Layout, times: int) -> None:
-        """All that a row may add, where rings hold so many ways: see `Layout`."""
+        """All that a row may add, where rings hold so many partial matches: see `Layout`."""
         steps = times * max(map(len, self.steps.by_state))
         blocks = LARGER_BLOCKS * (len(self.family) + 1)
         layout.match_ints += blocks * (1 + 2 * steps) * self.ints
         layout.match_floats += blocks * (1 + 2 * steps) * self.floats
-        layout.row_ints += blocks * (steps + FIRST_WAYS) * self.ints
-        layout.row_floats += blocks * (steps + FIRST_WAYS) * self.floats
+        layout.row_ints += blocks * (steps + FIRST_PARTIALS) * self.ints
+        layout.row_floats += blocks * (steps + FIRST_PARTIALS) * self.floats
 
     def write(self, w: Writer, scope: Scope, key: str, emit: Emission) -> None:
         """What a row does to all members."""
@@ -236,7 +247,7 @@ class _Row:
         count = self.column(source.instant + 3)
         self.order = w.let("order", count)
         w(f"{count} = {self.order} + 1", f"turn({self.home}, {ring}, {self.now}, {self.before})")
-        self._write_ways(ring, "", str(source.longest))
+        self._write_partials(ring, "", str(source.longest))
         self._write_steps(self._begin(ring, ""))
 
     def _write_own(self) -> None:
@@ -251,13 +262,13 @@ class _Row:
                 w(f"turn_waiting(wi, wf, {self.home}, {ring}, {widths}, {self.now}, {within})")
             else:
                 w(f"turn({self.home}, {ring}, {self.now}, {self.before})")
-            self._write_ways(ring, member, within)
+            self._write_partials(ring, member, within)
             if not source.shares:
                 self._write_steps(self._begin(ring, member))
                 self._write_crop(ring, member)
 
     def _write_crops(self) -> None:
-        """Of too many ways the oldest end, which can only be where some ring is long.
+        """Of too many partial matches the oldest end, which can only be where some ring is long.
 
         Shared ones are those of each member: at one instant all that stand at one place of a chain
         have begun at one instant, so that a member takes all or none of them.
@@ -285,7 +296,9 @@ class _Row:
 
     @property
     def _most(self) -> str:
-        """Arguments of kernels: how many states there are, how many ways may stand at each."""
+        """Arguments of kernels: how many states there are, how many partial matches may stand at
+        each.
+        """
         source = self.source
         return f"{len(source.steps.by_state)}, {source.matching.partials_max}"
 
@@ -295,18 +308,18 @@ class _Row:
         return f"gi[0, {column}]"
 
     def _own_ring(self, member: str) -> str:
-        return f"{self.source.own} + {member} * {WAY_COLUMNS}"
+        return f"{self.source.own} + {member} * {PARTIAL_COLUMNS}"
 
-    def _begin(self, ring: str, member: str) -> Way:
-        """The way that begins with the row: no variable has a value."""
+    def _begin(self, ring: str, member: str) -> Partial:
+        """The partial match that begins with the row: no variable has a value."""
         cells = {
             place: "nan" if broken else "NULL"
             for place, (broken, _) in self.source.variables.items()
         }
-        return Way(0, ring, "", self.now, self.order, cells, member)
+        return Partial(0, ring, "", self.now, self.order, cells, member)
 
-    def _write_ways(self, ring: str, member: str, within: str) -> None:
-        """Show the row to the ways of the instant before."""
+    def _write_partials(self, ring: str, member: str, within: str) -> None:
+        """Show the row to the partial matches of the instant before."""
         source, w = self.source, self.w
         states = [
             state
@@ -315,7 +328,7 @@ class _Row:
         ]
         if not states:
             return
-        head, past = (self.column(f"{ring} + {one}") for one in (RING_HEAD, WAY_BEFORE))
+        head, past = (self.column(f"{ring} + {one}") for one in (RING_HEAD, PARTIALS_BEFORE))
         place = w.name("place")
         with w.block(f"for {place} in range({head}, {past}):"):
             cell = w.let("cell", f"int_cell({self.home}, {ring}, {place}, {source.ints})")
@@ -327,10 +340,10 @@ class _Row:
                 state = w.let("state", state) if len(states) > 1 else ""
                 for one in states:
                     with guarded(w, [f"{state} == {one}" if state else ""]):
-                        self._write_steps(Way(one, ring, place, first, order, cells, member))
+                        self._write_steps(Partial(one, ring, place, first, order, cells, member))
 
     def _load(self, ring: str, place: str, cell: str) -> dict[Place, str]:
-        """Locals with the variables of a way."""
+        """Locals with the variables of a partial match."""
         source, w = self.source, self.w
         arguments = f"{self.home}, {ring}, {place}, {source.floats}"
         broken = w.let("fcell", f"float_cell({arguments})") if source.floats else ""
@@ -339,56 +352,58 @@ class _Row:
             for at, (as_float, number) in source.variables.items()
         }
 
-    def _write_steps(self, way: Way) -> None:
-        """All that the row may be for a way; where instants may be left out, what ends it, too."""
+    def _write_steps(self, partial: Partial) -> None:
+        """All that the row may be for a partial match; where instants may be left out, what ends
+        it, too.
+        """
         source = self.source
-        following = source.steps.by_state[way.state]
+        following = source.steps.by_state[partial.state]
         for number, symbol in enumerate(source.symbols):
             to = following.get(number)
-            if to is not None and not way.member and to not in source.shared:
-                self._write_parting(way, symbol, to)
-            elif to is not None and not way.member:
-                self._write_together(way, symbol, to)
-            elif to is not None or (source.skips and way.state):
-                self._write_step(way, symbol, to)
+            if to is not None and not partial.member and to not in source.shared:
+                self._write_parting(partial, symbol, to)
+            elif to is not None and not partial.member:
+                self._write_together(partial, symbol, to)
+            elif to is not None or (source.skips and partial.state):
+                self._write_step(partial, symbol, to)
 
-    def _write_step(self, way: Way, symbol: Symbol, to: int | None) -> None:
-        """A member's own way."""
+    def _write_step(self, partial: Partial, symbol: Symbol, to: int | None) -> None:
+        """A member's own partial match."""
         source, w = self.source, self.w
-        scope = self._scope(way.cells, way.member)
+        scope = self._scope(partial.cells, partial.member)
         conditions = [*symbol.common, *symbol.varied]
         if symbol.test is not None:
             conditions.append(symbol.test.condition)
         with guarded(w, [scope.condition(one) for one in conditions]):
-            if source.skips and way.state:
-                cell = f"int_cell({self.home}, {way.ring}, {way.place}, {source.ints})"
+            if source.skips and partial.state:
+                cell = f"int_cell({self.home}, {partial.ring}, {partial.place}, {source.ints})"
                 w(f"wi[{cell} + {OVER}] = 1")
             if to is not None:
-                self._reach(way, symbol, to, way.member)
+                self._reach(partial, symbol, to, partial.member)
 
-    def _write_together(self, way: Way, symbol: Symbol, to: int) -> None:
-        """A way of all members stays one."""
+    def _write_together(self, partial: Partial, symbol: Symbol, to: int) -> None:
+        """A partial match of all members stays one."""
         source, w = self.source, self.w
-        scope = self._scope(way.cells)
+        scope = self._scope(partial.cells)
         with guarded(w, [scope.condition(one) for one in symbol.common]):
-            cells = self._assigned(way, symbol, "")
+            cells = self._assigned(partial, symbol, "")
             if to in source.steps.accepting:
                 member = w.name("member")
                 loop = w.block(f"for {member} in range({len(source)}):")
-                with loop, guarded(w, self._shared_tests(way, member)):
+                with loop, guarded(w, self._shared_tests(partial, member)):
                     self._put_out(cells, member)
             if source.goes_on(to):
-                self._push(str(source.ring), way, to, cells)
+                self._push(str(source.ring), partial, to, cells)
 
-    def _write_parting(self, way: Way, symbol: Symbol, to: int) -> None:
-        """A way of all members becomes one of those for which the row is the symbol."""
-        scope = self._scope(way.cells)
+    def _write_parting(self, partial: Partial, symbol: Symbol, to: int) -> None:
+        """A partial match of all members becomes one of those for which the row is the symbol."""
+        scope = self._scope(partial.cells)
         common = guarded(self.w, [scope.condition(one) for one in symbol.common])
         with common, self._candidates(symbol, scope) as member:
-            own = self._scope(way.cells, member)
+            own = self._scope(partial.cells, member)
             tests = [own.condition(one) for one in symbol.varied]
-            with guarded(self.w, [*self._shared_tests(way, member), *tests]):
-                self._reach(way, symbol, to, member)
+            with guarded(self.w, [*self._shared_tests(partial, member), *tests]):
+                self._reach(partial, symbol, to, member)
 
     @contextmanager
     def _candidates(self, symbol: Symbol, scope: Scope) -> Iterator[str]:
@@ -404,39 +419,39 @@ class _Row:
         with w.block(f"for {at} in range({first}, {past}):"):
             yield w.let("member", f"{symbol.members}[{at}]")
 
-    def _shared_tests(self, way: Way, member: str) -> list[str]:
-        """Whether a shared way has begun since the member has, and is not too old for it."""
-        if not way.state:
+    def _shared_tests(self, partial: Partial, member: str) -> list[str]:
+        """Whether a shared partial match has begun since the member has, and not too long ago."""
+        if not partial.state:
             return []
         source = self.source
         floor = self.column(f"{source.floor} + {member}")
-        young = f"{self.now} - {way.first} < {source.within.format(member)}"
+        young = f"{self.now} - {partial.first} < {source.within.format(member)}"
         is_longest = source.within == str(source.longest)
-        return [f"{way.order} >= {floor}", *([] if is_longest else [young])]
+        return [f"{partial.order} >= {floor}", *([] if is_longest else [young])]
 
-    def _reach(self, way: Way, symbol: Symbol, to: int, member: str) -> None:
-        """The row is the symbol for a member: the way goes on, or is a match."""
+    def _reach(self, partial: Partial, symbol: Symbol, to: int, member: str) -> None:
+        """The row is the symbol for a member: the partial match goes on, or is a match."""
         source = self.source
-        cells = self._assigned(way, symbol, member)
+        cells = self._assigned(partial, symbol, member)
         if to in source.steps.accepting:
             self._put_out(cells, member)
         if source.goes_on(to):
-            ring = way.ring
+            ring = partial.ring
             if source.shares:
                 ring = self.w.let("own", self._own_ring(member))
                 self.w(f"turn({self.home}, {ring}, {self.now}, {self.before})")
                 self.w(f"{self.column(source.instant + 2)} = {self.now}")
-            self._push(ring, way, to, cells)
+            self._push(ring, partial, to, cells)
 
-    def _push(self, ring: str, way: Way, state: int, cells: dict[Place, str]) -> None:
-        """A way of this instant."""
+    def _push(self, ring: str, partial: Partial, state: int, cells: dict[Place, str]) -> None:
+        """A partial match of this instant."""
         source, w = self.source, self.w
         arguments = f"gi, wi, wf, {self.home}, {ring}, {source.ints}, {source.floats}"
-        place = w.let("place", f"admit_way({arguments})")
+        place = w.let("place", f"admit_partial({arguments})")
         cell = w.let("cell", f"int_cell({self.home}, {ring}, {place}, {source.ints})")
-        w(f"wi[{cell} + {FIRST}] = {way.first}", f"wi[{cell} + {STATE}] = {state}")
+        w(f"wi[{cell} + {FIRST}] = {partial.first}", f"wi[{cell} + {STATE}] = {state}")
         if source.shares:
-            w(f"wi[{cell} + {ORDER}] = {way.order}")
+            w(f"wi[{cell} + {ORDER}] = {partial.order}")
         elif source.skips:
             w(f"wi[{cell} + {OVER}] = 0")
         broken = ""
@@ -446,10 +461,10 @@ class _Row:
             w(f"wf[{broken} + {number}] = {cells[at]}" if as_float else
               f"wi[{cell} + {number}] = {cells[at]}")  # fmt: skip
 
-    def _assigned(self, way: Way, symbol: Symbol, member: str) -> dict[Place, str]:
+    def _assigned(self, partial: Partial, symbol: Symbol, member: str) -> dict[Place, str]:
         """The variables after the symbol's assignments, which see those made before them."""
         types = [attribute.type for attribute in self.source.matching.variables.attributes]
-        cells = dict(way.cells)
+        cells = dict(partial.cells)
         for position, value in symbol.definition.sets:
             scope = self._scope(cells, member)
             source = scope.as_type(value, types[position])

@@ -94,7 +94,15 @@ def write_row(gi: Ints, oi: Ints, order: int, stream: int, t: int, k: int) -> in
 
 @inline
 def write_match(
-    s: State, home: Ints, row: int, q: int, rule: int, own: int, number: int, n: int, order: int
+    s: State,
+    home: Ints,
+    row: int,
+    q: int,
+    rule: int,
+    own: int,
+    number: int,
+    n: int,
+    order: int,
 ) -> None:
     """Bind the events of a match and write the complex event's row and lists."""
     newest = place(home, row, q, s.mp[1, POSITION])

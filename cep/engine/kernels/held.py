@@ -1,9 +1,9 @@
 """Rows that joins hold: a ring of rows that queries of one shape share, with hash indexes on it.
 
 Each window is a part of the ring, from a cursor of its own to the ring's end; or, where many
-members ask at once, rows say when they leave (see `marks`). Rows lie in the order in which they
-came. Up to the newest late one they may be older than where they lie says, and are asked for their
-times, but for that one itself while its record is at work: it is there until the next.
+members ask at once, rows say when they leave (see `slot_index`). Rows lie in the order in which
+they came. Up to the newest late one they may be older than where they lie says, and are asked for
+their times, but for that one itself while its record is at work: it is there until the next.
 
 An index leads from the hash of a key to the newest row in that bucket, and each row to the one
 before it: what has left the ring ends the chain, so nothing is ever taken out of an index. A ring's

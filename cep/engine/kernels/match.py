@@ -5,7 +5,7 @@ may be taken when no leaf that must come after it is still needed; taking it dro
 `or` that were not chosen. The search is depth first over queue positions, newest first, so the
 first completion is the match with the latest positions, and the shortest among equal beginnings.
 When several leaves of one number could take the same event, all choices are followed together: a
-level of the search is a position and a small set of candidates (mask, pending `[not ..]` marks).
+level of the search is a position and a small set of candidates (mask, pending `[not ..]` places).
 What was needed once and found in vain with a bound is not searched again with a smaller one
 (`mm`), so sequences cost the sum of their candidates, not the product.
 """
@@ -142,11 +142,11 @@ def pending_floor(
     floor = 0
     j = 0
     while ends >> j != 0:
-        mark = s.me[depth, c, 1 + j]
-        if (ends >> j) & 1 and mark >= 0:
+        place_at = s.me[depth, c, 1 + j]
+        if (ends >> j) & 1 and place_at >= 0:
             record = s.bt[rule + RULE_ABSENT] + j * ABSENT_SIZE
             refs = s.bt[record + ABSENT_REFS]
-            hit = latest_forbidden(s, home, row, q, refs, s.bt[record + ABSENT_N], own, mark)
+            hit = latest_forbidden(s, home, row, q, refs, s.bt[record + ABSENT_N], own, place_at)
             floor = max(floor, hit)
         j += 1
     return floor
@@ -160,12 +160,12 @@ def add_candidate(s: State, rule: int, leaf: int, bit: int, depth: int, c: int, 
     n = s.mp[depth, CANDIDATES]
     s.me[depth, n, 0] = mask
     for j in range(absent):
-        mark = s.me[depth - 1, c, 1 + j]
+        place_at = s.me[depth - 1, c, 1 + j]
         if (s.bt[leaf + LEAF_ENDS_ABSENT] >> j) & 1:
-            mark = -1
+            place_at = -1
         if (s.bt[leaf + LEAF_STARTS_ABSENT] >> j) & 1:
-            mark = p
-        s.me[depth, n, 1 + j] = mark
+            place_at = p
+        s.me[depth, n, 1 + j] = place_at
     for other in range(n):
         same = True
         for j in range(absent + 1):

@@ -11,7 +11,7 @@ from cep.engine.machine.kernels.steps import FROM_KEY, TO_KEY
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.program import Builder
 from cep.engine.machine.windows import lower_window
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.query import Query
 from cep.plan.steps import Window
 from cep.plan.types import Schema, Type
@@ -27,7 +27,7 @@ class OfKey:
 
     builder: Builder
     rank: int
-    part: Part
+    part: PartId
     home: Home
 
 

@@ -68,9 +68,9 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import frame_room, push
 from cep.engine.machine.memory import Memory
-from cep.engine.machine.program import Parts, Program
+from cep.engine.machine.program import Program, ProgramParts
 from cep.engine.machine.stage import MachineRun
-from cep.plan.change import Change, Part
+from cep.plan.change import Change, PartId
 from cep.plan.clocks import Sources
 
 HAVE_NODES = ("query", "window", "aggregation", "trigger", "table")
@@ -93,7 +93,7 @@ def left_by(run: MachineRun, change: Change) -> Before:
     return Before(words, {**kept, "": run.memory.top - int(run.memory.i[0, HOME])})
 
 
-def _reset_unlike(change: Change, old: Parts, new: Parts, before: Before) -> None:
+def _reset_unlike(change: Change, old: ProgramParts, new: ProgramParts, before: Before) -> None:
     """Reset parts that have not been given what they had, or have other nodes than before."""
     given = {(kind, name) for kind, name, *_ in before.words}
     had = {(kind, name) for kind, name, *_ in old.words}
@@ -104,8 +104,8 @@ def _reset_unlike(change: Change, old: Parts, new: Parts, before: Before) -> Non
             change.reset(part, UNLIKE)
 
 
-def _counted(parts: Parts) -> dict[Part, int]:
-    found: dict[Part, int] = {}
+def _counted(parts: ProgramParts) -> dict[PartId, int]:
+    found: dict[PartId, int] = {}
     for part, _ in parts.nodes:
         found[part] = found.get(part, 0) + 1
     return found
@@ -144,10 +144,10 @@ class _ChangeOver:
         self._moved: dict[int, int] = {}
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
-        before: dict[Part, list[int]] = {}
+        before: dict[PartId, list[int]] = {}
         for part, node in self._old.parts.nodes:
             before.setdefault(part, []).append(node)
-        after: dict[Part, list[int]] = {}
+        after: dict[PartId, list[int]] = {}
         for part, node in self._new.parts.nodes:
             after.setdefault(part, []).append(node)
         for part, previous in self._kept.items():
@@ -157,7 +157,7 @@ class _ChangeOver:
     def _i(self) -> Ints:
         return self._memory.i[0]
 
-    def _state_of(self, part: Part) -> int:
+    def _state_of(self, part: PartId) -> int:
         """Where the first words of a part are, in the home of what is in no partition."""
         for kind, name, home, first, _ in self._new.parts.words:
             if (kind, name) == part and not home:
@@ -302,7 +302,7 @@ class _ChangeOver:
         i[first : first + due.size] = due[order].ravel()  # what is sorted is a heap
         i[heap + HEAP_COUNT] = len(due)
 
-    def count(self, part: Part, reason: object, count: int) -> None:
+    def count(self, part: PartId, reason: object, count: int) -> None:
         """What has been dropped so far."""
         for known, why, at in self._new.counters:
             if (known, why) == (part, reason):

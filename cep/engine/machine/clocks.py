@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cep.engine.machine.kernels.clocks import OF_KEY_BITS
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.clocks import ClockOf, Sources
 
 
@@ -14,13 +14,13 @@ class ClockTable:
     one of each key where it works by the key.
     """
 
-    def __init__(self, clocks: Mapping[Part, ClockOf], sources: Sequence[str]) -> None:
+    def __init__(self, clocks: Mapping[PartId, ClockOf], sources: Sequence[str]) -> None:
         self._of_part = clocks
         self.sources = sources
         self.common = list(dict.fromkeys(one.sources for one in clocks.values()))
         self.of_key = list(dict.fromkeys(one.sources for one in clocks.values() if one.is_by_key))
 
-    def code(self, part: Part) -> int:
+    def code(self, part: PartId) -> int:
         """The clock of the nodes of a part, as `kernels.clocks` has it; 0: they need none."""
         clock = self._of_part.get(part)
         if clock is None:

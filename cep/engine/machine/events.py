@@ -16,7 +16,7 @@ from cep.engine.machine.kernels.slots import SLOTS
 from cep.engine.machine.kernels.steps import BIND, CHAIN, EVENT, HAND_OVER, SIGNAL
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.program import Builder, names_of
-from cep.plan.change import Part, chained_part, operator_part
+from cep.plan.change import PartId, chained_part, operator_part
 from cep.plan.expressions import Constant
 from cep.plan.nodes import (
     Both,
@@ -35,7 +35,7 @@ from cep.plan.nodes import (
     leaves,
 )
 
-RUN: Part = ("run", "")
+RUN: PartId = ("run", "")
 """What all engines have together, which goes on whatever the rules say."""
 REPEATS = {Repeat.ALLOW: ALLOW, Repeat.REJECT: REJECT, Repeat.REFRESH: REFRESH}
 LEAVES_MAX = 62
@@ -239,7 +239,7 @@ def complexes_in(plan: Plan, engine: str) -> list[Complex]:
     return [found for found in plan.complexes if found.engine == engine]
 
 
-def part_of(one: Event | Chained) -> Part:
+def part_of(one: Event | Chained) -> PartId:
     """A definition of an engine as a part of the plan."""
     return operator_part(one) if isinstance(one, Event) else chained_part(one)
 

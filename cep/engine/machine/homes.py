@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cep.plan.change import Part
+from cep.plan.change import PartId
 
 Where: TypeAlias = tuple[str, str, str, int, int]
 """Words of a part: its kind and name, the partition whose homes they are in ("": the home of what
@@ -35,7 +35,7 @@ NOTHING = Before()
 class UnlikeError(Exception):
     """These parts need other words than before, although their definitions are the same."""
 
-    def __init__(self, parts: Iterable[Part]) -> None:
+    def __init__(self, parts: Iterable[PartId]) -> None:
         super().__init__()
         self.parts = frozenset(parts)
 
@@ -44,13 +44,13 @@ class Owners:
     """Which words belong to which part: `part` to begin with, that of what is written now."""
 
     def __init__(self, before: Before) -> None:
-        self.part: Part = ("", "")
+        self.part: PartId = ("", "")
         self.words: list[Where] = []
         self._free = before.free
-        self._before: defaultdict[tuple[Part, str], deque[tuple[int, int]]] = defaultdict(deque)
+        self._before: defaultdict[tuple[PartId, str], deque[tuple[int, int]]] = defaultdict(deque)
         for kind, name, home, first, count in before.words:
             self._before[(kind, name), home].append((first, count))
-        self._unlike: set[Part] = set()
+        self._unlike: set[PartId] = set()
 
     def home(self, name: str, first: int) -> Home:
         """An empty home, whose first words are taken."""

@@ -32,9 +32,9 @@ from cep.plan.query import (
     GroupState,
     LogicalState,
     Match,
+    MatchState,
     NextState,
     Query,
-    State,
     StreamState,
 )
 from cep.plan.steps import Filter, Holder, Sort
@@ -255,7 +255,7 @@ class Wiring:
     matched: Matched
     place: Place
     node: Callable[..., int]
-    states: list[State] = field(default_factory=list)
+    states: list[MatchState] = field(default_factory=list)
     slots: dict[int, int] = field(default_factory=dict)
     limits: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     timed: int = 0
@@ -279,7 +279,7 @@ class Wiring:
     def _get(self, stage: int, word: int) -> int:
         return self.matched.builder.word(stage + word)
 
-    def _segment(self, state: State, is_start: bool) -> Segment:
+    def _segment(self, state: MatchState, is_start: bool) -> Segment:
         self.states.append(state)
         match state:
             case StreamState():
@@ -408,7 +408,7 @@ class Wiring:
         if is_star:
             self._set(following, words.S_STAR, stage)
 
-    def _limit(self, segment: Segment, state: State, within_ms: int | None) -> None:
+    def _limit(self, segment: Segment, state: MatchState, within_ms: int | None) -> None:
         """Bound the age of partial matches that wait inside."""
         if within_ms is not None:
             cell = self.matched.builder.cell(within_ms)
@@ -424,7 +424,7 @@ def conjuncts(condition: Expression) -> list[Expression]:
     return [condition]
 
 
-def start_slots(state: State) -> tuple[int, ...]:
+def start_slots(state: MatchState) -> tuple[int, ...]:
     """The slots in which a match of the state can begin."""
     match state:
         case StreamState():

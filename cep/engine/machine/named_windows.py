@@ -10,7 +10,7 @@ from cep.engine.machine.kernels.steps import PROJECT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.program import Builder, StreamNode, names_of
 from cep.engine.machine.windows import lower_window
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.nodes import NamedWindow
 
 KINDS = {"current": 1, "expired": 2, "all": 3}
@@ -23,7 +23,7 @@ class Own:
 
     builder: Builder
     rank: int
-    part: Part
+    part: PartId
 
     @property
     def home(self) -> Home:

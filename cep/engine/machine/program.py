@@ -36,7 +36,7 @@ from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.streams import MADE_ELSEWHERE, NEVER_IS_LATE
 from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Origin, Plan
 from cep.plan.types import Schema, Type
@@ -49,14 +49,14 @@ STARTS_MAX = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ProgramParts:
     """What of a program belongs to which part of the plan, for rules that go on from these: words
     of homes, the words of homes by partition, nodes in the order in which they are written.
     """
 
     words: tuple[Where, ...] = ()
     homes: Mapping[str, int] = field(default_factory=dict)
-    nodes: tuple[tuple[Part, int], ...] = ()
+    nodes: tuple[tuple[PartId, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Program:
     """Columns of integers and of doubles in rows that come and are put out."""
     orders_texts: bool
     """Whether it has to know the order of all texts."""
-    counters: tuple[tuple[Part, Reason, int], ...] = ()
+    counters: tuple[tuple[PartId, Reason, int], ...] = ()
     """The addresses of numbers of rows that were dropped."""
     keyed: tuple[int, ...] = ()
     """The numbers of streams whose rows are put out with the code of their key as OUT_KEY."""
@@ -118,7 +118,7 @@ class Program:
     """The calls that Python computes."""
     clocks: ClockTable | None = field(default=None, repr=False)
     """Which clocks there are; None where there is but one."""
-    parts: Parts = field(default_factory=Parts, repr=False)
+    parts: ProgramParts = field(default_factory=ProgramParts, repr=False)
     """What belongs to whom."""
     holders: Holders = field(default_factory=Holders, repr=False)
     """What on-demand queries are asked of."""
@@ -174,11 +174,11 @@ class Builder:
         """Of named windows."""
         self.aggregations: dict[str, Any] = {}
         """See `aggregations.Lowered`."""
-        self.counters: dict[tuple[Part, Reason], int] = {}
+        self.counters: dict[tuple[PartId, Reason], int] = {}
         self.clocks = clocks(plan)
         self.uuid_names = uuid_names(plan)
         """By query: what the names follow from that it gives with `UUID()`."""
-        self._nodes: list[tuple[Part, int]] = []
+        self._nodes: list[tuple[PartId, int]] = []
         self._table = ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
@@ -210,7 +210,7 @@ class Builder:
         return node
 
     @contextmanager
-    def writing(self, part: Part) -> Iterator[None]:
+    def writing(self, part: PartId) -> Iterator[None]:
         """Nodes that are written meanwhile belong to that part of the plan, as do words taken."""
         owners = self.owners
         before, owners.part = owners.part, part
@@ -244,23 +244,23 @@ class Builder:
         """The address in the memory of a number of the rules."""
         return self.constants.cell(value)
 
-    def counter(self, part: Part, reason: Reason = Reason.LATE) -> int:
+    def counter(self, part: PartId, reason: Reason = Reason.LATE) -> int:
         """The address of the number of rows that a part has dropped for a reason."""
         if (part, reason) not in self.counters:
             self.counters[part, reason] = self.constants.fresh(0)
         return self.counters[part, reason]
 
-    def order_texts(self, part: Part) -> None:
+    def order_texts(self, part: PartId) -> None:
         """A part puts texts of its input in order."""
         self.orders_texts = True
         self._meets_made_texts |= not self._reads_records(part)
 
-    def hash_texts(self, part: Part) -> None:
+    def hash_texts(self, part: PartId) -> None:
         """A part puts texts of its input where a hash table of Java has them."""
         self.hashes_texts = True
         self._meets_made_texts |= not self._reads_records(part)
 
-    def _reads_records(self, part: Part) -> bool:
+    def _reads_records(self, part: PartId) -> bool:
         """Whether all texts that a part reads are those of records, known before these come."""
         kind, name = part
         sources = {one.name for one in self.plan.sources}
@@ -341,7 +341,7 @@ class Builder:
         return Program(
             words, constants, self.home.words, self.widths, self.orders_texts,
             counters, tuple(self._keyed), self.hashes_texts, hosted, table,
-            Parts(self.owners.finish(), homes, tuple(self._nodes)),
+            ProgramParts(self.owners.finish(), homes, tuple(self._nodes)),
             Holders(self.tables, self.held_by_name, self.aggregations),
         )  # fmt: skip
 

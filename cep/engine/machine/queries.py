@@ -26,7 +26,7 @@ from cep.engine.machine.program import Builder, StreamNode, names_of
 from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.expressions import Call, Column, Expression, walk
 from cep.plan.nodes import Origin
 from cep.plan.query import Join, Match, Query, StreamInput
@@ -59,7 +59,7 @@ class Place:
     builder: Builder
     rank: int
     partition: PartitionNode | None = None
-    part: Part = ("", "")
+    part: PartId = ("", "")
     """Under which what is dropped is counted."""
 
     @property

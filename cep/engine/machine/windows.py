@@ -42,7 +42,7 @@ from cep.engine.machine.kernels.words import RING
 from cep.engine.machine.program import Builder, Held, HeldByKey
 from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
 from cep.interpreter.tables.hash_order import text_hash
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.expressions import Call, Column, Constant
 from cep.plan.functions.convert import as_text
 from cep.plan.steps import Window
@@ -62,7 +62,7 @@ class Stands(Protocol):
     def rank(self) -> int: ...
 
     @property
-    def part(self) -> Part: ...
+    def part(self) -> PartId: ...
 
 
 class Carries(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 from cep.interpreter.aggregators import RowAggregator, make_aggregator
 from cep.interpreter.context import Context
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 from cep.plan.expressions import Aggregate
 from cep.plan.groups import group_of
 
@@ -33,7 +33,7 @@ class Bucket:
 
     def row(self) -> Row:
         """The latest row with the aggregates as they are now."""
-        row = Row(self.time, self.values, Kind.CURRENT)
+        row = Row(self.time, self.values, RowKind.CURRENT)
         row.aggregates = [aggregator.value for aggregator in self.aggregators]
         return row
 

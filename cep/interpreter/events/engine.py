@@ -7,7 +7,7 @@ from typing import Any
 
 from cep.interpreter.context import Context
 from cep.interpreter.events.binder import Match, Search
-from cep.interpreter.events.hand_over import HandOver, Made
+from cep.interpreter.events.hand_over import HandedRow, HandOver
 from cep.interpreter.events.keys import KeySlots
 from cep.interpreter.events.queue import Arrival, Key, Queue, Queued
 from cep.interpreter.rows import Row
@@ -65,14 +65,14 @@ class RunningEngine:
         if made:
             self._hand_over.give(made)
 
-    def _made(self, definition: Event | Chained, queued: Queued | None) -> list[Made]:
+    def _made(self, definition: Event | Chained, queued: Queued | None) -> list[HandedRow]:
         """What comes of an event that was queued."""
         if queued is None:
             return []
         own = [self._event_row(queued)] if isinstance(definition, Event) else []
         return [*own, *self._matches()]
 
-    def _matches(self) -> Iterator[Made]:
+    def _matches(self) -> Iterator[HandedRow]:
         """10 to 12: each complex event once at most for each key, in order of definition."""
         for found in self._complexes:
             for key in self._keys if found.key is not None else [None]:
@@ -82,11 +82,11 @@ class RunningEngine:
                         queued.bound.append((found.name, key))
                     yield self._complex_row(found, key, match)
 
-    def _event_row(self, queued: Queued) -> Made:
+    def _event_row(self, queued: Queued) -> HandedRow:
         values = [queued.key, self._number(queued), queued.seq]
         return self._shared.streams[queued.name], Row(queued.at_ms, values)
 
-    def _complex_row(self, found: Complex, key: Key, match: Match) -> Made:
+    def _complex_row(self, found: Complex, key: Key, match: Match) -> HandedRow:
         values: list[Any] = [
             key,
             self._keys.number(found.number, key),

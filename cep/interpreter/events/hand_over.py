@@ -7,7 +7,7 @@ from collections import deque
 from cep.interpreter.rows import Row
 from cep.interpreter.streams import Junction
 
-Made = tuple[Junction, Row]
+HandedRow = tuple[Junction, Row]
 
 
 class HandOver:
@@ -18,10 +18,10 @@ class HandOver:
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[Made] = deque()
+        self._waiting: deque[HandedRow] = deque()
         self._is_busy = False
 
-    def give(self, made: list[Made]) -> None:
+    def give(self, made: list[HandedRow]) -> None:
         """Put rows out, then hand them over, unless that is going on: then it does so later."""
         for stream, row in made:
             stream.show([row])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cep.dropped import Dropped, Reason
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.nodes import Engine, Repeat
 
 Key = str | None
@@ -57,7 +57,7 @@ class Queue:
         self,
         engine: Engine,
         opposites: Mapping[str, tuple[str, ...]],
-        parts: Mapping[str, Part],
+        parts: Mapping[str, PartId],
         dropped: Dropped,
     ) -> None:
         self.engine = engine

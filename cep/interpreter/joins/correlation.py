@@ -9,7 +9,7 @@ from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.inputs import make_input
 from cep.interpreter.joins.join import EmitAll, Receiver
-from cep.interpreter.rows import Chunk, Evaluator, Kind, Row
+from cep.interpreter.rows import Chunk, Evaluator, Row, RowKind
 from cep.interpreter.windows import WindowPart
 from cep.plan.expressions import Column, EventTime, Expression, walk
 from cep.plan.query import Correlation
@@ -51,7 +51,7 @@ class CorrelationPart:
 
     def _arrived(self, slot: int, chunk: Chunk) -> None:
         for row in chunk:
-            if row.kind in (Kind.CURRENT, Kind.EXPIRED):
+            if row.kind in (RowKind.CURRENT, RowKind.EXPIRED):
                 for match in list(self._matches(slot, row, [])):
                     self._emit([[match]])
 

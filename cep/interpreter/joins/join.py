@@ -8,7 +8,7 @@ from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
 from cep.interpreter.held import HeldRows
 from cep.interpreter.inputs import make_input
-from cep.interpreter.rows import Chunk, Emit, Kind, Row
+from cep.interpreter.rows import Chunk, Emit, Row, RowKind
 from cep.interpreter.tables.search import PAIRS, Filtered, Find, Holder, Search
 from cep.plan.expressions import Expression
 from cep.plan.query import Join, StreamInput
@@ -84,8 +84,8 @@ class Side:
         for row in chunk:
             rows.append(row)
             if self._context.wants_expired:
-                rows.append(row.copy(Kind.EXPIRED, now))
-            rows.append(row.copy(Kind.RESET, now))
+                rows.append(row.copy(RowKind.EXPIRED, now))
+            rows.append(row.copy(RowKind.RESET, now))
         self._joined(rows)
 
     def _joined(self, chunk: Chunk) -> None:
@@ -94,9 +94,9 @@ class Side:
 
     def _match(self, row: Row) -> Chunk:
         """What a row of this side brings forth: nothing, or one chunk."""
-        if row.kind is Kind.TIMER:
+        if row.kind is RowKind.TIMER:
             return []
-        if row.kind is Kind.RESET:
+        if row.kind is RowKind.RESET:
             return [self._alone(row)]
         assert self.search is not None
         found = list(self.search.pairs(row))

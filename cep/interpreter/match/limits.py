@@ -11,8 +11,8 @@ from cep.plan.query import (
     EveryState,
     GroupState,
     LogicalState,
+    MatchState,
     NextState,
-    State,
     StreamState,
 )
 
@@ -48,7 +48,7 @@ class Limit:
         return min(times) + self.within_ms + 1 if times else None
 
 
-def start_slots(state: State) -> tuple[int, ...]:
+def start_slots(state: MatchState) -> tuple[int, ...]:
     """The slots in which a match of the state can begin."""
     match state:
         case StreamState():

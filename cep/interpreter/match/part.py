@@ -10,7 +10,7 @@ from cep.interpreter.match.partial import Partial, age
 from cep.interpreter.match.snapshot import keep_partials, take_partials
 from cep.interpreter.match.stage import Stage
 from cep.interpreter.match.wiring import wire
-from cep.interpreter.rows import Chunk, Emit, Kind, Row
+from cep.interpreter.rows import Chunk, Emit, Row, RowKind
 from cep.plan.query import Match
 
 Receiver = tuple[str, Emit]
@@ -161,7 +161,7 @@ class MatchPart:
 
 
 def _events(chunk: Chunk) -> Chunk:
-    return [row for row in chunk if row.kind in (Kind.CURRENT, Kind.EXPIRED)]
+    return [row for row in chunk if row.kind in (RowKind.CURRENT, RowKind.EXPIRED)]
 
 
 def make_match(match: Match, context: Context, emit: EmitAll) -> MatchPart:

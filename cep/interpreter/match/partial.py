@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 
 NEVER = -1
 """The time of a partial match that holds no row yet."""
@@ -25,7 +25,7 @@ class Partial(Row):
     slots: Slots
 
     def __init__(self, slots: Slots, time: int = NEVER) -> None:
-        super().__init__(time, [], Kind.CURRENT, slots)
+        super().__init__(time, [], RowKind.CURRENT, slots)
         self.is_done = False
 
     def branch(self, first_slot: int) -> Partial:
@@ -43,7 +43,7 @@ class Partial(Row):
     def finished(self) -> Row:
         """The row of the match as it is now."""
         slots = [None if rows is PASSED else copied(rows) for rows in self.slots]
-        return Row(self.time, [], Kind.CURRENT, slots)
+        return Row(self.time, [], RowKind.CURRENT, slots)
 
     @property
     def is_empty(self) -> bool:

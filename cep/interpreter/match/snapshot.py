@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cep.interpreter.match.partial import PASSED, Partial, Slots
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 
 PASSED_NUMBER = -1
 
@@ -53,7 +53,7 @@ def take_partials(state: dict[str, Any]) -> list[Partial]:
 def _take_partial(kept: list[Any], rows: list[Row]) -> Partial:
     time, kind, is_done, slots = kept
     partial = Partial([_take_slot(held, rows) for held in slots], time)
-    partial.kind = Kind(kind)
+    partial.kind = RowKind(kind)
     partial.is_done = is_done
     return partial
 

@@ -10,7 +10,7 @@ from cep.interpreter.match.frame import Frame, Outcome
 from cep.interpreter.match.gate import Gate
 from cep.interpreter.match.limits import Limit
 from cep.interpreter.match.partial import Partial, age
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 from cep.plan.query import StreamState
 
 if TYPE_CHECKING:
@@ -265,9 +265,9 @@ class Stage:
 
     def _expire(self, partial: Partial, now_ms: int) -> Partial | None:
         """The partial match, unless it has been dropped elsewhere before."""
-        if partial.kind is Kind.EXPIRED:
+        if partial.kind is RowKind.EXPIRED:
             return None
-        partial.kind, partial.came = Kind.EXPIRED, partial.time
+        partial.kind, partial.came = RowKind.EXPIRED, partial.time
         self.frame.expire(self.name, partial, now_ms)
         return partial
 

@@ -18,8 +18,8 @@ from cep.plan.query import (
     GroupState,
     LogicalState,
     Match,
+    MatchState,
     NextState,
-    State,
     StreamState,
 )
 
@@ -35,7 +35,7 @@ class Segment:
     last: Stage
     stages: tuple[Stage, ...]
 
-    def limit(self, state: State, within_ms: int | None, both_ways: bool) -> None:
+    def limit(self, state: MatchState, within_ms: int | None, both_ways: bool) -> None:
         """Bound the age of partial matches that wait inside."""
         if within_ms is not None:
             for stage in self.stages:
@@ -53,7 +53,7 @@ def wire(match: Match, frame: Frame) -> tuple[Stage, ...]:
     return segment.stages
 
 
-def _segment(state: State, frame: Frame, is_start: bool) -> Segment:
+def _segment(state: MatchState, frame: Frame, is_start: bool) -> Segment:
     match state:
         case StreamState():
             return _single(Stage(state, frame, is_start))

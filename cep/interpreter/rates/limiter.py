@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Emit, Kind
+from cep.interpreter.rows import Chunk, Emit, RowKind
 
 
 class Limiter(ABC):
@@ -37,4 +37,4 @@ class Passing(Limiter):
 
 def data_rows(chunk: Chunk) -> Chunk:
     """Current and expired rows."""
-    return [row for row in chunk if row.kind is Kind.CURRENT or row.kind is Kind.EXPIRED]
+    return [row for row in chunk if row.kind is RowKind.CURRENT or row.kind is RowKind.EXPIRED]

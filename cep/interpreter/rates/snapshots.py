@@ -13,7 +13,7 @@ from typing import Any
 from cep.interpreter.context import Context
 from cep.interpreter.rates.limiter import Limiter
 from cep.interpreter.rates.timed import Periodic
-from cep.interpreter.rows import Chunk, Emit, Kind, Row
+from cep.interpreter.rows import Chunk, Emit, Row, RowKind
 from cep.plan.expressions import Aggregated
 from cep.plan.groups import Group
 from cep.plan.query import Join, Query, StreamInput
@@ -60,7 +60,7 @@ class LastRow(Snapshot):
         self._last: dict[Group, Row] = {}
 
     def take(self, row: Row) -> None:
-        if row.kind is Kind.CURRENT:
+        if row.kind is RowKind.CURRENT:
             self._last[row.group] = row
 
     def held(self) -> Chunk:
@@ -82,7 +82,7 @@ class NewestAggregates(Snapshot):
         self._last: Row | None = None
 
     def take(self, row: Row) -> None:
-        self._last = row if row.kind is Kind.CURRENT else None
+        self._last = row if row.kind is RowKind.CURRENT else None
 
     def held(self) -> Chunk:
         return [] if self._last is None else [self._last]
@@ -103,7 +103,7 @@ class NewestOfGroups(Snapshot):
 
     def take(self, row: Row) -> None:
         count = self._groups[row.group][0] if row.group in self._groups else 0
-        self._groups[row.group] = (count + (1 if row.kind is Kind.CURRENT else -1), row)
+        self._groups[row.group] = (count + (1 if row.kind is RowKind.CURRENT else -1), row)
 
     def held(self) -> Chunk:
         self._groups = {group: held for group, held in self._groups.items() if held[0] > 0}
@@ -133,9 +133,9 @@ class WindowRows(Snapshot):
         self._newest: dict[Group, list[Any]] = {}
 
     def take(self, row: Row) -> None:
-        if row.kind is Kind.RESET:
+        if row.kind is RowKind.RESET:
             self._rows, self._newest = [], {}
-        elif row.kind is Kind.CURRENT:
+        elif row.kind is RowKind.CURRENT:
             self._rows.append(row)
             self._note(row)
         elif self._removed(row):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from cep.interpreter.context import Context
 from cep.interpreter.context import Step as Happened
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.rows import Chunk, Emit, Evaluator, Kind, Row
+from cep.interpreter.rows import Chunk, Emit, Evaluator, Row, RowKind
 from cep.interpreter.selection.chunks import make_chunk_step
 from cep.interpreter.selection.groups import Groups
 from cep.plan.query import HasSteps
@@ -17,10 +17,10 @@ from cep.plan.steps import GroupBy, Kinds, Last, Order, Sort
 
 __all__ = ["Selection"]
 
-WANTED: dict[Kinds, tuple[Kind, ...]] = {
-    "current": (Kind.CURRENT,),
-    "expired": (Kind.EXPIRED,),
-    "all": (Kind.CURRENT, Kind.EXPIRED),
+WANTED: dict[Kinds, tuple[RowKind, ...]] = {
+    "current": (RowKind.CURRENT,),
+    "expired": (RowKind.EXPIRED,),
+    "all": (RowKind.CURRENT, RowKind.EXPIRED),
 }
 
 
@@ -73,9 +73,9 @@ class Selection:
 
     def _row(self, row: Row) -> Row | None:
         """The selected row; None when it is of no wanted kind or `having` is not true on it."""
-        if row.kind is Kind.TIMER:
+        if row.kind is RowKind.TIMER:
             return None
-        if row.kind is Kind.RESET:
+        if row.kind is RowKind.RESET:
             return self._reset(row)
         if self._groups is not None:
             self._groups.enter(row)

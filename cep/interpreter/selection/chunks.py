@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.plan.steps import Last, Order, Slice, Sort, Step
 
 ChunkStep = Callable[[Chunk], Chunk]
@@ -47,7 +47,7 @@ def sort_runs(chunk: Chunk, keys: tuple[Order, ...]) -> Chunk:
     ordered: Chunk = []
     for kind, rows in groupby(chunk, key=lambda row: row.kind):
         run = list(rows)
-        ordered += run if kind is Kind.RESET else sort_rows(run, keys)
+        ordered += run if kind is RowKind.RESET else sort_rows(run, keys)
     return ordered
 
 
@@ -71,10 +71,10 @@ def cut_current(chunk: Chunk, limit: int | None, offset: int) -> Chunk:
     kept: Chunk = []
     count = -offset
     for row in chunk:
-        if row.kind is Kind.RESET:
+        if row.kind is RowKind.RESET:
             kept.append(row)
             continue
-        is_within = limit is None or count < limit or row.kind is Kind.EXPIRED
+        is_within = limit is None or count < limit or row.kind is RowKind.EXPIRED
         if count >= 0 and is_within:
             kept.append(row)
         if count < 0 or is_within:
@@ -83,4 +83,4 @@ def cut_current(chunk: Chunk, limit: int | None, offset: int) -> Chunk:
 
 
 def _without_resets(chunk: Chunk) -> Chunk:
-    return [row for row in chunk if row.kind is not Kind.RESET]
+    return [row for row in chunk if row.kind is not RowKind.RESET]

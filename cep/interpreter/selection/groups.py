@@ -7,7 +7,7 @@ from typing import Any
 from cep.interpreter.aggregators import RowAggregator, make_aggregator
 from cep.interpreter.context import Context
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.rows import Kind, Row
+from cep.interpreter.rows import Row, RowKind
 from cep.plan.functions import aggregator_of
 from cep.plan.groups import Group, group_of
 from cep.plan.steps import GroupBy
@@ -24,7 +24,7 @@ class GroupState:
 
     def update(self, row: Row) -> list[Any]:
         """The aggregates after the row has come or gone."""
-        if row.kind is Kind.CURRENT:
+        if row.kind is RowKind.CURRENT:
             self.rows += 1
             return [aggregator.enter(row) for aggregator in self.aggregators]
         self.rows -= 1

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cep.interpreter.context import Context
-from cep.interpreter.rows import Chunk, Emit, Kind, Row
+from cep.interpreter.rows import Chunk, Emit, Row, RowKind
 from cep.plan.expressions import Column, Constant
 from cep.plan.steps import Window
 from cep.plan.types import Schema
@@ -95,9 +95,9 @@ class QueueWindow(WindowPart):
 
 def expired(rows: Iterable[Row], time_ms: int) -> Chunk:
     """The rows as they leave, at that time."""
-    return [row.copy(Kind.EXPIRED, time_ms) for row in rows]
+    return [row.copy(RowKind.EXPIRED, time_ms) for row in rows]
 
 
 def current(chunk: Chunk) -> Chunk:
     """The rows of a chunk that enter windows."""
-    return [row for row in chunk if row.kind is Kind.CURRENT]
+    return [row for row in chunk if row.kind is RowKind.CURRENT]

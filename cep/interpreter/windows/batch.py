@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting
 from cep.interpreter.windows.batched import BatchedWindow
 
@@ -32,7 +32,7 @@ class BatchWindow(BatchedWindow):
         reset = [] if self._reset is None else [self._reset]
         context = self.setting.context
         if not (context.compat and context.key and not context.wants_expired):
-            self._reset = rows[0].copy(Kind.RESET)  # Siddhi's state of a key is lost here
+            self._reset = rows[0].copy(RowKind.RESET)  # Siddhi's state of a key is lost here
         return [*reset, *rows]
 
     def state(self) -> Any:

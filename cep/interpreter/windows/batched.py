@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, WindowPart, expired
 
 
@@ -34,7 +34,7 @@ class BatchedWindow(WindowPart):
             return []
         kept = self._searched if context.compat else 0
         rows, self._previous, self._searched = self._previous, [], 0
-        own_time = [row.copy(Kind.EXPIRED) for row in rows[:kept]]
+        own_time = [row.copy(RowKind.EXPIRED) for row in rows[:kept]]
         return own_time + expired(rows[kept:], self.setting.now_ms)
 
     def _sent(self, rows: Chunk) -> None:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, WindowPart
 from cep.interpreter.windows.condition import Condition
 from cep.plan.expressions import Column
@@ -73,7 +73,7 @@ class ExpressionWindow(ConditionedWindow):
         self._rows.append(row)
         holds = condition.enter(row, self._rows[0], row)
         while self._rows and not holds:
-            oldest = self._rows.popleft().copy(Kind.EXPIRED, self.setting.now_ms)
+            oldest = self._rows.popleft().copy(RowKind.EXPIRED, self.setting.now_ms)
             self._gone.append(oldest)
             holds = condition.leave(oldest, self._rows[0] if self._rows else oldest, row)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cep.interpreter.expressions import evaluator
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, expired
 from cep.interpreter.windows.condition import Condition
 from cep.interpreter.windows.expression import ConditionedWindow
@@ -97,7 +97,7 @@ class ExpressionBatchWindow(ConditionedWindow):
         if self._holds(row, condition, self._previous):
             self._previous.append(row)
         elif not self._previous:
-            self._kept_back.append(row.copy(Kind.EXPIRED))
+            self._kept_back.append(row.copy(RowKind.EXPIRED))
         elif self._includes(row) is True:
             self._kept_back += expired([*self._previous, row], self.setting.now_ms)
             self._previous = []
@@ -118,4 +118,4 @@ class ExpressionBatchWindow(ConditionedWindow):
 
 def _alone(row: Row, now: int) -> Chunk:
     """A row for which the condition never holds leaves before it comes, as in Siddhi."""
-    return [row.copy(Kind.EXPIRED, now), row.copy(time=now)]
+    return [row.copy(RowKind.EXPIRED, now), row.copy(time=now)]

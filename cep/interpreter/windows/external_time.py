@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.interpreter.rows import Chunk, Kind
+from cep.interpreter.rows import Chunk, RowKind
 from cep.interpreter.windows.base import QueueWindow, Setting
 
 
@@ -19,12 +19,12 @@ class ExternalTimeWindow(QueueWindow):
         for row in chunk:
             out += self._leaving(row.values[self._attribute])
             out.append(row)
-            if row.kind is Kind.CURRENT:
+            if row.kind is RowKind.CURRENT:
                 self._rows.append(row)
         self.setting.emit(out)
 
     def _leaving(self, now: int) -> Chunk:
         out: Chunk = []
         while self._rows and self._rows[0].values[self._attribute] + self._time_ms <= now:
-            out.append(self._rows.popleft().copy(Kind.EXPIRED, now))
+            out.append(self._rows.popleft().copy(RowKind.EXPIRED, now))
         return out

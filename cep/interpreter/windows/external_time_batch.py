@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, WindowPart, current, expired
 from cep.plan.expressions import Column
 from cep.plan.numbers import remainder
@@ -75,7 +75,7 @@ class ExternalTimeBatchWindow(WindowPart):
 
     def _enter(self, row: Row) -> None:
         if self._reset is None:
-            self._reset = row.copy(Kind.RESET)
+            self._reset = row.copy(RowKind.RESET)
         if self._replaces:
             values = list(row.values)
             values[self._attribute] = self._end_ms

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.tables.hash_order import slots_for, text_hash
 from cep.interpreter.windows.base import Setting, WindowPart
 from cep.plan.functions.convert import as_text
@@ -45,7 +45,7 @@ class CountedRows(WindowPart):
         """The rows of values that are no longer counted, as they leave."""
         mask = slots_for(len(self._rows) + 1) - 1
         ordered = sorted(keys, key=lambda key: self._hash(key) & mask)
-        return [self._rows.pop(key).copy(Kind.EXPIRED, now) for key in ordered]
+        return [self._rows.pop(key).copy(RowKind.EXPIRED, now) for key in ordered]
 
     def _hash(self, key: Group) -> int:
         attributes = self.setting.schema.attributes

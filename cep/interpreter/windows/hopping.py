@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cep.dropped import Reason
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, WindowPart, current, expired
 
 
@@ -51,7 +51,7 @@ class HoppingWindow(WindowPart):
         rows = self._within(due_ms)
         out = expired(self._shown, self.setting.now_ms)
         if rows:
-            out += [rows[0].copy(Kind.RESET, due_ms), *rows]
+            out += [rows[0].copy(RowKind.RESET, due_ms), *rows]
         self._shown = rows
         self._end_ms = due_ms + self._hop_ms
         self._awake = bool(self._rows or rows)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, WindowPart, current
 from cep.interpreter.windows.time import TimeWindow
 
@@ -23,7 +23,7 @@ class TimeJumpWindow(TimeWindow):
 
     def process(self, chunk: Chunk) -> None:
         super().process(
-            [row for row in chunk if row.kind is not Kind.CURRENT or self._is_ever(row)]
+            [row for row in chunk if row.kind is not RowKind.CURRENT or self._is_ever(row)]
         )
 
     def end_ms(self, row: Row) -> int:
@@ -56,7 +56,7 @@ class LengthJumpWindow(WindowPart):
         rows = self._rows.setdefault(key, deque())
         out: Chunk = []
         while rows and rows[0][0] <= number:
-            out.append(rows.popleft()[2].copy(Kind.EXPIRED, self.setting.now_ms))
+            out.append(rows.popleft()[2].copy(RowKind.EXPIRED, self.setting.now_ms))
         end = (number + self._length) // self._jump * self._jump
         if end > number // self._jump * self._jump:
             rows.append((end, self._arrived, row))

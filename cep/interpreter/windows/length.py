@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import QueueWindow, Setting
 
 
@@ -22,9 +22,9 @@ class LengthWindow(QueueWindow):
         self._rows.append(row)
         if len(self._rows) <= self._length:
             return [row]
-        return [self._rows.popleft().copy(Kind.EXPIRED, now), row]
+        return [self._rows.popleft().copy(RowKind.EXPIRED, now), row]
 
 
 def _pass_through(row: Row, now: int) -> Chunk:
     """A row in a window without room leaves as it comes, and takes the aggregates with it."""
-    return [row, row.copy(Kind.EXPIRED), row.copy(Kind.RESET)]
+    return [row, row.copy(RowKind.EXPIRED), row.copy(RowKind.RESET)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting
 from cep.interpreter.windows.batched import BatchedWindow
 
@@ -33,7 +33,7 @@ class LengthBatchWindow(BatchedWindow):
         self._rows.append(row)
         if len(self._rows) < self._length:
             return []
-        out = [*self.leaving(), self._rows[0].copy(Kind.RESET, now), *self._rows]
+        out = [*self.leaving(), self._rows[0].copy(RowKind.RESET, now), *self._rows]
         self._sent(self._rows)
         self._rows = []
         return out
@@ -41,7 +41,7 @@ class LengthBatchWindow(BatchedWindow):
     def _pass_on(self, row: Row, now: int) -> Chunk:
         out: Chunk = []
         if len(self._rows) == self._length:
-            out = [*self.leaving(), self._rows[0].copy(Kind.RESET, now)]
+            out = [*self.leaving(), self._rows[0].copy(RowKind.RESET, now)]
             self._rows = []
         self._rows.append(row)
         self._previous.append(row)
@@ -59,4 +59,4 @@ class LengthBatchWindow(BatchedWindow):
 
 def _pass_through(row: Row, now: int) -> Chunk:
     """A batch without rows: each row comes, leaves and takes the aggregates with it."""
-    return [row, row.copy(Kind.EXPIRED, now), row.copy(Kind.RESET, now)]
+    return [row, row.copy(RowKind.EXPIRED, now), row.copy(RowKind.RESET, now)]

@@ -8,7 +8,7 @@ from typing import Any
 from loguru import logger
 
 from cep.dropped import Reason
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.tables.hash_order import in_hash_order, slots_for
 from cep.interpreter.windows.base import Setting, WindowPart
 from cep.interpreter.windows.sessions import Session, SiddhiSession
@@ -135,7 +135,7 @@ class SessionWindow(WindowPart):
 
 
 def _leaving(rows: Chunk) -> Chunk:
-    return [row.copy(Kind.EXPIRED) for row in rows]
+    return [row.copy(RowKind.EXPIRED) for row in rows]
 
 
 def _by_end(sessions: dict[Any, Session]) -> list[tuple[Any, Session]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, current
 from cep.interpreter.windows.batched import BatchedWindow
 
@@ -29,7 +29,7 @@ class SiddhiTimeBatchWindow(BatchedWindow):
         is_over = self._is_over()
         rows = current(chunk)
         if rows and self._reset is None:
-            self._reset = rows[0].copy(Kind.RESET)
+            self._reset = rows[0].copy(RowKind.RESET)
         (self._previous if self._streams else self._rows).extend(rows)
         out = rows if self._streams else []
         self.setting.emit([*out, *self._end()] if is_over else out)

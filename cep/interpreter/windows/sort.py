@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, WindowPart
 
 
@@ -28,7 +28,7 @@ class SortWindow(WindowPart):
             self._rows.append(row)
             if len(self._rows) > self._length:
                 self._rows.sort(key=cmp_to_key(self._compare))
-                out.append(self._rows.pop().copy(Kind.EXPIRED, now))
+                out.append(self._rows.pop().copy(RowKind.EXPIRED, now))
         self.setting.emit(out)
 
     def _compare(self, left: Row, right: Row) -> int:

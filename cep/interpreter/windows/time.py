@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting, WindowPart
 
 
@@ -18,7 +18,7 @@ class TimedQueue(WindowPart):
     leaves carries the time of the clock.
     """
 
-    kind = Kind.EXPIRED
+    kind = RowKind.EXPIRED
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -34,7 +34,7 @@ class TimedQueue(WindowPart):
         out: Chunk = []
         for row in chunk:
             out += self._leaving()
-            if row.kind is Kind.CURRENT:
+            if row.kind is RowKind.CURRENT:
                 out += self.enter(row)
         self.setting.emit(out)
 
@@ -97,7 +97,7 @@ class TimeWindow(TimedQueue):
 class DelayWindow(TimedQueue):
     """Rows go on, as current ones, when they are t old."""
 
-    kind = Kind.CURRENT
+    kind = RowKind.CURRENT
 
     def enter(self, row: Row) -> Chunk:
         super().enter(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cep.interpreter.rows import Chunk, Kind, Row
+from cep.interpreter.rows import Chunk, Row, RowKind
 from cep.interpreter.windows.base import Setting
 from cep.interpreter.windows.time import TimedQueue
 
@@ -24,7 +24,7 @@ class TimeLengthWindow(TimedQueue):
         if len(self._rows) <= self._length:
             return [row]
         first = self._rows.pop(next(iter(self._rows)))
-        return [first.copy(Kind.EXPIRED, self.setting.now_ms), row]
+        return [first.copy(RowKind.EXPIRED, self.setting.now_ms), row]
 
     def state(self) -> Any:
         return list(self._rows.values())

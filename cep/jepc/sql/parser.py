@@ -24,7 +24,7 @@ from cep.jepc.sql.words import CLAUSES, TYPES, as_rules
 from cep.lang.ast import Binary, Call, Duration, Expression, Literal, Reference
 from cep.lang.errors import Source, Span, suggestion
 from cep.lang.parser_expressions import ExpressionParser
-from cep.lang.tokens import NAMES, TIME_UNITS_MS, Kind
+from cep.lang.tokens import NAMES, TIME_UNITS_MS, TokenKind
 from cep.plan import functions
 from cep.plan.calls import called
 
@@ -214,7 +214,7 @@ class _Parser(ExpressionParser):
     def _pattern(self) -> str:
         """The text up to WITHIN."""
         start = self.token.span.start
-        while not self.at_word("within") and self.token.kind is not Kind.END:
+        while not self.at_word("within") and self.token.kind is not TokenKind.END:
             self.advance()
         return self.source.text[start : self.token.span.start].rstrip()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cep.lang.errors import Span
-from cep.lang.tokens import Kind, Token
+from cep.lang.tokens import Token, TokenKind
 
 TYPES = {
     "integer": "int", "int": "int",
@@ -36,10 +36,14 @@ def _translated(tokens: Sequence[Token]) -> Iterator[Token]:
             skip = False
             continue
         adjacent = token.span.end == following.span.start
-        if token.kind is Kind.SYMBOL and (token.text, following.text) == ("<", ">") and adjacent:
+        if (
+            token.kind is TokenKind.SYMBOL
+            and (token.text, following.text) == ("<", ">")
+            and adjacent
+        ):
             skip = True
-            yield Token(Kind.SYMBOL, "!=", Span(token.span.start, following.span.end))
-        elif token.kind is Kind.SYMBOL and token.text == "=":
+            yield Token(TokenKind.SYMBOL, "!=", Span(token.span.start, following.span.end))
+        elif token.kind is TokenKind.SYMBOL and token.text == "=":
             yield token._replace(text="==")
         else:
             yield token

@@ -81,8 +81,8 @@ from cep.lang.ast.states import (
     GroupState,
     LogicalState,
     NextState,
-    State,
     StateInput,
+    StateNode,
     StreamState,
 )
 
@@ -138,7 +138,7 @@ __all__ = [
     "SelectItem",
     "Selection",
     "SignalDefinition",
-    "State",
+    "StateNode",
     "StateInput",
     "Statement",
     "StreamDefinition",

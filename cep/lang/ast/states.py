@@ -50,26 +50,28 @@ class LogicalState(Node):
 class NextState(Node):
     """`left -> right` (pattern) or `left, right` (sequence), right associative."""
 
-    left: State
-    right: State
+    left: StateNode
+    right: StateNode
 
 
 @dataclass(frozen=True, slots=True)
 class EveryState(Node):
     """`every state` or `every (states)`."""
 
-    state: State
+    state: StateNode
 
 
 @dataclass(frozen=True, slots=True)
 class GroupState(Node):
     """`(states within TIME)` or `(states) within TIME -> ..`; parentheses alone leave no node."""
 
-    state: State
+    state: StateNode
     within: Duration
 
 
-State = StreamState | CountState | AbsentState | LogicalState | NextState | EveryState | GroupState
+StateNode = (
+    StreamState | CountState | AbsentState | LogicalState | NextState | EveryState | GroupState
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +79,5 @@ class StateInput(Node):
     """A pattern (`->`) or a sequence (`,`)."""
 
     kind: str
-    state: State
+    state: StateNode
     within: Duration | None

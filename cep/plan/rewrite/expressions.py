@@ -29,9 +29,9 @@ from cep.plan.query import (
     LogicalState,
     Match,
     Matching,
+    MatchState,
     NextState,
     Query,
-    State,
     StreamInput,
     StreamState,
 )
@@ -182,7 +182,7 @@ def _stream_state(state: StreamState, rewrite: Rewrite) -> StreamState:
     return replace(state, input=_stream_input(state.input, rewrite))
 
 
-def _state(state: State, rewrite: Rewrite) -> State:
+def _state(state: MatchState, rewrite: Rewrite) -> MatchState:
     match state:
         case StreamState():
             return _stream_state(state, rewrite)

@@ -15,9 +15,9 @@ from cep.plan.query import (
     GroupState,
     LogicalState,
     Match,
+    MatchState,
     NextState,
     Query,
-    State,
     StreamInput,
     StreamState,
 )
@@ -55,7 +55,7 @@ class SharedPrefix:
 
     kind: str
     partition: str | None
-    states: tuple[State, ...]
+    states: tuple[MatchState, ...]
     queries: tuple[str, ...]
 
 
@@ -135,7 +135,7 @@ def _prefixes(plan: Plan) -> Iterator[SharedPrefix]:
     for group in _grouped(
         matches, lambda m: (m[1].kind, m[0].partition, m[1].within_ms, m[1].partials_max, m[2][0])
     ):
-        common: list[State] = []
+        common: list[MatchState] = []
         for states in zip(*(chain for _, _, chain in group), strict=False):
             if any(state != states[0] for state in states):
                 break
@@ -145,14 +145,14 @@ def _prefixes(plan: Plan) -> Iterator[SharedPrefix]:
         yield SharedPrefix(match.kind, query.partition, tuple(common), names)
 
 
-def _chain(root: State) -> tuple[State, ...]:
+def _chain(root: MatchState) -> tuple[MatchState, ...]:
     """The states one behind another, without the names given to events."""
     if isinstance(root, NextState):
         return (*_chain(root.left), *_chain(root.right))
     return (_nameless(root),)
 
 
-def _nameless(state: State) -> State:
+def _nameless(state: MatchState) -> MatchState:
     match state:
         case StreamState():
             return replace(state, reference="")

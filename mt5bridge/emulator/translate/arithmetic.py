@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mt5bridge.emulator.translate.scan import CLOSING, is_operator, operand_end, partners
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 
 def rewrite_divisions(tokens: list[Token]) -> None:
@@ -16,7 +16,7 @@ def rewrite_divisions(tokens: list[Token]) -> None:
             end = _expression_end(tokens, pairs, index + 1)
         else:
             continue
-        if end > index + 1 or tokens[end].kind is not Kind.NUMBER:
+        if end > index + 1 or tokens[end].kind is not TokenKind.NUMBER:
             tokens[index + 1].wrap(tokens[end], "mql::divisor")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mt5bridge.emulator.translate.scan import CLOSING, NOT_TYPES, OPENING, is_operator, partners
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 
 @dataclass(slots=True)
@@ -25,9 +25,9 @@ def rewrite_arrays(tokens: list[Token]) -> list[Token]:
     index = 0
     while index < len(tokens):
         token = tokens[index]
-        if token.kind is Kind.OPERATOR and token.text in CLOSING:
+        if token.kind is TokenKind.OPERATOR and token.text in CLOSING:
             stack.append(token.text)
-        elif token.kind is Kind.OPERATOR and token.text in OPENING:
+        elif token.kind is TokenKind.OPERATOR and token.text in OPENING:
             stack.pop()
         inside = stack[-1] if stack else "{"
         step = 0
@@ -44,10 +44,12 @@ def rewrite_arrays(tokens: list[Token]) -> list[Token]:
 
 
 def _is_type(token: Token) -> bool:
-    return token.kind is Kind.TYPE or (token.kind is Kind.NAME and token.text not in NOT_TYPES)
+    return token.kind is TokenKind.TYPE or (
+        token.kind is TokenKind.NAME and token.text not in NOT_TYPES
+    )
 
 
-def _copy(like: Token, text: str, kind: Kind = Kind.TYPE) -> Token:
+def _copy(like: Token, text: str, kind: TokenKind = TokenKind.TYPE) -> Token:
     return Token(kind, text, like.file, like.line, like.column)
 
 
@@ -59,7 +61,7 @@ def _parameter(tokens: list[Token], pairs: dict[int, int], index: int, out: list
     """Rewrites `T &name[]` in a parameter list; how many tokens that were."""
     type_, by_reference = tokens[index], is_operator(tokens[index + 1], "&")
     at = index + 1 + by_reference
-    if tokens[at].kind is not Kind.NAME or not is_operator(tokens[at + 1], "["):
+    if tokens[at].kind is not TokenKind.NAME or not is_operator(tokens[at + 1], "["):
         return 0
     if not by_reference:
         raise tokens[at].error("an array is not passed by value", f"write &{tokens[at].text}[]")
@@ -74,7 +76,7 @@ def _parameter(tokens: list[Token], pairs: dict[int, int], index: int, out: list
 
 def _statement(tokens: list[Token], pairs: dict[int, int], index: int, out: list[Token]) -> int:
     """Rewrites `T a[], b[4] = {...}, c;` if one of them is an array; how many tokens it was."""
-    if index + 2 >= len(tokens) or tokens[index + 1].kind is not Kind.NAME:
+    if index + 2 >= len(tokens) or tokens[index + 1].kind is not TokenKind.NAME:
         return 0
     declarators, end = _declarators(tokens, pairs, index + 1)
     if not any(declarator.dimensions for declarator in declarators):
@@ -86,7 +88,7 @@ def _statement(tokens: list[Token], pairs: dict[int, int], index: int, out: list
         type_ = _array_type(tokens[index].text, declarator.dimensions)
         like = tokens[index] if not position else declarator.name
         out += [_copy(like, type_), declarator.name, *declarator.rest]
-        out.append(_copy(declarator.name, ";", Kind.OPERATOR))
+        out.append(_copy(declarator.name, ";", TokenKind.OPERATOR))
     out[-1].comment = tokens[end].comment
     return end + 1 - index
 
@@ -105,7 +107,7 @@ def _declarators(
 ) -> tuple[list[Declarator], int]:
     """The declarators from `index` on and where their `;` is; none if it is no such statement."""
     found: list[Declarator] = []
-    while index + 1 < len(tokens) and tokens[index].kind is Kind.NAME:
+    while index + 1 < len(tokens) and tokens[index].kind is TokenKind.NAME:
         name = tokens[index]
         dimensions, index = _dimensions(tokens, pairs, index + 1)
         start = index

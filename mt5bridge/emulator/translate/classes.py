@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mt5bridge.emulator.translate.scan import CLOSING, is_operator, partners
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 _WITH_TEXTS = {"MqlTradeRequest", "MqlTradeResult", "MqlTradeCheckResult", "MqlTradeTransaction"}
 _WITH_TEXTS |= {"MqlParam", "string"}
@@ -16,7 +16,7 @@ def rewrite_types(tokens: list[Token]) -> None:
     pairs = partners(tokens)
     unpacked = set(_WITH_TEXTS)
     for index, token in enumerate(tokens):
-        if token.kind is not Kind.NAME:
+        if token.kind is not TokenKind.NAME:
             continue
         body = _body(tokens, index)
         if token.text == "enum" and body:
@@ -50,7 +50,7 @@ def _rewrite_enum(tokens: list[Token], index: int, body: int, end: int) -> None:
     names = [
         token.text
         for previous, token in zip(tokens[body:], tokens[body + 1 : end], strict=False)
-        if token.kind is Kind.NAME and is_operator(previous, ("{", ","))
+        if token.kind is TokenKind.NAME and is_operator(previous, ("{", ","))
     ]
     tokens[end].comment = f"{tokens[index + 1].text} {' '.join(names)}"
 
@@ -92,7 +92,7 @@ def _rewrite_struct(
 
 def _has_own_memory(token: Token, unpacked: set[str]) -> bool:
     return token.text in unpacked or (
-        token.kind is Kind.TYPE and token.text.startswith(("mql::ptr<", "mql::array<"))
+        token.kind is TokenKind.TYPE and token.text.startswith(("mql::ptr<", "mql::array<"))
     )
 
 

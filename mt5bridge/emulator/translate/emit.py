@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mt5bridge.emulator.translate.errors import SourceFile
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 _NEAR = 6  # so many empty lines cost less than a #line
 
@@ -30,7 +30,7 @@ class Writer:
             text = f"{token.before}{token.text}{token.after}"
             self._parts.append(text)
             self._column += len(text)
-            if token.kind is Kind.DIRECTIVE:
+            if token.kind is TokenKind.DIRECTIVE:
                 self._parts.append("\n")
                 self._line, self._column = self._line + 1, 1
 
@@ -40,7 +40,7 @@ class Writer:
 
     def _move_to(self, token: Token) -> None:
         ahead = token.line - self._line
-        own_line = token.kind is Kind.DIRECTIVE and self._column > 1
+        own_line = token.kind is TokenKind.DIRECTIVE and self._column > 1
         if token.file is not self._file or ahead < 0 or ahead > _NEAR or (own_line and not ahead):
             self._parts.append(f'\n#line {token.line} "{token.file.name}"\n')
             self._column = 1

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mt5bridge.emulator.translate.scan import CLOSING, PLAIN_TYPES, is_operator, partners
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 
-class Part(Enum):
+class ItemKind(Enum):
     """What an item is."""
 
     DEFINE = "define"
@@ -27,7 +27,7 @@ class Part(Enum):
 class Item:
     """One outermost part and its tokens."""
 
-    part: Part
+    part: ItemKind
     tokens: list[Token]
 
     @property
@@ -36,10 +36,10 @@ class Item:
 
     def name(self) -> str:
         """A function's or variable's name; a type's name."""
-        if self.part is Part.TYPE:
+        if self.part is ItemKind.TYPE:
             return self.tokens[1].text if len(self.tokens) > 1 else ""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
-            if token.kind is Kind.NAME and is_operator(following, ("(", "=", ";")):
+            if token.kind is TokenKind.NAME and is_operator(following, ("(", "=", ";")):
                 return token.text
         return ""
 
@@ -65,36 +65,36 @@ class _Splitter:
             index = end + 1
         return found
 
-    def _part(self, index: int) -> tuple[Part, int]:
+    def _part(self, index: int) -> tuple[ItemKind, int]:
         word = self._tokens[index].text
-        if self._tokens[index].kind is Kind.DIRECTIVE:
-            return Part.DEFINE, index
+        if self._tokens[index].kind is TokenKind.DIRECTIVE:
+            return ItemKind.DEFINE, index
         if word in ("input", "sinput"):
             return self._input(index)
         if word == "template":
             return self._template(index)
         if word == "enum" or (word in ("class", "struct", "union") and self._declares(index)):
-            return Part.TYPE, self._semicolon(index)
+            return ItemKind.TYPE, self._semicolon(index)
         if word == "typedef":
-            return Part.TYPE, self._semicolon(index)
+            return ItemKind.TYPE, self._semicolon(index)
         return self._declaration(index)
 
-    def _input(self, index: int) -> tuple[Part, int]:
+    def _input(self, index: int) -> tuple[ItemKind, int]:
         if self._tokens[index + 1].text != "group":
-            return Part.INPUT, self._semicolon(index)
-        return Part.GROUP, index + 2
+            return ItemKind.INPUT, self._semicolon(index)
+        return ItemKind.GROUP, index + 2
 
     def _declares(self, index: int) -> bool:
         while not is_operator(self._tokens[index], ("{", ";", "(", "=")):
             index += 1
         return is_operator(self._tokens[index], ("{", ";"))
 
-    def _template(self, index: int) -> tuple[Part, int]:
+    def _template(self, index: int) -> tuple[ItemKind, int]:
         at = index
         while not is_operator(self._tokens[at], ">"):
             at += 1
         part, end = self._part(at + 1)
-        return (Part.METHOD if part is Part.FUNCTION else part), end
+        return (ItemKind.METHOD if part is ItemKind.FUNCTION else part), end
 
     def _semicolon(self, index: int) -> int:
         start = index
@@ -105,7 +105,7 @@ class _Splitter:
             index = self._pairs[index] + 1 if is_operator(token, CLOSING) else index + 1
         raise self._tokens[start].error("a declaration without its end", "close it with ;")
 
-    def _declaration(self, index: int) -> tuple[Part, int]:
+    def _declaration(self, index: int) -> tuple[ItemKind, int]:
         at = index
         while at < len(self._tokens) and not is_operator(self._tokens[at], (";", "=", "(", "{")):
             at += 1
@@ -114,21 +114,21 @@ class _Splitter:
         head = self._tokens[index:at]
         if not is_operator(self._tokens[at], "("):
             constant = any(token.text == "const" for token in head)
-            return Part.CONSTANT if constant else Part.VARIABLE, self._semicolon(index)
+            return ItemKind.CONSTANT if constant else ItemKind.VARIABLE, self._semicolon(index)
         return self._callable(index, at, any(is_operator(token, ("::",)) for token in head))
 
-    def _callable(self, index: int, bracket: int, method: bool) -> tuple[Part, int]:
+    def _callable(self, index: int, bracket: int, method: bool) -> tuple[ItemKind, int]:
         at = self._pairs[bracket] + 1
         while at < len(self._tokens) and not is_operator(self._tokens[at], ("{", ";")):
             at += 1
         if at == len(self._tokens):
             raise self._tokens[index].error("a function without its end", "write { } or ;")
         if is_operator(self._tokens[at], "{"):
-            return Part.METHOD if method else Part.FUNCTION, self._pairs[at]
+            return ItemKind.METHOD if method else ItemKind.FUNCTION, self._pairs[at]
         parameters = self._tokens[bracket + 1 : self._pairs[bracket]]
         if not parameters or any(_is_type_word(token) for token in parameters):
-            return Part.PROTOTYPE, at
-        return Part.VARIABLE, at
+            return ItemKind.PROTOTYPE, at
+        return ItemKind.VARIABLE, at
 
 
 def _is_type_word(token: Token) -> bool:

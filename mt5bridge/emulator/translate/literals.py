@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from mt5bridge.emulator.translate.tokens import Kind, Token, tokenize_text
+from mt5bridge.emulator.translate.tokens import Token, TokenKind, tokenize_text
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{1,4})|(.))", re.DOTALL)
@@ -116,27 +116,27 @@ def rewrite_literals(tokens: list[Token]) -> list[Token]:
     out: list[Token] = []
     for token in tokens:
         previous = out[-1] if out else None
-        if token.kind is Kind.DIRECTIVE:
+        if token.kind is TokenKind.DIRECTIVE:
             _rewrite_define(token)
-        elif token.kind is Kind.STRING:
+        elif token.kind is TokenKind.STRING:
             if previous is not None and previous.text.startswith("MQL_TEXT("):
                 previous.text = f"{previous.text[:-1]} {cpp_text(decode(token))})"
                 continue
             token.text = f"MQL_TEXT({cpp_text(decode(token))})"
-        elif token.kind is not Kind.OPERATOR or token.text == "->":
+        elif token.kind is not TokenKind.OPERATOR or token.text == "->":
             _rewrite_word(token, previous)
         out.append(token)
     return out
 
 
 def _rewrite_word(token: Token, previous: Token | None) -> None:
-    if token.kind is Kind.CHARACTER:
+    if token.kind is TokenKind.CHARACTER:
         token.text = f"mql::ushort({ord(decode(token))})"
-    elif token.kind is Kind.DATE:
+    elif token.kind is TokenKind.DATE:
         token.text = _date(token)
-    elif token.kind is Kind.COLOR:
+    elif token.kind is TokenKind.COLOR:
         token.text = _color(token)
-    elif token.kind is Kind.NUMBER:
+    elif token.kind is TokenKind.NUMBER:
         if token.text.isdigit() and int(token.text) > _LONG_MAX:
             token.text += "UL"  # C++ wants to be told that it is an ulong
     elif token.text == "->":

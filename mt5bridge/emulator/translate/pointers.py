@@ -11,7 +11,7 @@ from mt5bridge.emulator.translate.scan import (
     operand_start,
     partners,
 )
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 _BEFORE_UNARY = frozenset("( , = [ { ; ? : && || == != ! return < > <= >= + - * / += case".split())
 
@@ -39,7 +39,7 @@ def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[To
             const = "const "
             out.pop()
         text = f"mql::ptr<{const}{pointed.text}>"
-        out.append(Token(Kind.TYPE, text, pointed.file, pointed.line, pointed.column))
+        out.append(Token(TokenKind.TYPE, text, pointed.file, pointed.line, pointed.column))
         names |= _declared(tokens, index + 1)
     return out, names
 
@@ -73,11 +73,11 @@ def rewrite_objects(tokens: list[Token], pointers: set[str]) -> list[Token]:
     pairs = partners(tokens)
     for index, token in enumerate(tokens):
         previous = tokens[index - 1] if index else None
-        if token.text == "this" and token.kind is Kind.NAME:
+        if token.text == "this" and token.kind is TokenKind.NAME:
             _rewrite_this(token, tokens[index + 1])
-        elif token.text == "new" and token.kind is Kind.NAME:
+        elif token.text == "new" and token.kind is TokenKind.NAME:
             token.wrap(_new_end(tokens, pairs, index), "mql::own")
-        elif token.text == "delete" and token.kind is Kind.NAME:
+        elif token.text == "delete" and token.kind is TokenKind.NAME:
             _rewrite_delete(tokens, pairs, index)
         elif is_operator(token, "&") and previous is not None:
             _rewrite_address(tokens, pairs, index)
@@ -100,7 +100,7 @@ def _rewrite_casts(tokens: list[Token]) -> list[Token]:
         token = tokens[index]
         if token.text == "dynamic_cast":
             pointed = tokens[index + 2]
-            if pointed.kind is not Kind.TYPE:
+            if pointed.kind is not TokenKind.TYPE:
                 raise token.error(
                     "dynamic_cast to what is no pointer", "write dynamic_cast<T *>(p)"
                 )

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from mt5bridge.emulator.translate.errors import SourceFile
-from mt5bridge.emulator.translate.tokens import Kind, Token, tokenize
+from mt5bridge.emulator.translate.tokens import Token, TokenKind, tokenize
 
 _DIRECTIVE = re.compile(r"#\s*(\w+)\s*(.*)", re.DOTALL)
 _INCLUDE = re.compile(r'[<"]([^>"]+)[>"]')
@@ -31,7 +31,7 @@ class Preprocessor:
         active = [True]
         opened: list[Token] = []
         for token in tokenize(file):
-            if token.kind is not Kind.DIRECTIVE:
+            if token.kind is not TokenKind.DIRECTIVE:
                 if all(active):
                     tokens.append(token)
                 continue

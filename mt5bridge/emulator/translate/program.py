@@ -12,7 +12,7 @@ from mt5bridge.emulator.translate.classes import enum_names, rewrite_types
 from mt5bridge.emulator.translate.emit import Writer
 from mt5bridge.emulator.translate.errors import SourceFile
 from mt5bridge.emulator.translate.handlers import HANDLERS, Handler
-from mt5bridge.emulator.translate.items import Item, Part, split
+from mt5bridge.emulator.translate.items import Item, ItemKind, split
 from mt5bridge.emulator.translate.literals import rewrite_literals
 from mt5bridge.emulator.translate.pointers import (
     rewrite_objects,
@@ -71,7 +71,7 @@ class _Program:
         self._handlers = {
             item.name(): handler
             for item in self._members
-            if item.part is Part.FUNCTION and (handler := HANDLERS.get(item.name()))
+            if item.part is ItemKind.FUNCTION and (handler := HANDLERS.get(item.name()))
         }
         if not self._handlers:
             raise items[0].first.error(
@@ -80,16 +80,16 @@ class _Program:
 
     def _sort(self, item: Item) -> None:
         inside = item.first.file is self._main
-        if item.part is Part.VARIABLE and not inside:
+        if item.part is ItemKind.VARIABLE and not inside:
             raise item.first.error(
                 "a variable outside of classes in an include file",
                 "make it const, or a member of a class",
             )
-        if item.part is Part.INPUT and not inside:
+        if item.part is ItemKind.INPUT and not inside:
             raise item.first.error("an input in an include file", "move it into the .mq5")
-        if item.part is Part.GROUP or (item.part is Part.PROTOTYPE and inside):
+        if item.part is ItemKind.GROUP or (item.part is ItemKind.PROTOTYPE and inside):
             return
-        own = item.part in (Part.FUNCTION, Part.VARIABLE, Part.INPUT)
+        own = item.part in (ItemKind.FUNCTION, ItemKind.VARIABLE, ItemKind.INPUT)
         (self._members if inside and own else self._shared).append(item)
 
     def cpp(self) -> str:
@@ -98,7 +98,7 @@ class _Program:
         writer.raw(f'#include "mql5.hpp"\nnamespace {space} {{\nnamespace {{')
         for item in self._shared:
             writer.tokens(item.tokens)
-            if item.part is Part.TYPE and (names := enum_names(item.tokens)):
+            if item.part is ItemKind.TYPE and (names := enum_names(item.tokens)):
                 writer.raw(names)
         writer.raw(self._head())
         for item in self._members:
@@ -108,7 +108,7 @@ class _Program:
 
     def _member(self, item: Item) -> list[Token]:
         drop = {"input", "sinput", "static", "extern"}
-        if item.part is Part.FUNCTION:
+        if item.part is ItemKind.FUNCTION:
             return item.tokens
         return [token for token in item.tokens if token.text not in drop]
 
@@ -139,10 +139,10 @@ class _Program:
         lines = [
             self._handlers[item.name()].adapter(item.tokens)
             for item in self._members
-            if item.part is Part.FUNCTION and item.name() in self._handlers
+            if item.part is ItemKind.FUNCTION and item.name() in self._handlers
         ]
         lines.append("void mql_list_inputs() {")
-        lines += [_listed(item) for item in self._members if item.part is Part.INPUT]
+        lines += [_listed(item) for item in self._members if item.part is ItemKind.INPUT]
         lines.append("}\n};")
         lines.append(
             "std::unique_ptr<mql::Program> mql_make() { "

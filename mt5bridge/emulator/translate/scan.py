@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 OPENING = {close: open_ for open_, close in CLOSING.items()}
@@ -23,7 +23,7 @@ def partners(tokens: list[Token]) -> dict[int, int]:
     found: dict[int, int] = {}
     open_: list[int] = []
     for index, token in enumerate(tokens):
-        if token.kind is not Kind.OPERATOR:
+        if token.kind is not TokenKind.OPERATOR:
             continue
         if token.text in CLOSING:
             open_.append(index)
@@ -40,12 +40,12 @@ def partners(tokens: list[Token]) -> dict[int, int]:
 
 def is_operator(token: Token, texts: Iterable[str]) -> bool:
     """Whether it is one of these operators."""
-    return token.kind is Kind.OPERATOR and token.text in texts
+    return token.kind is TokenKind.OPERATOR and token.text in texts
 
 
 def is_word(token: Token) -> bool:
     """Whether it can begin an operand as a name does (C++ put in for a name too)."""
-    return token.kind in (Kind.NAME, Kind.TYPE)
+    return token.kind in (TokenKind.NAME, TokenKind.TYPE)
 
 
 def operand_start(tokens: list[Token], pairs: dict[int, int], end: int) -> tuple[int, str]:
@@ -101,8 +101,8 @@ def is_cast(inner: list[Token]) -> bool:
     if len(words) != 1:
         return False
     word = words[0]
-    return word.kind is Kind.TYPE or word.text in PLAIN_TYPES or _looks_like_type(word)
+    return word.kind is TokenKind.TYPE or word.text in PLAIN_TYPES or _looks_like_type(word)
 
 
 def _looks_like_type(word: Token) -> bool:
-    return word.kind is Kind.NAME and word.text.startswith("ENUM_")
+    return word.kind is TokenKind.NAME and word.text.startswith("ENUM_")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mt5bridge.emulator.translate.scan import CLOSING, NOT_TYPES, OPENING, is_operator, partners
-from mt5bridge.emulator.translate.tokens import Kind, Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 _IDENTIFIER_MAX = 63
 _NAMES_OF_C = re.compile(
@@ -22,7 +22,7 @@ def check(tokens: list[Token]) -> None:
     pairs = partners(tokens)
     inside = _brackets(tokens)
     for index, token in enumerate(tokens):
-        if token.kind is Kind.NAME:
+        if token.kind is TokenKind.NAME:
             _check_name(tokens, index)
             _check_loop(tokens, pairs, index)
             _check_class(tokens, pairs, index)
@@ -74,11 +74,11 @@ def _check_statement(tokens: list[Token], index: int) -> None:
     second, third, fourth = tokens[index + 1 : index + 4]
     if (
         is_operator(second, "&")
-        and third.kind is Kind.NAME
+        and third.kind is TokenKind.NAME
         and is_operator(fourth, ("=", ";", "("))
     ):
         raise second.error("a reference that is no parameter", "use a pointer, or copy")
-    if second.kind is Kind.NAME and second.text not in NOT_TYPES and is_operator(third, "{"):
+    if second.kind is TokenKind.NAME and second.text not in NOT_TYPES and is_operator(third, "{"):
         raise third.error("an initial value in braces without =", "write = before it")
 
 
@@ -107,10 +107,10 @@ def _check_member(tokens: list[Token], equals: int) -> None:
 
 def _check_value(tokens: list[Token], equals: int) -> None:
     following = tokens[equals + 1]
-    if following.text in ("default", "delete") and following.kind is Kind.NAME:
+    if following.text in ("default", "delete") and following.kind is TokenKind.NAME:
         raise following.error(f"= {following.text} is not MQL5", "write the method or leave it out")
     if not is_operator(following, "{") or equals < 2:
         return
     name, before = tokens[equals - 1], tokens[equals - 2]
-    if name.kind is Kind.NAME and is_operator(before, (*_BEGINS, ".", ")")):
+    if name.kind is TokenKind.NAME and is_operator(before, (*_BEGINS, ".", ")")):
         raise following.error("braces assigned to a variable", "set each member, or ZeroMemory")

@@ -9,7 +9,7 @@ from enum import Enum
 from mt5bridge.emulator.translate.errors import SourceFile, TranslationError
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     NAME = "name"
@@ -27,7 +27,7 @@ class Kind(Enum):
 class Token:
     """A piece of source. `before` and `after` is C++ that the translator puts around it."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     file: SourceFile
     line: int
@@ -85,7 +85,7 @@ def tokenize_text(file: SourceFile, text: str, line: int, column: int) -> list[T
         if group == "line_comment" and tokens and tokens[-1].line == line:
             tokens[-1].comment = found.lstrip("/").strip()
         if group not in _SKIPPED:
-            tokens.append(Token(Kind(group), found, file, line, column))
+            tokens.append(Token(TokenKind(group), found, file, line, column))
         line, column = _behind(found, line, column)
         at = match.end()
     return tokens

@@ -12,7 +12,7 @@ from cep.clocks import Mode
 from cep.dropped import Dropped, Reason
 from cep.engine.native import Compiled
 from cep.interpreter.run import InterpretedRun
-from cep.plan.change import Part
+from cep.plan.change import PartId
 from cep.plan.nodes import Plan
 from tests.campaign import examples
 from tests.reference.engine import Reference
@@ -50,7 +50,7 @@ def expected_in(reference: Reference, engine: str) -> list[Any]:
     return [(q.seq, q.event.identity, q.event.time_msc, q.bound) for q in events]
 
 
-def expected_drops(plan: Plan, reference: Reference) -> Iterator[tuple[Part, Reason, int]]:
+def expected_drops(plan: Plan, reference: Reference) -> Iterator[tuple[PartId, Reason, int]]:
     """What the naive binders have dropped."""
     events = {event.name for event in plan.events}
     for engine, binder in reference.binders.items():

@@ -30,7 +30,7 @@ Terms = Counter[Column | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class IndexRange:
     """`column` is the sum of `terms` (parameters included) wherever that does not wrap."""
 
     column: Column
@@ -97,7 +97,7 @@ class Reach:
         return low, high
 
 
-def reach(condition: Expression, slot: int) -> Reach | None:
+def index_range(condition: Expression, slot: int) -> IndexRange | None:
     """What an equality of whole numbers says about a column of a slot, which is in it once."""
     if not isinstance(condition, Comparison) or condition.op != "==":
         return None
@@ -110,7 +110,7 @@ def reach(condition: Expression, slot: int) -> Reach | None:
     if terms is None or len(own) != 1 or abs(terms[own[0]]) != 1:
         return None
     sign = -terms.pop(own[0])
-    return Reach(own[0], Counter({one: sign * factor for one, factor in terms.items()}), type_)
+    return IndexRange(own[0], Counter({one: sign * factor for one, factor in terms.items()}), type_)
 
 
 def moved(condition: Expression) -> Expression:
@@ -118,7 +118,7 @@ def moved(condition: Expression) -> Expression:
 
     Sums of ints wrap, so that what is added can be taken away again.
     """
-    found = reach(condition, PARAMETER)
+    found = index_range(condition, PARAMETER)
     value = None if found is None else found.value
     return condition if found is None or value is None else Comparison("==", found.column, value)
 

@@ -1,4 +1,4 @@
-"""One step of a pattern's automaton: a way to match goes on with a row that emits a symbol."""
+"""One step of a pattern's automaton: a partial match goes on with a row that emits a symbol."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from cep.database.dialects.base import Dialect, Element
 from cep.database.errors import Refusal
 from cep.database.expressions import Lowering
-from cep.database.silence import VARIABLES
-from cep.database.tables import Kind
+from cep.database.invisible_gaps import VARIABLES
+from cep.database.tables import ColumnType
 from cep.plan.expressions import Column, EventTime
 from cep.plan.query import Matching
 from cep.plan.words import Step, Steps
@@ -24,10 +24,10 @@ FIRST_SYMBOL = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What a way to match is: `state` of the automaton, time of its first row, variables.
+class Partial:
+    """What a partial match is: `state` of the automaton, time of its first row, variables.
 
-    `path`, then `symbols` put the ways that stand at one row in order.
+    `path`, then `symbols` put the partial matches that stand at one row in order.
     """
 
     state: Element
@@ -38,14 +38,14 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class Transitions:
     """The steps that rows make possible."""
 
     matching: Matching
     steps: Steps
     dialect: Dialect
 
-    def variables(self) -> dict[str, Kind]:
+    def variables(self) -> dict[str, ColumnType]:
         """The columns of variables; Refusal where a type cannot be stored."""
         types = self.dialect.column_types
         found = {}
@@ -67,37 +67,38 @@ class Moves:
 
         return Lowering(self.dialect, find)
 
-    def step(self, way: Way, row: sa.FromClause, first_pos: Element) -> sa.Select[Any]:
-        """Ways as they are after a step with a row, whose instant begins at `first_pos`."""
+    def step(self, partial: Partial, row: sa.FromClause, first_pos: Element) -> sa.Select[Any]:
+        """Partial matches after a step with a row, whose instant begins at `first_pos`."""
         steps = self._table()
         symbols = sorted({one.symbol for one in self.steps.steps})
         emitted = [
-            sa.and_(steps.c.symbol == symbol, self._emitted(symbol, way, row)) for symbol in symbols
+            sa.and_(steps.c.symbol == symbol, self._emitted(symbol, partial, row))
+            for symbol in symbols
         ]
-        after = {symbol: self._assigned(symbol, row, way.variables) for symbol in symbols}
+        after = {symbol: self._assigned(symbol, row, partial.variables) for symbol in symbols}
         code = sa.cast(steps.c.symbol + FIRST_SYMBOL, sa.Text())
         columns: list[Element] = [
             row.c.pos.label("pos"),
             first_pos.label("first_pos"),
             row.c.ts.label("ts"),
             steps.c.target.label("state"),
-            way.first_ts.label("first_ts"),
-            way.path.label("path"),
-            way.symbols.concat(code).label("symbols"),
+            partial.first_ts.label("first_ts"),
+            partial.path.label("path"),
+            partial.symbols.concat(code).label("symbols"),
         ]
         for name, type_ in self.variables().items():
             value = _chosen(steps.c.symbol, {at: after[at][name] for at in symbols})
             columns.append(sa.cast(value, type_).label(name))
-        return sa.select(*columns).where(steps.c.state == way.state, sa.or_(*emitted))
+        return sa.select(*columns).where(steps.c.state == partial.state, sa.or_(*emitted))
 
-    def is_heard(self, way: Way, row: sa.FromClause) -> Element:
-        """Whether a row emits any symbol for a way, if it leads on or not."""
+    def is_heard(self, partial: Partial, row: sa.FromClause) -> Element:
+        """Whether a row emits any symbol for a partial match, if it leads on or not."""
         symbols = range(len(self.matching.symbols))
-        return sa.or_(*(self._emitted(symbol, way, row) for symbol in symbols))
+        return sa.or_(*(self._emitted(symbol, partial, row) for symbol in symbols))
 
-    def _emitted(self, symbol: int, way: Way, row: sa.FromClause) -> Element:
+    def _emitted(self, symbol: int, partial: Partial, row: sa.FromClause) -> Element:
         definition = self.matching.symbols[symbol]
-        return self.lowering(row, way.variables).truth(definition.condition)
+        return self.lowering(row, partial.variables).truth(definition.condition)
 
     def _assigned(self, symbol: int, row: sa.FromClause, before: Columns) -> dict[str, Element]:
         """The variables after a symbol; assignments see those made before them."""

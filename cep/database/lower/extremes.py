@@ -1,4 +1,4 @@
-"""Aggregates that sums do not tell: the least and the greatest value in sight, and how many."""
+"""Aggregates that sums do not tell: the least and the greatest value of a window, and how many."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cep.database.dialects.base import Element
 from cep.database.dialects.duckdb_sql import RangeOver
 from cep.database.lower.sums import Sums
 from cep.database.lower.window_bounds import Size
-from cep.database.steps import mark
+from cep.database.steps import batch_number
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.sql import Looked
 
@@ -23,7 +23,7 @@ _ROWS = 2**26
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Extremes:
     """`own` are the rows of the sums, with what has been looked for if that was for all at once.
 
     `value(function, column, own, size, member)`: what it comes to for a row of these.
@@ -34,10 +34,10 @@ class Seen:
     how: str = ""
 
 
-def seen(sums: Sums) -> Seen:
+def extremes(sums: Sums) -> Extremes:
     """How rows are looked at: by the index for each new one, or by DuckDB in one go."""
     if not any(map(sums.looks, sums.query.aggregates)):
-        return Seen(sums.table.alias("o"), _none)
+        return Extremes(sums.table.alias("o"), _none)
     if sums.tables.dialect.forms == "duckdb" and sums.tables.late is None:
         return _in_frames(sums)
     return _looked_through(sums)
@@ -47,11 +47,11 @@ def _none(function: str, name: str, own: sa.FromClause, size: Size, member: int)
     raise AssertionError(function)
 
 
-def _looked_through(sums: Sums) -> Seen:
-    order = sums.sight.order
+def _looked_through(sums: Sums) -> Extremes:
+    order = sums.bounds.order
 
     def value(function: str, name: str, own: sa.FromClause, size: Size, member: int) -> Element:
-        rows, limit = sums.table.alias("w"), sums.sight.limit(own, size)
+        rows, limit = sums.table.alias("w"), sums.bounds.limit(own, size)
         found = sa.select(_function(function, rows.c[name])).where(
             *sums.groups.same(rows, own),
             rows.c[order] > limit,
@@ -62,7 +62,7 @@ def _looked_through(sums: Sums) -> Seen:
             found = found.where(sa.or_(rows.c.pos == own.c.pos, ~_is_due(sums, rows, limit)))
         return found.correlate_except(rows).scalar_subquery()
 
-    return Seen(sums.table.alias("o"), value, "; the rows in sight looked through")
+    return Extremes(sums.table.alias("o"), value, "; the rows in the window looked through")
 
 
 def _is_due(sums: Sums, rows: sa.FromClause, limit: Element) -> Element:
@@ -75,20 +75,23 @@ def _is_due(sums: Sums, rows: sa.FromClause, limit: Element) -> Element:
     return sa.exists(found.correlate_except(row, late))
 
 
-def _in_frames(sums: Sums) -> Seen:
+def _in_frames(sums: Sums) -> Extremes:
     """Window functions, over all rows that are kept."""
-    rows, sight = sums.table.alias("w"), sums.sight
+    rows, bounds = sums.table.alias("w"), sums.bounds
     by = [rows.c[name] for name in sums.groups.names]
-    order: Element = rows.c[sight.order]
+    order: Element = rows.c[bounds.order]
     unit = 1
-    if sight.order == "ts":
+    if bounds.order == "ts":
         # rows of one time are seen by later ones only
-        order, unit = (order - mark("first")) * whole(_ROWS) + (rows.c.pos - sums.base), _ROWS
+        order, unit = (
+            (order - batch_number("first")) * whole(_ROWS) + (rows.c.pos - sums.base),
+            _ROWS,
+        )
     made: dict[str, Element] = {}
-    for member in range(len(sight.sizes[0])):
-        limit = sight.limit(rows, sight.of_member(member))
-        back = (rows.c[sight.order] - limit) * whole(unit) - 1
-        if sight.may_be_blind:
+    for member in range(len(bounds.sizes[0])):
+        limit = bounds.limit(rows, bounds.of_member(member))
+        back = (rows.c[bounds.order] - limit) * whole(unit) - 1
+        if bounds.may_be_empty:
             back = sa.func.greatest(back, 0, type_=sa.BigInteger())
         over = partial(_over, order, back, by)
         for one in filter(sums.looks, sums.query.aggregates):
@@ -100,7 +103,7 @@ def _in_frames(sums: Sums) -> Seen:
     def value(function: str, name: str, own: sa.FromClause, size: Size, member: int) -> Element:
         return own.c[f"{name}_{function}_{member}"]
 
-    return Seen(framed, value, "; a window function over the rows in sight")
+    return Extremes(framed, value, "; a window function over the rows in the window")
 
 
 def _over(order: Element, back: Element, by: Sequence[Element], function: Element) -> Element:

@@ -31,7 +31,7 @@ def pause_ms(took_ms: int) -> int:
     return min(max(EVERY_MS, SHARE * took_ms), STALE_MS // 3)
 
 
-class Standing:
+class StatusFile:
     """Belongs to the server's thread."""
 
     def __init__(

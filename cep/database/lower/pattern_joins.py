@@ -18,7 +18,7 @@ from cep.database.expressions import Find, Lowering
 from cep.database.late import own_time
 from cep.database.lower.instants import instants, precedes
 from cep.database.lower.spelling import Spelled
-from cep.database.steps import mark
+from cep.database.steps import batch_number
 from cep.database.tables import NUMBER, Tables
 from cep.plan.expressions import Column, EventTime, Expression, children, walk
 from cep.plan.families import PARAMETER, Family, is_parameter
@@ -102,7 +102,7 @@ class Word:
 
     def _limits(self) -> Iterator[Element]:
         """The last row is new, and the first one there since the query is."""
-        yield self._rows[-1].c.pos > mark("base", self._chain.stream)
+        yield self._rows[-1].c.pos > batch_number("base", self._chain.stream)
         if self._born:
             yield self._rows[0].c.pos > self._born
 
@@ -134,7 +134,7 @@ class Word:
         columns: list[Element] = []
         where: list[Element] = []
         if joined is None:
-            where.append(row.c.pos > mark("base", self._chain.stream))
+            where.append(row.c.pos > batch_number("base", self._chain.stream))
         else:
             columns += [one for one in joined.c if one.key != BEFORE]
         columns += [column.label(f"e{place}_{name}") for name, column in row.c.items()]

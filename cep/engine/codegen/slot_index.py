@@ -1,19 +1,19 @@
-"""The marks of a ring of held rows as source: many members ask at once, none has a cursor."""
+"""The slot index of a ring of held rows as source: many members ask at once, none has a cursor."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from cep.engine.codegen.writer import Writer
-from cep.engine.kernels.marks import (
+from cep.engine.kernels.slot_index import (
     ALL_HOLD,
     ALL_THERE,
     BEFORE,
     BITS,
     LET_GO,
-    MARKS,
-    MARKS_ROOM,
     ROW_CELLS,
+    SLOT_INDEX,
+    SLOT_INDEX_ROOM,
     SLOTS,
     TIME,
 )
@@ -27,16 +27,16 @@ def unsigned(place: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Locals with where a held row and its marks lie, and its position."""
+    """Locals with where a held row and its slot index lie, and its position."""
 
     position: str
     row: str
-    mark: str
+    cells: str
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Locals with where a ring and its marks lie, which must not move meanwhile.
+    """Locals with where a ring and its slot index lie, which must not move meanwhile.
 
     Kernels that look it up each time cost more than what they do. `clock` is when rows were last
     let go; all windows hold rows from `all_hold` on, and all members see them from `all_see` on,
@@ -45,7 +45,7 @@ class Frame:
 
     mask: str
     rows: str
-    marks: str
+    index: str
     newest: str
     words: str
     slots: str
@@ -69,16 +69,16 @@ class Frame:
         """Locals with where a row lies."""
         at = w.let("at", f"{position} & {self.mask}")
         row = w.let("row", f"{self.rows} + {at} * {self.ints}")
-        return Held(position, row, w.let("mark", f"{self.marks} + {at} * {ROW_CELLS}"))
+        return Held(position, row, w.let("cells", f"{self.index} + {at} * {ROW_CELLS}"))
 
     def before(self, held: Held) -> str:
         """Source of the position of the row before this one in its slot."""
-        return f"wi[{unsigned(f'{held.mark} + {BEFORE}')}] - 1"
+        return f"wi[{unsigned(f'{held.cells} + {BEFORE}')}] - 1"
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
-    """The marks of a ring whose columns begin at `ring`; its own begin at `first`.
+class SlotIndex:
+    """The slot index of a ring whose columns begin at `ring`; its own begin at `first`.
 
     `array` holds both. `sizes` are of the members' windows, `size` is the source of one, `floors`
     the column of the first member's floor.
@@ -107,20 +107,20 @@ class Marks:
         spans, longest = f"{max(self.sizes)}, {min(self.sizes)}", 0
         if self.counts_rows:
             spans, longest = "0, 0", max(self.sizes)
-        w(f"advance_marked(wi, {self._arguments(at)}, {spans}, {longest}, {clock})")
+        w(f"advance_slots(wi, {self._arguments(at)}, {spans}, {longest}, {clock})")
 
     def write_entry(self, w: Writer, at: str, tail: str) -> None:
         """Mark the row that has come."""
-        w(f"enter_mark(wi, {self._arguments(at)}, {tail})")
+        w(f"enter_slot(wi, {self._arguments(at)}, {tail})")
 
     def write_frame(self, w: Writer, at: str, asked: str) -> Frame:
         """Locals with where everything lies now; rows up to `asked` are asked for their times."""
         room, past = (self._column(at, self.ring + one) for one in (RING_ROOM, RING_TAIL))
-        with w.block(f"if {self._mark(at, MARKS_ROOM)} != {room}:"):
-            w(f"find_marks(s, {self._arguments(at)}, {self.floors}, {len(self.sizes)})")
+        with w.block(f"if {self._own_column(at, SLOT_INDEX_ROOM)} != {room}:"):
+            w(f"find_slots(s, {self._arguments(at)}, {self.floors}, {len(self.sizes)})")
         room, past = w.let("room", room), w.let("past", past)
-        block = w.let("marks", self._mark(at, MARKS))
-        all_hold = f"max({self._mark(at, ALL_HOLD)}, {asked})"
+        block = w.let("slot_index", self._own_column(at, SLOT_INDEX))
+        all_hold = f"max({self._own_column(at, ALL_HOLD)}, {asked})"
         if self.counts_rows:
             all_hold = f"{past} - {min(self.sizes)}"
         all_hold = w.let("all_hold", all_hold)
@@ -133,9 +133,9 @@ class Marks:
             w.let("slots", f"{SLOTS} * {room}"),
             w.let("head", self._column(at, self.ring + RING_HEAD)),
             past,
-            w.let("clock", self._mark(at, LET_GO)),
+            w.let("clock", self._own_column(at, LET_GO)),
             all_hold,
-            w.let("all_see", f"max({all_hold}, {self._mark(at, ALL_THERE)})"),
+            w.let("all_see", f"max({all_hold}, {self._own_column(at, ALL_THERE)})"),
             self.ints,
             self.is_hashed,
         )
@@ -146,9 +146,9 @@ class Marks:
         is_known = f"({held.position} >= {self.array}[{at}, {floor}])"
         if self.counts_rows:
             return f"({is_known} & ({held.position} >= {frame.past} - {size}))"
-        leaves = f"wi[{unsigned(f'{held.mark} + {TIME}')}] + {size}"
+        leaves = f"wi[{unsigned(f'{held.cells} + {TIME}')}] + {size}"
         is_held = f"(({held.position} >= {frame.all_hold}) | ({leaves} > {frame.clock}))"
         return f"({is_known} & {is_held})"
 
-    def _mark(self, at: str, which: int) -> str:
+    def _own_column(self, at: str, which: int) -> str:
         return self._column(at, self.first + which)

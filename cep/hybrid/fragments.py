@@ -20,11 +20,11 @@ from cep.engine.encode import InputRows
 from cep.engine.native import Run
 from cep.engine.rows import Row, Rows
 from cep.engine.stages import TIMED
-from cep.hybrid.parts import Parts, feeding, read_by
+from cep.hybrid.split import SplitPlan, feeding, read_by
 from cep.plan.nodes import Event, Plan
 from cep.plan.query import Query
 
-Made: TypeAlias = tuple[str, int, int, tuple[Any, ...]]
+DerivedRow: TypeAlias = tuple[str, int, int, tuple[Any, ...]]
 """A row that the database has made: stream, place of the event behind it, time in ms, values."""
 
 Line: TypeAlias = tuple[tuple[int, int, int], Row]
@@ -33,7 +33,7 @@ Line: TypeAlias = tuple[tuple[int, int, int], Row]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StreamRows:
     """Rows of one source stream: places in the total order, times in ms, attributes by name."""
 
     stream: str
@@ -41,16 +41,16 @@ class Part:
     times: Ints
     columns: Mapping[str, Column]
 
-    def between(self, after: int, last: int | None = None) -> Part:
+    def between(self, after: int, last: int | None = None) -> StreamRows:
         """The rows that come after a place, up to the last one if that is given."""
         first = int(np.searchsorted(self.orders, after, side="right"))
         stop = None if last is None else int(np.searchsorted(self.orders, last, side="right"))
         columns = {name: column[first:stop] for name, column in self.columns.items()}
-        return Part(self.stream, self.orders[first:stop], self.times[first:stop], columns)
+        return StreamRows(self.stream, self.orders[first:stop], self.times[first:stop], columns)
 
 
-class Halves:
-    """Both halves of a plan at work. `first` is the place of the database's first event.
+class Fragments:
+    """Both fragments of a plan at work. `first` is the place of the database's first event.
 
     A row that is older than one before it stands in the database at that one's time, for rows lie
     in order there, with its own beside it, by which windows let it go. `late` counts such rows.
@@ -59,20 +59,20 @@ class Halves:
     def __init__(
         self,
         plan: Plan,
-        parts: Parts,
+        plans: SplitPlan,
         runner: Runner,
         run: Run,
         wanted: frozenset[str],
         first: int = 0,
     ) -> None:
-        self.parts = parts
+        self.plans = plans
         self.runner = runner
         self.run = run
         self.late = 0
         self._wanted = wanted
         self._shift = 1 - first
         self._ranks = _ranks(plan)
-        self._fed = feeding(parts, plan.operators)
+        self._fed = feeding(plans, plan.operators)
         self._names = {stream.name: stream.schema.names for stream in plan.sources}
 
     @property
@@ -80,7 +80,7 @@ class Halves:
         """The place of the last row that the database has."""
         return self.runner.progress.seq - self._shift
 
-    def front(self, parts: Sequence[Part], *, whole: bool = False) -> list[Made]:
+    def front(self, parts: Sequence[StreamRows], *, whole: bool = False) -> list[DerivedRow]:
         """What the database makes of rows that come after those it has; they are taken for good.
 
         `whole`: in one transaction. DatabaseError: `taken` tells how far it has come.
@@ -102,15 +102,15 @@ class Halves:
         )
         return self._made(found, before, own)
 
-    def again(self, parts: Sequence[Part]) -> list[Made]:
+    def again(self, parts: Sequence[StreamRows]) -> list[DerivedRow]:
         """What the database has made of its last batch, once more; `parts` are its rows."""
         before = self.runner.progress.done - self._shift
         own = _dense([part.between(before, self.taken) for part in parts], before)
         return self._made(self.runner.again(), before, own)
 
-    def lines(self, made: Sequence[Made]) -> list[Line]:
+    def lines(self, made: Sequence[DerivedRow]) -> list[Line]:
         """What of it is wanted as output."""
-        names = {name: self.parts.database.stream(name).schema.names for name, *_ in made}
+        names = {name: self.plans.database.stream(name).schema.names for name, *_ in made}
         return [
             (
                 (order, 1, self._ranks[stream]),
@@ -121,7 +121,7 @@ class Halves:
             if stream in self._wanted
         ]
 
-    def behind(self, parts: Sequence[Part], made: Sequence[Made]) -> list[Line]:
+    def behind(self, parts: Sequence[StreamRows], made: Sequence[DerivedRow]) -> list[Line]:
         """What our engine makes of the rows, and of what the database has made of them."""
         return self.numbered(self.run.feed(self._encoded(parts, made)))
 
@@ -139,27 +139,27 @@ class Halves:
             lines.append(((order, phase, rank), row))
         return lines
 
-    def _columns(self, part: Part) -> tuple[Column, ...]:
+    def _columns(self, part: StreamRows) -> tuple[Column, ...]:
         """In the order of the stream's schema."""
         return tuple(part.columns[name] for name in self._names[part.stream])
 
-    def _made(self, found: Sequence[Found], before: int, own: Ints) -> list[Made]:
+    def _made(self, found: Sequence[Found], before: int, own: Ints) -> list[DerivedRow]:
         made = []
         for stream, seq, _, _, values in in_order(found, self._ranks):
             order = seq - self._shift
             made.append((stream, order, int(own[order - before - 1]), values))
         return made
 
-    def _encoded(self, parts: Sequence[Part], made: Sequence[Made]) -> InputRows:
+    def _encoded(self, parts: Sequence[StreamRows], made: Sequence[DerivedRow]) -> InputRows:
         """Source rows (whose keys get numbers as they come), and what the database has made."""
         encode = self.run.encoder.encode
         rows: dict[str, InputRows] = {}
         for part in parts:
             if part.stream in self.run.encoder.sources:
                 rows[part.stream] = encode(part.stream, part.columns, part.times, part.orders)
-        passed: defaultdict[str, list[Made]] = defaultdict(list)
+        passed: defaultdict[str, list[DerivedRow]] = defaultdict(list)
         for one in made:
-            if one[0] in self.parts.passed:
+            if one[0] in self.plans.passed:
                 passed[one[0]].append(one)
         for stream, some in passed.items():
             _, orders, times, values = zip(*some, strict=True)
@@ -173,7 +173,7 @@ class Halves:
         return InputRows.merge([rows[name] for name in fed])
 
 
-def _dense(parts: Sequence[Part], before: int) -> Ints:
+def _dense(parts: Sequence[StreamRows], before: int) -> Ints:
     """The time of each place after `before`; where there is no row, that of the row before it."""
     last = max((int(part.orders[-1]) for part in parts if len(part.orders)), default=before)
     places = np.zeros(last - before, np.int64)
@@ -201,5 +201,5 @@ def _ranks(plan: Plan) -> dict[str, int]:
 
 
 def merged(*lines: Sequence[Line]) -> list[Line]:
-    """Output of both halves in one order."""
+    """Output of both fragments in one order."""
     return sorted((one for some in lines for one in some), key=lambda line: line[0])

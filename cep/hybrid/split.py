@@ -24,7 +24,7 @@ from cep.plan.windows import kind_of
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SplitPlan:
     """A plan in two: what the database runs, and what our engine does; `why` by operator."""
 
     database: Plan
@@ -38,7 +38,7 @@ class Parts:
         return frozenset(made.intersection(*[_read_all(self.native.operators)]))
 
 
-def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
+def split(plan: Plan, dialect: Dialect, *, lived: bool = False) -> SplitPlan:
     """Gives the database every query that it can run, if rows keep their order by that.
 
     `lived`: records come as they were lived, so that each key has a clock of its own.
@@ -58,7 +58,7 @@ def parts(plan: Plan, dialect: Dialect, *, lived: bool = False) -> Parts:
         refused |= more
     made = {one.target for one in own if isinstance(one, Query) and one.target is not None}
     front = tuple(s for s in plan.streams if s.origin is Origin.SOURCE or s.name in made)
-    return Parts(
+    return SplitPlan(
         replace(plan, streams=front, operators=tuple(own)),
         replace(plan, streams=_fed(plan, made), operators=tuple(rest)),
         refused,
@@ -166,7 +166,7 @@ def _together(plan: Plan, own: Sequence[Operator], rest: Sequence[Operator]) -> 
     return found
 
 
-def feeding(found: Parts, operators: Sequence[Operator]) -> dict[str, int]:
+def feeding(found: SplitPlan, operators: Sequence[Operator]) -> dict[str, int]:
     """In which order one record's rows are fed to our engine: when its first reader is told."""
     readers: defaultdict[str, list[Operator]] = defaultdict(list)
     for one in operators:
@@ -188,12 +188,12 @@ def feeding(found: Parts, operators: Sequence[Operator]) -> dict[str, int]:
 
 def how_it_runs(plan: Plan, dialect: Dialect, sql: bool = False) -> str:
     """What the database runs and how, and what our engine does behind it and why."""
-    found = parts(plan, dialect)
+    found = split(plan, dialect)
     wanted = prepared(found.database, takes_late=True)
     program = build(wanted, found.database.made, dialect)
     lines = [f"on {dialect.name}:", *(f"  {line}" for line in program_text(program, sql))]
     lines += ["on our engine:" if found.why else "on our engine: nothing"]
     lines += [f"  {name}: {why}" for name, why in found.why.items()]
-    lived = parts(plan, dialect, lived=True).why
+    lived = split(plan, dialect, lived=True).why
     more = [f"  {name}: {why}" for name, why in lived.items() if name not in found.why]
     return "\n".join([*lines, *(["in the daemon also on our engine:"] if more else ()), *more])

@@ -15,7 +15,7 @@ VARIABLES = 1
 _TRUE = Constant(True, Type.BOOL)
 
 
-def without_silence(matching: Matching) -> Matching:
+def with_gaps_filtered(matching: Matching) -> Matching:
     """The matching over the rows that emit a symbol: then each instant counts.
 
     The matching itself where that depends on its variables.

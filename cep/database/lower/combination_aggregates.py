@@ -1,6 +1,6 @@
 """Aggregates of combinations, and of windows that go by a key which is no group.
 
-With each new combination all that live then are looked through: what began earlier, and what the
+With each new combination all that is held then is looked through: what began earlier, and what the
 same row began before it in order.
 """
 
@@ -30,7 +30,7 @@ from cep.plan.query import Join, Query, StreamInput
 _KEY = ("pos", "seq", "ts")
 
 
-def lower_together(family: Family, tables: Tables) -> Rows:
+def lower_combination_aggregates(family: Family, tables: Tables) -> Rows:
     """A part for each input whose rows complete combinations."""
     query = family.query
     if len(family) > 1:
@@ -40,7 +40,7 @@ def lower_together(family: Family, tables: Tables) -> Rows:
     ):
         raise Refusal("notimpl", "aggregates of outer joins, and of joins that one side triggers")
     combined = _combinations(family, tables)
-    if any(one is None for one in combined.lives):
+    if any(one is None for one in combined.lifetimes):
         raise Refusal("notimpl", "aggregates of joins with an input that has no window")
     inside = [*combined.found.conditions, *(one for item in query.aggregates
               for one in item.arguments)]  # fmt: skip
@@ -48,7 +48,7 @@ def lower_together(family: Family, tables: Tables) -> Rows:
            for one in inside for node in walk(one)) and len(combined.streams) > 1:  # fmt: skip
         raise Refusal("notimpl", "aggregates of the time of a combination")
     need_exact(query, combined.streams, tables)
-    together = Together(query, combined)
+    together = CombinationAggregates(query, combined)
     selects = [together.select(slot) for slot in range(len(combined.streams))]
     made = selects[0] if len(selects) == 1 else sa.union_all(*selects)
     how = "new combinations, each with all that live then"
@@ -65,7 +65,7 @@ def _combinations(family: Family, tables: Tables) -> Combinations:
 
 
 @dataclass(frozen=True)
-class Together:
+class CombinationAggregates:
     """A query at work."""
 
     query: Query
@@ -126,7 +126,7 @@ class Together:
         """All combinations that live when a new one comes, up to that one."""
         combined = self.combined
         rows: dict[int, sa.FromClause] = {}
-        for slot, one in enumerate(combined.lives):
+        for slot, one in enumerate(combined.lifetimes):
             assert one is not None
             rows[slot] = one.rows(combined.tables).alias(f"t{slot}")
         conditions = [one for slot in rows for one in self._there(slot, arrived, rows[slot], new)]
@@ -144,7 +144,7 @@ class Together:
         self, slot: int, arrived: int, row: sa.FromClause, new: sa.FromClause
     ) -> Iterator[Element]:
         """Whether a row of an input is there with the new row, or is the new row."""
-        combined, one = self.combined, self.combined.lives[slot]
+        combined, one = self.combined, self.combined.lifetimes[slot]
         assert one is not None
         yield from combined.own(row, slot)
         yield from one.within(row, new.c.ts)

@@ -1,4 +1,5 @@
-"""The last row out of sight of each new row, in cumulative sums: how a database finds it quickest.
+"""The last row in front of the window of each new row, in cumulative sums: how a database finds it
+quickest.
 
 Each way gives what to read from, and from there a column of that row (null where there is none).
 """
@@ -19,10 +20,11 @@ from cep.database.lower.window_bounds import Size
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class BeforeWindow:
     """`source` is what was given, and what is needed beside it.
 
-    `before(name, size)`: a cumulative column of the last row out of sight, for a size of window.
+    `before(name, size)`: a cumulative column of the last row in front of the window, for a size of
+    window.
     """
 
     source: sa.FromClause
@@ -30,16 +32,18 @@ class Outlook:
     how: str
 
 
-def outlook(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int) -> Outlook:
+def before_window(
+    sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int
+) -> BeforeWindow:
     """For rows `own` of the sums in `source`."""
-    if sums.sight.is_whole:
-        return Outlook(source, lambda name, size: sa.null(), "sums so far")
+    if sums.bounds.is_whole:
+        return BeforeWindow(source, lambda name, size: sa.null(), "sums so far")
     found = _in_order(sums, source, own, members)
-    is_asked = sums.tables.late is not None and sums.sight.order == "ts"
+    is_asked = sums.tables.late is not None and sums.bounds.order == "ts"
     return _with_late(sums, found, own) if is_asked else found
 
 
-def _in_order(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int) -> Outlook:
+def _in_order(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: int) -> BeforeWindow:
     match sums.tables.dialect.forms:
         case "duckdb":
             return _joined(sums, source, own)
@@ -51,42 +55,42 @@ def _in_order(sums: Sums, source: sa.FromClause, own: sa.FromClause, members: in
             return _looked_up(sums, source, own)
 
 
-def _looked_up(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
+def _looked_up(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> BeforeWindow:
     """SQLite: the key's index for each column; a join is not quicker."""
 
     def before(name: str, size: Size) -> Element:
         return _last(sums, own, size, name).scalar_subquery()
 
-    return Outlook(source, before, "differences of cumulative sums, a look-up each")
+    return BeforeWindow(source, before, "differences of cumulative sums, a look-up each")
 
 
-def _lateral(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
+def _lateral(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> BeforeWindow:
     """The key's index once for each row."""
     names = [column.key for column in sums.table.c]
-    found = _last(sums, own, sums.sight.arguments(None), *names).lateral("b")
+    found = _last(sums, own, sums.bounds.arguments(None), *names).lateral("b")
     joined = source.outerjoin(found, sa.true())
     how = "differences of cumulative sums, a look-up for each row"
-    return Outlook(joined, lambda name, size: found.c[name], how)
+    return BeforeWindow(joined, lambda name, size: found.c[name], how)
 
 
 def _last(sums: Sums, own: sa.FromClause, size: Size, *names: str) -> sa.Select[tuple[object, ...]]:
-    """Columns of the last row out of sight."""
+    """Columns of the last row in front of the window."""
     rows = sums.table.alias("w")
-    order = rows.c[sums.sight.order]
-    latest = (order.desc(),) if sums.sight.order == "pos" else (order.desc(), rows.c.pos.desc())
+    order = rows.c[sums.bounds.order]
+    latest = (order.desc(),) if sums.bounds.order == "pos" else (order.desc(), rows.c.pos.desc())
     return (
         sa.select(*(rows.c[name] for name in names))
-        .where(*sums.groups.same(rows, own), order <= sums.sight.limit(own, size))
+        .where(*sums.groups.same(rows, own), order <= sums.bounds.limit(own, size))
         .order_by(*latest)
         .limit(1)
         .correlate_except(rows)
     )
 
 
-def _arrays(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
+def _arrays(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> BeforeWindow:
     """PostgreSQL, for many members: each column of a group as an array, searched by halves."""
     rows = sums.table.alias("w")
-    kept = [sums.sight.order, "n", *(part.name for part in sums.parts if part.kind == "sum")]
+    kept = [sums.bounds.order, "n", *(part.name for part in sums.parts if part.kind == "sum")]
     arrays = (
         sa.select(
             *(rows.c[name] for name in sums.groups.names),
@@ -104,21 +108,21 @@ def _arrays(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
     )
 
     def before(name: str, size: Size) -> Element:
-        limit = sums.sight.limit(own, size)
-        place = sa.func.width_bucket(limit, arrays.c[sums.sight.order], type_=sa.Integer())
+        limit = sums.bounds.limit(own, size)
+        place = sa.func.width_bucket(limit, arrays.c[sums.bounds.order], type_=sa.Integer())
         found: Element = arrays.c[name][place]
         return found
 
     joined = source.join(arrays, sa.and_(sa.true(), *sums.groups.same(arrays, own)))
-    return Outlook(joined, before, "differences of cumulative sums, searched in arrays")
+    return BeforeWindow(joined, before, "differences of cumulative sums, searched in arrays")
 
 
-def _joined(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
+def _joined(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> BeforeWindow:
     """DuckDB: all limits, each once, meet the sums side by side in order.
 
     `own` has them as `limit_`: joins on a value of two tables together are not quick there.
     """
-    order, names = sums.sight.order, sums.groups.names
+    order, names = sums.bounds.order, sums.groups.names
     asked = (
         sa.select(*(own.c[name] for name in (*names, "limit_")))
         .where(own.c.pos > sums.base)
@@ -146,25 +150,25 @@ def _joined(sums: Sums, source: sa.FromClause, own: sa.FromClause) -> Outlook:
     joined = source.join(known, met)
     how = "differences of cumulative sums, joined by time" if order == "ts" else (
         "differences of cumulative sums, joined by number")  # fmt: skip
-    return Outlook(joined, lambda name, size: known.c[name], how)
+    return BeforeWindow(joined, lambda name, size: known.c[name], how)
 
 
-def _with_late(sums: Sums, found: Outlook, own: sa.FromClause) -> Outlook:
-    """With what late rows in sight have added that are due: they count as out of sight."""
+def _with_late(sums: Sums, found: BeforeWindow, own: sa.FromClause) -> BeforeWindow:
+    """With what late rows in the window have added that are due: they count as gone."""
     if sums.tables.dialect.forms == "duckdb":  # it takes long to plan many subqueries
         again = own.element.subquery("m2") if isinstance(own, sa.Subquery) else own.alias("m2")
         gone = LateSums(sums).of_all(again, again.c.limit_).subquery("gone")
         met = sa.and_(gone.c.pos_ == own.c.pos, gone.c.limit_ == own.c.limit_)
         source = found.source.outerjoin(gone, met)
-        return Outlook(
+        return BeforeWindow(
             source, lambda name, size: _plus(found.before(name, size), gone.c[name]), found.how
         )
 
     def before(name: str, size: Size) -> Element:
-        gone = LateSums(sums).of_one(own, sums.sight.limit(own, size), name)
+        gone = LateSums(sums).of_one(own, sums.bounds.limit(own, size), name)
         return _plus(found.before(name, size), gone)
 
-    return Outlook(found.source, before, found.how)
+    return BeforeWindow(found.source, before, found.how)
 
 
 def _plus(one: Element, other: Element) -> Element:
@@ -173,7 +177,7 @@ def _plus(one: Element, other: Element) -> Element:
 
 def with_limits(sums: Sums, own: sa.FromClause, parameters: sa.FromClause | None) -> sa.FromClause:
     """DuckDB: new rows of the sums, each beside each member, and its limit there."""
-    limit = sums.sight.limit(own, sums.sight.arguments(parameters)).label("limit_")
+    limit = sums.bounds.limit(own, sums.bounds.arguments(parameters)).label("limit_")
     if parameters is None:
         return sa.select(*own.c, limit).where(own.c.pos > sums.base).subquery("m")
     both = own.join(parameters, sa.true())

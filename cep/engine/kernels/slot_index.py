@@ -1,10 +1,10 @@
 """What lets many members ask a ring of held rows at once: found again from the ring when missing.
 
-Beside its rows a ring has marks: for each row its time, by which it leaves windows, and the row
-before it in its slot; for each slot the newest row, and a bit that says whether there is one. The
-slot of a key is its low bits, so that a run of keys, such as those of members whose constants are
-near each other, is asked for 32 bits at a time; or a hash of it. Of the bits 32 are in a cell, so
-that shifting never meets a sign.
+Beside its rows a ring has a slot index: for each row its time, by which it leaves windows, and the
+row before it in its slot; for each slot the newest row, and a bit that says whether there is one.
+The slot of a key is its low bits, so that a run of keys, such as those of members whose constants
+are near each other, is asked for 32 bits at a time; or a hash of it. Of the bits 32 are in a cell,
+so that shifting never meets a sign.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from cep.engine.kernels.state import (
     State,
 )
 
-MARKS, MARKS_ROOM, LET_GO, ALL_HOLD, ALL_THERE = range(5)
+SLOT_INDEX, SLOT_INDEX_ROOM, LET_GO, ALL_HOLD, ALL_THERE = range(5)
 """Columns: the block, and the ring's room when it was made; when rows were last let go; from where
 on all windows hold the rows, and from where on all members were there."""
-MARK_COLUMNS = 5
+SLOT_INDEX_COLUMNS = 5
 TIME, BEFORE = 0, 1
 """The cells of a row."""
 ROW_CELLS = 2
@@ -55,22 +55,22 @@ def slot_of(key: int, slots: int, is_hashed: bool) -> int:
 
 
 @inline
-def mark(
+def put_in_slot(
     wi: Ints,
     home: Ints,
     row: int,
     ring: int,
     ints: int,
     keys: int,
-    marks: int,
+    slots: int,
     is_hashed: bool,
     position: int,
 ) -> None:
-    """Mark a row that the ring holds; one whose key is null is never found."""
+    """Put a row that the ring holds into its slot; one whose key is null is never found."""
     room = home[row, ring + RING_ROOM]
     at = position & (room - 1)
     cell = home[row, ring + RING_INTS] + at * ints
-    block = home[row, marks + MARKS]
+    block = home[row, slots + SLOT_INDEX]
     own = block + ROW_CELLS * at
     wi[own + TIME] = wi[cell]
     key = wi[cell + keys]
@@ -84,60 +84,61 @@ def mark(
 
 
 @inline
-def enter_mark(
+def enter_slot(
     wi: Ints,
     home: Ints,
     row: int,
     ring: int,
     ints: int,
     keys: int,
-    marks: int,
+    slots: int,
     is_hashed: bool,
     position: int,
 ) -> None:
-    """Mark the row that has come; a ring that has grown, or been restored, is marked when asked."""
-    if home[row, marks + MARKS_ROOM] == home[row, ring + RING_ROOM]:
-        mark(wi, home, row, ring, ints, keys, marks, is_hashed, position)
+    """Put the row that has come into its slot; of a ring that has grown, or been restored, all
+    slots are found when somebody asks."""
+    if home[row, slots + SLOT_INDEX_ROOM] == home[row, ring + RING_ROOM]:
+        put_in_slot(wi, home, row, ring, ints, keys, slots, is_hashed, position)
 
 
 @inner
-def find_marks(
+def find_slots(
     s: State,
     home: Ints,
     row: int,
     ring: int,
     ints: int,
     keys: int,
-    marks: int,
+    slots: int,
     is_hashed: bool,
     floors: int,
     members: int,
 ) -> None:
-    """Mark all rows of a ring, in a block of its size; `floors` are the members' columns."""
+    """Put all rows of a ring into slots, in a block of its size; `floors` are members' columns."""
     room = home[row, ring + RING_ROOM]
     block = BITS * room + (SLOTS * room >> WORD_BITS)
     top = s.gi[0, WI_TOP]
     s.wi[top : top + block] = 0
-    home[row, marks + MARKS] = top
-    home[row, marks + MARKS_ROOM] = room
+    home[row, slots + SLOT_INDEX] = top
+    home[row, slots + SLOT_INDEX_ROOM] = room
     s.gi[0, WI_TOP] = top + block
     s.gi[0, WI_LARGEST] = max(s.gi[0, WI_LARGEST], block)
-    home[row, marks + ALL_THERE] = 0
+    home[row, slots + ALL_THERE] = 0
     for floor in range(floors, floors + members):
-        home[row, marks + ALL_THERE] = max(home[row, marks + ALL_THERE], home[row, floor])
+        home[row, slots + ALL_THERE] = max(home[row, slots + ALL_THERE], home[row, floor])
     for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
-        mark(s.wi, home, row, ring, ints, keys, marks, is_hashed, position)
+        put_in_slot(s.wi, home, row, ring, ints, keys, slots, is_hashed, position)
 
 
 @inner
-def advance_marked(
+def advance_slots(
     wi: Ints,
     home: Ints,
     row: int,
     ring: int,
     ints: int,
     keys: int,
-    marks: int,
+    slots: int,
     is_hashed: bool,
     span: int,
     shortest: int,
@@ -152,8 +153,8 @@ def advance_marked(
     tail = home[row, ring + RING_TAIL]
     first = home[row, ring + RING_INTS]
     room = home[row, ring + RING_ROOM]
-    block = home[row, marks + MARKS]
-    is_marked = home[row, marks + MARKS_ROOM] == room
+    block = home[row, slots + SLOT_INDEX]
+    has_slots = home[row, slots + SLOT_INDEX_ROOM] == room
     head = home[row, ring + RING_HEAD]
     while head < tail - longest:
         cell = first + (head & (room - 1)) * ints
@@ -161,10 +162,10 @@ def advance_marked(
             break
         head += 1
         slot = slot_of(wi[cell + keys], SLOTS * room, is_hashed)
-        if is_marked and wi[block + ROW_CELLS * room + slot] == head:
+        if has_slots and wi[block + ROW_CELLS * room + slot] == head:
             word = block + BITS * room + (slot >> WORD_BITS)
             wi[word] = wi[word] & ~(1 << (slot & WORD_MASK))
-    all_hold = max(home[row, marks + ALL_HOLD], head)
+    all_hold = max(home[row, slots + ALL_HOLD], head)
     while (
         shortest > 0
         and all_hold < tail
@@ -172,18 +173,18 @@ def advance_marked(
     ):
         all_hold += 1
     home[row, ring + RING_HEAD] = head
-    home[row, marks + ALL_HOLD] = all_hold
-    home[row, marks + LET_GO] = clock
+    home[row, slots + ALL_HOLD] = all_hold
+    home[row, slots + LET_GO] = clock
 
 
 @inline
-def is_marked(wi: Ints, words: int, slot: int) -> int:
+def has_row(wi: Ints, words: int, slot: int) -> int:
     """The bit of a slot."""
     return (wi[words + (slot >> WORD_BITS)] >> (slot & WORD_MASK)) & 1
 
 
 @inline
-def marked(wi: Ints, words: int, slots: int, first: int) -> int:
+def slots_with_rows(wi: Ints, words: int, slots: int, first: int) -> int:
     """The bits of 32 slots from one on, in a circle of `slots`; the first one's is the lowest."""
     at = first & (slots - 1)
     low = at >> WORD_BITS

@@ -1,9 +1,9 @@
-"""Ways to match: rings of those of the instant before and of those of this instant.
+"""Partial matches of matchings: rings of those of the instant before and of those of this instant.
 
-A way is what a matching has seen so far: int cells (time of its first row, state of the automaton,
-whatever else), float cells. In a ring those of the instant before stand in front, from RING_HEAD
-to WAY_BEFORE, those of this instant from WAY_HERE to RING_TAIL. A ring is looked at only when
-something may be in it, and then first turned to the present instant.
+One is what a matching has seen so far: int cells (time of its first row, state of the automaton,
+whatever else), float cells. In a ring those of the instant before stand in front, from RING_HEAD to
+PARTIALS_BEFORE, those of this instant from PARTIALS_HERE to RING_TAIL. A ring is looked at only
+when something may be in it, and then first turned to the present instant.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from cep.engine.kernels.state import (
     Ints,
 )
 
-WAY_BEFORE = RING_COLUMNS
-"""Column behind those of a ring: behind the ways of the instant before."""
-WAY_HERE = RING_COLUMNS + 1
-"""Where the ways of this instant begin."""
-WAY_INSTANT = RING_COLUMNS + 2
+PARTIALS_BEFORE = RING_COLUMNS
+"""Column behind those of a ring: behind the partial matches of the instant before."""
+PARTIALS_HERE = RING_COLUMNS + 1
+"""Where the partial matches of this instant begin."""
+PARTIALS_INSTANT = RING_COLUMNS + 2
 """The instant to which the ring is turned."""
-WAY_COLUMNS = RING_COLUMNS + 3
-FIRST_WAYS = 16
+PARTIAL_COLUMNS = RING_COLUMNS + 3
+FIRST_PARTIALS = 16
 """Places of a ring's first block."""
 FIRST, STATE = 0, 1
-"""Int cells of a way: the time of its first row, the state of the automaton."""
+"""Int cells of a partial match: the time of its first row, the state of the automaton."""
 ORDER = OVER = 2
-"""Where ways are shared: the number of its first row. Where instants may be left out: whether a
-row of this instant has emitted a symbol for it."""
+"""Where partial matches are shared: the number of its first row. Where instants may be left out:
+whether a row of this instant has emitted a symbol for it."""
 
 
 @inline
 def turn(home: Ints, row: int, ring: int, now: int, before: int) -> None:
-    """The ways of the instant before go on into this one; all older ones end."""
-    if home[row, ring + WAY_INSTANT] == now:
+    """The partial matches of the instant before go on into this one; all older ones end."""
+    if home[row, ring + PARTIALS_INSTANT] == now:
         return
     tail = home[row, ring + RING_TAIL]
-    is_next = home[row, ring + WAY_INSTANT] == before
-    home[row, ring + RING_HEAD] = home[row, ring + WAY_HERE] if is_next else tail
-    home[row, ring + WAY_BEFORE] = tail
-    home[row, ring + WAY_HERE] = tail
-    home[row, ring + WAY_INSTANT] = now
+    is_next = home[row, ring + PARTIALS_INSTANT] == before
+    home[row, ring + RING_HEAD] = home[row, ring + PARTIALS_HERE] if is_next else tail
+    home[row, ring + PARTIALS_BEFORE] = tail
+    home[row, ring + PARTIALS_HERE] = tail
+    home[row, ring + PARTIALS_INSTANT] = now
 
 
 @inner
@@ -65,24 +65,24 @@ def turn_waiting(
     now: int,
     within: int,
 ) -> None:
-    """The same where instants may be left out: ways that are not over wait on."""
-    if home[row, ring + WAY_INSTANT] == now:
+    """The same where instants may be left out: partial matches that are not over wait on."""
+    if home[row, ring + PARTIALS_INSTANT] == now:
         return
     head = home[row, ring + RING_HEAD]
     to = head
     for position in range(head, home[row, ring + RING_TAIL]):
-        is_before = position < home[row, ring + WAY_BEFORE]
-        if not is_before and position < home[row, ring + WAY_HERE]:
+        is_before = position < home[row, ring + PARTIALS_BEFORE]
+        if not is_before and position < home[row, ring + PARTIALS_HERE]:
             continue
         cell = int_cell(home, row, ring, position, ints)
         if now - wi[cell] >= within or (is_before and wi[cell + OVER]):
             continue
         _move(wi, wf, home, row, ring, ints, floats, position, to)
         to += 1
-    home[row, ring + WAY_BEFORE] = to
-    home[row, ring + WAY_HERE] = to
+    home[row, ring + PARTIALS_BEFORE] = to
+    home[row, ring + PARTIALS_HERE] = to
     home[row, ring + RING_TAIL] = to
-    home[row, ring + WAY_INSTANT] = now
+    home[row, ring + PARTIALS_INSTANT] = now
 
 
 @inline
@@ -97,7 +97,7 @@ def _move(
     position: int,
     to: int,
 ) -> None:
-    """A way goes to another place of its ring."""
+    """A partial match goes to another place of its ring."""
     old, new = int_cell(home, row, ring, position, ints), int_cell(home, row, ring, to, ints)
     for c in range(ints):
         wi[new + c] = wi[old + c]
@@ -110,10 +110,10 @@ def _move(
 
 
 @inline
-def admit_way(
+def admit_partial(
     gi: Ints, wi: Ints, wf: Floats, home: Ints, row: int, ring: int, ints: int, floats: int
 ) -> int:
-    """The position of one more way of this instant."""
+    """The position of one more partial match of this instant."""
     tail = home[row, ring + RING_TAIL]
     held = tail - home[row, ring + RING_HEAD]
     if held >= home[row, ring + RING_ROOM]:
@@ -131,7 +131,7 @@ def _widen(
     room = home[row, ring + RING_ROOM]
     from_i, from_f = home[row, ring + RING_INTS], home[row, ring + RING_FLOATS]
     to_i, to_f = gi[0, WI_TOP], gi[0, WF_TOP]
-    wider = max(FIRST_WAYS, 2 * room)
+    wider = max(FIRST_PARTIALS, 2 * room)
     for position in range(home[row, ring + RING_HEAD], home[row, ring + RING_TAIL]):
         old = position & (room - 1)
         new = position & (wider - 1)
@@ -158,11 +158,12 @@ def crop(
     states: int,
     most: int,
 ) -> int:
-    """Of more than `most` ways of this instant in one state the oldest end; how many that were.
+    """Of more than `most` partial matches of this instant in one state the oldest end; how many
+    that were.
 
-    O(ways * states) where there are more than `most` ways in all, else O(1).
+    O(partial matches * states) where there are more than `most` partial matches in all, else O(1).
     """
-    here, tail = home[row, ring + WAY_HERE], home[row, ring + RING_TAIL]
+    here, tail = home[row, ring + PARTIALS_HERE], home[row, ring + RING_TAIL]
     before = tail
     if tail - here <= most:
         return 0
@@ -197,8 +198,10 @@ def surplus(
     after: int,
     floor: int,
 ) -> int:
-    """How many of the ways that `crop` ends have begun after a time, and from row `floor` on."""
-    here, tail = home[row, ring + WAY_HERE], home[row, ring + RING_TAIL]
+    """How many of the partial matches that `crop` ends have begun after a time, and from row
+    `floor` on.
+    """
+    here, tail = home[row, ring + PARTIALS_HERE], home[row, ring + RING_TAIL]
     ending = 0
     for state in range(1, states):
         more = -most
