@@ -8,7 +8,7 @@ value, lets one go or says what it is. Functions say themselves, as source, how 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -41,6 +41,8 @@ class Operation:
     gives: Word
     source: str
     """Of the result, with {0}, {1}, .. for the values."""
+    is_basic: bool = False
+    """Whether it is an operator, or what one becomes where a value may be null."""
 
 
 def _operators() -> Iterator[tuple[str, str, Word, str]]:
@@ -89,10 +91,36 @@ def _called() -> Iterator[tuple[str, str, Word, str]]:
 def operations() -> dict[tuple[str, int], Operation]:
     """The operations of expressions by name and number of values."""
     found: dict[tuple[str, int], Operation] = {}
+    basic = {*HELPERS, *(name for name, *_ in _operators())}
     for number, (name, takes, gives, source) in enumerate((*_operators(), *_called()), FIRST):
         words: tuple[Word, ...] = tuple("f" if word == "f" else "i" for word in takes)
-        found[name, len(takes)] = Operation(number, words, gives, source)
+        found[name, len(takes)] = Operation(number, words, gives, source, name in basic)
     return found
+
+
+@cache
+def with_operand() -> dict[tuple[int, int], int]:
+    """The numbers of operations that read their second value themselves: by the number of the plain
+    operation and by what would put the value on the stack, `ROW` or `CELL`.
+
+    Most conditions compare a word of the row with another, or with a constant.
+    """
+    pairs = [one for one in operations().values() if len(one.takes) == 2 and one.is_basic]
+    first = FIRST + len(operations())
+    wanted = ((one.number, source) for one in pairs for source in (ROW, CELL))
+    return {key: first + place for place, key in enumerate(wanted)}
+
+
+def fused(steps: Sequence[int]) -> list[int]:
+    """The same steps, where each that only puts a second value on the stack is part of the next."""
+    found: list[int] = []
+    for at in range(0, len(steps) - 1, 2):
+        number = with_operand().get((steps[at], found[-2])) if found else None
+        if number is None:
+            found += steps[at : at + 2]
+        else:
+            found[-2] = number
+    return [*found, END]
 
 
 EVALUATE = '''
@@ -143,6 +171,16 @@ def _steps() -> Iterator[str]:
         elif not arity:
             yield "            top += 1"
         yield f"            {operation.gives}[0, top] = {operation.source.format(*values)}"
+        yield from _steps_with_operand(operation)
+
+
+def _steps_with_operand(operation: Operation) -> Iterator[str]:
+    for source, place in ((ROW, "row + p[code + 1]"), (CELL, "p[code + 1]")):
+        number = with_operand().get((operation.number, source))
+        if number is not None:
+            values = f"{operation.takes[0]}[0, top]", f"{operation.takes[1]}[0, {place}]"
+            yield f"        elif step == {number}:"
+            yield f"            {operation.gives}[0, top] = {operation.source.format(*values)}"
 
 
 @cache

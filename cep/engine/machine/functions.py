@@ -88,8 +88,8 @@ def _bars(
         BARS, following, selecting.width, selecting.width,
         place.home.take(KEYED_STATE), place.rank,
         *_keyed(place, function, selecting, added, LAST_ROW + added),
-        by, cell, builder.code(writer.double(price)),
-        builder.code(writer.value(volume) if is_whole else writer.double(volume)),
+        by, cell, builder.value(writer.double(price)),
+        builder.value(writer.value(volume) if is_whole else writer.double(volume)),
         int(is_whole), dropped,
     )  # fmt: skip
 
@@ -99,7 +99,7 @@ def _lines(
     added: int, state: int, constants: Sequence[float],
 ) -> int:  # fmt: skip
     builder = place.builder
-    code = builder.code(builder.writer(selecting.names).double(function.arguments[0]))
+    code = builder.value(builder.writer(selecting.names).double(function.arguments[0]))
     cells = [builder.cell(one) for one in constants]
     return builder.node(
         op, following, selecting.width, selecting.width,

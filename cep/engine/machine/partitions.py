@@ -78,7 +78,7 @@ class PartitionNode:
             for condition, text in key.ranges:
                 codes += builder.code(writer.condition(condition)), builder.code_of(text)
         else:
-            codes.append(builder.code(writer.value(key.expression)))
+            codes.append(builder.value(writer.value(key.expression)))
         ranges = len(key.ranges) if isinstance(key, RangeKeys) else 0
         route = builder.node(
             ROUTE, inside.node, width, width, self._state, 0,

@@ -14,7 +14,7 @@ from cep.dropped import Reason
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
 from cep.engine.layout import row_cells
 from cep.engine.machine.clocks import ClockTable
-from cep.engine.machine.dispatch import ROW, Word
+from cep.engine.machine.dispatch import ROW, Word, fused
 from cep.engine.machine.expressions import (
     Constants,
     HostCall,
@@ -194,7 +194,7 @@ class Builder:
 
     def code(self, steps: Sequence[int] | None) -> int:
         """The place of the steps of an expression; 0 for none."""
-        return 0 if steps is None else self.block(steps)
+        return 0 if steps is None else self.block(fused(steps))
 
     def value(self, steps: Sequence[int]) -> int:
         """The same of a value; of one that is a word of the row that word, negated."""

@@ -111,7 +111,7 @@ def lower_search(place: Place, asked: Asked, filters: Sequence[Expression] = ())
     on = condition_of(place, names, asked.slot, asked.condition, filters)
     by, values = found_by(table, asked)
     writer = builder.writer(asked.names)
-    codes = [builder.code(writer.value(value)) for value in values]
+    codes = [builder.value(writer.value(value)) for value in values]
     return builder.block((
         builder.tables[table.name], place.home.take(FOUND), by, builder.block(codes),
         builder.block(int(value.type.is_real) for value in values),
@@ -240,7 +240,7 @@ def lower_write(place: Place, selecting: Selecting, output: Insert | Delete | Up
         need_no_lookup(*(one.value for one in output.assignments))
         writer = builder.writer(with_row(names, table.schema, TABLE_SLOT, selecting.pair))
         for one in output.assignments:
-            sets += one.position, builder.code(writer.value(one.value))
+            sets += one.position, builder.value(writer.value(one.value))
             keyed |= one.position in table.primary_key
     how = DELETE
     if isinstance(output, Update):

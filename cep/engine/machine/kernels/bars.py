@@ -6,7 +6,7 @@ import math
 
 from cep.engine.jit import compiled, inline, inner
 from cep.engine.kernels.scalar import NULL
-from cep.engine.machine.kernels.evaluate import evaluate
+from cep.engine.machine.kernels.evaluate import leave_value
 from cep.engine.machine.kernels.keyed import (
     CLOCK_KEY,
     KEYED,
@@ -104,7 +104,7 @@ def bar_grew(i: Ints, f: Floats, p: Ints, node: int, bar: int, row: int, price: 
     f[0, bar + CLOSE] = price
     i[0, bar + TICKS] += 1
     copied(i, row, bar + LAST_ROW, p[node + KEYED_ADDED])
-    evaluate(i, f, p, p[node + BAR_VOLUME], row, EVALUATION)
+    leave_value(i, f, p, p[node + BAR_VOLUME], row, EVALUATION)
     if not p[node + BAR_IS_WHOLE]:
         add_volume(i, bar + VOLUME, f[0, EVALUATION])
     elif i[0, EVALUATION] != NULL:  # both halves are doubles, all of it may be none
@@ -141,12 +141,10 @@ def bar_took(i: Ints, f: Floats, p: Ints, frame: int, bar: int, row: int, price:
     """The bar under way takes a row with a price, or ends before it, or with it."""
     node, time_ms = i[0, frame + NODE], i[0, row + TIME]
     by, size = p[node + BAR_BY], p[node + BAR_SIZE]
-    start_ms = time_ms
-    if by == BY_TIME:
-        start_ms = time_ms - time_ms % i[0, size]
-        if i[0, bar + IS_OPEN] and time_ms >= bar_end(i, p, node, bar):
-            bar_ended(i, f, p, frame, bar, bar_end(i, p, node, bar))
+    if by == BY_TIME and i[0, bar + IS_OPEN] and time_ms >= bar_end(i, p, node, bar):
+        bar_ended(i, f, p, frame, bar, bar_end(i, p, node, bar))
     if not i[0, bar + IS_OPEN]:
+        start_ms = time_ms - time_ms % i[0, size] if by == BY_TIME else time_ms
         bar_began(i, f, bar, start_ms, price)
     bar_grew(i, f, p, node, bar, row, price)
     is_full = by == BY_TICKS and i[0, bar + TICKS] >= i[0, size]
@@ -169,7 +167,7 @@ def bars_took(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return True
     if i[0, row + KIND] != CURRENT:
         return True
-    evaluate(i, f, p, p[node + BAR_PRICE], row, EVALUATION)
+    leave_value(i, f, p, p[node + BAR_PRICE], row, EVALUATION)
     price = f[0, EVALUATION]
     if math.isnan(price):
         return True

@@ -13,7 +13,7 @@ from cep.engine.kernels.moments import (
     moments_mean,
 )
 from cep.engine.machine.kernels.collected import rebase_if_far
-from cep.engine.machine.kernels.evaluate import evaluate, store
+from cep.engine.machine.kernels.evaluate import evaluate, leave_value, store
 from cep.engine.machine.kernels.keyed import KEYED, KEYED_ADDED, KEYED_KEYS, OF_KEY, keyed_at
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room
 from cep.engine.machine.kernels.words import (
@@ -107,7 +107,7 @@ def line_value(i: Ints, f: Floats, p: Ints, node: int, row: int) -> float:
     """The value that a row brings; null of rows that are not current."""
     if i[0, row + KIND] != CURRENT:
         return math.nan
-    evaluate(i, f, p, p[node + LINE_VALUE], row, EVALUATION)
+    leave_value(i, f, p, p[node + LINE_VALUE], row, EVALUATION)
     return f[0, EVALUATION]
 
 

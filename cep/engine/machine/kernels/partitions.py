@@ -7,7 +7,7 @@ import math
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.clocks import go_by, key_of
-from cep.engine.machine.kernels.evaluate import evaluate, is_true
+from cep.engine.machine.kernels.evaluate import is_true, leave_value
 from cep.engine.machine.kernels.keys import REAL_KEY
 from cep.engine.machine.kernels.memory import (
     cleared,
@@ -73,7 +73,7 @@ def has_key(i: Ints, f: Floats, p: Ints, node: int, row: int, number: int) -> bo
             return False
         i[0, EVALUATION] = p[code + 1]
         return True
-    evaluate(i, f, p, p[node + ROUTE_CODES], row, EVALUATION)
+    leave_value(i, f, p, p[node + ROUTE_CODES], row, EVALUATION)
     if p[node + ROUTE_TAG] == REAL_KEY:
         return not math.isnan(f[0, EVALUATION])
     return i[0, EVALUATION] != NULL

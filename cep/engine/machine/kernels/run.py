@@ -17,10 +17,18 @@ from cep.engine.machine.kernels.clocks import (
     record_is_late,
     record_moves,
 )
+from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
-from cep.engine.machine.kernels.steps import step
-from cep.engine.machine.kernels.streams import MADE_ELSEWHERE, NEVER_IS_LATE, STREAM_CELLS
+from cep.engine.machine.kernels.steps import ENTER, step
+from cep.engine.machine.kernels.streams import (
+    ENTER_CONDITION,
+    MADE_ELSEWHERE,
+    NEVER_IS_LATE,
+    STREAM_CELLS,
+    STREAM_LIST,
+    STREAM_READERS,
+)
 from cep.engine.machine.kernels.timers import timer_taken
 from cep.engine.machine.kernels.words import (
     ARRIVES,
@@ -38,8 +46,10 @@ from cep.engine.machine.kernels.words import (
     KIND,
     LATE,
     NEWEST,
+    NEXT,
     NEXT_RECORD,
     NOW,
+    OP,
     PASSED,
     PHASE,
     RANK,
@@ -58,6 +68,7 @@ from cep.engine.machine.kernels.words import (
     UNTIL_IS_COMPLETE,
     UNTIL_N,
     VALUES,
+    WIDER,
     WIDTH,
     WORK_TOP,
     Floats,
@@ -180,8 +191,10 @@ def code_of_key(p: Ints, ints: Ints, n: int) -> int:
 @inner
 def saw_key(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     """The key of a record appears, before time passes; false: there is no room."""
+    if p[PROGRAM_SLOTS] == 0:
+        return True
     code = code_of_key(p, ints, n)
-    return p[PROGRAM_SLOTS] == 0 or code == NULL or slot_of(i, p, code) >= 0
+    return code == NULL or slot_of(i, p, code) >= 0
 
 
 @inline
@@ -191,26 +204,67 @@ def key_of_record(i: Ints, p: Ints, ints: Ints, n: int) -> int:
     return key_of(i, p, NO_KEY if code == NULL else TEXT_KEY, code)
 
 
-@inner
-def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
-    """Put a record on its stream; false: there is no room."""
+@inline
+def written(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int, row: int) -> None:
+    """Write a record as a row of its stream, for which there is room."""
     node = stream_of(p, ints, n)
-    width = p[node + WIDTH]
-    if not work_room(i, width) or not frame_room(i, 1):
-        return False
-    floor = i[0, WORK_TOP]
-    chunk = put(i, width)
-    row, cells, columns = row_at(i, chunk), p[node + STREAM_CELLS], p[PROGRAM_INTS]
+    cells, columns = p[node + STREAM_CELLS], p[PROGRAM_INTS]
     i[0, row + TIME] = ints[n, OUT_TIME]
     i[0, row + KIND] = CURRENT
-    for value in range(width - VALUES):
+    for value in range(p[node + WIDTH] - VALUES):
         column = p[cells + value]
         if column < columns:
             i[0, row + VALUES + value] = ints[n, column]
         else:
             f[0, row + VALUES + value] = floats[n, column - columns]
+
+
+@inline
+def only_entry(p: Ints, node: int) -> int:
+    """The way in of the only query that reads a stream, by the one clock; else 0."""
+    if p[node + STREAM_READERS] != 1 or p[PROGRAM_CLOCKS]:
+        return 0
+    reader = p[p[node + STREAM_LIST]]
+    return reader if p[reader + OP] == ENTER else 0
+
+
+@inner
+def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
+    """Put a record on its stream; false: there is no room."""
+    node = stream_of(p, ints, n)
+    entry = only_entry(p, node)
+    if entry != 0:
+        return entered_alone(i, f, p, ints, floats, n, entry)
+    width = p[node + WIDTH]
+    if not work_room(i, width) or not frame_room(i, 1):
+        return False
+    floor = i[0, WORK_TOP]
+    chunk = put(i, width)
+    written(i, f, p, ints, floats, n, row_at(i, chunk))
     push(i, node, i[0, HOME], chunk, 1, floor)
     i[0, top_frame(i) + CURSOR] = 1  # what comes from outside is not put out
+    return True
+
+
+@inner
+def entered_alone(
+    i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int, entry: int
+) -> bool:
+    """Put a record into the only query that reads it, as its stream and `step_enter` would do in
+    two steps and with a copy of the row: most rules read ticks once, and most ticks end here.
+    """
+    wider = p[entry + WIDER]
+    if not work_room(i, wider) or not frame_room(i, 1):
+        return False
+    floor = i[0, WORK_TOP]
+    chunk = put(i, wider)
+    row = row_at(i, chunk)
+    written(i, f, p, ints, floats, n, row)
+    if is_true(i, f, p, p[entry + ENTER_CONDITION], row) and i[0, FAILED] == 0:
+        push(i, p[entry + NEXT], i[0, HOME], chunk, 1, floor)
+    else:
+        i[0, FAILED] = 0
+        i[0, WORK_TOP] = floor
     return True
 
 

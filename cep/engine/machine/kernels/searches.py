@@ -12,7 +12,7 @@ import math
 from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
-from cep.engine.machine.kernels.evaluate import evaluate, is_true
+from cep.engine.machine.kernels.evaluate import evaluate, is_true, leave_value
 from cep.engine.machine.kernels.memory import allocate, index_find, release, ring_cell, ring_length
 from cep.engine.machine.kernels.places import in_order
 from cep.engine.machine.kernels.tables import (
@@ -96,7 +96,7 @@ def candidates(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -
     keys = p[shape + S_KEYS] if by == BY_KEY else 1
     for number in range(keys):
         at = EVALUATION + number
-        evaluate(i, f, p, p[p[search + Q_CODES] + number], row, at)
+        leave_value(i, f, p, p[p[search + Q_CODES] + number], row, at)
         if p[p[search + Q_REALS] + number]:
             if math.isnan(f[0, at]):
                 return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cep.engine.kernels.groups import float_bits
 from cep.engine.machine.jit import inline, inner
-from cep.engine.machine.kernels.evaluate import evaluate
+from cep.engine.machine.kernels.evaluate import leave_value
 from cep.engine.machine.kernels.memory import index_find, is_same
 from cep.engine.machine.kernels.searches import (
     F_BLOCK,
@@ -169,7 +169,7 @@ def set_values(i: Ints, f: Floats, p: Ints, node: int, row: int, values: int) ->
     """Write what is set to where the values of a row lie."""
     for number in range(p[node + WRITE_SETS]):
         one = p[node + WRITE_LIST] + 2 * number
-        evaluate(i, f, p, p[one + 1], row, EVALUATION)
+        leave_value(i, f, p, p[one + 1], row, EVALUATION)
         i[0, values + p[one]] = i[0, EVALUATION]
 
 
@@ -221,7 +221,7 @@ def new_key(
         for place in range(p[shape + S_KEYS]):
             column = p[p[shape + S_COLUMNS] + place]
             if p[one] == (column if column >= 0 else -1 - column):
-                evaluate(i, f, p, p[one + 1], row, EVALUATION)
+                leave_value(i, f, p, p[one + 1], row, EVALUATION)
                 real = column < 0
                 i[0, target + place] = float_bits(f[0, EVALUATION]) if real else i[0, EVALUATION]
 
