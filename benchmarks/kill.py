@@ -30,12 +30,12 @@ import pyarrow as pa
 
 from benchmarks.machine import describe
 from cep.archive import Archive
-from cep.daemon import load_plan
 from cep.engine.native import Compiled
 from cep.live.config import Trading, read_config
 from cep.live.effects import Effects
 from cep.live.journal import Journal
 from cep.live.pipeline import Pipeline
+from cep.live.rules import load_plan
 from mt5bridge.client import ClientState, Connection
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.credential import FILE

@@ -32,9 +32,9 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from loguru import logger
 
-    from cep.daemon import load_delivery, load_plan
     from cep.functions import load_functions
     from cep.live.config import read_config, with_functions
+    from cep.live.rules import load_delivery, load_plan
     from cep.live.state_folder import check_access
     from mt5bridge.server.files import raise_limit
 
@@ -81,11 +81,10 @@ def _made(settings: Config) -> Daemon:
     """With the queries on a database, if the settings name one."""
     from cep.daemon import Daemon
 
-    if settings.database.url is None:
-        return Daemon(settings)
-    with extra("database"):
-        from cep.daemon_on_database import DatabaseDaemon
-    return DatabaseDaemon(settings)
+    if settings.database.url is not None:
+        with extra("database"):
+            import cep.live.rules_on_database  # noqa: F401 -- what is missing is told here
+    return Daemon(settings)
 
 
 def _begin(config: Path | None, check: bool) -> None:

@@ -17,12 +17,12 @@ import msgspec
 from cep.archive import Archive, ingest_spool, verify
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
-from cep.daemon import Daemon, load_plan
-from cep.daemon_on_database import DatabaseDaemon
+from cep.daemon import Daemon
 from cep.demo.processes import free_port
 from cep.engine.native import Compiled
 from cep.live.config import read_config
 from cep.live.feed import MarketFeed
+from cep.live.rules import load_plan
 from cep.live.status_file import status_path
 from mt5bridge.client import Connection
 from mt5bridge.credential import FILE, Credential, write_credential
@@ -102,7 +102,7 @@ class Service:
 
     def __init__(self, settings: Path) -> None:
         config = read_config(settings)
-        self.daemon = (Daemon if config.database.url is None else DatabaseDaemon)(config)
+        self.daemon = Daemon(config)
         self.stop = threading.Event()
         self.ready = threading.Event()
         self.failure: BaseException | None = None

@@ -53,7 +53,7 @@ def changed_over(folder: Path, text: str, ticks: dict[str, Any], cut: int) -> Pa
     with Service(settings) as service:
         play(terminal(first), address(settings))
         put(settings, text)
-        wait_until(lambda: len(service.daemon.log.entries) == 2)
+        wait_until(lambda: len(service.daemon.rules.log.entries) == 2)
         play(terminal(ticks, instance=2), address(settings))
     return settings
 
@@ -86,7 +86,7 @@ def test_a_restart_goes_on_with_the_new_rules(tmp_path: Path) -> None:
     before = journal(settings)
     with Service(settings) as service:
         assert journal(settings) == before
-        assert service.daemon.pipeline.run.rules.plan.text == WIDER
+        assert service.daemon.rules.pipeline.run.rules.plan.text == WIDER
 
 
 def test_without_its_last_snapshots_the_change_is_made_again(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_wrong_rules_are_logged_and_the_old_ones_go_on(tmp_path: Path) -> None:
             play(terminal(walks("A", 500)), address(settings))
             put(settings, "-- the same\n" + RULES)
             wait_until(lambda: any("its meaning has not" in text for text in messages))
-            assert len(service.daemon.log.entries) == 1
+            assert len(service.daemon.rules.log.entries) == 1
     finally:
         logger.remove(sink)
     wrong = next(text for text in messages if "the old ones go on" in text)

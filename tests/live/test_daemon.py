@@ -117,7 +117,7 @@ def test_a_callback_sees_all_rows_in_order_and_may_raise(tmp_path: Path) -> None
     (tmp_path / "mine.py").write_text(CALLBACK)
     with Service(settings) as service:
         play(terminal(walks("A", 3_000)), address(settings))
-        delivery = service.daemon.delivery
+        delivery = service.daemon.rules.delivery
     assert delivery is not None
     assert (tmp_path / "called.jsonl").read_bytes() == journal(settings)
     assert delivery.failures == sum(row["stream"] == "Fade" for row in rows(settings)) > 0
@@ -137,7 +137,7 @@ def test_a_callback_cannot_send_rows_to_a_live_daemon(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(SENDING)
     with Service(settings) as service:
         play(terminal(walks("A", 3_000)), address(settings))
-        delivery = service.daemon.delivery
+        delivery = service.daemon.rules.delivery
     assert delivery is not None
     found = Counter(row["stream"] for row in rows(settings))
     assert delivery.failures == found["Turn"] + found["FilledTurn"] > 0
@@ -263,7 +263,7 @@ def test_a_daemon_that_cannot_acknowledge_any_more_ends(tmp_path: Path) -> None:
         raise RuntimeError("no way")
 
     with Service(settings) as service, Connection(address(settings), CREDENTIAL) as connection:
-        service.daemon._save_snapshots = broken  # type: ignore[method-assign]
+        service.daemon.rules.save = broken  # type: ignore[method-assign]
         runner = Runner(terminal(walks("A", 100)), connection)
         wait_until(lambda: (runner.step(), not service.thread.is_alive())[1])
     assert isinstance(service.failure, DaemonFailedError)

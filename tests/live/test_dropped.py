@@ -6,10 +6,10 @@ from pathlib import Path
 
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
-from cep.daemon import load_plan
 from cep.dropped import Dropped, Reason
 from cep.engine.native import Compiled
 from cep.live.config import read_config
+from cep.live.rules import load_plan
 from tests.live.service import (
     Service,
     address,

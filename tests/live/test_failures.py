@@ -18,7 +18,6 @@ from cep import daemon as daemon_module
 from cep.archive import ArchiveError
 from cep.cli import main
 from cep.daemon import Daemon, DaemonFailedError
-from cep.live.checkpoints import Checkpoints
 from cep.live.config import Config, read_config
 from cep.live.journal import Journal
 from cep.live.outgoing import Outgoing
@@ -163,9 +162,11 @@ def with_deals(config: Config, disk: RecordingDisk) -> tuple[Daemon, Acks]:
     """A daemon that has stored deals; the order journal does not have them on disk yet."""
     daemon, acks = Daemon(config), Acks()
     daemon.outgoing = Outgoing(config, lambda _row: None, list, daemon.troubles)
-    daemon.journal, daemon.server = Journal(None), acks  # type: ignore[assignment]
-    daemon.checkpoints = Checkpoints(config.state.folder, "spool", daemon.troubles)
-    daemon.spool = type("Stored", (), {"durable_ingest": 0})()  # type: ignore[assignment]
+    daemon.server = acks  # type: ignore[assignment]
+    stored = type("Recovered", (), {"spool": "spool"})
+    spool: Any = type("Stored", (), {"durable_ingest": 0, "recovered": stored})()
+    daemon.rules.open(spool, daemon.outgoing, daemon.sink, daemon.troubles)
+    daemon.rules.journal = Journal(None)
     daemon.outgoing._deals = daemon.outgoing.journal.add(Halted(1, False, "a deal"))
     return daemon, acks
 

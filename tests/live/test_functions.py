@@ -75,7 +75,7 @@ def test_with_the_queries_on_a_database(tmp_path: Path, messages: list[str], tex
     with Service(settings) as service:
         played(settings, 50)
         wait_until(lambda: len(rows(settings)) == 200)
-        assert set(service.daemon.on_database.plans.why) == {"query2"}  # type: ignore[attr-defined]
+        assert set(service.daemon.rules.on_database.plans.why) == {"query2"}  # type: ignore[attr-defined]
     assert any("no snapshot: " in t for t in messages) == (text != FILE)
     before = rows(settings)
     (tmp_path / "own.py").write_text(text.replace("* scale, 1", "* scale * 2, 1"))
@@ -136,7 +136,7 @@ def test_functions_of_rules_that_came_later_are_noticed(
         draft.write_text(RULES.replace("into Out", "into Wide") + "from Wide select symbol, spread"
                          " as bid insert into Out;")  # fmt: skip
         draft.replace(path)
-        wait_until(lambda: len(service.daemon.log.entries) == 2)
+        wait_until(lambda: len(service.daemon.rules.log.entries) == 2)
         played(settings, 200, instance=2)
     kept = [file for file in (tmp_path / "state").glob("*.state") if file.stem.endswith("-0-0")]
     for file in (tmp_path / "state").glob("*.state"):
@@ -157,7 +157,7 @@ def test_a_changed_file_waits_for_the_next_start(tmp_path: Path, messages: list[
         draft = tmp_path / "draft"
         draft.write_text(RULES + "from Out select mean insert into Means;")
         draft.replace(tmp_path / "rules.cep")
-        wait_until(lambda: len(service.daemon.log.entries) == 2)
+        wait_until(lambda: len(service.daemon.rules.log.entries) == 2)
         played(settings, 100, instance=2)
     assert any("own.py has changed: functions are read at the start only" in x for x in messages)
     (note,) = [row for row in rows(settings) if "note" in row]

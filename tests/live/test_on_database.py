@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from cep.daemon_on_database import DatabaseDaemon
 from cep.database.check import check_database
 from cep.database.drivers import connect
 from cep.dropped import Reason
 from cep.live import follower, on_database
+from cep.live.rules_on_database import RulesOnDatabase
 from mt5bridge.client import Connection
 from mt5bridge.simulator import Runner, Terminal, parse_script
 from mt5bridge.spool import RecordKind, Told, read, told
@@ -80,17 +80,17 @@ def settings_of(folder: Path, url: str, durable: bool = False, **sections: dict[
     return settings
 
 
-def daemon_of(service: Service) -> DatabaseDaemon:
-    assert isinstance(service.daemon, DatabaseDaemon)
-    return service.daemon
+def rules_of(service: Service) -> RulesOnDatabase:
+    assert isinstance(service.daemon.rules, RulesOnDatabase)
+    return service.daemon.rules
 
 
 def finish(service: Service) -> None:
     """Wait until the database has taken what is stored, everything was acted on and is written."""
-    daemon = daemon_of(service)
-    last = daemon.spool.next_ingest - 1
-    wait_until(lambda: daemon.acted >= last)
-    daemon.journal.write()
+    rules = rules_of(service)
+    last = rules.spool.next_ingest - 1
+    wait_until(lambda: rules.acted >= last)
+    rules.journal.write()
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
@@ -106,7 +106,7 @@ def test_rows_equal_those_of_our_engine_alone(
         wait_until(lambda: found.finished)
         finish(service)
         wait_until(lambda: len(found.signals) == journal(settings).count(b'"stream":"Fade"') > 5)
-        plans = daemon_of(service).on_database.plans
+        plans = rules_of(service).on_database.plans
     with Service(settings) as service:  # the last deals have come behind the last ticks
         finish(service)
     assert [query.name for query in plans.database.queries] == ["query1", "query2"]
@@ -126,7 +126,7 @@ def test_a_database_that_goes_away_is_told_everything_when_it_is_back(
         finish(service)
         server.kill()
         play(terminal(ticks, instance=2), address(settings))
-        away = daemon_of(service).on_database.position
+        away = rules_of(service).on_database.position
         server.start()
         finish(service)
     assert away < TICKS
@@ -272,7 +272,7 @@ def test_a_second_daemon_with_the_same_tables_is_refused(tmp_path: Path) -> None
     assert done.returncode == 2
     assert "another run uses the tables `mt5cep_..`" in done.stderr
     with Service(first) as service:
-        assert daemon_of(service).on_database.position == 0
+        assert rules_of(service).on_database.position == 0
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgresql"])
@@ -289,7 +289,7 @@ def test_a_tick_that_the_database_cannot_work_with_stops_nothing(
     with Service(settings) as service:
         play(terminal(ticks), address(settings))
         finish(service)
-        whole = daemon_of(service).on_database.passed_over
+        whole = rules_of(service).on_database.passed_over
     assert whole == 3
     rows = [json.loads(line) for line in journal(settings).splitlines()]
     last = int(ticks["A"]["time_msc"][-1])
@@ -333,12 +333,12 @@ def test_a_database_that_hangs_does_not_keep_the_daemon(
         other.begin()
         other.fetch("SELECT run FROM mt5cep_progress FOR UPDATE")  # so that no batch ends
         play(terminal(ticks, instance=2), address(settings))
-        wait_until(lambda: daemon_of(service).spool.durable_ingest == 900)
+        wait_until(lambda: rules_of(service).spool.durable_ingest == 900)
     assert not service.thread.is_alive()
     other.rollback()
     other.close()
-    wait_until(lambda: not daemon_of(service).follower.is_alive)
-    daemon_of(service).on_database.close()
+    wait_until(lambda: not rules_of(service).follower.is_alive)
+    rules_of(service).on_database.close()
     with Service(settings) as service:
         finish(service)
     assert journal(settings) == replayed(settings, archived(settings))

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from cep.daemon import Daemon
-from cep.daemon_on_database import DatabaseDaemon
 from cep.live.config import read_config
 from cep.live.outgoing import inbox_of, journal_path
 from mt5bridge.client import Connection
@@ -68,7 +67,7 @@ def test_a_second_daemon_with_the_same_state_does_not_start(
     """Both would send what the order journal says is open."""
     running, other = share_state(tmp_path, "a", first), share_state(tmp_path, "b", second)
     config = read_config(other)
-    late = (DatabaseDaemon if second else Daemon)(config)
+    late = Daemon(config)
     with Service(running):
         wait_until(lambda: status_of(running) is not None)
         before = {path.name for path in (tmp_path / "state").iterdir()}
@@ -132,7 +131,7 @@ def test_signals_found_again_are_the_same_also_after_an_upgrade(
     found.signals.clear()
     with Service(settings) as service:
         live(service, found)
-        again = {signal.id for signal in service.daemon.effects.found_again}
+        again = {signal.id for signal in service.daemon.rules.effects.found_again}
     assert again == executed.keys()
     assert account.executed == executed and len(account.deals) == deals
     assert {signal.id for signal in found.signals} == (set() if journal == "kept" else again)

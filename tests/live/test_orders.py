@@ -208,7 +208,7 @@ def test_a_callback_that_orders_nonsense_is_told(tmp_path: Path) -> None:
     found = terminal(walks("A", 3_000))
     with Service(settings) as service:
         play(found, address(settings))
-        delivery = service.daemon.delivery
+        delivery = service.daemon.rules.delivery
     assert delivery is not None and delivery.failures > 3 and found.orders == []
 
 
@@ -315,7 +315,7 @@ def test_what_a_callback_orders_is_on_disk_before_the_rows_that_caused_it(tmp_pa
 
     found = terminal(walks("A", 3_000))
     with Service(settings) as service:
-        disk = service.daemon.journal._disk
+        disk = service.daemon.rules.journal._disk
         write_at = disk.write_at
 
         def write_and_look(file: int, data: bytes, offset: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from cep.backtest.parts import why_sequential
 from cep.backtest.records import Moment, lived
 from cep.backtest.selection import select
-from cep.daemon import Daemon
 from cep.engine.kernels.state import OUT_ORDER
 from cep.engine.native import Compiled
 from cep.engine.snapshot import restore, take
@@ -19,6 +19,7 @@ from cep.live.config import Trading, read_config
 from cep.live.effects import Effects
 from cep.live.journal import Journal
 from cep.live.pipeline import Pipeline
+from cep.live.rules_on_engine import RulesOnEngine
 from cep.plan import compile_rules
 from mt5bridge.clock import Now, now
 from mt5bridge.records import Records
@@ -237,19 +238,20 @@ def test_a_daemon_killed_in_the_silence_writes_one_journal(tmp_path: Path) -> No
 def test_a_signal_of_the_clock_waits_for_the_disk(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {"rules": {"streams": ["Calm"]}})
     (tmp_path / "rules.cep").write_text(RULES)
-    daemon, life = Daemon(read_config(settings)), Life(tmp_path, compiled().start())
+    rules, life = RulesOnEngine(read_config(settings)), Life(tmp_path, compiled().start())
     sent: list[int] = []
-    daemon.spool, daemon._send = life.spool, lambda signal: sent.append(signal.id)  # type: ignore[method-assign]
+    rules.spool = life.spool
+    rules.outgoing = SimpleNamespace(signal=lambda signal: sent.append(signal.id))  # type: ignore[assignment]
     trading = Trading(send=True)
-    daemon.effects = Effects({"Fade"}, trading, Journal(None), None)
-    life.pipeline.on_rows = daemon._on_rows
+    rules.effects = Effects({"Fade"}, trading, Journal(None), None)
+    life.pipeline.on_rows = rules.on_rows
     steps = script(1, 60)
     life.live(steps)
     by_tick = len(sent)
-    daemon._send_held()
+    rules.send_held()
     assert len(sent) == by_tick
     life.spool.commit()
-    daemon._send_held()
+    rules.send_held()
     assert len(sent) > by_tick
     life.spool.close()
     again = Effects({"Fade"}, trading, Journal(None), None)

@@ -55,19 +55,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.live": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.market", "mt5bridge", "cep.database",
-        "cep.hybrid",
+        "cep.hybrid", "cep.callbacks", "cep.functions",
     },
     "cep.backtest": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.archive", "cep.report", "cep.inputs",
         "cep.market", "cep.functions", "mt5bridge",
     },
     "cep.daemon": {ANY},
-    "cep.daemon_on_database": {ANY},
     "cep.demo": {ANY},
     "cep.cli": {ANY},
     "cep.__main__": {"cep.cli"},
 }  # fmt: skip
-MAY_IMPORT_DAEMON = {"cep.cli", "cep.demo", "cep.daemon_on_database"}
+MAY_IMPORT_DAEMON = {"cep.cli", "cep.demo"}
 CLOCK_MODULE = "mt5bridge/clock.py"
 CLOCKS = re.compile(
     r"(^|\.)(time\.(time|monotonic|perf_counter|process_time|localtime|gmtime)(_ns)?"

@@ -1,30 +1,30 @@
-"""The live service with the queries of its rules on a database, which follows the spool."""
+"""The rules of a daemon with their queries on a database, which follows the spool.
+
+Ticks are stored and acknowledged whether the database is there or not.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
-import msgspec
 from loguru import logger
 
-from cep.daemon import Daemon
-from cep.engine.native import Compiled, Seed
 from cep.live.checkpoints import SNAPSHOT, Restored
 from cep.live.config import Config
 from cep.live.follower import PAUSES_S, Follower, Waiting
-from cep.live.journal import Journal
 from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
-from cep.plan.nodes import Plan
+from cep.live.rules import LiveRules
+from mt5bridge.clock import Now
 from mt5bridge.spool import Durable, Group, RecordKind, Spool
 from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import Effect
+
+MARKET = RecordKind.TICKS, RecordKind.DEALS
 
 
 class FollowedPipeline(Pipeline):
@@ -36,73 +36,62 @@ class FollowedPipeline(Pipeline):
 
     def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:
         for group in groups:
-            self.heard += group.kind in (RecordKind.TICKS, RecordKind.DEALS)
+            self.heard += group.kind in MARKET
             self._follower.add(group)
 
 
-class DatabaseDaemon(Daemon):
-    """As `Daemon`; ticks are stored and acknowledged whether the database is there or not."""
+class RulesOnDatabase(LiveRules):
+    """A changed rule file waits for a restart."""
+
+    on_database: DatabaseRules
+    follower: Follower
 
     def __init__(self, config: Config) -> None:
-        rules = msgspec.structs.replace(config.rules, watch_ms=0)
-        super().__init__(msgspec.structs.replace(config, rules=rules))
+        super().__init__(config)
         self._done: deque[Done] = deque()
         self._is_left = False  # a follower in a database that hangs
         self.acted = 0
         """The last record whose results were acted on."""
 
-    def _compiled(self, plan: Plan, seed: Seed) -> Compiled:
-        """Nothing yet: what our engine runs is known when the database is."""
-        return Compiled(replace(plan, operators=()), jit=False, seed=seed)
-
-    def _restored(self) -> Restored | None:
-        return None
-
-    def _catch_up(self, stack: ExitStack, restored: Restored | None) -> None:
+    def catch_up(self, stack: ExitStack) -> None:
         """Bring the database, our engine and the journal to the end of the spool."""
         found, is_restored = self._found(stack)
-        state, folder = self.config.state, self.spool.directory
-        self.journal = Journal(state.journal, found.journal_bytes, self.outgoing.journal.write)
-        stack.callback(self._close_journal)
-        self.effects = self._effects()
+        folder = self.spool.directory
+        self.open_journal(stack, found.journal_bytes)
         waiting = Waiting(folder, self.spool.durable_ingest)
-        self.pipeline = FollowedPipeline(self.spool, self.on_database, self._on_rows, waiting)
-        self._act_for(self.plan)
-        self._snapshot_at = sys.maxsize
+        self.pipeline = FollowedPipeline(self.spool, self.on_database, self.on_rows, waiting)
+        self.act_for(self.plan)
         act = self.effects.act_again if is_restored else self.effects.note
         self.market_msc = 0
         for done in self._stored(folder):
-            times = [
-                newest_time_msc(g)
-                for g in done.groups
-                if g.kind in (RecordKind.TICKS, RecordKind.DEALS)
-            ]
+            times = [newest_time_msc(group) for group in done.groups if group.kind in MARKET]
             self.market_msc = max([self.market_msc, *times])
             self._act_on(done, act)
-            self._save_snapshots()
+            self.save()
         self.acted = self.on_database.position
         self.follower = Follower(self.on_database, waiting, folder, self._told, self.troubles)
         logger.info("{} stored records", self.spool.durable_ingest)
+        self.pipeline.run.warm_up()
 
     def _found(self, stack: ExitStack) -> tuple[Restored, bool]:
         """Where our engine goes on, and whether that is from a snapshot."""
         config, spool = self.config, self.spool
         rules = self.on_database = DatabaseRules(
-            config.database, self.plan, self._outputs(self.plan), config.state.folder,
+            config.database, self.plan, self.outputs, config.state.folder,
             spool.recovered.spool, jit=config.rules.numba,
             snapshot_records=config.state.snapshot_records, pause=pause,
         )  # fmt: skip
         stack.callback(self._close)
-        self.rules = rules.compiled
+        self.compiled = rules.compiled
         found = None
-        if self._is_the_same(self.log.newest):
+        if self.is_the_same(self.log.newest):
             self.log.cut(spool.durable_ingest)
-            found = self.checkpoints.load(self.rules, spool.durable_ingest)
+            found = self.checkpoints.load(self.compiled, spool.durable_ingest)
         if found is not None:
             rules.go_on(found.run, found.ingest, spool.directory)
             return found, True
         rules.empty()
-        begun = self._begin()
+        begun = self.begun()
         rules.begin(begun.run, begun.ingest)
         return begun, False
 
@@ -118,29 +107,33 @@ class DatabaseDaemon(Daemon):
         for groups in batches(read_spool(folder, rules.position + 1), rules.batch_records):
             yield rules.take(groups)
 
-    def _serve(self, stop: Event, ready: Event | None) -> None:
+    def begin(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
         self.follower.start()
-        try:
-            super()._serve(stop, ready)
-        finally:
-            self.follower.stop()
-            self._is_left = self.follower.is_alive
 
-    def _on_durable(self, durable: Durable) -> None:
-        super()._on_durable(durable)
+    def end(self) -> None:
+        self.follower.stop()
+        self._is_left = self.follower.is_alive
+
+    def look(self, now: Now) -> None:
+        """Act on what the database has led to since."""
+        while self._done:
+            self._act_on(self._done[0], self.on_rows)
+            self._done.popleft()
+
+    def on_durable(self, durable: Durable) -> None:
         self.follower.commit(durable.ingest)
+
+    def on_taken(self) -> None:
+        self.pipeline.flush()
+
+    def send_held(self) -> None:
+        """Nothing waits: what the database has seen is on disk."""
 
     def _told(self, done: Done) -> None:
         """Called in the follower's thread."""
         self._done.append(done)
-        if self.server is not None:
-            self.server.wake()
-
-    def _each_turn(self) -> None:
-        """Act on what the database has led to since."""
-        while self._done:
-            self._act_on(self._done[0], self._on_rows)
-            self._done.popleft()
+        self._wake()
 
     def _act_on(self, done: Done, act: Callable[[Caused], None]) -> None:
         for told, group in done.told():
@@ -149,11 +142,11 @@ class DatabaseDaemon(Daemon):
         if done.state is not None:
             self.checkpoints.hold(done.ingest, self.journal.size_bytes, done.state)
 
-    def _on_rows(self, caused: Caused) -> None:
+    def on_rows(self, caused: Caused) -> None:
         """Everything that comes here is on disk."""
-        self.effects.act(caused, self._send)
+        self.effects.act(caused, self.outgoing.signal)
 
-    def _snapshot(self) -> None:
+    def snapshot(self) -> None:
         """At the end, if all that was found was acted on; else a restart finds it again."""
         self.sink.counters["database_late"] = self.on_database.late
         self.sink.counters["database_passed_over"] = self.on_database.passed_over

@@ -1,0 +1,230 @@
+"""The rules of a daemon at work: brought to the end of the spool, fed, acted on, saved."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from loguru import logger
+
+from cep.callbacks import Delivery, Row, load_callback
+from cep.dropped import Dropped
+from cep.engine.native import Compiled
+from cep.functions import load_functions
+from cep.live.checkpoints import Checkpoints, Restored
+from cep.live.config import Config, ConfigError
+from cep.live.effects import Effects
+from cep.live.journal import Journal, set_aside
+from cep.live.outgoing import Outgoing
+from cep.live.pipeline import Caused, Pipeline
+from cep.live.quarantine import Quarantine, RecordError
+from cep.live.rules_log import RulesLog, Since
+from cep.market import check_market
+from cep.plan import compile_rules
+from cep.plan.nodes import Plan
+from cep.plan.own import own_digests
+from mt5bridge.clock import Now
+from mt5bridge.orders import OrderRequest
+from mt5bridge.server import Sink
+from mt5bridge.spool import Durable, Spool
+from mt5bridge.spool import read as read_spool
+from mt5bridge.troubles import Troubles
+
+
+def load_plan(config: Config, text: str | None = None) -> Plan:
+    """The plan of the configured rule file, or of a `text` of it, fit for ticks and deals."""
+    path = config.rules.file
+    if text is None:
+        text = path.read_text(encoding="utf-8")
+    plan = compile_rules(text, str(path))
+    check_market(plan)
+    derived = {stream.name for stream in plan.streams} - {stream.name for stream in plan.sources}
+    for name in config.rules.streams or ():
+        if name not in derived:
+            known = ", ".join(sorted(derived))
+            raise ConfigError(f"[rules] streams: {path} makes no stream {name}; it makes {known}")
+    return plan
+
+
+def load_delivery(config: Config, plan: Plan) -> Delivery | None:
+    """The user's callback, if one is configured."""
+    path = config.rules.callback
+    return Delivery(plan, load_callback(path), live=True) if path else None
+
+
+def signals_of(plan: Plan) -> set[str]:
+    """The streams of signals."""
+    return {signal.name for signal in plan.signals}
+
+
+class LiveRules(ABC):
+    """What a daemon has of its rules, wherever they run. Belongs to the server's thread, but for
+    what says otherwise.
+    """
+
+    compiled: Compiled
+    """What our engine runs."""
+    spool: Spool
+    pipeline: Pipeline
+    journal: Journal
+    effects: Effects
+    outgoing: Outgoing
+
+    def __init__(self, config: Config) -> None:
+        """Read them; errors say what is wrong with file, functions or callback."""
+        self.config = config
+        load_functions(config.rules.functions)
+        self.text = config.rules.file.read_text(encoding="utf-8")
+        self.plan = load_plan(config, self.text)
+        self.delivery = load_delivery(config, self.plan)
+        self.market_msc = 0
+        """The newest time of the records that were stored before, UTC ms."""
+        self.is_begun = False
+        """With the first record of the spool: nobody acts on what it holds."""
+
+    def open(self, spool: Spool, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
+        """Take what is kept for them beside a spool, which is recovered."""
+        folder, name = self.config.state.folder, spool.recovered.spool
+        self.spool, self.outgoing, self.sink, self.troubles = spool, outgoing, sink, troubles
+        self.checkpoints = Checkpoints(folder, name, troubles, complain=sink.complain)
+        self.quarantine = Quarantine(folder, name, sink.complain)
+        self.log = RulesLog(folder / f"{name}.rules", sink.complain)
+
+    @property
+    def outputs(self) -> list[str] | None:
+        """The streams whose rows are wanted; None is all."""
+        return self.outputs_of(self.plan)
+
+    def outputs_of(self, plan: Plan) -> list[str] | None:
+        """The same of other rules."""
+        streams = self.config.rules.streams
+        return None if streams is None else [*streams, *signals_of(plan)]
+
+    @property
+    def dropped(self) -> Dropped:
+        """What the rules have dropped so far, and the risk guard for a limit."""
+        if not hasattr(self, "pipeline"):
+            return Dropped()  # it has not come so far
+        return self.pipeline.run.dropped + self.outgoing.dropped
+
+    def recover(self, stack: ExitStack) -> None:
+        """Bring everything to the end of the spool, past records that the rules cannot bear."""
+        while True:
+            with ExitStack() as attempt:
+                try:
+                    self.catch_up(attempt)
+                except RecordError as error:
+                    self.quarantine.add(error)
+                    continue
+                stack.push(attempt.pop_all())
+                return
+
+    @abstractmethod
+    def catch_up(self, stack: ExitStack) -> None:
+        """Bring the rules to the end of the spool and the journal to the end of the rules.
+
+        RecordError at a group that the rules cannot bear.
+        """
+
+    @abstractmethod
+    def begin(self, wake: Callable[[], None]) -> None:
+        """Terminals are served from now on; `wake` makes the server look here soon."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """They are served no longer."""
+
+    @abstractmethod
+    def look(self, now: Now) -> None:
+        """Do what there is to do, again and again."""
+
+    @abstractmethod
+    def on_durable(self, durable: Durable) -> None:
+        """A commit made this safe; called in the commit thread."""
+
+    @abstractmethod
+    def on_taken(self) -> None:
+        """The server has taken all that waited."""
+
+    @abstractmethod
+    def send_held(self) -> None:
+        """Send the signals that have waited for the disk, if they need no longer."""
+
+    @abstractmethod
+    def on_rows(self, caused: Caused) -> None:
+        """Act on rows found for the first time."""
+
+    @abstractmethod
+    def snapshot(self) -> None:
+        """Remember the state of the rules as it is now."""
+
+    def save(self) -> None:
+        """Write the snapshots that hold nothing a crash can undo; called in any thread."""
+        self.checkpoints.save(self.spool.durable_ingest, self._sync_journals)
+
+    def _sync_journals(self) -> None:
+        """What a snapshot makes nobody find again has to be on disk."""
+        self.journal.sync()
+        self.outgoing.journal.sync()
+
+    def write_journal(self) -> None:
+        """Write down the rows that wait; called in any thread."""
+        with self.troubles.attempt(self.journal.path):
+            self.journal.write()
+
+    def open_journal(self, stack: ExitStack, size_bytes: int) -> None:
+        """Have the journal of rows, cut to so many bytes, and what acts on them."""
+        path: Path | None = self.config.state.journal
+        self.journal = Journal(path, size_bytes, self.outgoing.journal.write)
+        stack.callback(self._close_journal)
+        name, take = self.spool.recovered.spool, self.outgoing.take_orders
+        self.effects = Effects((), self.config.signals, self.journal, None, take, name)
+
+    def _close_journal(self) -> None:
+        with self.troubles.attempt(self.journal.path):
+            self.journal.close()
+
+    def act_for(self, plan: Plan) -> None:
+        """Send the signals of these rules, and deliver their rows."""
+        if self.delivery is not None:
+            self.delivery = Delivery(plan, self.delivery.callback, live=True)
+        deliver = self.delivery.deliver if self.delivery else None
+        self.effects.go_on(signals_of(plan), deliver)
+
+    def deliver_result(self, row: Row) -> None:
+        """Tell the user's callback what became of an order."""
+        if self.delivery is not None:
+            self.delivery.deliver_result(row)
+
+    def ordered(self) -> list[OrderRequest]:
+        """What the user's callback has ordered since."""
+        return self.delivery.callback.take_orders() if self.delivery is not None else []
+
+    def is_the_same(self, since: Since | None) -> bool:
+        """Whether rules mean the same as those in the file."""
+        try:
+            return (
+                since is not None
+                and load_plan(self.config, since.text) == self.plan
+                and since.functions == own_digests(self.plan)
+            )
+        except ValueError as problem:
+            logger.warning("the rules of the last run are none today: {}", problem)
+            return False
+
+    def begun(self) -> Restored:
+        """A run from the first record of the spool on, and a journal of its own."""
+        self.is_begun = True
+        first = next(read_spool(self.spool.directory), None)
+        if first is not None:
+            logger.warning("no snapshot fits these rules: they run from record {}", first.ingest)
+        aside = set_aside(self.config.state.journal)
+        if aside is not None:
+            logger.warning("the journal of other rules or another spool is now {}", aside)
+        fresh = Restored(self.compiled.start(), first.ingest - 1 if first else 0, 0)
+        self.log.begin(Since(fresh.ingest, self.text, own_digests(self.plan)))
+        self.checkpoints.take(fresh.run, fresh.ingest, 0)
+        self.checkpoints.save(fresh.ingest, lambda: None)
+        return fresh
