@@ -108,7 +108,7 @@ def test_many_find_what_each_finds(
 ) -> None:
     plan = plan_of(condition, constants, sizes, windows)
     rules = compiled(plan)
-    assert "find_marks(" in rules.source
+    assert "find_slots(" in rules.source
     events = events_of(raw)
     assert told(rules.start(), events) == told(interpreted(plan).start(), events)
 

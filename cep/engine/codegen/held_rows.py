@@ -29,7 +29,7 @@ from cep.engine.kernels.held import (
     reserve_held, search,
 )
 from cep.engine.kernels.slot_index import (
-    advance_slots, enter_slot, find_slots, has_row, place_of, slot_of,
+    advance_slots, enter_slot, find_slots, has_row, place_of, slot_of, slots_with_rows,
 )
 from cep.engine.kernels.state import HELD_ROOM
 """
