@@ -18,6 +18,7 @@ from cep.engine.machine.kernels.words import (
     HASHES,
     HEADER,
     HOME,
+    KNOWN_SIZE,
     LISTS,
     LISTS_SIZE,
     LISTS_USED,
@@ -172,6 +173,7 @@ class Memory:
         """Take over the words of a run of other rules, where the new ones have been reserved."""
         assert other.top >= HEADER + self._program.home_words, "the new words are not reserved"
         self.restore(other.saved())
+        self.i[0, KNOWN_SIZE] = 0  # the new rules may ask more of keys
         self._write_constants()
 
 

@@ -33,9 +33,14 @@ from cep.engine.machine.kernels.run import (
     PROGRAM_STREAMS,
 )
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
-from cep.engine.machine.kernels.steps import STREAM
-from cep.engine.machine.kernels.streams import MADE_ELSEWHERE, NEVER_IS_LATE
-from cep.engine.machine.kernels.words import HEADER, VALUES, Ints
+from cep.engine.machine.kernels.steps import BARS, ENTER, STREAM
+from cep.engine.machine.kernels.streams import (
+    ENTER_CONDITION,
+    MADE_ELSEWHERE,
+    NEVER_IS_LATE,
+    STREAM_READERS,
+)
+from cep.engine.machine.kernels.words import HEADER, NEXT, OP, QUIET_READERS, VALUES, Ints
 from cep.plan.change import PartId
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Origin, Plan
@@ -179,6 +184,9 @@ class Builder:
         self.uuid_names = uuid_names(plan)
         """By query: what the names follow from that it gives with `UUID()`."""
         self._nodes: list[tuple[PartId, int]] = []
+        self._calling: set[int] = set()
+        """Nodes for which Python computes something."""
+        self._calls = 0
         self._table = ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
@@ -207,6 +215,9 @@ class Builder:
         """A node; see `words` for what each has, and the kernels of each for `more`."""
         node = self.block((op, following, width, wider, state, rank, *more))
         self._nodes.append((self.owners.part, node))
+        if len(self.constants.hosted) > self._calls:
+            self._calling.add(node)
+            self._calls = len(self.constants.hosted)
         return node
 
     @contextmanager
@@ -294,13 +305,14 @@ class Builder:
         if self.plan.stream(name).elsewhere is not None:
             what |= MADE_ELSEWHERE
             self._words[PROGRAM_ELSEWHERE] = 1
-        node = self.node(STREAM, 0, width, width, what, at, number, out, self.block(cells), 0, 0)
+        own = (number, out, self.block(cells), 0, 0, 0)
+        node = self.node(STREAM, 0, width, width, what, at, *own)
         self.streams[name] = StreamNode(node, schema)
 
     def inner_stream(self, schema: Schema) -> StreamNode:
         """A stream that a partition has for each key; it is not put out."""
         width = VALUES + len(schema)
-        node = self.node(STREAM, 0, width, width, 0, 0, 0, 0, 0, 0, 0)
+        node = self.node(STREAM, 0, width, width, 0, 0, 0, 0, 0, 0, 0, 0)
         found = StreamNode(node, schema)
         self._inner.append(found)
         return found
@@ -313,12 +325,28 @@ class Builder:
         """A word that has been written."""
         return self._words[at]
 
+    def _may_be_quiet(self, stream: StreamNode) -> bool:
+        """Whether `kernels.quiet` shall look at its records first: where some reader makes bars,
+        each has a condition or does, and no more than the row is asked for.
+        """
+        behind = [self.word(reader + NEXT) for reader in stream.readers]
+        if self.has_clocks or self._words[PROGRAM_ELSEWHERE] or len(behind) > QUIET_READERS:
+            return False
+        if not self._calling.isdisjoint((*stream.readers, *behind)):
+            return False
+        are_bars = [self.word(node + OP) == BARS for node in behind]
+        return any(are_bars) and all(
+            self.word(reader + OP) == ENTER and (is_bar or self.word(reader + ENTER_CONDITION))
+            for reader, is_bar in zip(stream.readers, are_bars, strict=True)
+        )
+
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
         if len(self.starts) > STARTS_MAX:
             raise Unsupported("too many parts that have to be told when the run begins")
         for stream in (*self.streams.values(), *self._inner):
-            self.patch(stream.node + 9, len(stream.readers), self.block(stream.readers))
+            own = (len(stream.readers), self.block(stream.readers), int(self._may_be_quiet(stream)))
+            self.patch(stream.node + STREAM_READERS, *own)
         last = max(source_ids, default=-1)
         numbers = [
             self.streams[source_ids[n]].node if n in source_ids else 0 for n in range(last + 1)

@@ -44,18 +44,24 @@ def keyed_at(i: Ints, f: Floats, p: Ints, node: int, place: int, row: int) -> in
 
 
 @inner
+def group_known(i: Ints, f: Floats, p: Ints, node: int, place: int, row: int) -> int:
+    """The block of a row's group; 0 where none is open. O(1)."""
+    state, keys = place + p[node + STATE], p[node + KEYED_KEYS]
+    if keys == 0:
+        return i[0, state]
+    key_written(i, f, p, node, row)
+    return index_find(i, state, EVALUATION, keys, OF_KEY)
+
+
+@inner
 def group_at(i: Ints, f: Floats, p: Ints, node: int, place: int, row: int) -> int:
     """The same, whatever clock is gone by."""
     state, keys = place + p[node + STATE], p[node + KEYED_KEYS]
-    if keys == 0 and i[0, state] != 0:
-        return i[0, state]
-    if keys != 0:
-        key_written(i, f, p, node, row)
-        found = index_find(i, state, EVALUATION, keys, OF_KEY)
-        if found != 0:
-            return found
-        if not index_room(i, state, keys, OF_KEY):
-            return 0
+    found = group_known(i, f, p, node, place, row)
+    if found != 0:
+        return found
+    if keys != 0 and not index_room(i, state, keys, OF_KEY):
+        return 0
     key = i[0, place]
     if p[node + KEYED_CLOCK] >= 0:
         key = clock_key(i, p, node, place, row)

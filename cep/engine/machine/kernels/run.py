@@ -19,6 +19,8 @@ from cep.engine.machine.kernels.clocks import (
 )
 from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY
+from cep.engine.machine.kernels.known import is_known, know
+from cep.engine.machine.kernels.quiet import stayed_quiet
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.steps import ENTER, step
 from cep.engine.machine.kernels.streams import (
@@ -27,6 +29,7 @@ from cep.engine.machine.kernels.streams import (
     NEVER_IS_LATE,
     STREAM_CELLS,
     STREAM_LIST,
+    STREAM_QUIET,
     STREAM_READERS,
 )
 from cep.engine.machine.kernels.timers import timer_taken
@@ -189,18 +192,16 @@ def code_of_key(p: Ints, ints: Ints, n: int) -> int:
 
 
 @inner
-def saw_key(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
-    """The key of a record appears, before time passes; false: there is no room."""
+def saw_key(i: Ints, p: Ints, code: int) -> bool:
+    """A key appears, before time passes; false: there is no room."""
     if p[PROGRAM_SLOTS] == 0:
         return True
-    code = code_of_key(p, ints, n)
     return code == NULL or slot_of(i, p, code) >= 0
 
 
 @inline
-def key_of_record(i: Ints, p: Ints, ints: Ints, n: int) -> int:
-    """The block of a record's key; 0 where there is no room."""
-    code = code_of_key(p, ints, n)
+def key_of_record(i: Ints, p: Ints, code: int) -> int:
+    """The block of the key of a record; 0 where there is no room."""
     return key_of(i, p, NO_KEY if code == NULL else TEXT_KEY, code)
 
 
@@ -290,7 +291,8 @@ def is_late(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     """Take the time of a record, which is late behind those before it: see `cep.clocks`."""
     time_ms = ints[n, OUT_TIME]
     if p[PROGRAM_CLOCKS]:
-        late = record_is_late(i, p, ints[n, OUT_STREAM], key_of_record(i, p, ints, n), time_ms)
+        key = key_of_record(i, p, code_of_key(p, ints, n))
+        late = record_is_late(i, p, ints[n, OUT_STREAM], key, time_ms)
     else:
         late = time_ms < i[0, NEWEST]
         i[0, NEWEST] = max(i[0, NEWEST], time_ms)
@@ -298,16 +300,29 @@ def is_late(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
 
 
 @inner
+def new_key_came(i: Ints, p: Ints, ints: Ints, n: int, code: int) -> bool:
+    """The key of the next record appears, if it has not, and by clocks of keys time goes on to the
+    record; false: there is no room.
+    """
+    time_ms = ints[n, OUT_TIME]
+    if not saw_key(i, p, code) or not begin(i, p, time_ms):
+        return False
+    key = key_of_record(i, p, code)
+    if key == 0:
+        return False
+    if p[PROGRAM_CLOCKS]:
+        return record_moves(i, p, ints[n, OUT_STREAM], key, time_ms)
+    return know(i, code)
+
+
+@inner
 def record_came(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     """A record is next, and time goes on to it; false: there is no room."""
     time_ms = ints[n, OUT_TIME]
     i[0, N] = ints[n, OUT_ORDER]
-    if not saw_key(i, p, ints, n) or not begin(i, p, time_ms):
-        return False
-    key = key_of_record(i, p, ints, n)
-    if key == 0:
-        return False
-    if p[PROGRAM_CLOCKS] and not record_moves(i, p, ints[n, OUT_STREAM], key, time_ms):
+    code = code_of_key(p, ints, n)
+    looked_up = p[PROGRAM_CLOCKS] or not is_known(i, code)
+    if looked_up and not new_key_came(i, p, ints, n, code):
         return False
     i[0, TO] = time_ms
     return True
@@ -320,12 +335,34 @@ def follows(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
 
 
 @inner
+def ran_quietly(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
+    """Run a record, the clock being on the way to it, that changes nothing but bars under way;
+    false: it may change more, and nothing has happened.
+    """
+    node, time_ms = stream_of(p, ints, n), ints[n, OUT_TIME]
+    if p[node + STREAM_QUIET] == 0 or time_ms < i[0, NEWEST] or is_due(i, p):
+        return False
+    if not work_room(i, p[node + WIDTH]):
+        return False
+    row = row_at(i, i[0, WORK_TOP])
+    written(i, f, p, ints, floats, n, row)
+    if not stayed_quiet(i, f, p, node, row):
+        return False
+    i[0, NEWEST] = i[0, AT] = time_ms
+    i[0, NOW] = max(i[0, NOW], time_ms)
+    i[0, LATE] = i[0, RECORD_LATE] = 0
+    return True
+
+
+@inner
 def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """A record with all that it brings about; false: there is no room, it goes on from there."""
     if i[0, PHASE] == NEXT_RECORD:
         if follows(i, p, ints, n):
             i[0, PHASE] = ARRIVES
         elif record_came(i, p, ints, record_at(p, ints, n)):
+            if ran_quietly(i, f, p, ints, floats, n):
+                return True
             i[0, PHASE] = TIME_PASSES
         else:
             return False

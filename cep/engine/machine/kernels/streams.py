@@ -52,13 +52,14 @@ from cep.engine.machine.kernels.work import (
 # A stream (in the place of its state, as bits: whether its records are never late, whether its rows
 # are made elsewhere of records; of its rank: the word of its declared key): its number, how wide
 # the rows are that are put out (0: none are), where the columns of its attributes stand, how many
-# readers it has, and where these stand.
-STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST = (
+# readers it has, where these stand, and whether `quiet` looks at its records first.
+STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST, STREAM_QUIET = (
     ARGUMENTS,
     ARGUMENTS + 1,
     ARGUMENTS + 2,
     ARGUMENTS + 3,
     ARGUMENTS + 4,
+    ARGUMENTS + 5,
 )
 NEVER_IS_LATE, MADE_ELSEWHERE = 1, 2
 # The way in: a condition or 0, how many words of the row are taken.

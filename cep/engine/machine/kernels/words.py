@@ -93,7 +93,14 @@ FAILED = 270
 """Whether one of these has failed in this step."""
 ASKING = 271
 """The home of the join that asks for rows which Python puts into its ring; see `machine.views`."""
-HEADER = 272
+QUIET_BARS = 272
+"""By reader of a record's stream, the bar under way that the record goes into; see `quiet`."""
+QUIET_READERS = 4
+"""So many readers may have one."""
+KNOWN, KNOWN_SIZE = 276, 277
+"""Which keys need not be looked up any more when a record comes, as they have all that a key has: a
+bit for each code of a text, 62 in a word, in front of these one for no key. See `known`."""
+HEADER = 278
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
