@@ -131,7 +131,7 @@ class Encoder:
         if len(column) != n:
             raise InputError(f"{where}: {len(column)} values for {n} rows")
         try:
-            return self._convert(attribute.type, column)
+            return self._convert(attribute.type, column, where)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
             what = BEYOND if isinstance(problem, OverflowError) else problem
             raise InputError(f"{where}: not {attribute.type}: {what}") from problem
@@ -141,14 +141,14 @@ class Encoder:
         self.objects.append(value)
         return len(self.objects) - 1
 
-    def _convert(self, type_: Type, column: Column) -> NDArray[Any]:
+    def _convert(self, type_: Type, column: Column, where: str) -> NDArray[Any]:
         if type_ is Type.OBJECT:
             return np.array([self.object(value) for value in column], np.int64)
         if type_ is Type.STRING:
             array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
             if not _is_text(array.type):
                 raise ValueError(f"a column of {array.type}")
-            return self.strings.encode(array)
+            return self.strings.encode(array, where)
         if isinstance(column, np.ndarray) and column.dtype.kind in "iufb":
             return _from_numpy(type_, column)
         if isinstance(column, pa.Array | pa.ChunkedArray):
