@@ -16,7 +16,14 @@ from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
 from cep.engine.machine import library
 from cep.engine.machine.host import Host, call_by_address
 from cep.engine.machine.kernels.run import ALL_KEYS, BEGUN, SOME_KEYS, run
-from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, key_of_slot, slot_of, slots_known
+from cep.engine.machine.kernels.slots import (
+    PROGRAM_SLOTS,
+    SLOTS_FIRST,
+    SLOTS_GIVEN,
+    key_of_slot,
+    slot_of,
+    slots_known,
+)
 from cep.engine.machine.kernels.words import (
     HOST,
     LISTS_USED,
@@ -95,9 +102,12 @@ class MachineRun:
     def slot_keys(self) -> list[str] | None:
         """The keys in order of their slots; None where no number follows from these."""
         i, words = self.memory.i, self.program.words
-        if not words[PROGRAM_SLOTS]:
+        slots = words[PROGRAM_SLOTS]
+        if not slots:
             return None
         codes = [plain(key_of_slot)(i, words, n) for n in range(plain(slots_known)(i, words))]
+        if not codes:  # those that the rules name get theirs with the first one that appears
+            codes = words[slots + SLOTS_FIRST :][: words[slots + SLOTS_GIVEN]].tolist()
         return [self.strings.values[code] for code in codes]
 
     def fetch(self, *, waits: bool) -> None:

@@ -178,3 +178,20 @@ def changed_meaning(run: InterpretedRun, plan: Plan, mode: Mode) -> tuple[Interp
     change = compared(run.interpreter.plan, plan)
     go_on(run.interpreter, after.interpreter, change)
     return after, change.report()
+
+
+@MODES
+def test_keys_that_only_dropped_rules_named_keep_their_slots(mode: Mode) -> None:
+    """Numbers of events follow from these; no key has come yet when the rules go."""
+    nothing: frozenset[int] = frozenset()
+    plan = rules_of(STREAMS[1], (nothing, nothing, frozenset({0, 6})))
+    run = Compiled(plan, jit=False, machine="always").start(mode=mode)
+    meant = InterpretedRun(plan, mode=mode)
+    plan = rules_of(STREAMS[1], (nothing, nothing, frozenset({0, 1})))
+    run, _ = changed(run, plan)
+    meant, _ = changed_meaning(meant, plan, mode)
+    for key, number in (("y", 102), ("x", 2)):
+        row = {"k": key, "v": 0, "p": 0.0}
+        rows = run.push_row("A", START_MS, row).dicts()
+        assert rows == meant.push_row("A", START_MS, row)
+        assert [one["number"] for one in rows if one["stream"] == "Small"] == [number]
