@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -98,6 +97,8 @@ class Decoder:
             for attribute, column in zip(self._attributes[name], columns, strict=True):
                 for row, value in zip(made, column, strict=True):
                     row[attribute] = value
+            if len(made) == len(rows):
+                return made  # those of one stream stand in order
             for place, row in zip(places.tolist(), made, strict=True):
                 found[place] = row
         return found
@@ -114,7 +115,7 @@ class Decoder:
     def _by_stream(self, rows: Rows) -> Iterator[tuple[Stream, Ints]]:
         """Each stream that has rows, and their places."""
         numbers = rows.ints[:, OUT_STREAM]
-        for number in dict.fromkeys(numbers.tolist()):
+        for number in np.unique(numbers).tolist():
             yield self.streams[self.names[number]], np.flatnonzero(numbers == number)
 
     def _columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
@@ -146,14 +147,14 @@ class Decoder:
     def decoded(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
         """The values of a column of cells."""
         if is_float(type_):
-            return [value if isfinite(value) else None for value in column.tolist()]
+            return _with_none(column.tolist(), np.isfinite(column))
         if type_ is Type.STRING:
             return self.strings.texts(column.tolist())
         if type_ in (Type.OBJECT, Type.LIST):
             return [objects[place] for place in column.tolist()]
         if type_ is Type.BOOL:
-            return [None if value == NULL else bool(value) for value in column.tolist()]
-        return [None if value == NULL else value for value in column.tolist()]
+            return _with_none((column != 0).tolist(), column != NULL)
+        return _with_none(column.tolist(), column != NULL)
 
     def keys(self, rows: Rows, places: Ints) -> list[str | None]:
         """The key of each row, None where it has none."""
@@ -182,3 +183,10 @@ class Decoder:
             keys if signal.symbol is None else [signal.symbol] * n,
             *([constant] * n for constant in constants),
         ]
+
+
+def _with_none(values: list[Any], is_there: NDArray[np.bool_]) -> list[Any]:
+    """Values with None where there is none: mostly all are there."""
+    for place in np.flatnonzero(~is_there).tolist():
+        values[place] = None
+    return values

@@ -181,7 +181,7 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     arguments, _ = group_arguments(place, selecting, step, selecting.names.group(step.columns))
     return builder.node(
         GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
-        *arguments,
+        *arguments, builder.wanted(following),
     )  # fmt: skip
 
 

@@ -57,12 +57,17 @@ class JoinNodes:
         width = selecting.width
         following = lower_selection(place, selecting)
         if self.join.singly or self._is_self:
-            following = builder.node(APART, following, width, width, 0, place.rank)
+            apart = builder.node(APART, following, width, width, 0, place.rank)
+            following = builder.want(apart, builder.wanted(following))
         waiting = place.home.take(WAITING) if self._is_self else 0
+        calls = builder.calls
         searches = [self._search(1 - slot, selecting.names) for slot in (0, 1)]
+        is_pure = builder.calls == calls
         entries: list[int] = []
         for slot in (0, 1):
             node = self._join(slot, searches[slot], following, width, waiting)
+            if is_pure:  # else Python may count, or tell of, what is asked for a row that leaves
+                builder.want(node, builder.wanted(following))
             entries.append(self._enter(slot, node, searches[1 - slot]))
         if self._is_self:
             stream = place.source(self.query, self.join.left.stream)

@@ -226,7 +226,7 @@ class Matched:
         codes = [builder.code(writer.value(value)) for _, value in expired.projection]
         insert = builder.node(
             INSERT, target.node, wider, target.width, 0, place.rank,
-            self.words, len(codes), int(place.leaves(expired.stream)), 0,
+            self.words, len(codes), int(place.leaves(expired.stream)), 0, 0,
         )  # fmt: skip
         return builder.node(
             PROJECT, insert, wider, wider, 0, 1, len(codes), self.words, 0, 0, *codes

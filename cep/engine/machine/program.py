@@ -33,14 +33,25 @@ from cep.engine.machine.kernels.run import (
     PROGRAM_STREAMS,
 )
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
-from cep.engine.machine.kernels.steps import BARS, ENTER, STREAM
+from cep.engine.machine.kernels.steps import BARS, ENTER, INSERT, STREAM
 from cep.engine.machine.kernels.streams import (
     ENTER_CONDITION,
+    INSERT_ENTRY,
     MADE_ELSEWHERE,
     NEVER_IS_LATE,
+    STREAM_OUT,
     STREAM_READERS,
 )
-from cep.engine.machine.kernels.words import HEADER, NEXT, OP, QUIET_READERS, VALUES, Ints
+from cep.engine.machine.kernels.words import (
+    CURRENT,
+    EXPIRED,
+    HEADER,
+    NEXT,
+    OP,
+    QUIET_READERS,
+    VALUES,
+    Ints,
+)
 from cep.plan.change import PartId
 from cep.plan.clocks import clocks
 from cep.plan.nodes import Origin, Plan
@@ -184,6 +195,7 @@ class Builder:
         self.uuid_names = uuid_names(plan)
         """By query: what the names follow from that it gives with `UUID()`."""
         self._nodes: list[tuple[PartId, int]] = []
+        self._wanted: dict[int, int] = {}
         self._calling: set[int] = set()
         """Nodes for which Python computes something."""
         self._calls = 0
@@ -215,10 +227,24 @@ class Builder:
         """A node; see `words` for what each has, and the kernels of each for `more`."""
         node = self.block((op, following, width, wider, state, rank, *more))
         self._nodes.append((self.owners.part, node))
-        if len(self.constants.hosted) > self._calls:
+        if self.calls > self._calls:
             self._calling.add(node)
-            self._calls = len(self.constants.hosted)
+            self._calls = self.calls
         return node
+
+    def want(self, node: int, kinds: int) -> int:
+        """A node has a use for these kinds of rows alone, as bits; the node."""
+        self._wanted[node] = kinds
+        return node
+
+    def wanted(self, node: int) -> int:
+        """The kinds of rows that a node has a use for, as bits: others need not be sent to it."""
+        return self._wanted.get(node, 1 << CURRENT | 1 << EXPIRED)
+
+    @property
+    def calls(self) -> int:
+        """How many calls of Python there are so far."""
+        return len(self.constants.hosted)
 
     @contextmanager
     def writing(self, part: PartId) -> Iterator[None]:
@@ -305,14 +331,14 @@ class Builder:
         if self.plan.stream(name).elsewhere is not None:
             what |= MADE_ELSEWHERE
             self._words[PROGRAM_ELSEWHERE] = 1
-        own = (number, out, self.block(cells), 0, 0, 0)
+        own = (number, out, self.block(cells), 0, 0, 0, 0)
         node = self.node(STREAM, 0, width, width, what, at, *own)
         self.streams[name] = StreamNode(node, schema)
 
     def inner_stream(self, schema: Schema) -> StreamNode:
         """A stream that a partition has for each key; it is not put out."""
         width = VALUES + len(schema)
-        node = self.node(STREAM, 0, width, width, 0, 0, 0, 0, 0, 0, 0, 0)
+        node = self.node(STREAM, 0, width, width, 0, 0, *[0] * 7)
         found = StreamNode(node, schema)
         self._inner.append(found)
         return found
@@ -340,13 +366,31 @@ class Builder:
             for reader, is_bar in zip(stream.readers, are_bars, strict=True)
         )
 
+    def _only_entry(self, stream: StreamNode) -> int:
+        """The way in of the only query that reads a stream, by the one clock; else 0."""
+        if len(stream.readers) != 1 or self.has_clocks:
+            return 0
+        (reader,) = stream.readers
+        return reader if self.word(reader + OP) == ENTER else 0
+
+    def _know_readers(self) -> None:
+        """Write down who reads each stream, now that all are known."""
+        alone: dict[int, int] = {}
+        for stream in (*self.streams.values(), *self._inner):
+            entry = self._only_entry(stream)
+            own = (len(stream.readers), self.block(stream.readers), int(self._may_be_quiet(stream)))
+            self.patch(stream.node + STREAM_READERS, *own, entry)
+            if not self.word(stream.node + STREAM_OUT):
+                alone[stream.node] = entry
+        for _, node in self._nodes:
+            if self.word(node + OP) == INSERT:
+                self.patch(node + INSERT_ENTRY, alone.get(self.word(node + NEXT), 0))
+
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
         if len(self.starts) > STARTS_MAX:
             raise Unsupported("too many parts that have to be told when the run begins")
-        for stream in (*self.streams.values(), *self._inner):
-            own = (len(stream.readers), self.block(stream.readers), int(self._may_be_quiet(stream)))
-            self.patch(stream.node + STREAM_READERS, *own)
+        self._know_readers()
         last = max(source_ids, default=-1)
         numbers = [
             self.streams[source_ids[n]].node if n in source_ids else 0 for n in range(last + 1)

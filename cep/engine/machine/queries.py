@@ -368,10 +368,12 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     having = 0 if query.having is None else builder.code(writer.condition(query.having))
 
     def project(following: int, having: int, codes: Sequence[int]) -> int:
-        return builder.node(
-            PROJECT, following, selecting.width, selecting.width, 0, KINDS[query.output.events],
+        kinds = KINDS[query.output.events]
+        node = builder.node(
+            PROJECT, following, selecting.width, selecting.width, 0, kinds,
             len(codes), selecting.outputs, having, int(not query.group_by), *codes,
         )  # fmt: skip
+        return builder.want(node, kinds)
 
     if query.having is not None and lookups_of([query.having]):
         following = project(following, having, ())
@@ -421,7 +423,7 @@ def lower_output(place: Place, selecting: Selecting) -> int:
     widens = widened(selecting.query, target.schema)
     return builder.node(
         INSERT, target.node, selecting.width, target.width, 0, place.rank,
-        selecting.outputs, count, int(place.leaves(output.target)), widens,
+        selecting.outputs, count, int(place.leaves(output.target)), widens, 0,
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ from cep.engine.machine.kernels.steps import (
     TIME_WINDOW,
 )
 from cep.engine.machine.kernels.windows import HELD, TIME_STATE
-from cep.engine.machine.kernels.words import RING
+from cep.engine.machine.kernels.words import EXPIRED, RING
 from cep.engine.machine.program import Builder, Held, HeldByKey
 from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
 from cep.interpreter.tables.hash_order import text_hash
@@ -91,6 +91,11 @@ class Making:
     following: int
     schema: Schema | None
 
+    @property
+    def leavers(self) -> int:
+        """Whether what follows has a use for rows that leave."""
+        return int(bool(self.place.builder.wanted(self.following) >> EXPIRED & 1))
+
     def cell(self, position: int) -> int:
         """The cell of a whole number among the arguments."""
         return self.place.builder.cell(self.window.constant(position))
@@ -142,12 +147,13 @@ class Making:
 
 def _length(make: Making) -> int:
     state = make.take(RING)
-    return make.held(make.node(LENGTH, state, 0, make.cell(0), 0), state)
+    return make.held(make.node(LENGTH, state, 0, make.cell(0), make.leavers), state)
 
 
 def _timed(make: Making, length: int = 0, jump: int = 0, *, is_delay: bool = False) -> int:
     state = make.take(TIME_STATE)
-    node = make.node(TIME_WINDOW, state, make.cell(0), length, int(is_delay), jump)
+    leavers = is_delay or make.leavers
+    node = make.node(TIME_WINDOW, state, make.cell(0), length, leavers, int(is_delay), jump)
     return make.held(node, state, HELD, by_turn=True)
 
 

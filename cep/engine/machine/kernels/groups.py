@@ -53,6 +53,8 @@ GROUP_KEYS, GROUP_COLUMNS, GROUP_FORGETS, GROUP_WORDS = (
 GROUP_ACCUMULATORS, GROUP_FIRST, GROUP_VALUES, GROUP_RESULTS = (
     ARGUMENTS + 4, ARGUMENTS + 5, ARGUMENTS + 6, ARGUMENTS + 7,
 )  # fmt: skip
+GROUP_WANTED = ARGUMENTS + 8
+"""Which kinds of rows what follows has a use for, as bits; others change values, and need none."""
 
 # An accumulator: its kind; by which number of `accumulate` a value comes and goes (0: not at all);
 # its words of integers and of doubles in the group, and how many; the cell of its constant; whether
@@ -218,7 +220,8 @@ def group_entered(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) 
     if not group_room(i, f, p, node, group, row):
         return False
     group_moved(i, f, p, node, group, row, comes)
-    group_read(i, f, p, node, group, row)
+    if (p[node + GROUP_WANTED] >> i[0, row + KIND]) & 1:
+        group_read(i, f, p, node, group, row)
     if p[node + GROUP_KEYS] and p[node + GROUP_FORGETS] and is_group_empty(i, p, node, group):
         group_cleared(i, p, node, group)
         index_remove(i, state, group, p[node + GROUP_KEYS], KEY)

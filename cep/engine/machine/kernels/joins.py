@@ -10,6 +10,7 @@ import math
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.memory import allocate, release
 from cep.engine.machine.kernels.searches import (
     NO_ROOM,
@@ -19,6 +20,7 @@ from cep.engine.machine.kernels.searches import (
     fits,
     viewed,
 )
+from cep.engine.machine.kernels.streams import ENTER_CONDITION, ENTER_WORDS
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     BREAK,
@@ -53,6 +55,7 @@ from cep.engine.machine.kernels.work import (
     made,
     pop,
     push,
+    put,
     row_at,
     top_frame,
     work_room,
@@ -153,12 +156,13 @@ def matched(
 ) -> None:
     """Make the rows of one that asks, for which there is room; without a match perhaps it alone."""
     node, place, chunk = i[0, frame + NODE], i[0, frame + PLACE], i[0, frame + MADE_COUNT]
-    search = p[node + JOIN_SEARCH]
-    asks(i, p, frame, row, time, kind)
+    search, is_written = p[node + JOIN_SEARCH], False
     for number in range(count):
-        if fits(i, f, p, search, place, number, row_at(i, i[0, WORK_TOP])):
-            keep(i, p, frame, chunk)
+        if not is_written:
             asks(i, p, frame, row, time, kind)
+        is_written = not fits(i, f, p, search, place, number, row_at(i, i[0, WORK_TOP]))
+        if not is_written:
+            keep(i, p, frame, chunk)
     if i[0, frame + MADE_COUNT] == chunk and p[node + JOIN_OUTER]:
         alone(i, f, p, frame, row, time, kind)
 
@@ -201,21 +205,37 @@ def left_waiting(i: Ints, p: Ints, frame: int, waiting: int) -> bool:
     return True
 
 
+@inline
+def entered_side(i: Ints, f: Floats, p: Ints, frame: int, side: int, number: int) -> bool:
+    """Let a row into one side, for which there is room, as `step_enter` does it; false: it is not
+    taken, as its condition is not true or has failed.
+    """
+    row = row_at(i, i[0, frame + CHUNK] + number * p[i[0, frame + NODE] + WIDTH])
+    is_taken = is_true(i, f, p, p[side + ENTER_CONDITION], row) and i[0, FAILED] == 0
+    i[0, FAILED] = 0
+    if is_taken:
+        floor = i[0, WORK_TOP]
+        chunk = put(i, p[side + WIDER])
+        copied(i, row, row_at(i, chunk), p[side + ENTER_WORDS])
+        push(i, p[side + NEXT], i[0, frame + PLACE], chunk, 1, floor)
+    return is_taken
+
+
 @inner
 def step_both(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """Row by row to the left and to the right side; what is found goes on when all is done."""
-    node, place, cursor = i[0, frame + NODE], i[0, frame + PLACE], i[0, frame + CURSOR]
+    node, place = i[0, frame + NODE], i[0, frame + PLACE]
     waiting, wider = place + p[node + STATE], p[node + WIDER]
-    if cursor < 2 * i[0, frame + COUNT]:
-        if not frame_room(i, 1):
+    while i[0, frame + CURSOR] < 2 * i[0, frame + COUNT]:
+        cursor = i[0, frame + CURSOR]
+        side = p[node + BOTH_LEFT] if cursor % 2 == 0 else p[node + BOTH_RIGHT]
+        if not frame_room(i, 1) or not work_room(i, p[side + WIDER]):
             return False
         frame = top_frame(i)  # the stack may have moved
         i[0, waiting + W_IS_ON] = 1
         i[0, frame + CURSOR] = cursor + 1
-        side = p[node + BOTH_LEFT] if cursor % 2 == 0 else p[node + BOTH_RIGHT]
-        chunk = i[0, frame + CHUNK] + cursor // 2 * p[node + WIDTH]
-        push(i, side, place, chunk, 1, i[0, WORK_TOP])
-        return True
+        if entered_side(i, f, p, frame, side, cursor // 2):
+            return True
     used = i[0, waiting + W_USED]
     if not work_room(i, used):
         return False

@@ -22,15 +22,14 @@ from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY
 from cep.engine.machine.kernels.known import is_known, know
 from cep.engine.machine.kernels.quiet import stayed_quiet
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
-from cep.engine.machine.kernels.steps import ENTER, step
+from cep.engine.machine.kernels.steps import step
 from cep.engine.machine.kernels.streams import (
     ENTER_CONDITION,
     MADE_ELSEWHERE,
     NEVER_IS_LATE,
     STREAM_CELLS,
-    STREAM_LIST,
+    STREAM_ENTRY,
     STREAM_QUIET,
-    STREAM_READERS,
 )
 from cep.engine.machine.kernels.timers import timer_taken
 from cep.engine.machine.kernels.words import (
@@ -52,7 +51,6 @@ from cep.engine.machine.kernels.words import (
     NEXT,
     NEXT_RECORD,
     NOW,
-    OP,
     PASSED,
     PHASE,
     RANK,
@@ -220,22 +218,12 @@ def written(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int, row
             f[0, row + VALUES + value] = floats[n, column - columns]
 
 
-@inline
-def only_entry(p: Ints, node: int) -> int:
-    """The way in of the only query that reads a stream, by the one clock; else 0."""
-    if p[node + STREAM_READERS] != 1 or p[PROGRAM_CLOCKS]:
-        return 0
-    reader = p[p[node + STREAM_LIST]]
-    return reader if p[reader + OP] == ENTER else 0
-
-
 @inner
 def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """Put a record on its stream; false: there is no room."""
     node = stream_of(p, ints, n)
-    entry = only_entry(p, node)
-    if entry != 0:
-        return entered_alone(i, f, p, ints, floats, n, entry)
+    if p[node + STREAM_ENTRY] != 0:
+        return entered_alone(i, f, p, ints, floats, n, p[node + STREAM_ENTRY])
     width = p[node + WIDTH]
     if not work_room(i, width) or not frame_room(i, 1):
         return False

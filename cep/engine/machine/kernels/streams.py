@@ -52,15 +52,10 @@ from cep.engine.machine.kernels.work import (
 # A stream (in the place of its state, as bits: whether its records are never late, whether its rows
 # are made elsewhere of records; of its rank: the word of its declared key): its number, how wide
 # the rows are that are put out (0: none are), where the columns of its attributes stand, how many
-# readers it has, where these stand, and whether `quiet` looks at its records first.
-STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST, STREAM_QUIET = (
-    ARGUMENTS,
-    ARGUMENTS + 1,
-    ARGUMENTS + 2,
-    ARGUMENTS + 3,
-    ARGUMENTS + 4,
-    ARGUMENTS + 5,
-)
+# readers it has, where these stand, whether `quiet` looks at its records first, and, by the one
+# clock, the way in of the only query that reads it, else 0.
+(STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST, STREAM_QUIET,
+ STREAM_ENTRY) = range(ARGUMENTS, ARGUMENTS + 7)  # fmt: skip
 NEVER_IS_LATE, MADE_ELSEWHERE = 1, 2
 # The way in: a condition or 0, how many words of the row are taken.
 ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
@@ -77,10 +72,11 @@ PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_CODES = (
 )
 PROJECT_KINDS = ARGUMENTS - 1
 """In the place of the rank, which a projection does not need: which kinds go on, as bits."""
-# The way out: the first word of what is selected, how many, whether it leads out of a partition,
-# and, as bits, which whole numbers become doubles.
-INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS = (
-    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3,
+# The way out: the first word of what is selected, how many, whether it leads out of a partition, as
+# bits which whole numbers become doubles, and the way into the only query that reads it if nobody
+# else gets the rows, else 0.
+INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS, INSERT_ENTRY = (
+    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4,
 )  # fmt: skip
 
 
@@ -238,16 +234,26 @@ def narrowed(i: Ints, f: Floats, p: Ints, node: int, row: int, target: int) -> N
 
 @inner
 def step_insert(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """What was selected becomes rows of a stream, all of them current."""
+    """What was selected becomes rows of a stream, all of them current.
+
+    With a way in that they alone take they are made as `step_enter` does it, without a copy.
+    """
     node = i[0, frame + NODE]
-    width, wider = p[node + WIDTH], p[node + WIDER]
+    entry, width, condition = p[node + INSERT_ENTRY], p[node + WIDTH], 0
+    wider, following = p[node + WIDER], p[node + NEXT]
+    if entry != 0:
+        wider, following, condition = p[entry + WIDER], p[entry + NEXT], p[entry + ENTER_CONDITION]
     if not work_room(i, wider * i[0, frame + COUNT]):
         return False
     for place in range(i[0, frame + COUNT]):
         row = row_at(i, i[0, frame + CHUNK] + place * width)
-        if i[0, row + KIND] != RESET:
-            narrowed(i, f, p, node, row, made(i, frame, wider))
+        if i[0, row + KIND] == RESET:
+            continue
+        target = row_at(i, i[0, WORK_TOP])
+        narrowed(i, f, p, node, row, target)
+        if is_true(i, f, p, condition, target):
+            made(i, frame, wider)
     if p[node + INSERT_LEAVES]:
         i[0, frame + PLACE] = i[0, HOME]
-    hand_on(i, frame, p[node + NEXT])
+    hand_on(i, frame, following)
     return True

@@ -36,20 +36,30 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
-from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, row_at, work_room
+from cep.engine.machine.kernels.work import (
+    as_kind,
+    copied,
+    hand_on,
+    hand_on_same,
+    made,
+    row_at,
+    work_room,
+)
 
-# A node: the words of a row that it holds, the cells of its size in time and in rows; by time also
-# whether rows come when others would leave, and the cell of the jump at whose ends they leave.
-WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_IS_DELAY, WINDOW_JUMP = (
-    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4,
+# A node: the words of a row that it holds, the cells of its size in time and in rows, whether what
+# follows has a use for rows that leave; by time also whether rows come when others would leave, and
+# the cell of the jump at whose ends they leave.
+WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_LEAVERS, WINDOW_IS_DELAY, WINDOW_JUMP = (
+    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 5,
 )  # fmt: skip
 
 # A row in a window by time: when it leaves, its turn, then the row.
 END, TURN_OF, HELD = 0, 1, 2
 # The state of a window by time: its ring, in the order in which rows leave; whether that is not the
-# order in which they came.
-IS_MIXED = RING
-TIME_STATE = RING + 1
+# order in which they came; the time of the timer that is set, 0 without one. One is enough: a row
+# that is displaced mostly leaves the next one with a later time, which is set when the timer fires.
+IS_MIXED, AWAITED = RING, RING + 1
+TIME_STATE = RING + 2
 
 
 @inner
@@ -58,6 +68,8 @@ def step_length(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     node = i[0, frame + NODE]
     ring, words = i[0, frame + PLACE] + p[node + STATE], p[node + WINDOW_WORDS]
     length, wider = i[0, p[node + WINDOW_LENGTH]], p[node + WIDER]
+    if length > 0 and not p[node + WINDOW_LEAVERS]:
+        return only_came(i, p, frame, ring, length)
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
         if not work_room(i, 3 * wider):
             return False
@@ -81,6 +93,23 @@ def step_length(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     return True
 
 
+@inner
+def only_came(i: Ints, p: Ints, frame: int, ring: int, length: int) -> bool:
+    """The same where nobody wants to know of rows that leave: those that came go on as they are."""
+    node, words = i[0, frame + NODE], p[i[0, frame + NODE] + WINDOW_WORDS]
+    while i[0, frame + CURSOR] < i[0, frame + COUNT]:
+        if ring_length(i, ring) == length:
+            i[0, ring + RING_HEAD] += 1
+        elif not ring_room(i, ring, words):
+            return False
+        row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
+        copied(i, row, ring_cell(i, ring, i[0, ring + RING_TAIL], words), words)
+        i[0, ring + RING_TAIL] += 1
+        i[0, frame + CURSOR] += 1
+    hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
+    return True
+
+
 @inline
 def passed_through(i: Ints, frame: int, row: int, words: int, wider: int) -> None:
     """A row in a window without room leaves as it comes, and takes the aggregates with it."""
@@ -100,8 +129,11 @@ def step_time(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     node = i[0, frame + NODE]
     state = i[0, frame + PLACE] + p[node + STATE]
     if i[0, frame + COUNT] == DUE:
-        if not left(i, p, frame, state):
+        if not left(i, p, frame, state) or not timer_room(i, 1):
             return False
+        if i[0, state + AWAITED] <= i[0, NOW]:
+            i[0, state + AWAITED] = 0
+        await_first(i, p, frame, state)
     else:
         while i[0, frame + CURSOR] < i[0, frame + COUNT]:
             if is_ever(i, p, frame) and not (
@@ -143,27 +175,28 @@ def left(i: Ints, p: Ints, frame: int, ring: int) -> bool:
         row = ring_cell(i, ring, i[0, ring + RING_HEAD], words + HELD)
         if i[0, row + END] > i[0, NOW]:
             return True
-        if not work_room(i, wider) or not timer_room(i, 1):
+        if not work_room(i, wider):
             return False
-        out = made(i, frame, wider)
-        copied(i, row + HELD, out, words)
-        if not p[node + WINDOW_IS_DELAY]:
-            as_kind(i, out, i[0, row + END], EXPIRED)
+        if p[node + WINDOW_LEAVERS]:
+            out = made(i, frame, wider)
+            copied(i, row + HELD, out, words)
+            if not p[node + WINDOW_IS_DELAY]:
+                as_kind(i, out, i[0, row + END], EXPIRED)
         i[0, ring + RING_HEAD] += 1
-        await_first(i, p, frame, ring)
     return True
 
 
 @inline
 def await_first(i: Ints, p: Ints, frame: int, ring: int) -> None:
-    """Set the timer of the row that leaves next, for which there is room."""
-    if ring_length(i, ring) > 0:
-        node = i[0, frame + NODE]
-        row = ring_cell(i, ring, i[0, ring + RING_HEAD], p[node + WINDOW_WORDS] + HELD)
-        place = i[0, frame + PLACE]
-        set_timer(
-            i, i[0, row + END], p[node + RANK], key_of(i, place), i[0, row + TURN_OF], node, place
-        )
+    """Set the timer of the row that leaves next, for which there is room, if none fires before."""
+    if ring_length(i, ring) == 0:
+        return
+    node, place, awaited = i[0, frame + NODE], i[0, frame + PLACE], i[0, ring + AWAITED]
+    row = ring_cell(i, ring, i[0, ring + RING_HEAD], p[node + WINDOW_WORDS] + HELD)
+    end, turn = i[0, row + END], i[0, row + TURN_OF]
+    if awaited == 0 or end < awaited:
+        i[0, ring + AWAITED] = end
+        set_timer(i, end, p[node + RANK], key_of(i, place), turn, node, place)
 
 
 @inline
@@ -178,7 +211,7 @@ def entered(i: Ints, p: Ints, frame: int, ring: int) -> bool:
     node = i[0, frame + NODE]
     words, wider = p[node + WINDOW_WORDS], p[node + WIDER]
     width, is_delay = words + HELD, p[node + WINDOW_IS_DELAY]
-    if not work_room(i, 2 * wider) or not timer_room(i, 2) or not ring_room(i, ring, width):
+    if not work_room(i, 2 * wider) or not timer_room(i, 1) or not ring_room(i, ring, width):
         return False
     row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
     if i[0, row + KIND] != CURRENT:
@@ -224,10 +257,8 @@ def displace(i: Ints, p: Ints, frame: int, ring: int) -> None:
             one = ring_cell(i, ring, place, words + HELD)
             if i[0, one + TURN_OF] < i[0, ring_cell(i, ring, first, words + HELD) + TURN_OF]:
                 first = place
-    out = made(i, frame, p[node + WIDER])
-    copied(i, ring_cell(i, ring, first, words + HELD) + HELD, out, words)
-    as_kind(i, out, i[0, NOW], EXPIRED)
-    was_head = first == i[0, ring + RING_HEAD]
+    if p[node + WINDOW_LEAVERS]:
+        out = made(i, frame, p[node + WIDER])
+        copied(i, ring_cell(i, ring, first, words + HELD) + HELD, out, words)
+        as_kind(i, out, i[0, NOW], EXPIRED)
     ring_taken_out(i, ring, first, words + HELD)
-    if was_head:
-        await_first(i, p, frame, ring)
