@@ -67,7 +67,7 @@ class ByInterpreter:
         self._streams = {ids.of(stream.name): stream for stream in plan.streams}
         self._elsewhere = {s.name for s in plan.sources if s.elsewhere is not None}
         self._key_at = {stream.name: key_position(stream) for stream in plan.sources}
-        self._waits = any(stream.reorder is not None for stream in plan.streams)
+        self._in_order = {stream.name for stream in plan.streams if stream.reorder is not None}
         self.n_of: Callable[[int], int] = int
         """The number of a record, which functions see, by its place in this run."""
         self.order = 0
@@ -103,19 +103,11 @@ class ByInterpreter:
         own = Rows(self._decoder, rows.ints, rows.floats, nothing, nothing, self._objects())
         streams = map(self._names.__getitem__, rows.ints[:, OUT_STREAM].tolist())
         times, orders = (rows.ints[:, cell].tolist() for cell in (OUT_TIME, OUT_ORDER))
-        arrived = zip(streams, times, self._decoder.values(own), strict=True)
-        if self._elsewhere:
-            pairs = zip(orders, arrived, strict=True)
-            for order, some in groupby(pairs, lambda pair: pair[0]):
-                self._take_record(self._n(order), [row for _, row in some])
-        else:
-            for order, (stream, time_ms, values) in zip(orders, arrived, strict=True):
-                n = self._n(order)
-                if self._waits:  # what waits for order may go on by the time of any record
-                    self.interpreter.let_go(time_ms, n)
-                    self.interpreter.send(stream, [(time_ms, values)], n)
-                else:
-                    self._take_record(n, [(stream, time_ms, values)])
+        arrived = zip(
+            orders, zip(streams, times, self._decoder.values(own), strict=True), strict=True
+        )
+        for order, some in groupby(arrived, lambda pair: pair[0]):
+            self._take_record(self._n(order), [row for _, row in some])
         taken += self._put_out()
 
     def _take_record(self, n: int, rows: list[Arrived]) -> None:
@@ -128,7 +120,10 @@ class ByInterpreter:
         is_late = self.interpreter.pass_record(stream, key, time_ms, n)
         self._clock = 0
         for name, row_ms, own in rows:
-            self.interpreter.hand_over(name, row_ms, own, is_late=is_late)
+            if name in self._in_order:
+                self.interpreter.send(name, [(row_ms, own)], n)
+            else:
+                self.interpreter.hand_over(name, row_ms, own, is_late=is_late)
         self._clock = OF_TIME
 
     def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:

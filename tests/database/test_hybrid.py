@@ -234,3 +234,29 @@ def test_a_table_that_is_asked_for_what_fills_it() -> None:
     from Q select symbol, n update or insert into T set T.n = n on T.symbol == symbol;
     """
     assert arrivals(compile_rules(rules)).streams == {"S": 0, "Q": 1}
+
+
+WAITING = """
+@app:name('t')
+@reorder(max.delay='1 sec', late.stream='Late')
+define stream Tick (symbol string, bid double, ask double);
+define stream Deal (symbol string, magic long);
+
+from Tick#window.length(2) select symbol, avg(bid) as m group by symbol insert into Mean;
+define event High in Main for each symbol as Mean[m > 2.0];
+from High#window.time(3 sec) select key, count() as n group by key insert all events into Busy;
+from Deal#window.length(2) select symbol, max(magic) as m group by symbol insert into Largest;
+"""
+
+
+def test_records_that_wait_for_their_order_do_so_behind_a_database(files: Path) -> None:
+    """Also where the interpreter runs all of what is behind it: they went on at once, unordered."""
+    (files / "rules.cep").write_text(WAITING)
+    found = split(compile_rules(WAITING, "t.cep"), SQLITE)
+    assert [one.name for one in found.database.operators] == ["query3"]
+    assert Compiled(found.native).start().all is not None
+    meant = _replayed(files, "--backend=reference")
+    native, behind = _replayed(files), _replayed(files, "--backend=database", "--url=sqlite://")
+    assert native.exit_code == behind.exit_code == meant.exit_code == 0, behind.stderr
+    assert b'"stream":"Busy"' in meant.stdout_bytes
+    assert behind.stdout_bytes == native.stdout_bytes == meant.stdout_bytes

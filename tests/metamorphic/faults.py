@@ -226,11 +226,11 @@ FAULTS = (
     Fault("timers after the record", timers_after_the_record, 4),
     Fault("one clock for all keys", one_clock_for_all_keys, 3),
     Fault("bound once for all", bound_once_for_all, 4),
-    Fault("snapshots without lateness", snapshots_without_lateness, 246),
+    Fault("snapshots without lateness", snapshots_without_lateness, 110),
     Fault("clocks by the batch", clocks_by_the_batch, 5),
     Fault("begun with the last of a batch", begun_with_the_last_of_a_batch, 359),
     Fault("half compiled", half_compiled, 66),
     Fault("watermarks without a place", watermarks_without_a_place, 3),
     Fault("parts without watermarks", parts_without_watermarks, 335),
-    Fault("clock at the record", clock_at_the_record, 94),
+    Fault("clock at the record", clock_at_the_record, 80),
 )
