@@ -8,6 +8,7 @@ Arrow columns in to rows as dictionaries. `--check` compares alone, uncompiled.
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -51,6 +52,8 @@ def measured(names: Sequence[str], rows: int) -> Iterator[list[str]]:
         warm_up = Market({key: frame[:WARM_UP_ROWS] for key, frame in market.streams.items()})
         rules.start().warm_up()
         native_seconds(rules, warm_up)
+        gc.collect()
+        gc.freeze()  # as the daemon does: what is there for good is not looked at again and again
         taken_s, found = native_seconds(rules, market)
         pandas_s = seconds(lambda: REFERENCES[name].compute(market))  # noqa: B023
         problem = wrong(name, market, native_rows(rules, market))

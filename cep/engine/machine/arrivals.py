@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cep.engine.machine.expressions import Names, Unsupported
-from cep.engine.machine.kernels.steps import PROJECT
 from cep.engine.machine.kernels.words import TIME
 from cep.plan.expressions import EventTime, Expression, walk
 from cep.plan.query import Join, Match, Query, StreamInput
@@ -71,6 +70,4 @@ def stamp(place: Place, selecting: Selecting, following: int) -> int:
     """The node that writes the time of each row into its word."""
     builder, width = place.builder, selecting.width
     code = builder.value(builder.writer(as_they_come(selecting).names).value(EventTime(None)))
-    return builder.node(
-        PROJECT, following, width, width, 0, EVERY_KIND, 1, selecting.words - 1, 0, 1, code
-    )
+    return builder.project(following, width, EVERY_KIND, selecting.words - 1, [code], resets=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cep.dropped import Reason
 from cep.engine.machine.by_key import key_word
 from cep.engine.machine.expressions import HostCall, Unsupported
-from cep.engine.machine.kernels.bars import BY_TICKS, BY_TIME, BY_VOLUME, LAST_ROW
+from cep.engine.machine.kernels.bars import BAR_WORDS, BY_TICKS, BY_TIME, BY_VOLUME
 from cep.engine.machine.kernels.host import ARITY_BITS
 from cep.engine.machine.kernels.keyed import KEYED_STATE, OF_KEY
 from cep.engine.machine.kernels.lines import BOLLINGER_STATE, MACD_STATE
@@ -87,7 +87,7 @@ def _bars(
     return builder.node(
         BARS, following, selecting.width, selecting.width,
         place.home.take(KEYED_STATE), place.rank,
-        *_keyed(place, function, selecting, added, LAST_ROW + added),
+        *_keyed(place, function, selecting, added, BAR_WORDS + added),
         by, cell, builder.value(writer.double(price)),
         builder.value(writer.value(volume) if is_whole else writer.double(volume)),
         int(is_whole), dropped,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from cep.engine.machine.expressions import Names
 from cep.engine.machine.homes import Home
-from cep.engine.machine.kernels.steps import PROJECT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.program import Builder, StreamNode, names_of
 from cep.engine.machine.windows import lower_window
@@ -47,7 +46,7 @@ def lower_named_window(builder: Builder, plan: NamedWindow) -> None:
     out = builder.inner_stream(plan.schema)
     width = VALUES + len(plan.schema)
     part = ("window", plan.name)
-    kinds = builder.node(PROJECT, out.node, width, width, 0, KINDS[plan.output], 0, width, 0, 0)
+    kinds = builder.project(out.node, width, KINDS[plan.output], width, ())
     place = Own(builder, builder.ranks[part], part)
     rows = Rows(width, width, names_of(plan.schema))
     node = lower_window(place, plan.window, rows, kinds, plan.schema)

@@ -33,7 +33,7 @@ from cep.engine.machine.kernels.run import (
     PROGRAM_STREAMS,
 )
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
-from cep.engine.machine.kernels.steps import BARS, ENTER, INSERT, STREAM
+from cep.engine.machine.kernels.steps import BARS, ENTER, INSERT, PROJECT, STREAM
 from cep.engine.machine.kernels.streams import (
     ENTER_CONDITION,
     INSERT_ENTRY,
@@ -231,6 +231,27 @@ class Builder:
             self._calling.add(node)
             self._calls = self.calls
         return node
+
+    def project(
+        self,
+        following: int,
+        width: int,
+        kinds: int,
+        first: int,
+        codes: Sequence[int],
+        having: int = 0,
+        *,
+        resets: bool = False,
+    ) -> int:
+        """The node that selects from rows of these kinds, as bits, values into words from `first`
+        on, if the condition `having` on these is true; `resets` pass.
+        """
+        node = self.node(
+            PROJECT, following, width, width, 0, kinds,
+            len(codes), first, having, int(resets), int(self.word(following + OP) == INSERT),
+            *codes,
+        )  # fmt: skip
+        return self.want(node, kinds)
 
     def want(self, node: int, kinds: int) -> int:
         """A node has a use for these kinds of rows alone, as bits; the node."""

@@ -18,7 +18,7 @@ from cep.engine.machine.expressions import Names, Unsupported, can_fail, word_of
 from cep.engine.machine.functions import lower_function
 from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
-from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, PROJECT, SLICE, SORT
+from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
@@ -368,12 +368,11 @@ def lower_project(place: Place, selecting: Selecting, following: int) -> int:
     having = 0 if query.having is None else builder.code(writer.condition(query.having))
 
     def project(following: int, having: int, codes: Sequence[int]) -> int:
-        kinds = KINDS[query.output.events]
-        node = builder.node(
-            PROJECT, following, selecting.width, selecting.width, 0, kinds,
-            len(codes), selecting.outputs, having, int(not query.group_by), *codes,
-        )  # fmt: skip
-        return builder.want(node, kinds)
+        kinds, first = KINDS[query.output.events], selecting.outputs
+        resets = not query.group_by
+        return builder.project(
+            following, selecting.width, kinds, first, codes, having, resets=resets
+        )
 
     if query.having is not None and lookups_of([query.having]):
         following = project(following, having, ())

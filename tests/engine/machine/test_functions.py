@@ -82,9 +82,11 @@ insert all events into Out;""",
 STEPS_MS = st.sampled_from([0, 0, 1, 700, 20_000, 30_000, 60_000, 61_000, 400_000])
 BACK_MS = st.sampled_from([0, 0, 0, 0, 1, 30_000, 100_000])
 NUMBERS = st.sampled_from(
-    [None, 0.0, -0.0, 0.1, 0.2, 0.3, 1.0, 1.1, 2.5, -1.5, 1e9, 1e-9]
+    [None, 0.0, -0.0, 0.1, 0.2, 0.3, 1.0, 1.1, 2.5, -1.5, 1e9, 1e-9, 2.0**31 - 1, -(2.0**31), 1e30]
 ) | st.integers(-(10**9), 10**9).map(lambda number: number / 1000)
-WHOLES = st.sampled_from([None, 0, 1, 2, 3, -1, 2**53 + 1, 2**62 + 1, -(2**60) - 3])
+WHOLES = st.sampled_from(
+    [None, 0, 1, 2, 3, -1, 2**31 - 1, -(2**31), 2**53 + 1, 2**62 + 1, -(2**60) - 3]
+)
 ROWS = st.lists(
     st.tuples(
         st.sampled_from(["Tick", "Tick", "Tick", "Deal"]), STEPS_MS, BACK_MS,

@@ -74,6 +74,8 @@ LEAVES, RESETS = 1, 2
 
 # Both sides of a self join: their ways in.
 BOTH_LEFT, BOTH_RIGHT = ARGUMENTS, ARGUMENTS + 1
+IS_RIGHTS = 2
+"""Where it has come, in thirds of a row: the right side, which takes the row, is next."""
 # What waits: whether rows do, where they lie, for how many words there is room, how many are used.
 W_IS_ON, W_AT, W_ROOM, W_USED, WAITING = 0, 1, 2, 3, 4
 
@@ -206,37 +208,58 @@ def left_waiting(i: Ints, p: Ints, frame: int, waiting: int) -> bool:
 
 
 @inline
-def entered_side(i: Ints, f: Floats, p: Ints, frame: int, side: int, number: int) -> bool:
-    """Let a row into one side, for which there is room, as `step_enter` does it; false: it is not
-    taken, as its condition is not true or has failed.
-    """
-    row = row_at(i, i[0, frame + CHUNK] + number * p[i[0, frame + NODE] + WIDTH])
+def takes(i: Ints, f: Floats, p: Ints, side: int, row: int) -> bool:
+    """Whether the condition in front of a side is true, and has not failed."""
     is_taken = is_true(i, f, p, p[side + ENTER_CONDITION], row) and i[0, FAILED] == 0
     i[0, FAILED] = 0
-    if is_taken:
-        floor = i[0, WORK_TOP]
-        chunk = put(i, p[side + WIDER])
-        copied(i, row, row_at(i, chunk), p[side + ENTER_WORDS])
-        push(i, p[side + NEXT], i[0, frame + PLACE], chunk, 1, floor)
     return is_taken
+
+
+@inline
+def widened(i: Ints, p: Ints, side: int, row: int) -> int:
+    """Make a row of a side, for which there is room, as `step_enter` does it: its distance."""
+    chunk = put(i, p[side + WIDER])
+    copied(i, row, row_at(i, chunk), p[side + ENTER_WORDS])
+    return chunk
 
 
 @inner
 def step_both(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """Row by row to the left and to the right side; what is found goes on when all is done."""
-    node, place = i[0, frame + NODE], i[0, frame + PLACE]
-    waiting, wider = place + p[node + STATE], p[node + WIDER]
-    while i[0, frame + CURSOR] < 2 * i[0, frame + COUNT]:
-        cursor = i[0, frame + CURSOR]
-        side = p[node + BOTH_LEFT] if cursor % 2 == 0 else p[node + BOTH_RIGHT]
-        if not frame_room(i, 1) or not work_room(i, p[side + WIDER]):
+    """Row by row to the left and to the right side; what is found goes on when all is done.
+
+    What one side alone takes need not wait for the other one: mostly their conditions exclude each
+    other.
+    """
+    node, place, cursor = i[0, frame + NODE], i[0, frame + PLACE], i[0, frame + CURSOR]
+    left, right, number = p[node + BOTH_LEFT], p[node + BOTH_RIGHT], cursor // 3
+    if number < i[0, frame + COUNT]:
+        if not frame_room(i, 1) or not work_room(i, max(p[left + WIDER], p[right + WIDER])):
             return False
         frame = top_frame(i)  # the stack may have moved
-        i[0, waiting + W_IS_ON] = 1
-        i[0, frame + CURSOR] = cursor + 1
-        if entered_side(i, f, p, frame, side, cursor // 2):
+        row, floor = row_at(i, i[0, frame + CHUNK] + number * p[node + WIDTH]), i[0, WORK_TOP]
+        if cursor % 3 == IS_RIGHTS:
+            i[0, frame + CURSOR] = cursor + 1
+            push(i, p[right + NEXT], place, widened(i, p, right, row), 1, floor)
             return True
-    used = i[0, waiting + W_USED]
+        is_lefts, is_rights = takes(i, f, p, left, row), takes(i, f, p, right, row)
+        side = left if is_lefts else right
+        if i[0, frame + COUNT] == 1 and is_lefts != is_rights:
+            i[0, frame + NODE] = p[side + NEXT]
+            i[0, frame + CHUNK] = widened(i, p, side, row)
+            return True
+        i[0, frame + CURSOR] += IS_RIGHTS if is_lefts and is_rights else 3
+        if is_lefts or is_rights:
+            i[0, place + p[node + STATE] + W_IS_ON] = 1
+            push(i, p[side + NEXT], place, widened(i, p, side, row), 1, floor)
+        return True
+    return went_on(i, p, frame, place + p[node + STATE])
+
+
+@inner
+def went_on(i: Ints, p: Ints, frame: int, waiting: int) -> bool:
+    """Hand on what both sides have found; false: there is no room."""
+    node = i[0, frame + NODE]
+    used, wider = i[0, waiting + W_USED], p[node + WIDER]
     if not work_room(i, used):
         return False
     for row in range(used // wider):

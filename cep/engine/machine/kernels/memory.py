@@ -174,11 +174,11 @@ def index_find(i: Ints, index: int, key: int, words: int, offset: int) -> int:
         return 0
     at = i[0, index + INDEX_AT]
     bucket = hash_of(i, key, words) & (room - 1)
-    while i[0, at + bucket] != 0:
-        if is_same(i, i[0, at + bucket] + offset, key, words):
-            return i[0, at + bucket]
+    while True:
+        block = i[0, at + bucket]
+        if block == 0 or is_same(i, block + offset, key, words):
+            return block
         bucket = (bucket + 1) & (room - 1)
-    return 0
 
 
 @inner

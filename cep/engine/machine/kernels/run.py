@@ -29,7 +29,9 @@ from cep.engine.machine.kernels.streams import (
     NEVER_IS_LATE,
     STREAM_CELLS,
     STREAM_ENTRY,
+    STREAM_LIST,
     STREAM_QUIET,
+    STREAM_READERS,
 )
 from cep.engine.machine.kernels.timers import timer_taken
 from cep.engine.machine.kernels.words import (
@@ -230,6 +232,9 @@ def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
     floor = i[0, WORK_TOP]
     chunk = put(i, width)
     written(i, f, p, ints, floats, n, row_at(i, chunk))
+    if p[node + STREAM_READERS] == 1:
+        push(i, p[p[node + STREAM_LIST]], i[0, HOME], chunk, 1, floor)
+        return True
     push(i, node, i[0, HOME], chunk, 1, floor)
     i[0, top_frame(i) + CURSOR] = 1  # what comes from outside is not put out
     return True

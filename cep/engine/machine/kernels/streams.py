@@ -14,6 +14,7 @@ from cep.engine.machine.kernels.words import (
     CURRENT,
     CURSOR,
     EVALUATION,
+    FAILED,
     HOME,
     KIND,
     NEXT,
@@ -62,14 +63,9 @@ ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
 # A condition; an expression that Python computes.
 FILTER_CONDITION = TELL_CODE = ARGUMENTS
 # What is selected: how many values, the first one's word, a condition on them or 0, whether rows
-# that reset pass, then the expressions.
-PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_CODES = (
-    ARGUMENTS,
-    ARGUMENTS + 1,
-    ARGUMENTS + 2,
-    ARGUMENTS + 3,
-    ARGUMENTS + 4,
-)
+# that reset pass, whether the way out comes next, then the expressions.
+(PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_INSERTS,
+ PROJECT_CODES) = range(ARGUMENTS, ARGUMENTS + 6)  # fmt: skip
 PROJECT_KINDS = ARGUMENTS - 1
 """In the place of the rank, which a projection does not need: which kinds go on, as bits."""
 # The way out: the first word of what is selected, how many, whether it leads out of a partition, as
@@ -215,6 +211,8 @@ def step_project(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             copied(i, row, first + kept * width, width)
         kept += 1
     hand_on_same(i, frame, p[node + NEXT], kept)
+    if kept and p[node + PROJECT_INSERTS] and i[0, FAILED] == 0:
+        return step_insert(i, f, p, frame)  # which saves the way over `drain`
     return True
 
 
