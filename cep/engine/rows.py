@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -91,10 +92,12 @@ class Decoder:
         found: list[Row] = [{}] * len(rows)
         for stream, places in self._by_stream(rows):
             name, times = stream.name, rows.ints[places, OUT_TIME].tolist()
-            made: list[Row] = [{"stream": name, "time_msc": t, "kind": "current"} for t in times]
+            names = self._attributes[name]
+            empty: Row = {"stream": name, "time_msc": 0, "kind": "current", **dict.fromkeys(names)}
+            made = [empty.copy() for _ in times]  # which has room for all that it is given
             columns = self._columns(stream, rows, places)
             # column by column: no tuple and no second dictionary is made for each row
-            for attribute, column in zip(self._attributes[name], columns, strict=True):
+            for attribute, column in zip(("time_msc", *names), (times, *columns), strict=True):
                 for row, value in zip(made, column, strict=True):
                     row[attribute] = value
             if len(made) == len(rows):
@@ -115,7 +118,7 @@ class Decoder:
     def _by_stream(self, rows: Rows) -> Iterator[tuple[Stream, Ints]]:
         """Each stream that has rows, and their places."""
         numbers = rows.ints[:, OUT_STREAM]
-        for number in np.unique(numbers).tolist():
+        for number in set(numbers.tolist()):
             yield self.streams[self.names[number]], np.flatnonzero(numbers == number)
 
     def _columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
@@ -146,15 +149,18 @@ class Decoder:
 
     def decoded(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
         """The values of a column of cells."""
+        values: list[Any] = column.tolist()
         if is_float(type_):
-            return _with_none(column.tolist(), np.isfinite(column))
+            if isfinite(sum(values)):  # so all of them are, as mostly
+                return values
+            return [value if isfinite(value) else None for value in values]
         if type_ is Type.STRING:
-            return self.strings.texts(column.tolist())
+            return self.strings.texts(values)
         if type_ in (Type.OBJECT, Type.LIST):
-            return [objects[place] for place in column.tolist()]
+            return [objects[place] for place in values]
         if type_ is Type.BOOL:
-            return _with_none((column != 0).tolist(), column != NULL)
-        return _with_none(column.tolist(), column != NULL)
+            return [None if value == NULL else bool(value) for value in values]
+        return [None if value == NULL else value for value in values] if NULL in values else values
 
     def keys(self, rows: Rows, places: Ints) -> list[str | None]:
         """The key of each row, None where it has none."""
@@ -183,10 +189,3 @@ class Decoder:
             keys if signal.symbol is None else [signal.symbol] * n,
             *([constant] * n for constant in constants),
         ]
-
-
-def _with_none(values: list[Any], is_there: NDArray[np.bool_]) -> list[Any]:
-    """Values with None where there is none: mostly all are there."""
-    for place in np.flatnonzero(~is_there).tolist():
-        values[place] = None
-    return values

@@ -51,9 +51,10 @@ def fill_adverse(market: Market) -> pd.DataFrame:
             lower = np.flatnonzero(bids[first:last] < deal.price * 0.9999)
             if len(lower):
                 end = first + lower[0]
-                rows.append((times[end], symbol, deal.ticket, deal.price, bids[end]))
-    found = pd.DataFrame(rows, columns=["time_msc", KEY, "ticket", "price", "bid"])
-    return found.sort_values(["time_msc", "ticket"])
+                place = ticks.index[end]  # several ticks may have one time
+                rows.append((place, times[end], symbol, deal.ticket, deal.price, bids[end]))
+    found = pd.DataFrame(rows, columns=["place", "time_msc", KEY, "ticket", "price", "bid"])
+    return found.sort_values(["time_msc", "place", "ticket"]).drop(columns="place")
 
 
 @reference("Complete", "mean")

@@ -76,9 +76,7 @@ def is_null(i: Ints, f: Floats, kind: int, v: int) -> bool:
 
 @inner
 def collected_room(i: Ints, f: Floats, kind: int, ci: int, v: int) -> bool:
-    """Whether there is room for the value in the word `v`."""
-    if is_null(i, f, kind, v):
-        return True
+    """Whether there is room for one more value: of distinct ones for that in the word `v`."""
     if is_extreme(kind):
         return ring_room(i, ci, 1) and ring_room(i, ci + BEST, 1)
     if kind == DEVIATION:

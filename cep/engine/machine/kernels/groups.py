@@ -5,6 +5,7 @@ from __future__ import annotations
 from cep.engine.kernels.groups import float_bits
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.collected import (
+    DISTINCT,
     PLAIN,
     collected_dropped,
     collected_enter,
@@ -116,7 +117,8 @@ def group_room(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> 
     for number in range(p[node + GROUP_ACCUMULATORS]):
         one = p[node + GROUP_FIRST] + number * ACCUMULATOR
         if p[one + KIND_OF] != PLAIN:
-            arguments_written(i, f, p, one, row)
+            if p[one + KIND_OF] >= DISTINCT:
+                arguments_written(i, f, p, one, row)
             if not collected_room(i, f, p[one + KIND_OF], group + p[one + WHOLES], EVALUATION):
                 return False
     return True
