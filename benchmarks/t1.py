@@ -9,7 +9,6 @@ compared with those of a plain Python program.
 from __future__ import annotations
 
 import argparse
-import gc
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.measure import RUNS, millions, table, write_results
+from benchmarks.measure import RUNS, keep_garbage_apart, millions, table, write_results
 from cep.engine.native import Compiled
 from cep.engine.results import Results
 from cep.plan import compile_rules
@@ -191,8 +190,7 @@ def main() -> None:
     ticks = parser.parse_args().ticks
     given, compiled = list(batches(ticks)), rules()
     compiled.start(mode="sorted").warm_up()
-    gc.collect()
-    gc.freeze()  # as the daemon does: what is there for good is not looked at again and again
+    keep_garbage_apart()
     runs, hand = [timed(Engine(compiled), given) for _ in range(RUNS)], timed(ByHand(), given)
     assert all(found == hand[1] for _, found in runs), "the answers differ"
     rows = [

@@ -8,11 +8,10 @@ Arrow columns in to rows as dictionaries. `--check` compares alone, uncompiled.
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 from collections.abc import Iterator, Sequence
 
-from benchmarks.measure import seconds, table, write_results
+from benchmarks.measure import keep_garbage_apart, seconds, table, write_results
 from benchmarks.trader.answers import REFERENCES
 from benchmarks.trader.market import DEALS_ALONE, Market, real
 from benchmarks.trader.running import (
@@ -52,8 +51,7 @@ def measured(names: Sequence[str], rows: int) -> Iterator[list[str]]:
         warm_up = Market({key: frame[:WARM_UP_ROWS] for key, frame in market.streams.items()})
         rules.start().warm_up()
         native_seconds(rules, warm_up)
-        gc.collect()
-        gc.freeze()  # as the daemon does: what is there for good is not looked at again and again
+        keep_garbage_apart()
         taken_s, found = native_seconds(rules, market)
         pandas_s = seconds(lambda: REFERENCES[name].compute(market))  # noqa: B023
         problem = wrong(name, market, native_rows(rules, market))

@@ -12,7 +12,7 @@ from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported, column_key, word_of
 from cep.engine.machine.kernels import match_words as words
 from cep.engine.machine.kernels.match_words import COLLECTED_ROWS, MATCH_STATE, NEVER, SLOT_VALUES
-from cep.engine.machine.kernels.steps import INSERT, MATCH, MATCH_PARTS, SPLIT
+from cep.engine.machine.kernels.steps import MATCH, MATCH_PARTS, SPLIT
 from cep.engine.machine.kernels.words import CURRENT, VALUES
 from cep.engine.machine.program import Builder, StreamNode
 from cep.plan.expressions import (
@@ -224,10 +224,8 @@ class Matched:
         if given != [one.type for one in target.schema.attributes]:
             raise Unsupported("values that get another type in a stream of expired matches")
         codes = [builder.code(writer.value(value)) for _, value in expired.projection]
-        insert = builder.node(
-            INSERT, target.node, wider, target.width, 0, place.rank,
-            self.words, len(codes), int(place.leaves(expired.stream)), 0, 0,
-        )  # fmt: skip
+        leaves = place.leaves(expired.stream)
+        insert = builder.insert(target, wider, place.rank, self.words, len(codes), leaves=leaves)
         return builder.project(insert, wider, 1 << CURRENT, self.words, codes)
 
     def _write(self, place: Place, segment: Segment, wiring: Wiring, expiry: int) -> None:

@@ -196,6 +196,7 @@ class Builder:
         """By query: what the names follow from that it gives with `UUID()`."""
         self._nodes: list[tuple[PartId, int]] = []
         self._wanted: dict[int, int] = {}
+        """The kinds of rows, as bits, that a node has a use for, where these are not all."""
         self._calling: set[int] = set()
         """Nodes for which Python computes something."""
         self._calls = 0
@@ -252,6 +253,18 @@ class Builder:
             *codes,
         )  # fmt: skip
         return self.want(node, kinds)
+
+    def insert(
+        self, target: StreamNode, width: int, rank: int, first: int, count: int,
+        *, leaves: bool, widens: int = 0,
+    ) -> int:  # fmt: skip
+        """The node that puts `count` words from `first` on as rows on a stream; see `INSERT_FIRST`.
+        Who alone takes them is written down when all readers are known.
+        """
+        return self.node(
+            INSERT, target.node, width, target.width, 0, rank,
+            first, count, int(leaves), widens, 0,
+        )  # fmt: skip
 
     def want(self, node: int, kinds: int) -> int:
         """A node has a use for these kinds of rows alone, as bits; the node."""

@@ -18,7 +18,7 @@ from cep.engine.machine.expressions import Names, Unsupported, can_fail, word_of
 from cep.engine.machine.functions import lower_function
 from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
-from cep.engine.machine.kernels.steps import ENTER, FILTER, INSERT, LAST, SLICE, SORT
+from cep.engine.machine.kernels.steps import ENTER, FILTER, LAST, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
@@ -420,9 +420,9 @@ def lower_output(place: Place, selecting: Selecting) -> int:
     target = held_by[output.target]
     count = len(selecting.query.projection)
     widens = widened(selecting.query, target.schema)
-    return builder.node(
-        INSERT, target.node, selecting.width, target.width, 0, place.rank,
-        selecting.outputs, count, int(place.leaves(output.target)), widens, 0,
+    return builder.insert(
+        target, selecting.width, place.rank, selecting.outputs, count,
+        leaves=place.leaves(output.target), widens=widens,
     )  # fmt: skip
 
 
