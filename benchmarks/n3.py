@@ -24,6 +24,7 @@ from benchmarks.measure import (
 )
 from cep.engine.native import Compiled, Run
 from cep.engine.row_feed import RowFeed
+from cep.engine.stage_run import StageRun
 from cep.plan import compile_rules
 
 RULES = """
@@ -131,8 +132,9 @@ def first_row() -> None:
     ticks = Ticks.make(WARM_UP)
     rules = Compiled(compile_rules(RULES, "n3.cep"), outputs=["Turn"])
     print(seconds(lambda: rules.start().push("S", ticks.columns(0, 1), ticks.times[:1])))
-    stages = warmed(rules, ticks).stages.values()
-    print(sum(array.nbytes for stage in stages for array in stage.state) / MIB)
+    runner = warmed(rules, ticks).runner
+    assert isinstance(runner, StageRun)
+    print(sum(array.nbytes for array in runner.state) / MIB)
     print(peak_mib())
 
 

@@ -13,7 +13,6 @@ from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_widths
 from cep.engine.native import Compiled
 from cep.engine.stage_run import OutputRows
-from cep.engine.stages import KEYED
 from cep.plan.nodes import Plan
 
 Ints = npt.NDArray[np.int64]
@@ -24,9 +23,10 @@ class Binder:
 
     def __init__(self, plan: Plan) -> None:
         rules = Compiled(plan, jit=False)
-        stage = replace(rules.compiled[KEYED], run=feed_rows)
-        rules.compiled = {KEYED: stage}
-        self.run = rules.start()
+        assert rules.generated.module is not None
+        rules.generated.module = replace(rules.generated.module, run=feed_rows)
+        rules = rules.generated
+        self.run = rules.begun()
         self._ids = np.array([rules.ids.raised(event) for event in plan.events])
         self._widths = row_widths(plan)
         self._order = 0
@@ -44,5 +44,5 @@ class Binder:
     def feed(self, rows: InputRows) -> int:
         """Feed rows; how many rows of simple and complex events they gave."""
         taken: list[OutputRows] = []
-        self.run.stages[KEYED].feed(rows, taken)
+        self.run.runner.feed(rows, taken)
         return sum(len(part.ints) for part in taken)

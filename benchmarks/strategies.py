@@ -108,7 +108,7 @@ def lines(name: str, rows: int | None, urls: Urls) -> Iterator[list[str]]:
         assert found.is_that_of(expected), f"{name}, {way}: {found.count:,} lines, not the same"
         ran = "-"
         if way in DATABASES:
-            queries = split(plan, DIALECTS[way]).database.queries
+            queries = split(plan, DIALECTS[way]).front.queries
             ran = f"{len(queries)} of {len(plan.queries)}"
         yield ["", "", "", "", "the same", way, ran, f"{total / found.taken_s:,.0f}"]
 

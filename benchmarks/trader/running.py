@@ -59,7 +59,7 @@ def native_seconds(rules: Compiled, market: Market) -> tuple[float, int]:
 
 
 def how_it_runs(rules: Compiled) -> str:
-    """Whether all of a rule file is compiled by itself, or is one program, or why it is neither."""
-    if not rules.stages.has_interpreter:
-        return "compiled"
-    return "one program" if rules.whole is not None else f"interpreted: {rules.why_not_whole}"
+    """Whether a rule file has a module of its own, or is a program, or why it is neither."""
+    if rules.is_generated("sorted"):
+        return "module"
+    return "program" if rules.whole is not None else f"interpreted: {rules.why_not_whole}"

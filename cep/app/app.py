@@ -15,12 +15,12 @@ from cep.clocks import Mode
 from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
 from cep.engine.clocks import MODES
+from cep.engine.coverage import why_not_generated
 from cep.engine.encode import Column, InputError
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.row_feed import RowFeed
 from cep.engine.rows import Row, Rows
 from cep.engine.snapshot import SnapshotError, restore, seed_of, take
-from cep.engine.stages import interpreted_queries
 from cep.engine.times import LAST_MSC, Time, msc
 from cep.engine.watermarks import Telling
 from cep.plan import Plan, compile_rules
@@ -151,14 +151,15 @@ class App:
                 run.on_query(query, callback)
 
     def _load(self, seed: Seed) -> Compiled:
-        interpreted = self._on_query.keys()
-        return Compiled(
+        rules = Compiled(
             self.plan,
             outputs=self._returned(),
             jit=self._jit,
-            interpreted=interpreted,
+            waits=False,  # they run uncompiled until there is machine code
             seed=seed,
+            machine="always",  # others may follow, which no module can run
         )
+        return rules.by_interpreter if self._on_query else rules
 
     def _returned(self) -> set[str] | None:
         return None if self._outputs is None else {*self._outputs, *self._on_stream}
@@ -175,9 +176,7 @@ class App:
         before = self.plan, self._told, self._on_stream, self._on_query
         self._begin_telling(plan)
         try:
-            following = compiled_for(
-                run, plan, outputs=self._returned(), interpreted=self._on_query.keys()
-            )
+            following = compiled_for(run, plan, outputs=self._returned())
             self._run, report = changed(run, following)
         except Exception:
             self.plan, self._told, self._on_stream, self._on_query = before
@@ -316,13 +315,13 @@ class App:
 
 
 def sole_streams(plan: Plan) -> dict[str, str]:
-    """By compiled query the stream that it alone writes, which shows all it puts out."""
-    interpreted = interpreted_queries(plan)
+    """By query of a module the stream that it alone writes, which shows all it puts out."""
+    others = why_not_generated(plan)
     writers = Counter(query.target for query in plan.queries)
     return {
         query.name: query.target
         for query in plan.queries
-        if query.name not in interpreted and query.target and writers[query.target] == 1
+        if query.name not in others and query.target and writers[query.target] == 1
     }
 
 

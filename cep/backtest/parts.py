@@ -102,7 +102,7 @@ def _compiled(
     text: str, outputs: tuple[str, ...], jit: bool, functions: tuple[FunctionFile, ...]
 ) -> Compiled:
     load_texts(functions)
-    return Compiled(compile_rules(text), outputs=outputs, jit=jit, apart=True)
+    return Compiled(compile_rules(text), outputs=outputs, jit=jit)
 
 
 def slice_rows_for(rules: Compiled) -> int:
@@ -111,7 +111,7 @@ def slice_rows_for(rules: Compiled) -> int:
     Every record may put out a row of each query and of each `every` event; events on edges,
     complex events and signals are few.
     """
-    rules = rules.in_parts
+    rules, _ = rules.in_parts
     needed, ids = shipped(rules), rules.ids
     made = [stream.name for stream in rules.plan.streams if stream.origin is Origin.QUERY]
     often = sum(bool(needed[ids.of(name)]) for name in made)
@@ -137,17 +137,17 @@ def why_sequential(rules: Compiled, *, lived: bool = False) -> str | None:
     """None when symbols can be run apart; otherwise the reason why not. `lived`: records are as
     they came.
     """
-    stages = rules.stages
-    if stages.has_interpreter:
+    if not rules.is_generated("sorted"):
         return is_distributable(rules)
-    others = [f"{name} of {stream}" for stream, name in stages.by.keys.items() if name != SYMBOL]
+    by = rules.stages.by
+    others = [f"{name} of {stream}" for stream, name in by.keys.items() if name != SYMBOL]
     if others:
         return f"the key is {others[0]}, the archive is kept by symbol"
     for stream in rules.plan.sources:
         if lived and stream.name == TICK_STREAM and stream.key != SYMBOL:
             return f"{stream.name} has no symbol, by which terminals tell how time passes"
     for event in rules.plan.events:
-        if event.key is not None and not stages.by.is_keyed(event):
+        if event.key is not None and not by.is_keyed(event):
             return f"{event.name} is made for each {event.key.name} across symbols"
     return is_distributable(rules, lived=lived)
 
@@ -176,7 +176,7 @@ def run_task(job: Job, task: Task) -> Iterator[PartRow]:
 
 def run_symbol(job: Job, place: int, selection: Selection) -> Iterator[PartRow]:
     """Stage 1 over one symbol's records; the parts of all slices go into one file."""
-    run, told = job.compiled().start(job.keys), Told(selection)
+    run, told = job.compiled().in_parts[0].begun(job.keys), Told(selection)
     bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
     symbol = selection.symbols[0]
     # a name of its own: Spark may run a task twice at the same time

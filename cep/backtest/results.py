@@ -22,16 +22,15 @@ def picked(rows: Rows, streams: Collection[str]) -> Rows:
     """The rows of some streams."""
     wanted = [number for number, name in rows.decoder.names.items() if name in streams]
     at = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], wanted))
-    stages, objects = rows.stages[at], rows.objects
-    return Rows(rows.decoder, rows.ints[at], rows.floats[at], rows.lists, stages, objects)
+    return Rows(rows.decoder, rows.ints[at], rows.floats[at], rows.lists, rows.objects)
 
 
 def stretches(rows: Rows) -> Iterator[Rows]:
     """The same rows, a few at a time: decoded rows take ten times the memory."""
     for at in range(0, len(rows), DECODED_MAX):
         part = slice(at, at + DECODED_MAX)
-        ints, floats, stages = rows.ints[part], rows.floats[part], rows.stages[part]
-        yield Rows(rows.decoder, ints, floats, rows.lists, stages, rows.objects)
+        ints, floats = rows.ints[part], rows.floats[part]
+        yield Rows(rows.decoder, ints, floats, rows.lists, rows.objects)
 
 
 def event_names(plan: Plan) -> list[str]:

@@ -58,7 +58,7 @@ def command(
 
 
 def how_it_runs(plan: Plan) -> str:
-    """What is compiled, what is interpreted and why."""
+    """In which way they run, and why not in a faster one."""
     from cep.engine.explain import how_it_runs
 
     return how_it_runs(plan)
@@ -74,18 +74,22 @@ def how_a_database_runs(plan: Plan, url: str, sql: bool) -> str:
 
 
 def drawing(plan: Plan, *, is_reference: bool = False) -> str:
-    """The plan as an SVG; to the reference everything is interpreted."""
-    from cep.engine.explain import interpreted
+    """The plan as an SVG; dashed is what no module can run, for the reference all of it."""
+    from cep.engine.coverage import why_not_generated
     from cep.report.diagram import Arrow, Box, svg
 
     drawn = graph(plan)
-    dashed = {node.name for node in drawn.nodes} if is_reference else interpreted(plan)
+    dashed = {node.name for node in drawn.nodes} if is_reference else why_not_generated(plan)
     boxes = [Box(n.name, n.kind, n.lines, n.name in dashed) for n in drawn.nodes]
     return svg(plan.name, boxes, [Arrow(*edge) for edge in drawn.edges])
 
 
 def generated_code(plan: Plan) -> str:
-    """The source of the compiled part; a comment where there is none."""
+    """The source of the rules' module; a comment where they have none."""
     from cep.engine.native import Compiled
 
-    return Compiled(plan, jit=False).source or "# nothing is generated for these rules"
+    rules = Compiled(plan, jit=False)
+    if why := rules.why_not_generated("sorted"):
+        reasons = "".join(f"\n#   {name}: {reason}" for name, reason in why.items())
+        return f"# nothing is generated for these rules, as{reasons}"
+    return rules.generated.source

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from cep.database.descent import Descent
 from cep.plan.nodes import Event, Plan
+from cep.plan.outlets import streams_read
 from cep.plan.query import Query
 from cep.plan.steps import Holder, Insert
 
@@ -40,7 +41,7 @@ def arrivals(plan: Plan) -> Arrivals:
     readers: defaultdict[str, list[Query | Event]] = defaultdict(list)
     for operator in plan.operators:
         if isinstance(operator, Query | Event):
-            for name in dict.fromkeys(_read(operator)):
+            for name in dict.fromkeys(streams_read(operator)):
                 readers[name].append(operator)
     made = {query.target for query in plan.queries}
     found = Arrivals()
@@ -70,7 +71,7 @@ class _Way:
         self._found.streams.setdefault(stream, len(self._found.streams))
         for reader in self._readers.get(stream, ()):
             made = reader.name if isinstance(reader, Event) else _filled(reader)
-            for slot, name in enumerate(_read(reader)):
+            for slot, name in enumerate(streams_read(reader)):
                 if name == stream and self._visits < VISITS_MAX:
                     self._reached[reader.name].append(slot)
                     if made is not None:
@@ -92,10 +93,3 @@ def _filled(query: Query) -> str | None:
     """The stream or window that a query fills; a table hands nothing on."""
     output = query.output
     return output.target if isinstance(output, Insert) and output.holder != Holder.TABLE else None
-
-
-def _read(operator: Query | Event) -> list[str]:
-    """The streams that an operator reads, by slot."""
-    if isinstance(operator, Event):
-        return [operator.source]
-    return [one.stream for one in operator.inputs]

@@ -128,7 +128,8 @@ class Flow:
             arrivals += times
             rows += times * (1 + sum(1 + self._signals(rule) for rule, _ in ends))
             binds += times * sum(self.tables.lengths[rule] for rule, _ in ends)
-        rows += sum(self.rows(turn.stream) for turn in self.stages.turns(self.stage))
+        turns = self.stages.turns() if self.stage == KEYED else ()
+        rows += sum(self.rows(turn.stream) for turn in turns)
         lists = 2 * binds
         return Bounds(rows + 1, lists, binds, arrivals, raises, self._spread())
 

@@ -28,7 +28,7 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import StreamIds
 from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.rows import Decoder, Row, Rows
-from cep.engine.stage_run import NO_LISTS, OutputRows
+from cep.engine.stage_run import NO_LISTS, PART_ROWS, OutputRows
 from cep.engine.watermarks import Telling
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
@@ -44,8 +44,6 @@ Arrived = tuple[str, int, tuple[Any, ...]]
 
 class ByInterpreter:
     """The state of rules in the interpreter, fed with input rows as a stage is."""
-
-    keys = 0
 
     def __init__(
         self,
@@ -100,7 +98,7 @@ class ByInterpreter:
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Take rows, which stand in order; output goes to `taken`."""
         nothing = np.zeros(0, np.int64)
-        own = Rows(self._decoder, rows.ints, rows.floats, nothing, nothing, self._objects())
+        own = Rows(self._decoder, rows.ints, rows.floats, nothing, self._objects())
         streams = map(self._names.__getitem__, rows.ints[:, OUT_STREAM].tolist())
         times, orders = (rows.ints[:, cell].tolist() for cell in (OUT_TIME, OUT_ORDER))
         arrived = zip(
@@ -109,6 +107,20 @@ class ByInterpreter:
         for order, some in groupby(arrived, lambda pair: pair[0]):
             self._take_record(self._n(order), [row for _, row in some])
         taken += self._put_out()
+
+    def feed_row(self, row: InputRows) -> list[OutputRows]:
+        """Take one row."""
+        taken: list[OutputRows] = []
+        self.feed(row, taken)
+        return taken
+
+    def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
+        """Take rows; output comes as soon as there is a fair amount of it."""
+        for first in range(0, len(rows), PART_ROWS):
+            part = slice(first, first + PART_ROWS)
+            taken: list[OutputRows] = []
+            self.feed(InputRows(rows.ints[part], rows.floats[part]), taken)
+            yield from taken
 
     def _take_record(self, n: int, rows: list[Arrived]) -> None:
         """Take a record among what another engine has made of it, all of one place."""

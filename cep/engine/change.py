@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cep.engine.by_interpreter import ByInterpreter
 from cep.engine.carry_queues import carry_queues
 from cep.engine.carry_state import carry_state, drop_unknown
 from cep.engine.machine.change import UNLIKE, go_on, left_by
 from cep.engine.machine.homes import NOTHING, Before, UnlikeError
 from cep.engine.machine.kernels.words import HEADER
 from cep.engine.native import Compiled, Run, Seed
-from cep.engine.stages import INTERPRETED, Stages
+from cep.engine.stage_run import StageRun
+from cep.engine.stages import Stages
 from cep.interpreter import change as interpreter_change
 from cep.plan.change import Change, Report, compared, operator_part
 from cep.plan.nodes import Operator, Plan
@@ -27,7 +27,6 @@ def compiled_for(
     plan: Plan,
     *,
     outputs: Iterable[str] | None = None,
-    interpreted: Iterable[str] = (),
 ) -> Compiled:
     """Compile rules that a run of other rules can become; the run may go on meanwhile.
 
@@ -41,7 +40,6 @@ def compiled_for(
             outputs=outputs,
             jit=before.jit,
             waits=before.waits,
-            interpreted=interpreted,
             seed=seed,
             wide=before.wide,
             machine=before.machine,
@@ -60,14 +58,15 @@ def compiled_for(
 
 
 def _alike(run: Run, rules: Compiled) -> Compiled:
-    """The rules as one program, or in the interpreter, where those of the run are, and else not:
-    state is alike then.
-    """
-    mode = run.clocks.mode
-    if isinstance(run.all, ByInterpreter):
+    """The rules in the way in which those of the run are, if they can: state is alike then."""
+    mode, before = run.clocks.mode, run.rules
+    if rules.is_chosen:
+        return rules
+    if before.program is not None:
+        return rules.as_program(mode) or rules.in_mode(mode)
+    if before.module is None:
         return rules.by_interpreter
-    whole = None if run.machine is None else rules.as_program(mode)
-    return rules.in_stages(mode) if whole is None else whole
+    return rules.generated if rules.is_generated(mode) else rules.in_mode(mode)
 
 
 def _keys(run: Run) -> list[str]:
@@ -93,33 +92,35 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
     change = compared(run.rules.plan, rules.plan)
     after = rules.begun(mode=run.clocks.mode)
     after.clocks.restore(run.clocks.state())
-    after.adopt(run.strings.values, run.decoder.key_codes, run.next_order, run.handed_on)
-    if run.machine is not None and after.machine is not None:
-        go_on(run.machine, after.machine, change, rules.seed.before, run.next_order)
-    elif isinstance(run.all, ByInterpreter) and isinstance(after.all, ByInterpreter):
-        _carry_interpreted(change, run, after)
-    elif run.all is None and after.all is None:
-        _carry_stages(run, after, change)
-    else:
-        why = rules.why_not_staged or rules.why_not_whole
-        for part in list(change.kept):
-            change.reset(part, f"the rules no longer run as they did: {why}")
+    after.adopt(run.strings.values, run.decoder.key_codes, run.next_order)
+    _go_on(run, after, change)
     after.watermarks = run.watermarks
     return after, change.report()
 
 
-def _carry_stages(run: Run, after: Run, change: Change) -> None:
-    rules = after.rules
-    _drop_moved(change, run.rules.stages, rules.stages)
-    for number, stage in after.stages.items():
-        if number in run.stages:
-            drop_unknown(change, run.stages[number], stage)
-    _drop_queues(change, run.rules.stages, rules.stages)
-    for number, stage in after.stages.items():
-        if number in run.stages:
-            carry_state(change, run.stages[number], stage)
-            carry_queues(change, run.stages[number], stage)
-    _carry_interpreted(change, run, after)
+def _go_on(run: Run, after: Run, change: Change) -> None:
+    """Give what was kept the state that it had."""
+    if run.machine is not None and after.machine is not None:
+        go_on(run.machine, after.machine, change, after.rules.seed.before, run.next_order)
+    elif run.interpreting is not None and after.interpreting is not None:
+        after.interpreting.order = after.next_order  # what begins now has this place
+        old, new = run.interpreting.interpreter, after.interpreting.interpreter
+        interpreter_change.go_on(old, new, change)
+    elif isinstance(run.runner, StageRun) and isinstance(after.runner, StageRun):
+        _carry_module(run.runner, after.runner, change)
+    else:
+        why = after.rules.why_not_whole or "a module has run them"
+        for part in list(change.kept):
+            change.reset(part, f"the rules no longer run as they did: {why}")
+
+
+def _carry_module(run: StageRun, after: StageRun, change: Change) -> None:
+    old, new = run.compiled.stages, after.compiled.stages
+    _drop_moved(change, old, new)
+    drop_unknown(change, run, after)
+    _drop_queues(change, old, new)
+    carry_state(change, run, after)
+    carry_queues(change, run, after)
 
 
 def _fitting(run: Run, rules: Compiled) -> Compiled:
@@ -130,50 +131,32 @@ def _fitting(run: Run, rules: Compiled) -> Compiled:
     words = _left(run, compared(run.rules.plan, rules.plan)).words
     if known and same_strings and set(rules.seed.before.words) <= set(words):
         return rules
-    asked = rules.asked_for
-    return compiled_for(run, rules.plan, outputs=rules.outputs, interpreted=asked)
+    return compiled_for(run, rules.plan, outputs=rules.outputs)
 
 
 def _drop_moved(change: Change, old: Stages, new: Stages) -> None:
-    """Reset what runs elsewhere now, or under other keys."""
+    """Reset what has its state under other keys now."""
     before = {operator_part(operator): operator for operator in old.plan.operators}
     for operator in new.plan.operators:
         part = operator_part(operator)
         previous = change.kept.get(part)
-        if previous is not None and _place(old, before[previous]) != _place(new, operator):
-            change.reset(part, _why_moved(old.operator(before[previous]), new.operator(operator)))
+        if previous is not None and _key(old, before[previous]) != _key(new, operator):
+            change.reset(part, "it has its state per key or across keys as it had not before")
 
 
-def _place(stages: Stages, operator: Operator) -> tuple[int, bool, str | None]:
+def _key(stages: Stages, operator: Operator) -> tuple[bool, str | None]:
     keyed = stages.by.is_keyed(operator)
-    return stages.operator(operator), keyed, stages.by.key if keyed else None
-
-
-def _why_moved(before: int, after: int) -> str:
-    if after == INTERPRETED:
-        return "it is interpreted now"
-    if before == INTERPRETED:
-        return "it is compiled now"
-    return "it has its state per key or across keys as it had not before"
+    return keyed, stages.by.key if keyed else None
 
 
 def _drop_queues(change: Change, old: Stages, new: Stages) -> None:
-    """Reset engines whose queue is elsewhere now, and the memory of what is bound in them."""
+    """Reset engines whose queue is by other keys now, and the memory of what is bound in them."""
     for engine in new.plan.engines:
         part = ("engine", engine.name)
         if part not in change.kept:
             continue
-        before = (old.engine(engine.name), old.by.is_engine_keyed(engine.name))
-        if before != (new.engine(engine.name), new.by.is_engine_keyed(engine.name)):
+        if old.by.is_engine_keyed(engine.name) != new.by.is_engine_keyed(engine.name):
             change.reset(part, "its queue is per key or across keys as it was not before")
     for found in new.plan.complexes:
         if ("engine", found.engine) not in change.kept:
             change.reset(("complex", found.name), f"engine {found.engine} starts empty")
-
-
-def _carry_interpreted(change: Change, old: Run, new: Run) -> None:
-    before, after = old.interpreting, new.interpreting
-    if before is None or after is None:
-        return
-    after.order = new.next_order  # what begins now has this place
-    interpreter_change.go_on(before.interpreter, after.interpreter, change)

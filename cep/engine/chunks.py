@@ -14,7 +14,7 @@ from cep.engine.linear import completes_many, may_follow
 from cep.engine.windows import is_sliding
 from cep.plan.expressions import InTable, walk
 from cep.plan.nodes import Aggregation, Event, Plan
-from cep.plan.outlets import outlets
+from cep.plan.outlets import outlets, streams_read
 from cep.plan.query import Join, Match, Query, StreamInput
 from cep.plan.separable import expressions
 from cep.plan.steps import Delete, Holder, Insert, Update
@@ -37,8 +37,7 @@ class Chunks:
             self._engines[chained.complex].append(chained.engine)
         for operator in plan.operators:
             if isinstance(operator, Query | Event):
-                streams = [operator.source] if isinstance(operator, Event) else _read(operator)
-                for stream in dict.fromkeys(streams):
+                for stream in dict.fromkeys(streams_read(operator)):
                     self._readers[stream].append(operator)
         self._known: dict[str, frozenset[str]] = {}
 
@@ -154,10 +153,6 @@ def _looks_at_each(query: Query) -> bool:
     cut = query.rate is not None or query.cuts_chunks
     kinds = getattr(query.output, "events", "current")
     return may_follow(query) and not cut and kinds == "current"
-
-
-def _read(query: Query) -> list[str]:
-    return [one.stream for one in query.inputs]
 
 
 def _targets(query: Query) -> list[str]:

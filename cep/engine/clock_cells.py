@@ -1,23 +1,21 @@
 """The clocks that compiled operators go by, beside that of the record's own source and key.
 
 What works by the key and follows one source goes by the clock that every row carries (`OUT_CLOCK`).
-For each other clock a row has one cell more, behind its attributes. Behind the interpreter every
-clock has one, as what time makes there is of other keys than the record that lets time pass.
+For each other clock a row has one cell more, behind its attributes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cep.engine.kernels.state import CLOCK, HEADER, OUT_CLOCK, OUT_ORDER, OUT_TIME, Ints
+from cep.engine.kernels.state import CLOCK, HEADER, OUT_ORDER, Ints
 from cep.engine.windows import native_window
 from cep.plan.change import PartId, chained_part, operator_part
 from cep.plan.clocks import ClockOf
-from cep.plan.nodes import Chained, Event, Operator, Plan
+from cep.plan.nodes import Event, Plan
 from cep.plan.query import Join, Query
 from cep.plan.windows import kind_of
 
@@ -43,20 +41,15 @@ class ClockCells:
         return f"abs(gi[0, {column}])" if column == CLOCK else f"gi[0, {column}]"
 
 
-def clock_cells(
-    plan: Plan,
-    of_plan: Mapping[PartId, ClockOf],
-    is_behind: Callable[[Operator | Chained], bool | None],
-) -> ClockCells:
-    """Those of a plan, whose clocks are given; `is_behind` says of a part whether it is compiled
-    behind the interpreter, None being that it is not compiled.
-    """
+NO_CLOCKS = ClockCells((), {})
+
+
+def clock_cells(plan: Plan, of_plan: Mapping[PartId, ClockOf]) -> ClockCells:
+    """Those of a plan, whose clocks are given."""
     numbers: dict[ClockOf, int] = {}
     of_part: dict[PartId, int] = {}
-    for part, of, place in _going_by_time(plan, of_plan):
-        behind = is_behind(place)
-        is_own = of.is_by_key and len(of.sources) == 1
-        if behind or (behind is not None and not is_own):
+    for part, of in _going_by_time(plan, of_plan):
+        if not of.is_by_key or len(of.sources) != 1:
             clock = ClockOf(of.sources, is_by_key=of.is_by_key)
             of_part[part] = numbers.setdefault(clock, len(numbers))
     return ClockCells(tuple(numbers), of_part)
@@ -64,19 +57,19 @@ def clock_cells(
 
 def _going_by_time(
     plan: Plan, of_plan: Mapping[PartId, ClockOf]
-) -> Iterator[tuple[PartId, ClockOf, Operator | Chained]]:
+) -> Iterator[tuple[PartId, ClockOf]]:
     """What may go by time where it is compiled, and its clock."""
     for operator in plan.operators:
         if isinstance(operator, Event) or (isinstance(operator, Query) and goes_by_time(operator)):
             part = operator_part(operator)
-            yield part, of_plan[part], operator
+            yield part, of_plan[part]
     complexes = {found.name: found for found in plan.complexes}
     for chained in plan.chained:
         if (found := complexes.get(chained.complex)) is None:
             continue  # others find it
         upper = of_plan["engine", found.engine]
         by_key = upper.is_by_key and found.key is not None
-        yield chained_part(chained), ClockOf(upper.sources, is_by_key=by_key), chained
+        yield chained_part(chained), ClockOf(upper.sources, is_by_key=by_key)
 
 
 def goes_by_time(query: Query) -> bool:
@@ -88,22 +81,11 @@ def goes_by_time(query: Query) -> bool:
     )
 
 
-def tell_clocks(
-    ints: Ints, own: NDArray[np.bool_], cells: ClockCells, records: Ints | None, *, is_behind: bool
-) -> None:
-    """Write into `own` rows for a later stage the clocks at the records that they follow from.
-
-    Without `records` they have them, from the run in which they were made. Behind the interpreter a
-    row has the time of its record in place of a clock.
-    """
-    mine, count = ints[own], len(cells)
-    clocks = mine[:, OUT_CLOCK]
-    if count and records is not None:
-        places = np.searchsorted(records[:, OUT_ORDER], mine[:, OUT_ORDER])
-        mine[:, -count:] = records[places, -count:]
-    if is_behind:
-        mine[:, OUT_CLOCK] = np.where(clocks < 0, -mine[:, OUT_TIME], mine[:, OUT_TIME])
-    ints[own] = mine
+def tell_clocks(ints: Ints, cells: ClockCells, records: Ints) -> None:
+    """Write into rows for a later stage the other clocks at the records that they follow from."""
+    if count := len(cells):
+        places = np.searchsorted(records[:, OUT_ORDER], ints[:, OUT_ORDER])
+        ints[:, -count:] = records[places, -count:]
 
 
 def stream_numbers(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Many
 from copy import copy
 from dataclasses import dataclass, replace
@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from cep.clocks import Mode
-from cep.engine.machine import library
+from cep.engine.coverage import why_not_generated
+from cep.engine.layout import StreamIds
 from cep.engine.machine.build import build
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.homes import NOTHING, Before
 from cep.engine.machine.program import Program
-from cep.engine.placement import INTERPRETED, PlacementError
-from cep.engine.stage_run import CompiledStage, compile_stage, stream_ids
-from cep.engine.stages import Stages
+from cep.engine.stage_run import CompiledStage, compile_stage
+from cep.engine.stages import CROSSING, KEYED, Stages
 from cep.engine.strings import Strings
 from cep.plan.nodes import Plan
 
@@ -36,21 +36,22 @@ class Seed:
     before: Before = NOTHING
 
 
-Machine = Literal["never", "needed", "always"]
-"""When one program runs all of the rules: where not all would be compiled, or wherever it can."""
+Machine = Literal["needed", "always"]
+"""When one program runs the rules: where no module can, or wherever it can itself."""
 
 
 class Compiled:
     """Compiled rules: immutable, shareable between runs.
 
+    They run as a whole in one of three ways, which `in_mode` chooses: as a generated module, as a
+    program, or in the interpreter, which runs what neither can. State does not go from one way to
+    another, so rules that may become others run as a program (`machine`).
+
     `outputs` names the streams whose rows are returned (default: every derived stream). With
-    `jit=False` the same generated source runs as plain Python, and unless it `waits` until there
-    is machine code, which takes over (`cep.engine.machine_code`). What cannot be compiled is left
-    to the interpreter, and so are the queries `interpreted`. A `seed` is needed to go on from a run
-    of other rules. With `wide`, rows that queries always put out together may come as one wide row
-    (`cep.engine.results`). With `apart`, what crosses keys has a stage of its own, so that the rest
-    can run elsewhere (`cep.engine.distributed`). With `lived` the records are lived ones, of which
-    the interpreter does what is not compiled for the clocks of keys (`in_mode`).
+    `jit=False` the same source runs as plain Python, and unless it `waits` until there is machine
+    code, which takes over (`cep.engine.machine_code`). A `seed` is needed to go on from a run of
+    other rules. With `wide`, rows that queries always put out together may come as one wide row
+    (`cep.engine.results`).
     """
 
     def __init__(
@@ -60,111 +61,77 @@ class Compiled:
         outputs: Iterable[str] | None = None,
         jit: bool = True,
         waits: bool = True,
-        interpreted: Iterable[str] = (),
         seed: Seed = Seed(),
         wide: bool = False,
-        apart: bool = False,
-        lived: bool = False,
         machine: Machine = "needed",
     ) -> None:
-        plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
-        self.plan = plan
+        self.plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
         self.seed = seed
         self.jit = jit
         self.waits = waits
         self.wide = wide
-        self._is_apart = apart
-        self.asked_for = frozenset(interpreted)
-        """The queries that shall be interpreted."""
-        self.why_not_staged: PlacementError | None = None
-        self.stages = self._staged(plan, apart=apart, lived=lived)
-        self._is_lived = lived
         self.machine = machine
+        self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
+        self.stages = Stages.none(self.plan)
+        self.ids = StreamIds(self.plan)
+        self.literals: tuple[str, ...] = tuple(Strings((*seed.strings, *self.plan.keys)).values)
+        self.module: CompiledStage | None = None
         self.program: Program | None = None
         self.why_not_whole = ""
-        self.ids = stream_ids(self.stages)
-        self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
-        literals = Strings((*seed.strings, *plan.keys))
-        self.compiled: dict[int, CompiledStage] = {
-            stage: compile_stage(
-                self.stages,
-                stage,
-                self.ids,
-                self.outputs,
-                lambda text: literals.code(text),
-                jit,
-                wide,
-                waits,
-            )
-            for stage in self.stages.used()
-            if stage != INTERPRETED and not self.stages.is_whole
-        }
-        self.literals = tuple(literals.values)
-
-    def _staged(self, plan: Plan, *, apart: bool, lived: bool) -> Stages:
-        try:
-            return Stages.of(plan, self.asked_for, apart=apart, lived=lived)
-        except PlacementError as problem:
-            self.why_not_staged = problem
-            return Stages.whole(plan)
-
-    @property
-    def interpreted(self) -> frozenset[str]:
-        """The queries that the interpreter runs, of rules that are not one program."""
-        if self.stages.is_whole:
-            return frozenset(query.name for query in self.plan.queries)
-        return self.stages.placement.interpreted
-
-    @cached_property
-    def in_parts(self) -> Compiled:
-        """The same rules with what crosses keys `apart`."""
-        if self._is_apart:
-            return self
-        return self._again(apart=True)
+        """Why they are no program, once that was tried."""
+        self.is_chosen = False
+        """Whether the way in which they run is."""
 
     def in_mode(self, mode: Mode) -> Compiled:
-        """The same rules for records of a mode.
-
-        It is one program that runs all, where that is wanted, can be, and its library is compiled.
-        """
-        if self.program is not None:
+        """The same rules in the way in which they run over records of a mode."""
+        if self.is_chosen:
             return self
-        if self._wants_program:
-            whole = self.as_program(mode)
-            if whole is not None:
-                return whole
-        return self.in_stages(mode)
+        if self.machine == "always" and (whole := self.as_program(mode)) is not None:
+            return whole
+        if self.is_generated(mode):
+            return self.generated
+        return self.as_program(mode) or self.by_interpreter
+
+    def why_not_generated(self, mode: Mode) -> Mapping[str, str]:
+        """What no module can run, and why, by name."""
+        return self._why_not_sorted if mode == "sorted" else self._why_not_lived
 
     @cached_property
-    def by_interpreter(self) -> Compiled:
-        """The same rules, all of them in the interpreter."""
-        if self.stages.is_whole and self.program is None:
-            return self
-        found = copy(self)
-        found.stages = Stages.whole(self.plan)
-        found.ids = stream_ids(found.stages)
-        found.compiled, found.program = {}, None
-        return found
+    def _why_not_sorted(self) -> Mapping[str, str]:
+        return why_not_generated(self.plan)
 
-    def in_stages(self, mode: Mode) -> Compiled:
-        """The same, never as one program: in the interpreter where no order of stages can run them
-        (`why_not_staged`).
+    @cached_property
+    def _why_not_lived(self) -> Mapping[str, str]:
+        return why_not_generated(self.plan, lived=True)
+
+    def is_generated(self, mode: Mode) -> bool:
+        """Whether a module can run them."""
+        return not self.why_not_generated(mode)
+
+    @cached_property
+    def generated(self) -> Compiled:
+        """The same rules as a module."""
+        return self._generated(Stages.of(self.plan), KEYED)
+
+    @cached_property
+    def in_parts(self) -> tuple[Compiled, Compiled | None]:
+        """The same rules as two modules, of which the first may run elsewhere, a key at a time, and
+        the second runs what crosses keys, if anything does (`cep.engine.distributed`).
         """
-        has_one_clock = mode == "sorted" or bool(self.plan.compat)
-        is_for_all = self._is_lived or self._is_apart or not self.stages.mixed
-        return self if has_one_clock or is_for_all else self._lived
+        stages = Stages.of(self.plan, apart=True)
+        second = self._generated(stages, CROSSING) if CROSSING in stages.used() else None
+        return self._generated(stages, KEYED), second
 
-    @property
-    def _wants_program(self) -> bool:
-        return self.machine == "always" or (self.needs_program and library.CODE.is_there(0))
-
-    @property
-    def needs_program(self) -> bool:
-        """Whether sorted records run as one program once its library is compiled."""
-        if self.asked_for or self._is_apart or self._is_lived or self.wide:
-            return False
-        is_mixed = self.stages.has_interpreter or self.stages.is_whole or bool(self.stages.mixed)
-        return self.machine == "needed" and self.jit and is_mixed
+    def _generated(self, stages: Stages, stage: int) -> Compiled:
+        found = self._chosen()
+        found.stages = stages
+        found.ids = StreamIds(self.plan, [(turn.stream, turn.place) for turn in stages.turns()])
+        literals = Strings(self.literals)
+        found.module = compile_stage(
+            stages, stage, found.ids, self.outputs, literals.code, self.jit, self.wide, self.waits
+        )
+        found.literals = tuple(literals.values)
+        return found
 
     def as_program(self, mode: Mode) -> Compiled | None:
         """The rules as one program for records of a mode; None: see `why_not_whole`."""
@@ -181,9 +148,7 @@ class Compiled:
         return self._whole(lived=True)
 
     def _whole(self, *, lived: bool) -> Compiled | None:
-        if self.program is not None:
-            return self
-        found = copy(self.by_interpreter)
+        found = self._chosen()
         literals = Strings(self.literals)
         try:
             found.program = build(
@@ -197,33 +162,25 @@ class Compiled:
         return found
 
     @cached_property
-    def _lived(self) -> Compiled:
-        return self._again(lived=True)
+    def by_interpreter(self) -> Compiled:
+        """The same rules in the interpreter."""
+        return self._chosen()
 
-    def _again(self, *, apart: bool = False, lived: bool = False) -> Compiled:
-        return Compiled(
-            self.plan,
-            outputs=self.outputs,
-            jit=self.jit,
-            waits=self.waits,
-            interpreted=self.asked_for,
-            seed=self.seed,
-            wide=self.wide,
-            apart=apart,
-            lived=lived,
-        )
+    def _chosen(self) -> Compiled:
+        assert not self.is_chosen, "they have their way already"
+        found = copy(self)
+        found.is_chosen = True
+        return found
 
     @property
     def source(self) -> str:
-        """The generated Python of all compiled stages."""
-        return "\n\n".join(stage.source for stage in self.compiled.values())
+        """The generated Python."""
+        return "" if self.module is None else self.module.source
 
     @property
     def fingerprint(self) -> str:
         """Identifies what a snapshot's arrays mean."""
-        interpreted = sorted(self.stages.placement.interpreted)
-        text = repr(self.program) if self.stages.is_whole else ""
-        text += self.source + repr(self.plan) + repr(interpreted) + repr(self.literals)
+        text = repr(self.program) + self.source + repr(self.plan) + repr(self.literals)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def start(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:
@@ -234,7 +191,7 @@ class Compiled:
         return self.in_mode(mode).begun(keys, mode)
 
     def begun(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:
-        """A run of exactly these rules, which are those of the mode."""
+        """A run of exactly these rules, in their way."""
         from cep.engine.native import Run  # which is of rules
 
         return Run(self, keys, mode)

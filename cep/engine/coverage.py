@@ -1,4 +1,7 @@
-"""What the native engine compiles: the reason why a query is left to the interpreter."""
+"""What a generated module can run, and why rules need a program instead.
+
+A module runs all of the rules, or none.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from cep.engine.linear import matched_streams, may_follow
 from cep.engine.linear import why_not_native as match_reason
 from cep.engine.matchable import expressions as matching_expressions
 from cep.engine.matchable import why_not_native as matching_reason
+from cep.engine.stages import windows_of_all_keys
 from cep.engine.windows import native_window
 from cep.plan.expressions import (
     Aggregate,
@@ -25,17 +29,46 @@ from cep.plan.expressions import (
     walk,
 )
 from cep.plan.functions import aggregator_of, scalar_of
-from cep.plan.nodes import Event, Plan
+from cep.plan.nodes import Aggregation, Event, NamedWindow, Plan, Table, Trigger
 from cep.plan.query import Correlation, Join, Match, Matching, Query, StreamInput
 from cep.plan.rewrite import is_condition
-from cep.plan.separable import Separability
+from cep.plan.separable import Separability, separability
 from cep.plan.steps import Filter, Holder, Insert, Window
 from cep.plan.types import Type
 from cep.plan.windows import argument_of, kind_of
 
+Held = Table | NamedWindow | Trigger | Aggregation
+KINDS: dict[type[Held], str] = {
+    Table: "a table",
+    NamedWindow: "a named window",
+    Trigger: "a trigger",
+    Aggregation: "an aggregation",
+}
+"""Definitions whose state no module has."""
+
+
+def why_not_generated(plan: Plan, *, lived: bool = False) -> dict[str, str]:
+    """What no module can run, and why, by name; empty: one can run the plan.
+
+    `lived`: for records as they came, of which each key has a clock of its own.
+    """
+    coverage = Coverage(plan, separability(plan))
+    held: list[Held] = [*plan.tables, *plan.windows, *plan.triggers, *plan.aggregations]
+    found = {one.name: KINDS[type(one)] for one in held}
+    found |= {s.name: "its rows wait for their order" for s in plan.streams if s.reorder}
+    if plan.playback is not None and plan.playback.idle_ms is not None:
+        found[plan.name] = "time goes on by the wall's clock when no row comes"
+    for operator in plan.operators:
+        if isinstance(operator, Query | Event) and (why := coverage.why_not(operator)) is not None:
+            found[operator.name] = why
+    if lived and not plan.compat:
+        of_all = "its window of all keys has a clock for each"
+        found |= {name: of_all for name in windows_of_all_keys(plan) if name not in found}
+    return found
+
 
 class Coverage:
-    """Which queries of a plan are compiled."""
+    """Which operators of a plan a module can run."""
 
     def __init__(self, plan: Plan, by: Separability) -> None:
         self.plan = plan
@@ -43,13 +76,11 @@ class Coverage:
         self._matched = matched_streams(plan)
         self.chunks = Chunks(plan)
 
-    def why_not_native(self, query: Query) -> str | None:
-        """Why a query is not compiled; None when it is. Whether what it reads is, is not asked."""
-        return next(self._reasons(query), None)
-
-    def why_not_watched(self, event: Event) -> str | None:
-        """Why an event's condition is not compiled; None when it is."""
-        return next(expression_reasons(event.condition), None)
+    def why_not(self, operator: Query | Event) -> str | None:
+        """Why no module runs a query or watches an event; None when one does."""
+        if isinstance(operator, Event):
+            return next(expression_reasons(operator.condition), None)
+        return next(self._reasons(operator), None)
 
     def _reasons(self, query: Query) -> Iterator[str]:
         if is_condition(query):

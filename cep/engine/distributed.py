@@ -8,17 +8,19 @@ sequential answer, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.clocks import Mode
 from cep.dropped import Dropped, SavedCounts
 from cep.engine.chunks import Chunks
 from cep.engine.clock_cells import tell_clocks
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import (
+    LEVEL,
     OUT_ATTRIBUTES,
     OUT_ORDER,
     OUT_STREAM,
@@ -26,10 +28,10 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import has_cells, row_cells
 from cep.engine.native import Compiled, Run
-from cep.engine.placement import torn
 from cep.engine.rows import Rows
-from cep.engine.stage_run import OutputRows, passed_on
-from cep.engine.stages import CROSSING, KEYED
+from cep.engine.splice import LEVELS, found_by, passed_on, spliced
+from cep.engine.stage_run import OutputRows, StageRun
+from cep.engine.stages import CROSSING, KEYED, Stages
 from cep.engine.watermarks import Placed
 from cep.plan.nodes import Chained, Complex, Event
 from cep.plan.types import Type
@@ -61,29 +63,38 @@ def is_distributable(rules: Compiled, *, lived: bool = False) -> str | None:
 
     `lived`: records are as they came, so that a clock of all keys shows what no single key tells.
     """
-    if rules.why_not_staged is not None:
-        return str(rules.why_not_staged)
-    for name, why in rules.stages.placement.reasons.items():
-        return f"{name} is not compiled ({why}), and the interpreter has one clock for all keys"
-    if rules.stages.has_interpreter:
-        return "some definitions are left to the interpreter, which has one clock for all keys"
-    stages = rules.in_parts.stages
+    mode: Mode = "lived" if lived else "sorted"
+    if lived and rules.plan.compat:
+        return f"of compat('{rules.plan.compat}') all keys have one clock"
+    for name, why in rules.why_not_generated(mode).items():
+        return f"{name}: {why}; so a program runs the rules, and has all keys in one"
+    stages = Stages.of(rules.plan, apart=True)
     if KEYED not in stages.used():
         return "nothing in the rules works per key"
     for stream in rules.plan.sources:
         readers = stages.readers(stream.name, CROSSING)
         if readers:
             return f"{readers[0].name} reads {stream.name} across all keys"
-    if lived and rules.plan.compat:
-        return f"of compat('{rules.plan.compat}') all keys have one clock"
-    if lived and rules.stages.mixed:
-        return "each key has a clock of its own in a window of all keys"
     for (_, name), cell in stages.clocks.of_part.items():
         if lived and not stages.clocks.clocks[cell].is_by_key:
             return f"{name} goes by the lived records of all keys"
-    for one, other, met in torn(rules.plan, stages.placement.engines, Chunks(rules.plan)):
+    for one, other, met in _torn(stages):
         return f"engines {one} and {other}, which crosses keys, both lead to {met}"
     return None
+
+
+def _torn(stages: Stages) -> Iterator[tuple[str, str, str]]:
+    """Engines of different stages whose finds meet, and where: in one stage both hand over in turn.
+
+    Only the first of them, which is in the earlier stage and leads to the other, could be moved.
+    """
+    chunks = Chunks(stages.plan)
+    for one in stages.plan.engines:
+        for other in stages.plan.engines:
+            if stages.engine(one.name) < stages.engine(other.name):
+                met = chunks.meeting(one.name, other.name)
+                if met is not None:
+                    yield one.name, other.name, met
 
 
 def run_part(
@@ -93,8 +104,8 @@ def run_part(
 ) -> bytes:
     """Run stage 1 over the records of some keys; `run` was started with all keys there are.
 
-    It is one of rules in parts (`Compiled.in_parts`). `told` gives what is told of these keys
-    before a place in the order, and was not given yet.
+    It is one of the first of rules in parts (`Compiled.in_parts`). `told` gives what is told of
+    these keys before a place in the order, and was not given yet.
     """
     kept: list[OutputRows] = []
     needed = shipped(run.rules)
@@ -102,11 +113,10 @@ def run_part(
     before = run.dropped
     for batch in batches:
         passed = told(int(batch.ints[-1, OUT_ORDER])) if len(batch) else ()
-        for rows in run.feed_keyed(batch, passed):
+        for rows in run.feed_raw(batch, passed):
             places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
             ints = rows.ints[places]
-            all_rows = np.ones(len(ints), np.bool_)
-            tell_clocks(ints, all_rows, run.rules.stages.clocks, batch.ints, is_behind=False)
+            tell_clocks(ints, run.rules.stages.clocks, batch.ints)
             _move_lists(run, ints, offset)
             offset += len(rows.lists)
             kept.append(OutputRows(ints, rows.floats[places], rows.lists))
@@ -131,30 +141,51 @@ class Merge:
     """
 
     def __init__(self, rules: Compiled, keys: Sequence[str] = ()) -> None:
-        self.run = rules.in_parts.start(keys)
-        self._entries = _entries(self.run.rules)
+        first, second = rules.in_parts
+        self.run = (second or first).begun(keys)
+        self._is_more = second is not None
+        self._passed = passed_on(first.stages, first.ids)
+        self._found = found_by(rules.plan, first.ids)
+        self._entries = _entries(first)
+        self._handed_on = 0
         self._counts = dict.fromkeys(self._entries, 0)
         self._numbers: dict[tuple[str, int], Ints] = {}
-        self._records = 0
         self._dropped = Dropped()
 
     @property
     def dropped(self) -> Dropped:
         """What was dropped so far, by all parts and by stage 2."""
-        return self._dropped + self.run.dropped
+        return self._dropped + self.run.dropped if self._is_more else self._dropped
 
     def push(self, parts: Iterable[tuple[int, bytes]]) -> Rows:
         """The rows of the next slice, from (origin, part) pairs in order of their origins."""
         rows, origins = self._joined(parts)
-        if not len(origins):
-            return self.run.finish([])
         for engine, streams in self._entries.items():
             self._count_anew(engine, streams, rows, origins)
-        orders = self._rank(rows, origins)
-        found = self.run.finish([rows])
-        found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER] - self._records]
-        self._records += len(orders)
-        return found
+        orders = _ranked(rows, origins)
+        found = self.run.wanted(self._with_later_rows(rows))
+        found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER]]
+        return Rows(self.run.decoder, found.ints, found.floats, found.lists)
+
+    def _with_later_rows(self, rows: OutputRows) -> OutputRows:
+        """With what stage 2 makes of the rows, behind those that led to it."""
+        places = np.flatnonzero(self._passed[rows.ints[:, OUT_STREAM]])
+        if not (self._is_more and len(places)):
+            return rows
+        run, made = self.run, list[OutputRows]()
+        assert isinstance(run.runner, StageRun)
+        taken = InputRows(rows.ints[places], rows.floats[places])
+        # each row is a record to the stage: no two may have the same order, whenever they come
+        taken.ints[:, OUT_ORDER] = (places + self._handed_on) * LEVELS
+        run.key_rows.fit()
+        run.runner.state.gi[0, LEVEL] = 1
+        run.runner.feed(taken, made)
+        run.runner.state.gi[0, LEVEL] = 0
+        run.adopt_keys()
+        for part in made:
+            part.ints[:, OUT_ORDER] -= self._handed_on * LEVELS
+        self._handed_on += len(rows.ints)
+        return spliced(run.masks, self._found, rows, made)
 
     def _joined(self, parts: Iterable[tuple[int, bytes]]) -> tuple[OutputRows, Ints]:
         """Rows of all parts in order, and the origin of each."""
@@ -174,15 +205,6 @@ class Merge:
         places = np.argsort(merged.ints[:, OUT_ORDER], kind="stable")
         first = OutputRows(merged.ints[places], merged.floats[places], merged.lists)
         return first, np.concatenate(origins)[places]
-
-    def _rank(self, rows: OutputRows, origins: Ints) -> Ints:
-        """Number the records that put rows out, one each; their places in the order."""
-        orders = rows.ints[:, OUT_ORDER]
-        begins = np.ones(len(orders), np.bool_)
-        begins[1:] = (orders[1:] != orders[:-1]) | (origins[1:] != origins[:-1])
-        kept: Ints = orders[begins].copy()
-        rows.ints[:, OUT_ORDER] = self._records + np.cumsum(begins) - 1
-        return kept
 
     def _count_anew(self, engine: str, streams: list[int], rows: OutputRows, origins: Ints) -> None:
         """Count `seq` over all origins, and put the new numbers into bound events' lists."""
@@ -215,6 +237,16 @@ class Merge:
         return [c for c in self.run.rules.plan.complexes if c.engine == engine]
 
 
+def _ranked(rows: OutputRows, origins: Ints) -> Ints:
+    """Number the records that put rows out, one each; their places in the order."""
+    orders = rows.ints[:, OUT_ORDER]
+    begins = np.ones(len(orders), np.bool_)
+    begins[1:] = (orders[1:] != orders[:-1]) | (origins[1:] != origins[:-1])
+    kept: Ints = orders[begins].copy()
+    rows.ints[:, OUT_ORDER] = np.cumsum(begins) - 1
+    return kept
+
+
 def _event_cells(ints: Ints) -> Ints:
     """Where the `events` lists of complex events lie."""
     at, n = ints[:, OUT_ATTRIBUTES + 2], ints[:, OUT_ATTRIBUTES + 3]
@@ -224,8 +256,10 @@ def _event_cells(ints: Ints) -> Ints:
 
 
 def shipped(rules: Compiled) -> NDArray[np.bool_]:
-    """By stream id, what a merge needs: what is wanted, stage 2 takes, and `seq` counts."""
-    needed = passed_on(rules.stages, rules.ids, CROSSING)
+    """By stream id, what a merge needs of the first part: what is wanted, stage 2 takes, and `seq`
+    counts.
+    """
+    needed = passed_on(rules.stages, rules.ids)
     for name in rules.outputs:
         needed[rules.ids.of(name)] = True
     for entered in _entries(rules).values():
@@ -245,7 +279,7 @@ def _entries(rules: Compiled) -> dict[str, list[int]]:
 
 def _move_lists(run: Run, ints: Ints, offset: int) -> None:
     """The lists of complex events begin so much later."""
-    is_complex, _ = run.kinds
+    is_complex, _ = run.masks
     complexes = is_complex[ints[:, OUT_STREAM]]
     if complexes.any():  # else there may be no such column
         ints[complexes, OUT_ATTRIBUTES + 2] += offset

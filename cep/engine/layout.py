@@ -167,16 +167,11 @@ class StreamIds:
 
     Beside the plan's streams, these are internal ones: a raise of an event for a later stage, the
     entry of a complex event into a chained engine, its hand-over to one of a later stage, the rows
-    that later stages get of a stream, and wide rows.
+    that the later stage gets of a stream, and wide rows.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        turns: Iterable[tuple[str, int]] = (),
-        taps: Iterable[tuple[str, str]] = (),
-    ) -> None:
-        """`turns` are (stream, place), `taps` (stream, reader): see `cep.engine.stages`."""
+    def __init__(self, plan: Plan, turns: Iterable[tuple[str, int]] = ()) -> None:
+        """`turns` are (stream, place): see `cep.engine.stages`."""
         self._streams = {stream.name: index for index, stream in enumerate(plan.streams)}
         first = len(self._streams)
         self._raises = {event.name: first + index for index, event in enumerate(plan.events)}
@@ -189,9 +184,7 @@ class StreamIds:
         self._handed = {name: first + index for index, name in enumerate(complexes)}
         first += len(self._handed)
         self._turns = {turn: first + index for index, turn in enumerate(turns)}
-        first += len(self._turns)
-        self._taps = {tap: first + index for index, tap in enumerate(taps)}
-        self._plain = first + len(self._taps)
+        self._plain = first + len(self._turns)
         self.wide: dict[int, Wide] = {}
 
     def __len__(self) -> int:
@@ -219,19 +212,12 @@ class StreamIds:
     def turn(self, stream: str, place: int) -> int:
         return self._turns[stream, place]
 
-    def tap(self, stream: str, reader: str) -> int:
-        return self._taps[stream, reader]
-
     def names(self, *, turns: bool = False) -> dict[int, str]:
-        """The plan's streams by id; with `turns` those of rows that later stages get, too."""
+        """The plan's streams by id; with `turns` those of rows that the later stage gets, too."""
         found = {index: name for name, index in self._streams.items()}
         if turns:
             found |= {index: stream for (stream, _), index in self._turns.items()}
         return found
-
-    def turns(self) -> dict[int, int]:
-        """The place among the turns of its stream by id."""
-        return {index: place for (_, place), index in self._turns.items()}
 
 
 def row_widths(plan: Plan) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cep.engine.kernels import tables as col
 from cep.engine.kernels.state import State
 from cep.engine.native import Run
+from cep.engine.stage_run import StageRun
 from cep.plan.nodes import Chained, Event
 
 
@@ -24,11 +25,12 @@ class Queued:
 
 
 def queue(run: Run, engine: str, key_row: int | None = None) -> list[Queued]:
-    """What is queued in an engine now, in order of entry.
+    """What is queued in an engine of a module now, in order of entry.
 
     It is what all keys have, or one, where each key has a queue of its own and `key_row` is given.
     """
-    stage = run.stages[run.rules.stages.engine(engine)]
+    stage = run.runner
+    assert isinstance(stage, StageRun)
     column = stage.compiled.tables.queues[engine]
     keyed = run.rules.stages.by.is_engine_keyed(engine)
     home = stage.state.ki if keyed else stage.state.gi

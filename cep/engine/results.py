@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise, repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_STREAM, OUT_TIME, Ints
 from cep.engine.layout import Wide, is_float
 from cep.engine.rows import Rows
 from cep.plan.types import Schema
+
+Result: TypeAlias = tuple[str, int, tuple[str, ...], tuple[Any, ...]]
+"""A row: its stream, time in ms, names, values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,18 @@ class Column:
 
 
 class Results:
-    """Rows of a run, wide ones among them; `len` is how many rows these stand for."""
+    """Rows of a run, wide ones among them; `len` is how many rows these stand for.
 
-    def __init__(self, rows: Rows) -> None:
+    With `streams` they are the rows of these alone.
+    """
+
+    def __init__(self, rows: Rows, streams: Collection[str] | None = None) -> None:
         self.rows = rows
+        self._streams = streams
 
     def __len__(self) -> int:
+        if self._streams is not None:
+            return sum(len(column.rows) for column in self.columns())
         rows = self.rows
         total = len(rows)
         for number, wide in rows.decoder.wide.items():
@@ -51,6 +60,9 @@ class Results:
 
     def columns(self) -> Iterator[Column]:
         """The rows of each stream, each in order; streams without a row are left out."""
+        return (c for c in self._columns() if self._streams is None or c.stream in self._streams)
+
+    def _columns(self) -> Iterator[Column]:
         decoder = self.rows.decoder
         for number in np.unique(self.rows.ints[:, OUT_STREAM]).tolist():
             places = np.flatnonzero(self.rows.ints[:, OUT_STREAM] == number)
@@ -119,14 +131,19 @@ class Results:
             for type_, cells in zip(types, column.cells, strict=True)
         ]
 
-    def in_order(self) -> list[tuple[str, int, tuple[str, ...], tuple[Any, ...]]]:
+    def in_order(self) -> list[Result]:
         """All rows: (stream, time in ms, names, values)."""
+        return [row for _, row in self.placed()]
+
+    def placed(self) -> list[tuple[int, Result]]:
+        """The same, each with the place of the record that caused it."""
         found = []
         for one in self.columns():
             names = one.schema.names
             rows = zip(*self.decoded(one), strict=True) if names else repeat(())
             keys = zip(one.rows.tolist(), one.within.tolist(), strict=True)
-            for key, time, values in zip(keys, one.times.tolist(), rows, strict=False):
-                found.append((key, (one.stream, time, names, values)))
+            told = zip(keys, one.orders.tolist(), one.times.tolist(), rows, strict=False)
+            for key, order, time, values in told:
+                found.append((key, (order, (one.stream, time, names, values))))
         found.sort(key=lambda row: row[0])
         return [row for _, row in found]

@@ -1,4 +1,4 @@
-"""Output rows of a run: raw arrays per stage, decoded per stream, in one order.
+"""Output rows of a run: raw arrays, decoded per stream, in one order.
 
 The order: by input record, then depth first, as the file says. It depends on the records alone, so
 runs that split the work by key and merge it again give the same bytes.
@@ -44,7 +44,6 @@ class Rows:
     ints: Ints
     floats: Floats
     lists: Ints
-    stages: Ints
     objects: Sequence[Any] = ()
 
     def __len__(self) -> int:

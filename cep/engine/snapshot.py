@@ -17,12 +17,13 @@ from cep.engine.kernels.state import State
 from cep.engine.machine.homes import Before
 from cep.engine.memory import SCRATCH, with_limits
 from cep.engine.native import Compiled, Run, Seed
+from cep.engine.stage_run import StageRun
 from cep.engine.watermarks import SavedWatermarks
 from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
-FORMAT = 7
+FORMAT = 8
 DIGEST_BYTES = 16
 MEMORY = "memory"
 """The array of rules that run as one program."""
@@ -55,7 +56,6 @@ class Snapshot(msgspec.Struct, frozen=True):
     seed_keys: int
     before: Before
     next_order: int
-    handed_on: int
     strings: list[str]
     key_codes: list[int]
     arrays: dict[str, Saved]
@@ -83,11 +83,10 @@ def take(run: Run) -> bytes:
         len(run.rules.seed.keys),
         run.rules.seed.before,
         run.next_order,
-        run.handed_on,
         run.strings.values,
         run.decoder.key_codes,
         dict(_arrays(run)),
-        None if run.interpreter is None else run.interpreter.snapshot(),
+        None if run.interpreting is None else run.interpreting.interpreter.snapshot(),
         run.clocks.mode,
         run.clocks.state(),
         run.watermarks.state(),
@@ -99,11 +98,9 @@ def take(run: Run) -> bytes:
 def _arrays(run: Run) -> Iterator[tuple[str, Saved]]:
     if run.machine is not None:
         yield MEMORY, Saved.of(run.machine.memory.saved())
-    if run.all is not None:
-        return
-    for number, stage in run.stages.items():
+    elif isinstance(run.runner, StageRun):
         for name in _kept():
-            yield f"{number}.{name}", Saved.of(getattr(stage.state, name))
+            yield name, Saved.of(getattr(run.runner.state, name))
 
 
 def _kept() -> Iterator[str]:
@@ -119,29 +116,33 @@ def restore(rules: Compiled, data: bytes) -> Run:
     snapshot = _decoded(data)
     run = _fitting(rules, snapshot).begun(mode=snapshot.mode)
     run.clocks.restore(snapshot.clocks)
-    run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order, snapshot.handed_on)
+    run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
     if run.machine is not None:
         run.machine.memory.restore(snapshot.arrays[MEMORY].array())
-    for number, stage in run.stages.items() if run.all is None else ():
-        own = {name: snapshot.arrays[f"{number}.{name}"].array() for name in _kept()}
-        stage.state = with_limits(stage.state._replace(**own), stage.compiled.needs)
-    if run.interpreter is not None and snapshot.interpreted is not None:
-        run.interpreter.restore(snapshot.interpreted)
+    elif isinstance(run.runner, StageRun):
+        own = {name: snapshot.arrays[name].array() for name in _kept()}
+        state, needs = run.runner.state, run.runner.compiled.needs
+        run.runner.state = with_limits(state._replace(**own), needs)
+    elif run.interpreting is not None and snapshot.interpreted is not None:
+        run.interpreting.interpreter.restore(snapshot.interpreted)
     run.watermarks.restore(snapshot.watermarks)
     return run
 
 
 def _fitting(rules: Compiled, snapshot: Snapshot) -> Compiled:
-    """The rules as they ran: as one program, in stages or in the interpreter. SnapshotError when it
-    was other rules.
-    """
-    is_program = MEMORY in snapshot.arrays
-    mode = snapshot.mode
-    ways = [rules.as_program(mode)] if is_program else [rules.in_stages(mode), rules.by_interpreter]
-    for one in ways:
-        if one is not None and snapshot.fingerprint == one.fingerprint + kernels_digest():
-            return one
-    raise SnapshotError("the snapshot was taken with other rules or another version")
+    """The rules in the way in which they ran. SnapshotError when it was other rules."""
+    way: Compiled | None
+    if rules.is_chosen:
+        way = rules
+    elif MEMORY in snapshot.arrays:
+        way = rules.as_program(snapshot.mode)
+    elif snapshot.interpreted is not None:
+        way = rules.by_interpreter
+    else:
+        way = rules.generated if rules.is_generated(snapshot.mode) else None
+    if way is None or snapshot.fingerprint != way.fingerprint + kernels_digest():
+        raise SnapshotError("the snapshot was taken with other rules or another version")
+    return way
 
 
 def seed_of(data: bytes) -> Seed:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cep.dropped import Dropped
 from cep.engine.bounds import Flow
@@ -32,9 +31,10 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
 from cep.engine.machine_code import MachineCode
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
-from cep.engine.single import FULL, Entry
-from cep.engine.stages import BEHIND, INTERPRETED, Stages
+from cep.engine.single import FULL, OUTPUT, Entry
+from cep.engine.stages import Stages
 from cep.engine.tables import TableBuilder, Tables
+from cep.engine.watermarks import Telling
 
 Run = Callable[[int, int, Ints, Floats, State], int]
 
@@ -127,6 +127,8 @@ class StageRun:
         self.compiled = compiled
         widths = compiled.stages.row_widths
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
+        self.n_of: Callable[[int], int] = int
+        """Numbers of records, which no function that is generated sees."""
         self._dropped = list(compiled.layout.dropped)
         self._columns = np.array(list(compiled.layout.dropped.values()), np.int64)
         self._entry: Entry | None = None
@@ -157,11 +159,32 @@ class StageRun:
         if self.compiled.code is not None:
             self.compiled.code.fetch(waits=waits)
 
-    def enter(self, row: InputRows) -> int:
-        """Run the stage over one row, whose arrays are always the same: FULL or DONE, or OUTPUT.
+    def open_keys(self, codes: Ints) -> None:
+        """Keys have their slots in order of their rows (`add_keys`)."""
 
-        What there is no room for has not been begun: `feed` it.
-        """
+    def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:
+        """Nothing here happens without a row: clocks come with these."""
+        return []
+
+    def tell(self, told: Telling, common_msc: int | None, order: int) -> list[OutputRows]:
+        """Nothing here happens without a row."""
+        return []
+
+    def end(self, time_msc: int, order: int) -> list[OutputRows]:
+        """Nothing here happens without a row."""
+        return []
+
+    def feed_row(self, row: InputRows) -> list[OutputRows]:
+        """Run the stage over one row, whose arrays are always the same."""
+        taken: list[OutputRows] = []
+        done = self._enter(row)
+        if done == FULL:  # it has not been begun
+            self.feed(row, taken)
+        elif done & OUTPUT:
+            taken.append(self.take())
+        return taken
+
+    def _enter(self, row: InputRows) -> int:
         if self._code is not None:
             self._look_for(self._code, 1)
         if self.compiled.run is not self.compiled.kernel:
@@ -237,32 +260,3 @@ class StageRun:
         counts = self.state.gi[0, self._columns]
         found = np.flatnonzero(counts).tolist()
         return Dropped((*self._dropped[place], int(counts[place])) for place in found)
-
-
-def stream_ids(stages: Stages) -> StreamIds:
-    """The streams of a plan, and those by which its stages hand rows on."""
-    turns = [
-        (turn.stream, turn.place)
-        for stage in stages.used()
-        if stage < INTERPRETED
-        for turn in stages.turns(stage)
-    ]
-    taps = [(tap.stream, tap.reader.name) for tap in stages.taps()]
-    return StreamIds(stages.plan, dict.fromkeys(turns), taps)
-
-
-def passed_on(stages: Stages, ids: StreamIds, stage: int) -> NDArray[np.bool_]:
-    """By stream id: whether rows that earlier stages make on it go to a stage."""
-    wanted = np.zeros(len(ids), np.bool_)
-    for earlier in stages.used():
-        turns = stages.turns(earlier) if earlier < min(stage, INTERPRETED) else ()
-        for turn in turns:
-            wanted[ids.turn(turn.stream, turn.place)] |= turn.stage == stage
-    for tap in stages.taps() if stage == BEHIND else ():
-        wanted[ids.tap(tap.stream, tap.reader.name)] = True
-    for event in stages.plan.events:
-        wanted[ids.raised(event)] = stages.engine(event.engine) == stage
-    for found in stages.plan.complexes:
-        if stages.engine(found.engine) < stage and stages.chained_from(found, stage):
-            wanted[ids.handed(found.name)] = True
-    return wanted

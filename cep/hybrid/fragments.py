@@ -16,12 +16,14 @@ import numpy as np
 from cep.database.batches import Arrivals, Column, Found, Ints, in_order
 from cep.database.order import arrivals
 from cep.database.runner import Runner
+from cep.engine.divided import Divided
 from cep.engine.encode import InputRows
+from cep.engine.kernels.state import OUT_CLOCK
+from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.native import Run
 from cep.engine.rows import Row, Rows
-from cep.engine.stages import TIMED
-from cep.hybrid.split import SplitPlan, feeding, read_by
 from cep.plan.nodes import Event, Plan
+from cep.plan.outlets import streams_read
 from cep.plan.query import Query
 
 DerivedRow: TypeAlias = tuple[str, int, int, tuple[Any, ...]]
@@ -59,7 +61,7 @@ class Fragments:
     def __init__(
         self,
         plan: Plan,
-        plans: SplitPlan,
+        plans: Divided,
         runner: Runner,
         run: Run,
         wanted: frozenset[str],
@@ -72,7 +74,7 @@ class Fragments:
         self._wanted = wanted
         self._shift = 1 - first
         self._ranks = _ranks(plan)
-        self._fed = feeding(plans, plan.operators)
+        self._fed = plans.feeding()
         self._names = {stream.name: stream.schema.names for stream in plan.sources}
 
     @property
@@ -110,7 +112,7 @@ class Fragments:
 
     def lines(self, made: Sequence[DerivedRow]) -> list[Line]:
         """What of it is wanted as output."""
-        names = {name: self.plans.database.stream(name).schema.names for name, *_ in made}
+        names = {name: self.plans.front.stream(name).schema.names for name, *_ in made}
         return [
             (
                 (order, 1, self._ranks[stream]),
@@ -129,10 +131,10 @@ class Fragments:
         """Rows of our engine; those that no query makes follow what came before them."""
         ranks: dict[tuple[int, int], int] = {}
         lines = []
-        for order, stage, row in zip(
-            rows.orders.tolist(), rows.stages.tolist(), rows.dicts(), strict=True
+        for order, clock, row in zip(
+            rows.orders.tolist(), rows.ints[:, OUT_CLOCK].tolist(), rows.dicts(), strict=True
         ):
-            phase = int(stage != TIMED)
+            phase = int(clock != OF_TIME)
             least = ranks.get((order, phase), 0)
             rank = max(least, self._ranks.get(row["stream"], least))
             ranks[order, phase] = rank
@@ -195,7 +197,7 @@ def _ranks(plan: Plan) -> dict[str, int]:
     for operator in plan.operators:
         if isinstance(operator, Event) and operator.source in known:
             known.add(operator.name)
-        elif isinstance(operator, Query) and known.intersection(read_by(operator)):
+        elif isinstance(operator, Query) and known.intersection(streams_read(operator)):
             known.add(operator.target or "")
     return {name: rank for name, rank in arrivals(plan).streams.items() if name in known}
 

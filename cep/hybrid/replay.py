@@ -8,11 +8,12 @@ from contextlib import ExitStack
 from cep.database.drivers import connect
 from cep.database.runner import Options, Runner
 from cep.dropped import Dropped
+from cep.engine.divided import Divided
 from cep.engine.lines import encode
 from cep.engine.native import Compiled
 from cep.engine.rows import Row
 from cep.hybrid.fragments import Fragments, StreamRows, merged
-from cep.hybrid.split import SplitPlan, split
+from cep.hybrid.split import split
 from cep.plan.nodes import Plan
 from cep.replay import BATCH_ROWS, Source, end_msc, slices
 
@@ -43,12 +44,10 @@ class Hybrid:
             self._fragments = self._made(plan, split(plan, driver.dialect), wanted, jit=jit)
             undone.pop_all()
 
-    def _made(
-        self, plan: Plan, found: SplitPlan, wanted: frozenset[str], *, jit: bool
-    ) -> Fragments:
-        self._runner.change(found.database, found.passed | (wanted & found.database.made))
-        native = found.native
-        run = Compiled(native, outputs=wanted & native.made, jit=jit)
+    def _made(self, plan: Plan, found: Divided, wanted: frozenset[str], *, jit: bool) -> Fragments:
+        self._runner.change(found.front, found.passed | (wanted & found.front.made))
+        rest = found.rest
+        run = Compiled(rest, outputs=wanted & rest.made, jit=jit)
         return Fragments(plan, found, self._runner, run.start(mode="sorted"), wanted)
 
     @property

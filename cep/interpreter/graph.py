@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 
 from cep.clocks import Lateness
 from cep.interpreter.aggregations import make_aggregation
@@ -16,7 +14,6 @@ from cep.interpreter.outputs import QueryCallback
 from cep.interpreter.partitions import RunningPartition
 from cep.interpreter.queries import RunningQuery
 from cep.interpreter.reorder import ReorderStage
-from cep.interpreter.rows import Emit
 from cep.interpreter.siddhi_clock import SiddhiClock
 from cep.interpreter.streams import Junction
 from cep.interpreter.tables import make_table
@@ -27,19 +24,6 @@ from cep.plan.clocks import clocks
 from cep.plan.nodes import Event, NamedWindow, Plan
 from cep.plan.query import Query
 from cep.plan.uuid_names import uuid_names
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """What runs elsewhere between a plan's operators: in front of the one at a place, at the end.
-
-    It reads a stream there; without a reader it parts those before it from those behind.
-    """
-
-    place: int
-    stream: str
-    reader: Emit | None = None
-
 
 CallbacksOf = Callable[[str], list[QueryCallback]]
 
@@ -57,14 +41,11 @@ class Graph:
         playback: bool,
         callbacks: CallbacksOf,
         lateness: Lateness,
-        whole: Plan | None = None,
-        stops: Sequence[Stop] = (),
     ) -> None:
-        """`whole` is the plan of which this one is a part, whose clocks are those of all of it."""
         compat = plan.compat == "siddhi"
         clock = SiddhiClock() if compat else Clock()
-        of_plan = {part: (n, of) for n, (part, of) in enumerate(clocks(whole or plan).items())}
-        names = uuid_names(whole or plan)
+        of_plan = {part: (n, of) for n, (part, of) in enumerate(clocks(plan).items())}
+        names = uuid_names(plan)
         self.shared = Shared(compat, playback, clock, lateness, of_plan, names)
         self.shared.keys = KeySlots(plan)
         self.partitions: dict[str, RunningPartition] = {}
@@ -75,7 +56,7 @@ class Graph:
         self._make_streams()
         self._make_holders()
         self.events = RunningEvents(plan, self.shared)
-        self._make_operators(stops)
+        self._make_operators()
         self._keep_run()
         self.wall = Clock()
         wall = self.wall if compat and playback else None
@@ -183,7 +164,7 @@ class Graph:
         place.keep(self.shared.cause, "place")
         place.keep(self.shared.dropped, "dropped")
 
-    def _make_operators(self, stops: Sequence[Stop]) -> None:
+    def _make_operators(self) -> None:
         self.partitions = {
             item.name: RunningPartition(
                 item,
@@ -194,10 +175,7 @@ class Graph:
             for item in self._plan.partitions
         }
         routed: set[tuple[str, str]] = set()
-        waiting = deque(sorted(stops, key=lambda stop: stop.place))
-        for place, operator in enumerate((*self._plan.operators, None)):
-            while waiting and waiting[0].place <= place:
-                self._stop(waiting.popleft())
+        for operator in self._plan.operators:
             match operator:
                 case Event():
                     self.events.watch(operator)
@@ -206,13 +184,6 @@ class Graph:
                 case Query(partition=str(name)):
                     self._route(operator, name, routed)
         self.events.connect(self._plan)
-
-    def _stop(self, stop: Stop) -> None:
-        junction = self.stream(stop.stream)
-        if stop.reader is None:
-            junction.part()
-        else:
-            junction.subscribe(stop.reader)
 
     def _make_query(self, query: Query) -> None:
         place = self._place("query", query.name)

@@ -11,7 +11,7 @@ from cep.dropped import Dropped
 from cep.interpreter.codec import unpack
 from cep.interpreter.context import Shared, Trace
 from cep.interpreter.events import Arrived, Queued
-from cep.interpreter.graph import Graph, Stop
+from cep.interpreter.graph import Graph
 from cep.interpreter.on_demand import answer
 from cep.interpreter.outputs import QueryCallback
 from cep.interpreter.playback import Heartbeat
@@ -51,7 +51,7 @@ class Interpreter:
 
     With `playback` the times of the rows drive the clock; without, only `advance` does. `mode` says
     how the records follow one another, by which they are late or not, and whether each key has a
-    clock of its own. `whole` is the plan of which this one is a part, where others run the rest.
+    clock of its own.
     Callbacks are told what comes out, in order; they may be added at any time. Times are ms UTC.
     """
 
@@ -61,15 +61,8 @@ class Interpreter:
         *,
         playback: bool = True,
         mode: Mode = "sorted",
-        whole: Plan | None = None,
-        stops: Sequence[Stop] = (),
     ) -> None:
-        """`whole` is the plan of which this one is a part; `stops` are what stands between its
-        operators, where other parts run.
-        """
         self.plan = plan
-        self._whole = whole
-        self._stops = stops
         self.playback = playback
         self.mode: Mode = mode
         self._key_positions = {stream.name: key_position(stream) for stream in plan.sources}
@@ -195,14 +188,10 @@ class Interpreter:
         values: Sequence[Any],
         *,
         is_late: bool,
-        part: int | None = None,
     ) -> None:
-        """Hand over a row of the record that was passed last, or one that others made of it.
-
-        `part` says which of the readers, as `stops` part them, get it.
-        """
+        """Hand over a row of the record that was passed last, or one that others made of it."""
         with self.shared.cause.at(time_ms, is_late=is_late):
-            self._graph.stream(stream).deliver([Row(time_ms, list(values))], part)
+            self._graph.stream(stream).deliver([Row(time_ms, list(values))])
 
     def let_go(self, time_ms: int, n: int | None = None) -> None:
         """A record of that time is next, by which rows that wait for order may go on."""
@@ -366,7 +355,7 @@ class Interpreter:
     def _made(self) -> Graph:
         callbacks = self._query_callbacks.__getitem__
         lateness = Lateness(self.mode)
-        graph = Graph(self.plan, self.playback, callbacks, lateness, self._whole, self._stops)
+        graph = Graph(self.plan, self.playback, callbacks, lateness)
         graph.shared.trace = self._trace
         return graph
 

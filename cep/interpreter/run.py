@@ -65,15 +65,19 @@ class InterpretedRun:
 
         Without `is_complete` it is somebody's own clock, which makes nothing late.
         """
-        if self.interpreter.now_ms is None:
-            self.interpreter.start(time_ms)  # told before the first record, it is the beginning
+        self._start(time_ms)
         self.interpreter.advance(time_ms, is_complete=is_complete)
         return self._taken()
+
+    def _start(self, time_ms: int) -> None:
+        if self.interpreter.now_ms is None:
+            self.interpreter.start(time_ms)  # told before the first record, it is the beginning
 
     def tell(
         self, keys: Collection[str], time_ms: int, common_ms: int | None, *, is_complete: bool
     ) -> list[OutputRow]:
         """Take a watermark of some keys; see `Interpreter.advance_keys`."""
+        self._start(time_ms)
         self.interpreter.advance_keys(keys, time_ms, common_ms, is_complete=is_complete)
         return self._taken()
 

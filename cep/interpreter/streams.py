@@ -21,15 +21,10 @@ class Junction:
         self.compat = compat
         self.readers: list[Emit] = []
         self.watchers: list[Emit] = []
-        self.ends: list[int] = []
 
     def subscribe(self, reader: Emit) -> None:
         """Append a reader."""
         self.readers.append(reader)
-
-    def part(self) -> None:
-        """End a part of the readers here: `deliver` can hand a chunk to one part alone."""
-        self.ends.append(len(self.readers))
 
     def watch(self, watcher: Emit) -> None:
         """Append one that is shown what is put on the stream, before any reader gets it."""
@@ -45,13 +40,9 @@ class Junction:
         for watcher in self.watchers:
             watcher(chunk)
 
-    def deliver(self, chunk: Chunk, part: int | None = None) -> None:
-        """Hand a chunk to every reader, each finishing before the next begins; or to a part."""
-        readers = self.readers
-        if part is not None and self.ends:
-            first, past = [0, *self.ends, None][part : part + 2]
-            readers = readers[first:past]
-        for reader in readers:
+    def deliver(self, chunk: Chunk) -> None:
+        """Hand a chunk to every reader, each finishing before the next begins."""
+        for reader in self.readers:
             try:
                 reader(chunk)
             except Exception as error:  # noqa: BLE001 -- user functions may raise anything

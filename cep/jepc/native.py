@@ -10,12 +10,10 @@ import numpy as np
 
 from cep.database.lateness import newest_in
 from cep.dropped import Dropped
-from cep.engine.change import changed, compiled_for
-from cep.engine.encode import InputRows
-from cep.engine.native import Compiled, Run
 from cep.engine.results import Results
 from cep.jepc.errors import QueryError
 from cep.jepc.provider import Event, Result, newest_after
+from cep.jepc.running import Encoded, Running
 from cep.plan.nodes import Plan
 
 if TYPE_CHECKING:
@@ -26,21 +24,21 @@ BATCH_EVENTS = 10_000
 
 
 class NativeProvider:
-    """Compiles what it can and interprets the rest; runs everything there is.
+    """Runs everything there is, as machine code.
 
     With `jit=False` nothing is compiled to machine code: slower, starts at once.
     """
 
     def __init__(self, *, jit: bool = True) -> None:
         self._jit = jit
-        self._run: Run | None = None
+        self._running: Running | None = None
         self._newest_msc = 0
         self._dropped = Dropped()
 
     @property
     def dropped(self) -> Dropped:
         """What was dropped so far, by operator and reason; closed, too."""
-        return self._dropped if self._run is None else self._run.dropped
+        return self._dropped if self._running is None else self._running.dropped
 
     def refusals(self, plan: Plan) -> dict[str, str]:
         """Nothing."""
@@ -48,27 +46,25 @@ class NativeProvider:
 
     def change(self, plan: Plan, outputs: Collection[str]) -> None:
         """Go on with another plan between two events."""
-        if self._run is None:
-            rules = Compiled(plan, outputs=outputs, jit=self._jit, wide=True)
-            self._run = rules.start(mode="sorted")
+        if self._running is None:
+            self._running = Running(plan, outputs, jit=self._jit)
         else:
-            self._run, _ = changed(self._run, compiled_for(self._run, plan, outputs=outputs))
+            self._running.change(plan, outputs)
 
     def push(self, events: Sequence[Event]) -> list[Result]:
         """Feed the events as one batch.
 
         InputError, and nothing fed, when a value does not fit; EventError when an event is late.
         """
-        run = self._opened()
+        running = self._opened()
         newest_msc = newest_after(events, self._newest_msc)
         if not events:
             return []
-        rows = self._encoded(run, events)
+        rows = list(_encoded(running, events))
         self._newest_msc = newest_msc
-        found = Results(run.feed(rows))
         return [
             Result(stream, time_msc, dict(zip(names, values, strict=True)))
-            for stream, time_msc, names, values in found.in_order()
+            for stream, time_msc, names, values in running.in_order(running.feed(rows))
         ]
 
     def push_batches(self, events: Sequence[Event]) -> Iterator[list[Result]]:
@@ -80,14 +76,14 @@ class NativeProvider:
 
         InputError, and nothing fed, when a value does not fit; EventError when an event is late.
         """
-        run = self._opened()
+        running = self._opened()
         given = [one for one in arrivals if len(one.places)]
-        rows = [_encoded(run, one) for one in given]
+        rows = [running.encoded(one.stream, one.columns, one.times, one.places) for one in given]
         self._newest_msc = newest_in(given, self._newest_msc)
-        return self._fed(run, given, rows)
+        return self._fed(running, given, rows)
 
     def _fed(
-        self, run: Run, arrivals: Sequence[Arrivals], rows: Sequence[InputRows]
+        self, running: Running, arrivals: Sequence[Arrivals], rows: Sequence[Encoded]
     ) -> Iterator[list[Results]]:
         """The rows of several streams in the order of their places, a batch at a time."""
         places = [one.places for one in arrivals]
@@ -96,41 +92,26 @@ class NativeProvider:
         starts = [0] * len(rows)
         for past in range(first + BATCH_EVENTS, last + 1 + BATCH_EVENTS, BATCH_EVENTS):
             stops = [int(np.searchsorted(one, past)) for one in places]
-            parts = [
-                InputRows(one.ints[start:stop], one.floats[start:stop])
-                for one, start, stop in zip(rows, starts, stops, strict=True)
-            ]
+            spans = zip(rows, starts, stops, strict=True)
+            parts = [one.part(start, stop) for one, start, stop in spans]
             starts = stops
-            for part in run.feed_in_parts(InputRows.merge(parts)):
-                yield [Results(part)]
+            yield from running.feed_in_parts(parts)
 
     def close(self) -> None:
-        self._dropped, self._run, self._newest_msc = self.dropped, None, 0
+        self._dropped, self._running, self._newest_msc = self.dropped, None, 0
 
-    def _opened(self) -> Run:
-        if self._run is None:
+    def _opened(self) -> Running:
+        if self._running is None:
             raise QueryError("no plan runs here, or no more; give one with `change`")
-        return self._run
-
-    def _encoded(self, run: Run, events: Sequence[Event]) -> InputRows:
-        """The events of all streams as rows in the order they came."""
-        by_stream: defaultdict[str, list[int]] = defaultdict(list)
-        for place, event in enumerate(events):
-            by_stream[event.stream].append(place)
-        parts = []
-        for stream, places in by_stream.items():
-            names = run.encoder.source(stream).schema.names
-            columns = zip(*(events[place].values for place in places), strict=True)
-            times = np.array([events[place].time_msc for place in places], np.int64)
-            orders = np.array(places, np.int64) + run.next_order
-            values = dict(zip(names, columns, strict=True))
-            parts.append(run.encoder.encode(stream, values, times, orders))
-        return InputRows.merge(parts)
+        return self._running
 
 
-def _encoded(run: Run, arrivals: Arrivals) -> InputRows:
-    """Events of one stream as rows."""
-    names = run.encoder.source(arrivals.stream).schema.names
-    values = dict(zip(names, arrivals.columns, strict=True))
-    orders = arrivals.places + run.next_order
-    return run.encoder.encode(arrivals.stream, values, arrivals.times, orders)
+def _encoded(running: Running, events: Sequence[Event]) -> Iterator[Encoded]:
+    """The events of each stream as rows."""
+    by_stream: defaultdict[str, list[int]] = defaultdict(list)
+    for place, event in enumerate(events):
+        by_stream[event.stream].append(place)
+    for stream, places in by_stream.items():
+        columns = list(zip(*(events[place].values for place in places), strict=True))
+        times = np.array([events[place].time_msc for place in places], np.int64)
+        yield running.encoded(stream, columns, times, np.array(places, np.int64))

@@ -18,10 +18,11 @@ from cep.database.batches import Ints
 from cep.database.drivers import connect
 from cep.database.errors import DatabaseError, EventError
 from cep.database.runner import Options, Runner
+from cep.engine.divided import Divided
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Row
 from cep.engine.snapshot import SnapshotError, take
-from cep.hybrid import DerivedRow, Fragments, Line, SplitPlan, StreamRows, merged, split
+from cep.hybrid import DerivedRow, Fragments, Line, StreamRows, merged, split
 from cep.live.config import OnDatabase
 from cep.live.feed import tell_time
 from cep.live.market import Market
@@ -89,12 +90,12 @@ class DatabaseRules:
         self.batch_records = driver.dialect.batch_records
         options = Options(settings.prefix, settings.durable, owner="daemon", takes_late=True)
         self._runner = Runner(driver, options, pause)
-        self.plans: SplitPlan = split(plan, driver.dialect, lived=True)
+        self.plans: Divided = split(plan, driver.dialect, lived=True)
         self._plan = plan
         self._wanted = plan.derived if outputs is None else frozenset(outputs)
-        wanted = self._wanted & self.plans.native.made
+        wanted = self._wanted & self.plans.rest.made
         self.compiled = Compiled(
-            self.plans.native, outputs=wanted, jit=jit, waits=False, machine="always"
+            self.plans.rest, outputs=wanted, jit=jit, waits=False, machine="always"
         )
         self._outbox = Outbox(folder, spool, settings.durable)
         self._spool = spool
@@ -212,7 +213,7 @@ class DatabaseRules:
         self._outbox.begin(max(self.position, self._fragments.taken))
 
     def _change(self) -> None:
-        front = self.plans.database
+        front = self.plans.front
         self._runner.change(front, self.plans.passed | (self._wanted & front.made))
 
     def _front(self, rows: Sequence[StreamRows], *, is_new: bool = True) -> None:

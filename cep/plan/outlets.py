@@ -1,10 +1,11 @@
-"""Where a query puts rows: what it selects, and partial matches that run out of time."""
+"""Where operators read rows and put them: what is selected, and partial matches out of time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cep.plan.nodes import Event, Operator
 from cep.plan.query import Match, Query
 from cep.plan.steps import Holder, Insert
 
@@ -35,3 +36,19 @@ def _outlets(query: Query) -> Iterator[Outlet]:
         yield Outlet(query.output.target, query.output.holder)
     if isinstance(query.input, Match) and query.input.expired is not None:
         yield Outlet(query.input.expired.stream, Holder.STREAM, is_expired=True)
+
+
+def streams_written(operator: Operator) -> tuple[str, ...]:
+    """The streams that an operator puts rows on."""
+    return streams_filled(operator) if isinstance(operator, Query) else (operator.name,)
+
+
+def streams_read(operator: Operator) -> tuple[str, ...]:
+    """The streams that an operator reads rows from, by slot."""
+    match operator:
+        case Query():
+            return tuple(one.stream for one in operator.inputs)
+        case Event():
+            return (operator.source,)
+        case _:
+            return ()

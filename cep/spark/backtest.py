@@ -23,7 +23,6 @@ from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection
 from cep.backtest.slices import cuts
 from cep.dropped import Ended, nobody
-from cep.engine.encode import InputRows
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.spark.source import NAME, PartsSource, Work
@@ -67,9 +66,9 @@ def backtest(
 
 def warm(rules: Compiled) -> None:
     """Put the machine code into the cache, or every worker would compile it for itself."""
-    run = rules.in_parts.start()
-    none = run.no_rows()
-    run.feed(InputRows(none.ints, none.floats))
+    for part in rules.in_parts:
+        if part is not None:
+            part.begun().warm_up()
 
 
 def parts_frame(spark: SparkSession, job: Job, selection: Selection) -> DataFrame:

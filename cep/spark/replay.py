@@ -63,7 +63,7 @@ def are_in_order(sources: list[Source]) -> bool:
 
 def _keyed(rules: Compiled, sources: list[Source]) -> list[tuple[str, Source]]:
     """The sources that have a key, and its name; nothing reads the others."""
-    keys = rules.stages.by.keys
+    keys = rules.in_parts[0].stages.by.keys
     return [(keys[one.stream.name], one) for one in sources if one.stream.name in keys]
 
 
@@ -100,7 +100,7 @@ def run_places(job: bytes, folder: str, rows: Iterator[pa.RecordBatch]) -> Itera
     rules = decoded.compiled()
     for batch in rows:
         for place in batch["place"].to_pylist():
-            run = rules.start(decoded.keys)
+            run = rules.in_parts[0].begun(decoded.keys)
             part = run_part(run, batches(run, read_key(rules, Path(folder), place)))
             yield pa.RecordBatch.from_pydict({"place": [place], "part": [part]})
 

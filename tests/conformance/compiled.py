@@ -1,7 +1,8 @@
-"""A case on the native engine: compiled as far as it can be, the rest interpreted.
+"""A case on a run: as a module where one can run it, else in the interpreter.
 
-A compiled query is heard through the stream it alone writes; what one event puts there counts as
-one batch. Queries heard otherwise are interpreted, so that expired rows and batches are seen.
+A query of a module is heard through the stream it alone writes; what one event puts there counts as
+one batch. Where others are heard the interpreter runs all, so that expired rows and batches are
+seen. Programs have a test of their own (`test_one_program`).
 """
 
 from __future__ import annotations
@@ -92,16 +93,20 @@ class CompiledDriver:
         return self._started
 
     def _rules(self) -> Compiled:
-        interpreted = [query for query, _ in self._by_query]
-        return Compiled(self.plan, jit=self._jit, interpreted=interpreted)
+        rules = Compiled(self.plan, jit=self._jit)
+        is_heard = not (self._by_query or self._held)
+        return (
+            rules.generated if is_heard and rules.is_generated("sorted") else rules.by_interpreter
+        )
 
     def _heard(self, run: Run) -> Run:
         for query, told in self._by_query:
-            assert run.interpreted is not None
-            run.interpreted.interpreter.on_query(query, partial(_tell, told))
+            assert run.interpreting is not None
+            run.interpreting.interpreter.on_query(query, partial(_tell, told))
         for window, told in self._held:
-            assert run.interpreted is not None
-            run.interpreted.interpreter.on_stream(window, lambda rows, t=told: t(shown(rows), None))
+            assert run.interpreting is not None
+            interpreter = run.interpreting.interpreter
+            interpreter.on_stream(window, lambda rows, t=told: t(shown(rows), None))
         return run
 
     def start(self, time_ms: int) -> None:
@@ -121,7 +126,7 @@ class CompiledDriver:
                 told([(time_ms, list(values))], None)
 
     def pass_time(self, to_ms: int) -> None:
-        interpreted = self._run.interpreted
+        interpreted = self._run.interpreting
         if self.plan.playback is not None:
             while interpreted is not None:
                 due_ms = interpreted.interpreter.next_wall_ms
@@ -146,8 +151,9 @@ class CompiledDriver:
 
     def ask(self, text: str) -> list[Values] | None:
         query = build_on_demand(text, self.plan)
-        assert self._run.interpreted is not None
-        return self._run.interpreted.interpreter.ask(query)
+        if self._run.interpreting is None:
+            return [list(row.values()) for row in self._run.ask(query)] or None
+        return self._run.interpreting.interpreter.ask(query)
 
     def snapshot(self) -> bytes:
         return take(self._run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -88,28 +87,27 @@ from Up select key output last every 3 events insert into Last;
 )
 
 
-@pytest.mark.parametrize("machine", ["always", "never"])
+@pytest.mark.parametrize("way", ["whole", "by_interpreter"])
 @pytest.mark.parametrize("rules", [TIMED, CIRCLE], ids=["timed", "circle"])
 def test_what_time_makes_stands_in_front_of_what_a_record_leads_to(
-    rules: str, machine: str, files: Path, monkeypatch: pytest.MonkeyPatch
+    rules: str, way: str, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also of rules that are one program on our side, or in the interpreter."""
     (files / "rules.cep").write_text(rules)
     meant = _replayed(files, "--backend=reference")
-    monkeypatch.setattr("cep.hybrid.replay.Compiled", partial(Compiled, machine=machine))
+    monkeypatch.setattr(Compiled, "in_mode", lambda rules, mode: getattr(rules, way))
     found = _replayed(files, "--backend=database", f"--url=sqlite:///{files / 'events.db'}")
     assert found.exit_code == meant.exit_code == 0, found.output
     assert meant.stdout.count('"stream":"Silent"') > 10
     assert found.stdout == meant.stdout
 
 
-def test_rules_without_an_order_of_stages_run_too(url: str) -> None:
+def test_rules_whose_records_wait_for_their_order_run_too(url: str) -> None:
     plan = compile_rules(
         "@reorder(max.delay='30 milliseconds') define stream A (v int);"
         " define stream B (v int); define event Any as every B[v > 0];"
         " from Any select seq output last every 2 events insert into P;"
     )
-    assert "Any depends on records" in str(Compiled(plan, jit=False).why_not_staged)
     Hybrid(plan, url, jit=False).close()
     Hybrid(compile_rules(RULES), url, jit=False).close()
 
@@ -141,7 +139,7 @@ def test_a_query_between_events_of_its_stream_stays_on_our_engine() -> None:
     )
     text = text.replace("select mid insert", "select symbol, mid insert")
     found = split(compile_rules(text, "rules"), SQLITE)
-    assert [query.name for query in found.database.queries] == ["query1", "query2", "query3"]
+    assert [query.name for query in found.front.queries] == ["query1", "query2", "query3"]
     assert "it stands between others that read Mid" in found.why["query4"]
 
 
@@ -154,15 +152,15 @@ def test_what_reads_expired_partial_matches_stays_on_our_engine() -> None:
     from S[n > 2] select n insert into More;
     """
     found = split(compile_rules(text), SQLITE)
-    assert [one.name for one in found.database.queries] == ["query3"]
+    assert [one.name for one in found.front.queries] == ["query3"]
     assert found.why["query2"] == "it reads Gone, which the database does not make"
 
 
 def test_a_window_with_a_clock_per_key_runs_on_our_engine_as_it_is_lived() -> None:
     plan = compile_rules(RULES, "rules")
     sorted_, lived = split(plan, SQLITE), split(plan, SQLITE, lived=True)
-    assert [query.name for query in sorted_.database.queries] == ["query1", "query2", "query3"]
-    assert [query.name for query in lived.database.queries] == ["query1", "query2"]
+    assert [query.name for query in sorted_.front.queries] == ["query1", "query2", "query3"]
+    assert [query.name for query in lived.front.queries] == ["query1", "query2"]
     assert "a clock per key" in lived.why["query3"]
 
 
@@ -253,8 +251,8 @@ def test_records_that_wait_for_their_order_do_so_behind_a_database(files: Path) 
     """Also where the interpreter runs all of what is behind it: they went on at once, unordered."""
     (files / "rules.cep").write_text(WAITING)
     found = split(compile_rules(WAITING, "t.cep"), SQLITE)
-    assert [one.name for one in found.database.operators] == ["query3"]
-    assert Compiled(found.native).start().all is not None
+    assert [one.name for one in found.front.operators] == ["query3"]
+    assert Compiled(found.rest).start().interpreting is not None
     meant = _replayed(files, "--backend=reference")
     native, behind = _replayed(files), _replayed(files, "--backend=database", "--url=sqlite://")
     assert native.exit_code == behind.exit_code == meant.exit_code == 0, behind.stderr

@@ -20,7 +20,7 @@ SAMPLES_MIN, REAL_ROWS = 100, either(1_000, 3_000)
 
 
 def on_database(plan: Plan, sources: Sequence[Source], url: str) -> list[bytes]:
-    assert split(plan, dialect_of(url)).database.queries, "nothing runs on the database"
+    assert split(plan, dialect_of(url)).front.queries, "nothing runs on the database"
     run = Hybrid(plan, url, jit=False, batch_events=1_500)
     try:
         return [line for batch in run.replay(sources) for line in batch]

@@ -13,7 +13,6 @@ from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.native import Compiled, Run
 from cep.engine.stage_run import OutputRows
-from cep.engine.stages import KEYED
 from cep.plan.expressions import Logical
 from cep.plan.nodes import Chained, Event, Origin, Plan
 from tests.reference.binder import Arrival
@@ -57,12 +56,11 @@ class BinderOnly:
     """Engines, complex events and signals of a plan, with Numba."""
 
     def __init__(self, plan: Plan) -> None:
-        rules = Compiled(plan, jit=False)
-        rules.compiled = {
-            stage: replace(compiled, run=feed_rows) for stage, compiled in rules.compiled.items()
-        }
+        rules = Compiled(plan, jit=False).generated
+        assert rules.module is not None
+        rules.module = replace(rules.module, run=feed_rows)
         self.rules = rules
-        self.run: Run = rules.start()
+        self.run: Run = rules.begun()
         self.streams = {stream.name for stream in plan.streams if stream.origin in MADE}
         self.order = 0
 
@@ -70,12 +68,10 @@ class BinderOnly:
         """The output rows that the events raised by one source row lead to."""
         self.run.open_keys(keys)
         self.order += 1
-        made: list[Any] = []
+        made: list[OutputRows] = []
         for event, key, time_msc, clock in raised:
-            taken: list[OutputRows] = []
-            self.run.stages[KEYED].feed(self._row(event, key, time_msc, clock), taken)
-            made += [(part, KEYED) for part in taken]
-        rows = self.run._rows(made)
+            self.run.runner.feed(self._row(event, key, time_msc, clock), made)
+        rows = self.run._made(made)
         return [row for row in rows.dicts() if row["stream"] in self.streams]
 
     def _row(self, event: Event, key: str | None, time_msc: int, clock: int) -> InputRows:

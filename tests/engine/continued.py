@@ -24,8 +24,9 @@ class Watched:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.told: list[Any] = []
-        for query in run.rules.stages.placement.interpreted:
-            run.on_query(query, lambda *found, name=query: self.told.append((name, found)))
+        for query in run.rules.plan.queries if run.interpreting is not None else ():
+            name = query.name
+            run.on_query(name, lambda *found, name=name: self.told.append((name, found)))
 
     def go(self, steps: Sequence[Step]) -> list[Any]:
         """What the steps lead to, step by step."""

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 
 from cep.engine.native import Compiled
+from cep.interpreter.run import InterpretedRun
 from cep.plan.nodes import Plan
 from tests.engine.test_against_reference import Row, examples, native
 from tests.reference.generate_families import filter_plans, window_plans
@@ -15,7 +16,8 @@ from tests.reference.generate_rows import SourceRow
 
 
 def interpreted(plan: Plan, rows: list[SourceRow]) -> list[Row]:
-    return native(plan, rows, jit=False, interpreted=[query.name for query in plan.queries])
+    run = InterpretedRun(plan)
+    return [found for row in rows for found in run.push_row(*row)]
 
 
 def by_stream(rows: list[Row]) -> dict[Any, list[Row]]:
@@ -61,6 +63,6 @@ def test_nothing_of_these_is_left_to_the_interpreter() -> None:
     @examples(100)
     @given(query_plans() | filter_plans() | window_plans())
     def compiled(plan: Plan) -> None:
-        assert not Compiled(plan, jit=False).stages.placement.reasons
+        assert not Compiled(plan, jit=False).why_not_generated("sorted")
 
     compiled()

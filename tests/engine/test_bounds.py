@@ -32,8 +32,9 @@ def test_rows_that_double_on_their_way(jit: bool) -> None:
     """64 rows from one, 128 events from these: more than there are statements in the file."""
     plan = compile_rules(DOUBLING + EVENTS)
     compiled = Compiled(plan, jit=jit)
-    (stage,) = compiled.compiled.values()
-    bound = stage.needs.bounds(0, 0)
+    module = compiled.generated.module
+    assert module is not None
+    bound = module.needs.bounds(0, 0)
     run = compiled.start()
     expected = reference(plan, [("S", 1000 + i, {"n": i % 3, "symbol": "A"}) for i in range(4)])
     found = []

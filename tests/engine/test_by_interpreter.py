@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from cep.clocks import Mode
-from cep.engine.by_interpreter import ByInterpreter
 from cep.engine.change import changed, compiled_for
 from cep.engine.native import Compiled, Run
 from cep.engine.row_feed import RowFeed
@@ -46,10 +45,8 @@ def records(seed: int, count: int) -> list[tuple[int, dict[str, Any]]]:
 
 
 def started(mode: Mode) -> Run:
-    rules = Compiled(compile_rules(RULES), jit=False, machine="never")
-    assert "rows pass the interpreter once" in str(rules.why_not_staged)
-    run = rules.start(mode=mode)
-    assert isinstance(run.all, ByInterpreter)
+    run = Compiled(compile_rules(RULES), jit=False).by_interpreter.start(mode=mode)
+    assert run.interpreting is not None
     return run
 
 
@@ -88,7 +85,7 @@ def test_it_goes_on_from_snapshots_and_under_other_rules(mode: Mode) -> None:
     following = compile_rules(RULES + "from S select symbol insert into More;")
     for place, (at_ms, row) in enumerate(records(2, 120)):
         if place in (20, 100):
-            run = restore(Compiled(run.rules.plan, jit=False, machine="never"), take(run))
+            run = restore(Compiled(run.rules.plan, jit=False), take(run))
         if place == 60:
             run, report = changed(run, compiled_for(run, following))
             assert not report.reset
@@ -98,15 +95,14 @@ def test_it_goes_on_from_snapshots_and_under_other_rules(mode: Mode) -> None:
         assert (len(kept) < len(rows)) == (place >= 60)
 
 
-def test_rules_that_have_stages_go_on_in_the_interpreter() -> None:
-    """Other rules may need none, while what is kept has its state there."""
+def test_rules_that_a_program_could_run_go_on_in_the_interpreter() -> None:
+    """What is kept has its state there."""
     run = started("sorted")
     plain = compile_rules("\n".join(line for line in RULES.splitlines() if "'last'" not in line))
-    assert Compiled(plain, jit=False).why_not_staged is None
     run, report = changed(run, compiled_for(run, plain))
-    assert isinstance(run.all, ByInterpreter) and "last" in str(report.dropped)
-    run = restore(Compiled(plain, jit=False, machine="never"), take(run))
-    assert isinstance(run.all, ByInterpreter)
+    assert run.interpreting is not None and "last" in str(report.dropped)
+    run = restore(Compiled(plain, jit=False), take(run))
+    assert run.interpreting is not None
 
 
 def test_rows_one_by_one_keep_their_objects() -> None:

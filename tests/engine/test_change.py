@@ -66,7 +66,7 @@ def check(
     cut: int,
     *,
     jit: bool = False,
-    machine: Machine = "never",
+    machine: Machine = "needed",
     mode: Mode = "lived",
 ) -> Report:
     def started(plan: Plan) -> Run:
@@ -289,12 +289,18 @@ from S#window.length(10) select symbol, sum(mid) as total group by symbol insert
 """
 
 
-def test_what_is_interpreted_and_what_follows_it_goes_on() -> None:
+@pytest.mark.parametrize("way", ["always", "interpreter"])
+def test_rules_that_no_module_can_run_go_on(way: str) -> None:
     more = "@info(name='big') from S[mid > 4] select symbol, mid insert into Big;"
     before, after = (compile_rules(HYBRID.format(more=text)) for text in ("", more))
     rows = [("S", place, {"symbol": "AB"[place % 2], "mid": float(place)}) for place in range(40)]
+
+    def started(plan: Plan) -> Run:
+        rules = Compiled(plan, jit=False, machine="always")
+        return (rules.by_interpreter if way == "interpreter" else rules).start()
+
     for cut in (0, 1, 7, 20):
-        run, always = Compiled(before, jit=False).start(), Compiled(after, jit=False).start()
+        run, always = started(before), started(after)
         fed(run, rows[:cut])
         fed(always, rows[:cut])
         run, report = changed(run, after)
@@ -302,14 +308,23 @@ def test_what_is_interpreted_and_what_follows_it_goes_on() -> None:
         assert fed(run, rows[cut:]) == fed(always, rows[cut:])
 
 
-def test_a_query_that_is_interpreted_now_starts_empty() -> None:
+def test_what_a_module_has_run_starts_empty_in_a_program() -> None:
+    """Who changes rules has a program run them from the start, so that this does not happen."""
     text = "@info(name='q') from S#window.length(9) select sum(v) as s insert into T;"
-    before, after = (compile_rules("define stream S (v long); " + text) for _ in range(2))
+    more = "define table R (v long);"
+    before, after = (
+        compile_rules("define stream S (v long); " + one) for one in (text, text + more)
+    )
     run = Compiled(before, jit=False).start()
     run.push_row("S", 1, {"v": 5})
-    run, report = changed(run, compiled_for(run, after, interpreted=["q"]))
-    assert [str(fate) for fate in report.reset] == ["query q: it is interpreted now"]
+    run, report = changed(run, after)
+    (reset,) = map(str, report.reset)
+    assert reset == "query q: the rules no longer run as they did: a module has run them"
     assert run.push_row("S", 2, {"v": 1}).dicts()[0]["s"] == 1
+    run = Compiled(before, jit=False, machine="always").start()
+    run.push_row("S", 1, {"v": 5})
+    run, report = changed(run, after)
+    assert not report.reset and run.push_row("S", 2, {"v": 1}).dicts()[0]["s"] == 6
 
 
 WINDOWS = "define stream S (v long);\n{}"
@@ -357,7 +372,7 @@ def test_a_join_goes_on_whoever_shares_its_rows(first: str, more: str) -> None:
         for place in range(60)
     ]
     run, always = Compiled(before, jit=False).start(), Compiled(before, jit=False).start()
-    assert not run.rules.stages.has_interpreter
+    assert run.rules.module is not None
     fed(run, rows[:30])
     fed(always, rows[:30])
     run, report = changed(run, after)

@@ -1,7 +1,7 @@
 """What readers of several streams meet, and in which order, against the interpreter.
 
 Small rule files whose streams meet again in one target, join, pattern, table or engine; whose
-queries put out several rows at once; and of which parts are interpreted, in front of others, behind
+queries put out several rows at once; and of which modules can run parts, in front of others, behind
 them and between them.
 """
 
@@ -215,7 +215,7 @@ def test_keys_run_apart_and_put_together_keep_every_row_in_its_place(random: Ran
 
 def apart(rules: Compiled, rows: list[InputRow]) -> list[Row]:
     keys = list(dict.fromkeys(row["symbol"] for _, _, row in rows))
-    parts = [rules.in_parts.start(keys) for _ in keys]
+    parts = [rules.in_parts[0].begun(keys) for _ in keys]
     made = [run_part(run, [encoded(run, rows, key)]) for run, key in zip(parts, keys, strict=True)]
     return Merge(rules, keys).push(enumerate(made)).dicts()
 

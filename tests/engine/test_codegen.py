@@ -24,16 +24,18 @@ from `T {name}`#window.time(1 sec) select symbol, avg(x) as a group by symbol in
 )
 def test_names_never_become_code(name: str) -> None:
     text = RULES.format(app=name.replace("'", ""), name=name.replace("`", ""))
-    source = Compiled(compile_rules(text), jit=False).source
-    plain = Compiled(compile_rules(RULES.format(app="a", name="x")), jit=False).source
+    source = Compiled(compile_rules(text), jit=False).generated.source
+    plain = Compiled(compile_rules(RULES.format(app="a", name="x")), jit=False).generated.source
     assert [type(node) for node in ast.walk(ast.parse(source))] == [
         type(node) for node in ast.walk(ast.parse(plain))
     ]
 
 
 def test_the_source_says_what_it_does() -> None:
-    source = Compiled(compile_rules(RULES.format(app="demo", name="price")), jit=False).source
-    assert "Stage 1 of the rules demo: generated, do not edit." in source
+    source = Compiled(
+        compile_rules(RULES.format(app="demo", name="price")), jit=False
+    ).generated.source
+    assert "Stage 0 of the rules demo: generated, do not edit." in source
     assert "# query1: from S into T price" in source
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cep.engine.coverage import why_not_generated
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from tests.engine.test_against_interpreter import by_stream
@@ -70,10 +71,9 @@ def rows(make: Callable[[random.Random], Row], count: int = 150) -> list[Row]:
 def results(rules: str, made: list[Row], jit: bool, interpret: bool = False) -> dict[Any, Any]:
     """Rows by stream, as text: -0.0 is not 0.0."""
     plan = compile_rules(SOURCE + rules)
-    left = [query.name for query in plan.queries] if interpret else []
-    compiled = Compiled(plan, jit=jit, interpreted=left)
-    assert interpret or not compiled.stages.placement.reasons
-    run = compiled.start()
+    compiled = Compiled(plan, jit=jit)
+    assert compiled.is_generated("lived")
+    run = (compiled.by_interpreter if interpret else compiled).start()
     found = [out for at, row in enumerate(made) for out in run.push_row("S", at, row).dicts()]
     return {name: list(map(repr, group)) for name, group in by_stream(found).items()}
 
@@ -133,8 +133,7 @@ def own_targets(numbered: tuple[int, str]) -> str:
     ],
 )
 def test_the_rest_is_named(query: str, reason: str) -> None:
-    placement = Compiled(compile_rules(SOURCE + query), jit=False).stages.placement
-    (found,) = placement.reasons.values()
+    (found,) = why_not_generated(compile_rules(SOURCE + query)).values()
     assert reason in found
 
 

@@ -32,7 +32,7 @@ def test_source_grows_with_shapes_only(count: int) -> None:
         f"from S[symbol == '{i % 7}' and mid > {i}.5] select mid insert into Out;"
         for i in range(count)
     )
-    source = Compiled(compile_rules(rules, "many"), jit=False).source
+    source = Compiled(compile_rules(rules, "many"), jit=False).generated.source
     run = source[source.index("def run") :]
     assert len(run.splitlines()) < 60
 

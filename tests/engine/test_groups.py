@@ -31,7 +31,7 @@ find = plain(group_row)
 
 def rows_of(groups: list[tuple[int, int]]) -> Iterator[int]:
     """The row of each group, the state growing as in a run."""
-    (stage,) = COMPILED.start().stages.values()
+    stage = COMPILED.start().runner
     for kind, value in groups:
         if stage.state.gi[0, GROUPS] > stage.state.gi[0, GROUPS_LIMIT]:
             grow(stage)
@@ -58,7 +58,7 @@ def test_a_table_made_at_once_holds_each_group_where_it_is_looked_for(
     groups: set[tuple[int, int]],
 ) -> None:
     table = hashed(numbered(np.array(sorted(groups), np.int64).reshape(-1, 2)), 128)
-    (stage,) = COMPILED.start().stages.values()
+    stage = COMPILED.start().runner
     state = stage.state._replace(ht=table)
     assert [find(state, *group) for group in sorted(groups)] == list(range(len(groups)))
     assert (table[:, 2] != 0).sum() == len(groups)

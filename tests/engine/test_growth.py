@@ -60,7 +60,7 @@ def expected_complexes() -> list[tuple[str, list[int]]]:
 def test_one_batch_outgrows_every_array(jit: bool) -> None:
     run = compiled(jit).start()
     found = push(run, 0, 2 * TIMES * KEYS)
-    state = next(iter(run.stages.values())).state
+    state = run.runner.state
     counts = Counter(row["stream"] for row in found)
     assert counts == {"Seen": 15_000, "A": 7_500, "B": 7_500, "C": 7_500}
     assert len(found) > OUTPUT_ROWS
@@ -92,7 +92,7 @@ def test_what_left_the_queue_makes_room() -> None:
         times = 60_000 * np.arange(at, at + 1_000)  # one event a minute: ten are in the queue
         columns = {"symbol": ["K"] * 1_000, "n": np.where(np.arange(at, at + 1_000) % 3, 1, -1)}
         run.push("S", columns, times)
-    stage = next(iter(run.stages.values()))
+    stage = run.runner
     state = stage.state
     assert state.gi[0, stage.compiled.tables.entered["Main"]] == 60_000
     assert len(state.qe) <= 4 * FIRST_ENTRIES and len(state.qb) <= 4 * FIRST_ENTRIES
@@ -111,7 +111,7 @@ def test_thousands_of_rules_load_and_take_little_memory() -> None:
     )
     run = Compiled(compile_rules(text, "many.cep"), jit=False).start()
     found = run.push("S", {"n": np.arange(500)}, np.arange(500)).dicts()
-    state = next(iter(run.stages.values())).state
+    state = run.runner.state
     assert [row["stream"] for row in found if row["stream"][0] == "C"] == [
         f"C{i}" for i in range(499)
     ]

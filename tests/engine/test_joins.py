@@ -36,7 +36,7 @@ FEW = settings(max_examples=examples(12), deadline=None)
 @given(joins())
 def test_finds_what_the_definition_finds(case: JoinCase) -> None:
     rules = Compiled(_current(case.plan), jit=False)
-    assert not rules.stages.placement.interpreted
+    assert not rules.why_not_generated("sorted")
     run, naive = rules.start(), NaiveJoin(case)
     for stream, time, values in case.rows:
         rows = run.push_row(stream, time, dict(zip(SCHEMA.names, values, strict=True)))
@@ -70,7 +70,7 @@ def by_stream(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def interpreted(plan: Plan) -> Compiled:
-    return Compiled(plan, jit=False, interpreted=[query.name for query in plan.queries])
+    return Compiled(plan, jit=False).by_interpreter
 
 
 @MANY
@@ -79,7 +79,7 @@ def test_apps_as_the_interpreter_runs_them(app: tuple[str, list[Row]]) -> None:
     text, rows = app
     plan = compile_rules(text, "app.cep")
     native = Compiled(plan, jit=False)
-    assert not native.stages.placement.interpreted
+    assert not native.why_not_generated("sorted")
     assert by_stream(output(native, rows)) == by_stream(output(interpreted(plan), rows))
 
 
@@ -197,4 +197,4 @@ WHOLE = "define stream S (a int, b int);\n" + KEPT
 )
 def test_what_needs_batches_is_interpreted(text: str, reason: str) -> None:
     rules = Compiled(compile_rules(WHOLE + text, "whole.cep"), jit=False)
-    assert rules.stages.placement.reasons["query1"] == reason
+    assert rules.why_not_generated("sorted")["query1"] == reason

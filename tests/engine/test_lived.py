@@ -11,13 +11,11 @@ from loguru import logger
 
 from cep.app import App
 from cep.clocks import Mode
-from cep.engine.by_interpreter import ByInterpreter
 from cep.engine.change import changed
 from cep.engine.distributed import is_distributable
 from cep.engine.explain import how_it_runs
 from cep.engine.native import Compiled
 from cep.engine.snapshot import restore, take
-from cep.engine.stages import MIXED
 from cep.engine.watermarks import Telling
 from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
@@ -86,17 +84,24 @@ def test_a_snapshot_and_a_change_keep_the_clocks_of_all_keys(rules: str) -> None
             run, _ = changed(run, more)
 
 
-def test_a_window_of_all_keys_is_not_compiled_where_each_key_has_a_clock() -> None:
+def test_a_window_of_all_keys_is_in_no_module_where_each_key_has_a_clock() -> None:
     """Only of what was lived: else there is one clock."""
-    rules = Compiled(compile_rules(BARS), jit=False)
-    name = rules.plan.queries[1].name
-    assert rules.in_mode("sorted") is rules
-    assert name not in rules.stages.placement.reasons
+    crossing = (
+        "define stream S (n double, symbol string); define engine Main (queue = 2 sec);"
+        " define event Up in Main for each symbol as S[n > 0.0];"
+        " define complex Both in Main as Up('A') -> Up('B') within 1 sec;"
+        " from Up#window.time(50 milliseconds) select key, count() as n group by key insert into T;"
+    )
+    rules = Compiled(compile_rules(crossing), jit=False)
+    name = rules.plan.queries[0].name
+    assert rules.is_generated("sorted") and rules.in_mode("sorted").module is not None
     lived = rules.in_mode("lived")
-    assert lived.stages.placement.reasons[name] == MIXED
+    assert lived.program is not None
     assert lived.in_mode("lived") is lived and rules.start().rules is lived
-    told = how_it_runs(rules.plan)
-    assert f"interpreted, too, where records were lived:\n    {name}: {MIXED}" in told
+    (told,) = rules.why_not_generated("lived").items()
+    assert told == (name, "its window of all keys has a clock for each")
+    said = f"of records as they came: a program, as\n    {name}: {told[1]}"
+    assert said in how_it_runs(rules.plan)
 
 
 @pytest.mark.parametrize(("mode", "total"), [("lived", 5.0), ("sorted", 4.0)])
@@ -108,24 +113,6 @@ def test_a_snapshot_is_of_the_rules_in_its_mode(mode: Mode, total: float) -> Non
     run = restore(rules, take(run))
     rows = run.push_row("S", 1_009, {"n": 4.0, "symbol": "A"}).dicts()
     assert [row["total"] for row in rows] == [total]
-
-
-def test_what_stands_between_the_interpreter_and_such_a_window_is_interpreted_with_it() -> None:
-    rules = BARS.partition(" from Bar")[0] + (
-        " define event Up for each symbol as every Bar[close > 0.0] repeat allow;"
-        " from Up#window.time(10 ms) select key, count() as rows group by key insert into T;"
-    )
-    plan = compile_rules(rules)
-    rules_in_stages = Compiled(plan, jit=False, machine="never")
-    assert rules_in_stages.start(mode="sorted").all is None
-    run, meaning = rules_in_stages.start(), InterpretedRun(plan, mode="lived")
-    assert isinstance(run.all, ByInterpreter)
-    why = "interpreted as a whole where records were lived: rules: Up depends on a query that"
-    assert why in how_it_runs(plan)
-    for at, symbol in ((1_000, "A"), (1_050, "B"), (1_009, "A"), (1_120, "B"), (1_030, "A")):
-        row = {"n": 1.0, "symbol": symbol}
-        assert run.push_row("S", at, row).dicts() == meaning.push_row("S", at, row)
-    assert run.dropped == meaning.dropped
 
 
 def test_as_in_siddhi_there_is_one_clock_though_each_key_is_late_by_itself() -> None:
@@ -159,8 +146,8 @@ def test_rules_of_ticks_by_symbol_stay_compiled() -> None:
         " define complex Both for each symbol as Up followed by Fill within 10 sec;"
     )
     rules = Compiled(plan, jit=False)
-    assert rules.in_mode("lived") is rules and not rules.stages.clocks
-    assert not rules.stages.has_interpreter
+    lived = rules.in_mode("lived")
+    assert lived.module is not None and not lived.stages.clocks
 
 
 @pytest.mark.parametrize("lived", [True, False])
@@ -174,23 +161,14 @@ def test_keys_run_apart_behind_complex_events_too(lived: bool) -> None:
     assert is_distributable(Compiled(compile_rules(found), jit=False), lived=lived) is None
 
 
-def test_records_pass_the_interpreter_where_one_stream_waits_for_its_order() -> None:
-    plan = compile_rules(WAITING + " define stream B (v int); from B[v > 0] select v insert into P;"
-                         " define event Any as every P[v > 1];")  # fmt: skip
-    assert "A: its rows wait for their order, so that all records come here first" in how_it_runs(
-        plan
-    )
-    assert not Compiled(plan, jit=False).stages.placement.reasons
-
-
-def test_where_rows_wait_an_event_in_front_of_the_interpreter_is_interpreted_too() -> None:
+def test_where_rows_wait_what_reads_other_streams_is_in_no_module_either() -> None:
     rules = (
         f"{WAITING} define stream B (v int); define event Any as every B[v > 0];"
         " from Any select seq output last every 2 events insert into P;"
     )
     plan = compile_rules(rules)
     compiled = Compiled(plan, jit=False)
-    assert "Any depends on records" in str(compiled.why_not_staged)
+    assert compiled.why_not_generated("lived")["A"] == "its rows wait for their order"
     run, meaning = compiled.start(), InterpretedRun(plan, mode="lived")
     made = 0
     for at, stream in ((10, "B"), (40, "A"), (35, "B"), (30, "A"), (90, "B"), (120, "B")):

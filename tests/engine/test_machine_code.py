@@ -38,7 +38,7 @@ def fed(run: Run, first: int, count: int) -> list[dict[str, Any]]:
 
 
 def code_of(run: Run) -> MachineCode:
-    (stage,) = run.stages.values()
+    stage = run.runner
     assert stage.compiled.code is not None
     return stage.compiled.code
 
@@ -47,7 +47,7 @@ def code_of(run: Run) -> MachineCode:
     "rules", [RULES, "define stream S (a int); from S select a insert into O;"]
 )
 def test_what_is_compiled_for_is_what_a_stage_is_called_with(rules: str) -> None:
-    (stage,) = run_of(rules).stages.values()
+    stage = run_of(rules).runner
     _, state = nothing()
     assert numba.typeof(state) == numba.typeof(stage.state)
 
@@ -66,7 +66,7 @@ def test_rows_do_not_wait_and_machine_code_takes_over(monkeypatch: pytest.Monkey
     child, begun = Child(), list[str]()
     monkeypatch.setattr(MachineCode, "_started", lambda self: begun.append("begun") or child)
     run, plain = run_of(waits=False), run_of(jit=False)
-    (stage,) = run.stages.values()
+    stage = run.runner
     is_there = False
     monkeypatch.setattr(Path, "exists", exists_as(lambda: is_there))
     step = PATIENCE_ROWS // 2
@@ -113,7 +113,7 @@ def test_two_processes_compile_once(tmp_path: Path) -> None:
         "from cep.plan import compile_rules\n"
         "run = Compiled(compile_rules(sys.argv[1])).start()\n"
         "run.warm_up()\n"
-        "(stage,) = run.stages.values()\n"
+        "stage = run.runner\n"
         "stats = stage.compiled.kernel.stats\n"
         "print(len(stats.cache_misses), len(stats.cache_hits))\n"
     )
@@ -137,7 +137,7 @@ def test_a_child_makes_what_a_run_takes_over(
     cache_folder.cache_clear()
     try:
         run, plain = run_of(SMALL, waits=False), run_of(SMALL, jit=False)
-        (stage,) = run.stages.values()
+        stage = run.runner
         given_up = time.monotonic() + DEADLINE_S
         place = 0
         while stage.compiled.run is not stage.compiled.kernel:
@@ -180,12 +180,12 @@ def test_a_changed_number_compiles_nothing(name: str) -> None:
         Compiled(compile_rules(SHAPE.format(**numbers)), jit=False)
         for numbers in (NUMBERS, {**NUMBERS, name: NUMBERS[name] + 1})
     )
-    assert one.source == other.source
+    assert one.generated.source == other.generated.source
     found = [rows_of(rules) for rules in (one, other)]
     wanted = [[row for n, at, values in ROWS for row in pushed(run, at, values)]
               for run in (InterpretedRun(rules.plan) for rules in (one, other))]  # fmt: skip
     assert found == wanted
-    assert one.fingerprint != other.fingerprint
+    assert one.generated.fingerprint != other.generated.fingerprint
 
 
 ROWS = [(n, 70 * n, ["AB"[n % 2], n % 5, n / 7, n / 9]) for n in range(60)]

@@ -85,7 +85,7 @@ def test_numba_finds_the_same() -> None:
 def test_a_group_of_one_shape_is_written_once(shape: str) -> None:
     def source(count: int) -> str:
         queries = "".join(shape.format(0.01 * step, 20 + step) for step in range(count))
-        return Compiled(compile_rules(TICK + queries, "group.cep"), jit=False).source
+        return Compiled(compile_rules(TICK + queries, "group.cep"), jit=False).generated.source
 
     lines = [source(count).count("\n") for count in (2, 3, 60)]
     assert len(set(lines)) == 1
@@ -207,7 +207,7 @@ def test_memory_stays_when_partial_matches_come_and_go() -> None:
         mids = [float(start + place) for place in range(500)]
         run.push("S", {"symbol": ["A"] * 500, "mid": mids, "volume": [1] * 500},
                  1000 * (start + np.arange(500)))  # fmt: skip
-        sizes.add(sum(array.nbytes for array in run.stages[1].state))
+        sizes.add(sum(array.nbytes for array in run.runner.state))
     assert len(sizes) == 1
 
 

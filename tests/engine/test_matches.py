@@ -40,7 +40,7 @@ def found(rules: Compiled, case: Case) -> list[tuple[int, list[int | None]]]:
 @given(chain_cases())
 def test_chains(case: Case) -> None:
     rules = Compiled(compile_rules(case.text, "case.cep"), jit=False)
-    assert not rules.stages.placement.interpreted
+    assert not rules.why_not_generated("sorted")
     expected = [(one[0], case.values(one)) for one in matches(case.spec, case.events)]
     assert found(rules, case) == expected
 
@@ -56,12 +56,12 @@ def test_apps_as_the_interpreter_runs_them(app: tuple[str, list[Row]]) -> None:
     text, rows = app
     plan = compile_rules(text, "app.cep")
     native = Compiled(plan, jit=False)
-    assert not native.stages.placement.interpreted
+    assert not native.why_not_generated("sorted")
     assert output(native, rows) == output(_interpreted(plan), rows)
 
 
 def _interpreted(plan: Plan) -> Compiled:
-    return Compiled(plan, jit=False, interpreted=[query.name for query in plan.queries])
+    return Compiled(plan, jit=False).by_interpreter
 
 
 KINDS = """

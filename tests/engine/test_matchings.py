@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cep.engine.change import changed, compiled_for
+from cep.engine.change import changed
+from cep.engine.coverage import why_not_generated
 from cep.engine.native import Compiled, Run
 from cep.engine.snapshot import restore, seed_of, take
 from cep.jepc import Filter, PatternMatcher, PatternSymbol, Stream
@@ -116,13 +117,12 @@ def pushed(run: Run, events: list[Event]) -> dict[str, list[Any]]:
 
 
 def interpreted(plan: Plan) -> Compiled:
-    names = [query.name for query in plan.queries]
-    return Compiled(plan, jit=False, interpreted=names)
+    return Compiled(plan, jit=False).by_interpreter
 
 
 def compiled(plan: Plan, jit: bool = False) -> Compiled:
     rules = Compiled(plan, jit=jit)
-    assert not rules.stages.placement.reasons
+    assert not rules.why_not_generated("sorted")
     return rules
 
 
@@ -214,8 +214,7 @@ def test_members_come_and_go(
     for make in (compiled, interpreted):
         run = make(plans[0]).start()
         first = pushed(run, events[:cut])
-        names = [query.name for query in plans[1].queries] if make is interpreted else []
-        run, _ = changed(run, compiled_for(run, plans[1], interpreted=names))
+        run, _ = changed(run, plans[1])
         results.append((first, pushed(run, events[cut:]), run.dropped))
     assert results[0] == results[1]
 
@@ -259,9 +258,7 @@ def test_what_is_not_compiled_says_why() -> None:
         (query,) = plan.queries
         assert isinstance(query.input, Matching)
         changed = replace(query, input=replace(query.input, **changes))
-        return Compiled(replace(plan, operators=(changed,)), jit=False).stages.placement.reasons[
-            "q0"
-        ]
+        return why_not_generated(replace(plan, operators=(changed,)))["q0"]
 
     (query,) = plan.queries
     assert isinstance(query.input, Matching)
@@ -274,4 +271,4 @@ def test_what_is_not_compiled_says_why() -> None:
     catalog.register("s", SCHEMA)
     catalog.create("q0", many)
     rules = Compiled(catalog.plan(), jit=False)
-    assert "more than 40 states" in rules.stages.placement.reasons["q0"]
+    assert "more than 40 states" in rules.why_not_generated("sorted")["q0"]

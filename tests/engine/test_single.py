@@ -40,11 +40,11 @@ def test_a_row_without_room_is_not_begun() -> None:
     run = Compiled(compile_rules(RULES)).start()
     feed = RowFeed(run, "S")
     feed.push(0, "K0", 1.0)
-    (stage,) = run.stages.values()
-    while stage.enter(feed._row) & DONE:
+    stage = run.runner
+    while stage._enter(feed._row) & DONE:
         stage.take()
     before = [array.copy() for array in stage.state]
-    assert stage.enter(feed._row) == FULL
+    assert stage._enter(feed._row) == FULL
     pairs = zip(stage.state._fields, before, stage.state, strict=True)
     assert [name for name, old, new in pairs if not np.array_equal(old, new)] in ([], ["gi"])
     before[4][0, STATUS] = stage.state.gi[0, STATUS]
@@ -54,5 +54,5 @@ def test_a_row_without_room_is_not_begun() -> None:
 def test_uncompiled_stages_are_not_entered() -> None:
     run = Compiled(compile_rules(RULES), jit=False).start()
     feed = RowFeed(run, "S")
-    (stage,) = run.stages.values()
-    assert stage.enter(feed._row) == FULL
+    stage = run.runner
+    assert stage._enter(feed._row) == FULL

@@ -71,8 +71,7 @@ def by_stream(found: list[str]) -> list[str]:
 
 def interpreted(plan: Plan, some: list[Row]) -> list[str]:
     """What the interpreter says, which is the meaning."""
-    names = [query.name for query in plan.queries]
-    return by_stream(push(Compiled(plan, jit=False, interpreted=names).start(), some))
+    return by_stream(push(Compiled(plan, jit=False).by_interpreter.start(), some))
 
 
 def native(plan: Plan, some: list[Row], *, jit: bool = False, cut: int | None = None) -> list[str]:

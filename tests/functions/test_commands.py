@@ -112,7 +112,10 @@ def test_backtest(folder: Path) -> None:
     (folder / "rows.jsonl").unlink()
     result = run(folder, "backtest", *where)
     assert result.exit_code == 0 and (folder / "rows.jsonl").read_text().splitlines() == rows
-    assert "note: in this process, without Spark: query1 is not compiled" in result.stderr
+    assert (
+        "note: in this process, without Spark: query1: it uses a stream function; so a program"
+        in result.stderr
+    )
 
 
 def test_fmt_needs_none(folder: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from cep.database.dialects import DIALECTS
 from cep.database.program import build, prepared
 from cep.engine.codegen.aggregates import native_of
-from cep.engine.native import Compiled
+from cep.engine.coverage import why_not_generated
 from cep.lang import RuleError
 from cep.plan import compile_rules
 from cep.plan.expressions import Aggregate
@@ -36,14 +36,14 @@ def test_it_says_the_same_compiled_and_after_a_snapshot(one: Aggregator) -> None
 
 
 @each
-def test_it_is_compiled_or_left_to_the_interpreter_by_name(one: Aggregator) -> None:
-    placement = Compiled(rules(one.example), jit=False).stages.placement
+def test_a_module_runs_it_or_refuses_it_by_name(one: Aggregator) -> None:
+    reasons = why_not_generated(rules(one.example))
     how = native_of(planned(one))
     if isinstance(how, str):
-        assert set(placement.reasons.values()) == {how}
+        assert set(reasons.values()) == {how}
         assert f"`{one.name}`" in how
     else:
-        assert not placement.reasons
+        assert not reasons
 
 
 @each

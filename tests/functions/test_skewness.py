@@ -144,10 +144,10 @@ insert into O;
 """
 
 
-@pytest.mark.parametrize("left", [[], ["query1"]], ids=["compiled", "interpreted"])
-def test_what_is_infinite_is_null_until_it_leaves(left: list[str]) -> None:
+@pytest.mark.parametrize("way", ["generated", "whole_lived", "by_interpreter"])
+def test_what_is_infinite_is_null_until_it_leaves(way: str) -> None:
     values = [100.0, -100.0, 1.0, 2.0, 4.0, 8.0, 1.0]
-    run = Compiled(compile_rules(FAR), jit=False, interpreted=left).start()
+    run = getattr(Compiled(compile_rules(FAR), jit=False), way).start()
     found = run.push("S", {"x": values}, np.arange(len(values))).dicts()
     assert [row["s"] for row in found] == [None] * 6 + [skewness(values[2:])]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.engine.change import changed, compiled_for
+from cep.engine.change import changed
 from cep.engine.native import Compiled, Run
 from cep.jepc import (
     Aggregator,
@@ -91,11 +91,10 @@ def interpreted(plans: list[Plan], batches: list[list[Event]]) -> list[Any]:
     run: Run | None = None
     found = []
     for plan, events in zip(plans, batches, strict=True):
-        names = [one.name for one in plan.queries]
         if run is None:
-            run = Compiled(plan, jit=False, interpreted=names).start()
+            run = Compiled(plan, jit=False).by_interpreter.start()
         else:
-            run, _ = changed(run, compiled_for(run, plan, interpreted=names))
+            run, _ = changed(run, plan)
         results = []
         for event in events:
             row = dict(zip(SCHEMAS[event.stream], event.values, strict=True))

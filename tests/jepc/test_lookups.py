@@ -87,13 +87,13 @@ def told(run: Run, events: list[Event]) -> list[Any]:
 def compiled(plan: Plan, jit: bool = False) -> Compiled:
     names = [query.name for query in plan.queries]
     rules = Compiled(plan, outputs=names, jit=jit, wide=True)
-    assert not rules.stages.placement.reasons
+    assert not rules.why_not_generated("sorted")
     return rules
 
 
 def interpreted(plan: Plan) -> Compiled:
     names = [query.name for query in plan.queries]
-    return Compiled(plan, outputs=names, jit=False, interpreted=names)
+    return Compiled(plan, outputs=names, jit=False).by_interpreter
 
 
 LATE = [("r", 100, 1), ("s", -90, 3), ("r", 5, 3)]
@@ -108,7 +108,7 @@ def test_many_find_what_each_finds(
 ) -> None:
     plan = plan_of(condition, constants, sizes, windows)
     rules = compiled(plan)
-    assert "find_slots(" in rules.source
+    assert "find_slots(" in rules.generated.source
     events = events_of(raw)
     assert told(rules.start(), events) == told(interpreted(plan).start(), events)
 
@@ -149,8 +149,7 @@ def test_members_come_and_go(
     for make in (compiled, interpreted):
         run = make(plans[0]).start()
         first = told(run, events[:cut])
-        also = names if make is interpreted else []
-        run, _ = changed(run, compiled_for(run, plans[1], outputs=names, interpreted=also))
+        run, _ = changed(run, compiled_for(run, plans[1], outputs=names))
         found.append((first, told(run, events[cut:])))
     assert found[0] == found[1]
 
@@ -172,8 +171,7 @@ def test_some_are_read_or_not_put_out(jit: bool) -> None:
     for plan, outputs in plans:
         rules = Compiled(plan, outputs=outputs, jit=jit, wide=True)
         found = told(rules.start(), events)
-        queries = [query.name for query in plan.queries]
-        slow = Compiled(plan, outputs=outputs, jit=False, interpreted=queries)
+        slow = Compiled(plan, outputs=outputs, jit=False).by_interpreter
         assert found == told(slow.start(), events)
         assert sum(map(len, found)) > 50
 

@@ -172,7 +172,7 @@ def test_the_interpreter_says_the_same() -> None:
         catalog.register(stream, schema)
     for name, query in queries.items():
         catalog.create(name, query)
-    run = Compiled(catalog.plan(), jit=False, interpreted=queries).start()
+    run = Compiled(catalog.plan(), jit=False).by_interpreter.start()
     found: defaultdict[str, list[Result]] = defaultdict(list)
     for stream, time, values in rows:
         for row in run.push_row(

@@ -109,7 +109,7 @@ def test_rows_equal_those_of_our_engine_alone(
         plans = rules_of(service).on_database.plans
     with Service(settings) as service:  # the last deals have come behind the last ticks
         finish(service)
-    assert [query.name for query in plans.database.queries] == ["query1", "query2"]
+    assert [query.name for query in plans.front.queries] == ["query1", "query2"]
     rows = journal(settings)
     assert rows == replayed(settings, archived(settings))
     assert len(found.signals) == rows.count(b'"stream":"Fade"')

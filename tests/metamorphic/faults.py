@@ -9,11 +9,13 @@ from itertools import count
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 from cep import clocks
 from cep.engine import clocks as native_clocks
-from cep.engine import placement
 from cep.engine.distributed import run_part
-from cep.engine.interpreted import InterpretedStage
+from cep.engine.encode import InputRows
+from cep.engine.machine.stage import MachineRun
 from cep.interpreter.cause import Cause
 from cep.interpreter.clock import Clock
 from cep.interpreter.events.binder import Search
@@ -178,15 +180,14 @@ def clocks_by_the_batch() -> AbstractContextManager[Any]:
     return patch.object(native_clocks.Clocks, "mark", marked)
 
 
-def begun_with_the_last_of_a_batch() -> AbstractContextManager[Any]:
-    """The interpreter's clock begins with the last record of the first batch."""
-    passing = InterpretedStage._pass_time
+def batches_by_stream() -> AbstractContextManager[Any]:
+    """The records of a batch come one stream after the other."""
 
-    def passed(self: InterpretedStage, orders: Any, clock: Any) -> None:
-        has_begun = self.interpreter.now_ms is not None
-        passing(self, *((orders, clock) if has_begun else (orders[-1:], clock[-1:])))
+    def merged(parts: Sequence[InputRows]) -> InputRows:
+        ints, floats = ([getattr(one, name) for one in parts] for name in ("ints", "floats"))
+        return InputRows(np.concatenate(ints), np.concatenate(floats))
 
-    return patch.object(InterpretedStage, "_pass_time", passed)
+    return patch.object(InputRows, "merge", staticmethod(merged))
 
 
 def watermarks_without_a_place() -> AbstractContextManager[Any]:
@@ -206,9 +207,9 @@ def watermarks_without_a_place() -> AbstractContextManager[Any]:
     return patch.object(Interpreter, "advance_keys", advanced)
 
 
-def half_compiled() -> AbstractContextManager[Any]:
-    """A partition, or what fills a stream, is compiled in part."""
-    return patch.object(placement, "_half_compiled", lambda plan, after, reasons: {})
+def texts_without_an_order() -> AbstractContextManager[Any]:
+    """A program is not told where a text that is new stands among the others."""
+    return patch.object(MachineRun, "know_texts", lambda self: None)
 
 
 def parts_without_watermarks() -> AbstractContextManager[Any]:
@@ -227,9 +228,9 @@ FAULTS = (
     Fault("one clock for all keys", one_clock_for_all_keys, 3),
     Fault("bound once for all", bound_once_for_all, 4),
     Fault("snapshots without lateness", snapshots_without_lateness, 110),
-    Fault("clocks by the batch", clocks_by_the_batch, 5),
-    Fault("begun with the last of a batch", begun_with_the_last_of_a_batch, 359),
-    Fault("half compiled", half_compiled, 66),
+    Fault("clocks by the batch", clocks_by_the_batch, 335),
+    Fault("batches by stream", batches_by_stream, 2),
+    Fault("texts without an order", texts_without_an_order, 346),
     Fault("watermarks without a place", watermarks_without_a_place, 3),
     Fault("parts without watermarks", parts_without_watermarks, 335),
     Fault("clock at the record", clock_at_the_record, 80),

@@ -184,7 +184,7 @@ def one_program(case: Case) -> list[Line]:
 
 def by_interpreter(case: Case) -> list[Line]:
     """In the interpreter in the engine's place, in the same way."""
-    rules = Compiled(case.plan, jit=False, machine="never").by_interpreter
+    rules = Compiled(case.plan, jit=False).by_interpreter
     return _batched(case, rules.begun(mode=case.mode))
 
 
@@ -216,14 +216,6 @@ def native_told_of_time(case: Case) -> list[Line]:
             lines += _lines(run.advance(at, n))
         lines += _native(run, n, step)
     return lines
-
-
-def partly(case: Case) -> list[Line]:
-    """Natively, some queries being left to the interpreter."""
-    random = case.random
-    some = [query.name for query in case.plan.queries if random.random() < 0.5]
-    run = Compiled(case.plan, jit=False, interpreted=some).start(mode=case.mode)
-    return [line for n, step in enumerate(case.steps) for line in _native(run, n, step)]
 
 
 def native_restored(case: Case) -> list[Line]:
@@ -281,7 +273,8 @@ def by_key(case: Case) -> list[Line]:
     times = [at for _, at, _ in case.steps]
     if case.mode == "sorted" and times != sorted(times):
         raise RefusedError("a key's tasks see no other key's records, which make late in history")
-    places = rules.stages.by.keys
+    first, _ = rules.in_parts
+    places = first.stages.by.keys
     parts: dict[Any, list[tuple[int, Step]]] = {}
     for n, step in enumerate(case.steps):
         if step[0] == TOLD and step[2] is not None:
@@ -293,7 +286,7 @@ def by_key(case: Case) -> list[Line]:
     merge = Merge(rules, known)
     made = []
     for place, (key, own) in enumerate(parts.items()):
-        run = rules.in_parts.start(known)
+        run = first.begun(known)
         told = deque(_told_of(key, case.steps))
         batches = [_encoded(run, own)] if own else []
         made.append((place, run_part(run, batches, partial(_taken, told))))
@@ -347,8 +340,8 @@ class _Behind:
         found = split(case.plan, driver.dialect, lived=True)
         self._runner = Runner(driver, Options(may_restart=False, takes_late=True))
         wanted = case.plan.derived
-        self._runner.change(found.database, found.passed | (wanted & found.database.made))
-        self._run = Compiled(found.native, outputs=wanted & found.native.made, jit=False).start()
+        self._runner.change(found.front, found.passed | (wanted & found.front.made))
+        self._run = Compiled(found.rest, outputs=wanted & found.rest.made, jit=False).start()
         self._halves = Fragments(case.plan, found, self._runner, self._run, wanted)
         self._waiting: list[tuple[int, Step]] = []
 
@@ -411,7 +404,7 @@ COMPILED: dict[str, Way] = {
     "native": native,
     "native told of time": native_told_of_time,
     "batched": batched,
-    "partly interpreted": partly,
+    "one program": one_program,
     "native restored": native_restored,
     "by key": by_key,
     "database": database,
@@ -421,8 +414,7 @@ SLOW: dict[str, Way] = {"machine code": machine, "taken over": taken_over}
 RELOADED: dict[str, tuple[str, Way]] = {
     "interpreter restored": ("interpreter reloaded", interpreter_reloaded),
     "native restored": ("reloaded", reloaded),
-    "native": ("one program", one_program),
-    "partly interpreted": ("by interpreter", by_interpreter),
+    "one program": ("by interpreter", by_interpreter),
 }
 """What is drawn in place of half of these."""
 REAL: dict[str, Way] = {"duckdb": duckdb, "postgresql": postgresql, "spark": spark}

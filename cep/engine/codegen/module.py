@@ -16,10 +16,10 @@ from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels.state import HEADER as CLOCKS
 from cep.engine.kernels.state import LEVEL, OUT_ATTRIBUTES
 from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
-from cep.engine.stages import BEHIND, INTERPRETED, KEYED, Stages, Turn
+from cep.engine.stages import KEYED, Stages, Turn
 from cep.engine.tables import Tables
 from cep.plan.change import operator_part
-from cep.plan.nodes import Aggregation, Event, Origin, Plan, Stream
+from cep.plan.nodes import Event, Origin, Plan, Stream
 from cep.plan.query import Match, Query
 
 HEADER = '''\
@@ -255,14 +255,9 @@ class ModuleSource:
             followers = self._followers(stream.name)
             if followers and self.stages.first(stream.name) == self.stage:
                 yield self.ids.of(stream.name), stream, followers
-        for stage in self.stages.used():
-            for turn in self.stages.turns(stage) if stage < min(self.stage, INTERPRETED) else ():
-                if turn.stage == self.stage:
-                    number = self.ids.turn(turn.stream, turn.place)
-                    own = [one for one in turn.readers if not isinstance(one, Aggregation)]
-                    yield number, self.streams[turn.stream], own
-        for tap in self.stages.taps() if self.stage == BEHIND else ():
-            yield self.ids.tap(tap.stream, tap.reader.name), self.streams[tap.stream], [tap.reader]
+        for turn in self.stages.turns() if self.stage != KEYED else ():
+            number = self.ids.turn(turn.stream, turn.place)
+            yield number, self.streams[turn.stream], turn.readers
 
     def _columns(
         self, w: Writer, stream: Stream, ints: str, floats: str, row: str
@@ -413,16 +408,12 @@ class ModuleSource:
             yield row
 
     def _write_raise(self, w: Writer, event: Event, row: str) -> None:
-        if self.stage == BEHIND:  # rows have times of their own
-            time = w.let("at", "abs(gi[0, CLOCK])")
-        else:
-            time = "t"
         if self.stages.engine(event.engine) != self.stage:
-            w(f"write_row(gi, oi, order, {self.ids.raised(event)}, {time}, {row})")
+            w(f"write_row(gi, oi, order, {self.ids.raised(event)}, t, {row})")
             return
         definition = self.tables.definitions[event.name]
         start = w.let("r", "gi[0, ROWS]")
-        w(f"arrive(s, order, {definition}, {row}, {time})", self._drain(start))
+        w(f"arrive(s, order, {definition}, {row}, t)", self._drain(start))
 
     def _drain(self, start: str) -> str:
         return f"drain_rows(s, {start})" if self.drained else f"drain(s, {start})"

@@ -15,7 +15,7 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
 from cep.engine.machine import library
 from cep.engine.machine.host import Host, call_by_address
-from cep.engine.machine.kernels.run import ALL_KEYS, BEGUN, SOME_KEYS, run
+from cep.engine.machine.kernels.run import ALL_KEYS, BEGUN, ENDS, SOME_KEYS, run
 from cep.engine.machine.kernels.slots import (
     PROGRAM_SLOTS,
     SLOTS_FIRST,
@@ -36,11 +36,10 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
-from cep.engine.stage_run import NO_LISTS, OutputRows
+from cep.engine.stage_run import NO_LISTS, PART_ROWS, OutputRows
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
 
-PART_ROWS = 2**13
 NOTHING = InputRows(np.zeros((0, 1), np.int64), np.zeros((0, 1)))
 
 
@@ -74,8 +73,6 @@ class MachineRun:
         self._has_key = np.zeros(streams, np.bool_)
         self._has_key[list(program.keyed)] = True
 
-    keys = 0
-
     @property
     def n_of(self) -> Callable[[int], int]:
         """The number of a record, which functions see, by its place in this run."""
@@ -87,7 +84,7 @@ class MachineRun:
 
     def end(self, time_msc: int, order: int) -> list[OutputRows]:
         """The input ends at a time: what is due by then happens."""
-        return self.advance(time_msc, order)
+        return self._until(time_msc, order, ENDS, is_complete=True)
 
     def add_keys(self, codes: Ints, strings: int) -> None:
         """The program finds keys by itself."""
@@ -128,6 +125,12 @@ class MachineRun:
         self._work(rows, 0, len(rows))
         self._put(taken)
 
+    def feed_row(self, row: InputRows) -> list[OutputRows]:
+        """Run over one row."""
+        taken: list[OutputRows] = []
+        self.feed(row, taken)
+        return taken
+
     def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
         """The same; output comes as soon as there is a fair amount of it."""
         for first in range(0, len(rows), PART_ROWS):
@@ -138,9 +141,14 @@ class MachineRun:
 
     def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:
         """Let time pass without a record; `is_complete`: all earlier ones have come."""
+        return self._until(time_msc, order, ALL_KEYS, is_complete=is_complete)
+
+    def _until(
+        self, time_msc: int, order: int, whose: int, *, is_complete: bool
+    ) -> list[OutputRows]:
         header = self.memory.i[0]
         header[UNTIL], header[UNTIL_N], header[UNTIL_IS_COMPLETE] = time_msc, order, is_complete
-        return self._passed(NOTHING, ALL_KEYS)
+        return self._passed(NOTHING, whose)
 
     def tell(self, told: Telling, common_msc: int | None, order: int) -> list[OutputRows]:
         """Take a watermark of keys; see `Interpreter.advance_keys`."""

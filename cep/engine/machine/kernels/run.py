@@ -87,7 +87,7 @@ from cep.engine.machine.kernels.work import frame_room, pop, push, put, row_at, 
 PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_ELSEWHERE, PROGRAM_FIRST_START = (
     0, 1, 2, 5, 6,
 )  # fmt: skip
-ALL_KEYS, SOME_KEYS, BEGUN = -1, -2, -3
+ALL_KEYS, SOME_KEYS, BEGUN, ENDS = -1, -2, -3, -4
 """In the place of where records end: time passes without one, for all keys or some; or what was
 told that it begins is to work, without either."""
 RELATIVE_BELOW_MS = 86_400_000
@@ -159,8 +159,14 @@ def pass_time(i: Ints, f: Floats, p: Ints) -> bool:
     return True
 
 
+@inline
+def beginning(time_ms: int) -> int:
+    """When a run begins of which a record of that time is the first."""
+    return 0 if time_ms < RELATIVE_BELOW_MS else time_ms
+
+
 @inner
-def begin(i: Ints, p: Ints, time_ms: int) -> bool:
+def begin(i: Ints, p: Ints, begin_ms: int) -> bool:
     """The run begins: what has to know is told, in order; false: there is no room."""
     if i[0, STARTED]:
         return True
@@ -168,7 +174,7 @@ def begin(i: Ints, p: Ints, time_ms: int) -> bool:
     if not frame_room(i, starts):
         return False
     i[0, STARTED] = 1
-    i[0, NOW] = i[0, AT] = i[0, SHOWN] = 0 if time_ms < RELATIVE_BELOW_MS else time_ms
+    i[0, NOW] = i[0, AT] = i[0, SHOWN] = begin_ms
     i[0, LATE] = 0
     for number in range(starts - 1, -1, -1):
         node = p[PROGRAM_FIRST_START + number]
@@ -298,7 +304,7 @@ def new_key_came(i: Ints, p: Ints, ints: Ints, n: int, code: int) -> bool:
     record; false: there is no room.
     """
     time_ms = ints[n, OUT_TIME]
-    if not saw_key(i, p, code) or not begin(i, p, time_ms):
+    if not saw_key(i, p, code) or not begin(i, p, beginning(time_ms)):
         return False
     key = key_of_record(i, p, code)
     if key == 0:
@@ -377,31 +383,34 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
 
 
 @inner
-def told(i: Ints, p: Ints, some_keys: bool, keys: Ints) -> bool:
-    """Time passes without a record, for all keys or some; false: there is no room."""
+def told(i: Ints, p: Ints, whose: int, keys: Ints) -> bool:
+    """Time passes without a record, for all keys or some; false: there is no room.
+
+    Told before the first record it is the beginning, unless nothing comes at all.
+    """
     to_ms = i[0, UNTIL]
     i[0, N] = i[0, UNTIL_N]
-    if not begin(i, p, to_ms):
+    if not begin(i, p, beginning(to_ms) if whose == ENDS else to_ms):
         return False
     i[0, TO] = to_ms
     if p[PROGRAM_CLOCKS] == 0:
         return True
-    if some_keys:
+    if whose == SOME_KEYS:
         return keys_move(i, p, keys, to_ms, i[0, UNTIL_COMMON], i[0, UNTIL_IS_COMPLETE])
     return all_move(i, p, to_ms, to_ms if i[0, UNTIL_IS_COMPLETE] else NULL)
 
 
 @inner
-def passed_until(i: Ints, f: Floats, p: Ints, some_keys: bool, keys: Ints) -> bool:
+def passed_until(i: Ints, f: Floats, p: Ints, whose: int, keys: Ints) -> bool:
     """Let time pass without a record; false: there is no room, it goes on from there."""
     if i[0, PHASE] == NEXT_RECORD:
-        if not told(i, p, some_keys, keys):
+        if not told(i, p, whose, keys):
             return False
         i[0, PHASE] = TIME_PASSES
     if not pass_time(i, f, p):
         return False
     i[0, NEWEST] = max(i[0, NEWEST], i[0, UNTIL])
-    if not some_keys and i[0, UNTIL_IS_COMPLETE]:
+    if whose != SOME_KEYS and i[0, UNTIL_IS_COMPLETE]:
         i[0, PASSED] = max(i[0, PASSED], i[0, UNTIL])
     i[0, PHASE] = NEXT_RECORD
     return True
@@ -412,13 +421,14 @@ def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p
     """Run the program on records `start` to `stop`; the first one that is not done.
 
     Where `stop` is `ALL_KEYS` or `SOME_KEYS`, whose codes are `ints`, time passes without a record,
-    as the header says, and 0 is what is left to do; so is it behind a change of rules, where `stop`
-    is `BEGUN`. What is not done lacks room: the caller makes the memory longer and calls again.
+    as the header says, and 0 is what is left to do; so is it in the end (`ENDS`), and behind a
+    change of rules (`BEGUN`). What is not done lacks room: the caller makes the memory longer and
+    calls again.
     """
     if stop == BEGUN:
         return 0 if drain(i, f, p) else -1
     if stop < 0:
-        return 0 if passed_until(i, f, p, stop == SOME_KEYS, ints) else -1
+        return 0 if passed_until(i, f, p, stop, ints) else -1
     for n in range(start, stop):
         if not ran_record(i, f, p, ints, floats, n):
             return n

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.kernels.scalar import to_float
+from cep.engine.kernels.scalar import NULL, to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true, leave_value
@@ -76,7 +76,7 @@ INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS, INSERT_ENTRY = (
 )  # fmt: skip
 
 
-OF_TIME = -1
+OF_TIME = NULL
 """In the place of the clock of a row that time made in front of a record."""
 
 
