@@ -11,6 +11,7 @@ import numpy as np
 from cep.database.lateness import newest_in
 from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
+from cep.engine.compiled import Machine
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
 from cep.engine.results import Results
@@ -28,11 +29,13 @@ BATCH_EVENTS = 10_000
 class NativeProvider:
     """Compiles what it can and interprets the rest; runs everything there is.
 
-    With `jit=False` nothing is compiled to machine code: slower, starts at once.
+    With `jit=False` nothing is compiled to machine code: slower, starts at once. `machine` is when
+    one program runs all queries; see `Compiled`.
     """
 
-    def __init__(self, *, jit: bool = True) -> None:
+    def __init__(self, *, jit: bool = True, machine: Machine = "needed") -> None:
         self._jit = jit
+        self._machine: Machine = machine
         self._run: Run | None = None
         self._newest_msc = 0
         self._dropped = Dropped()
@@ -49,7 +52,7 @@ class NativeProvider:
     def change(self, plan: Plan, outputs: Collection[str]) -> None:
         """Go on with another plan between two events."""
         if self._run is None:
-            rules = Compiled(plan, outputs=outputs, jit=self._jit, wide=True)
+            rules = Compiled(plan, outputs=outputs, jit=self._jit, wide=True, machine=self._machine)
             self._run = rules.start(mode="sorted")
         else:
             self._run, _ = changed(self._run, compiled_for(self._run, plan, outputs=outputs))

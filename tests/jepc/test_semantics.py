@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cep.engine.compiled import Machine
 from cep.jepc import EventProcessor, NativeProvider
 from cep.jepc.queries import Input
 from tests.campaign import examples
@@ -37,10 +38,12 @@ def expected(query: Input, events: Events) -> list[tuple[int, dict[str, Any]]]:
     ]
 
 
-def processed(query: Any, events: Events, sizes: list[int]) -> list[tuple[int, dict[str, Any]]]:
+def processed(
+    query: Any, events: Events, sizes: list[int], machine: Machine = "needed"
+) -> list[tuple[int, dict[str, Any]]]:
     """What the native provider makes of the events, pushed in batches of these sizes."""
     found: list[tuple[int, dict[str, Any]]] = []
-    with EventProcessor(NativeProvider(jit=False)) as processor:
+    with EventProcessor(NativeProvider(jit=False, machine=machine)) as processor:
         for stream, schema in SCHEMAS.items():
             processor.register_stream(stream, schema)
         processor.create_query("q", query)
@@ -58,17 +61,23 @@ def at_times(results: list[tuple[int, dict[str, Any]]]) -> list[tuple[int, str]]
     return sorted((time, repr(sorted(values.items()))) for time, values in results)
 
 
+MACHINES = pytest.mark.parametrize("machine", ["needed", "always"])
+
+
+@MACHINES
 @settings(max_examples=examples(300), deadline=None)
 @given(networks(), EVENTS, st.lists(st.integers(1, 8), min_size=1, max_size=3))
-def test_generated(query: Input, raw: Raw, sizes: list[int]) -> None:
+def test_generated(machine: Machine, query: Input, raw: Raw, sizes: list[int]) -> None:
+    """Also as one program."""
     events = events_of(raw)
-    found = processed(query, events, sizes)
+    found = processed(query, events, sizes, machine)
     assert at_times(found) == at_times(expected(query, events))
     assert [time for time, _ in found] == sorted(time for time, _ in found)
 
 
+@MACHINES
 @pytest.mark.parametrize("size", [1, 1_000])
-def test_batches_are_invisible(size: int) -> None:
+def test_batches_are_invisible(size: int, machine: Machine) -> None:
     raw: Raw = [("sr"[(i % 3 == 2 and 1) or 0], i % 2, i * 7 % 6, "xy"[i % 2]) for i in range(60)]
     from cep.jepc.queries import Correlator, Stream, TimeWindow
 
@@ -76,4 +85,4 @@ def test_batches_are_invisible(size: int) -> None:
         [Stream("s").window(TimeWindow(3)), Stream("r").window(TimeWindow(5))], "a == b"
     )
     events = events_of(raw)
-    assert processed(query, events, [size]) == processed(query, events, [7])
+    assert processed(query, events, [size], machine) == processed(query, events, [7])
