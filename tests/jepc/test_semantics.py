@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cep.jepc import EventProcessor, NativeProvider
 from cep.jepc.queries import Input
+from cep.plan.nodes import Plan
 from tests.campaign import examples
 from tests.jepc.generated import EVENTS, KEY, NUMBER, SCHEMAS, TESTS, networks
 from tests.reference.jepc import Naive
@@ -58,15 +60,36 @@ def at_times(results: list[tuple[int, dict[str, Any]]]) -> list[tuple[int, str]]
     return sorted((time, repr(sorted(values.items()))) for time, values in results)
 
 
-@settings(max_examples=examples(300), deadline=None)
+def nothing(plan: Plan) -> dict[str, str]:
+    """Why no module runs any query."""
+    return {query.name: "a test does not let it" for query in plan.queries}
+
+
+@pytest.fixture(params=["module", "program"])
+def way(request: pytest.FixtureRequest) -> Iterator[str]:
+    """What runs the queries."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "program":
+            patch.setattr("cep.jepc.running.why_not_generated", nothing)
+        yield request.param
+
+
+@pytest.mark.usefixtures("way")
+@settings(
+    max_examples=examples(300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(networks(), EVENTS, st.lists(st.integers(1, 8), min_size=1, max_size=3))
 def test_generated(query: Input, raw: Raw, sizes: list[int]) -> None:
+    """Also as one program."""
     events = events_of(raw)
     found = processed(query, events, sizes)
     assert at_times(found) == at_times(expected(query, events))
     assert [time for time, _ in found] == sorted(time for time, _ in found)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("size", [1, 1_000])
 def test_batches_are_invisible(size: int) -> None:
     raw: Raw = [("sr"[(i % 3 == 2 and 1) or 0], i % 2, i * 7 % 6, "xy"[i % 2]) for i in range(60)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.words import TIME
 from cep.plan.expressions import EventTime, Expression, walk
-from cep.plan.query import Join, Match, Query, StreamInput
+from cep.plan.query import Join, Match, Matching, Query, StreamInput
 from cep.plan.steps import Holder
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _asks(query: Query) -> bool:
 def _of_what_leaves(query: Query) -> Iterator[Expression]:
     """What is evaluated on rows that leave what the query reads."""
     source = query.input
-    if isinstance(source, Match):
+    if isinstance(source, Match | Matching):
         return
     for aggregate in query.aggregates:
         yield from aggregate.arguments

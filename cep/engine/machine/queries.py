@@ -29,7 +29,7 @@ from cep.engine.machine.windows import lower_window
 from cep.plan.change import PartId
 from cep.plan.expressions import Call, Column, Expression, walk
 from cep.plan.nodes import Origin
-from cep.plan.query import Join, Match, Query, StreamInput
+from cep.plan.query import Join, Match, Matching, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.steps import (
     Delete,
@@ -150,6 +150,10 @@ def lower_query(place: Place, query: Query) -> None:
             JoinNodes(place, query, source).lower()
         case Match():
             lower_match(place, query, source)
+        case Matching():
+            from cep.engine.machine.matchings import lower_matching  # which lowers inputs, too
+
+            lower_matching(place, query, source)
         case _:
             raise Unsupported("it binds three inputs or more")
 

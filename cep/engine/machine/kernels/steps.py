@@ -19,6 +19,7 @@ from cep.engine.machine.kernels.joins import step_apart, step_both, step_drop, s
 from cep.engine.machine.kernels.jumps import step_length_jump
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
 from cep.engine.machine.kernels.match import step_match
+from cep.engine.machine.kernels.matchings import step_matching
 from cep.engine.machine.kernels.ordered import step_sort_window
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.parts import step_parts
@@ -73,7 +74,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 )
 (ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
 (SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH, SESSION, FREQUENT) = range(300, 306)
-(MATCH, MATCH_PARTS) = range(140, 142)
+(MATCH, MATCH_PARTS, MATCHING) = range(140, 143)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
 (LOOKUP, WRITE, JOIN, BOTH, APART, DROP) = range(160, 166)
 (TIMES, BUCKET) = range(170, 172)
@@ -137,6 +138,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_match(i, f, p, frame)
     if op == MATCH_PARTS:
         return step_parts(i, f, p, frame)
+    if op == MATCHING:
+        return step_matching(i, f, p, frame)
     return step_window(i, f, p, frame, op)
 
 
