@@ -20,8 +20,8 @@ from benchmarks.measure import seconds, table, write_results
 from cep.database.dialects import DIALECTS
 from cep.dropped import Dropped
 from cep.engine.native import Compiled
-from cep.hybrid import split
-from cep.hybrid.replay import Hybrid
+from cep.fragments import split
+from cep.fragments.replay import DatabaseReplay
 from cep.interpreter.run import InterpretedRun
 from cep.plan import Plan
 from cep.replay import Source, replay, replay_interpreted
@@ -88,7 +88,7 @@ def on_spark(plan: Plan, sources: Sequence[Source]) -> Output:
 
 def on_database(plan: Plan, sources: Sequence[Source], url: str) -> Output:
     """Queries on a database, the rest behind it."""
-    with closing(Hybrid(plan, url)) as run:
+    with closing(DatabaseReplay(plan, url)) as run:
         return Output(run.replay(sources), lambda: run.dropped)
 
 

@@ -166,12 +166,12 @@ def run_on_database(
     """The queries on a database, the rest on our engine behind it."""
     # Imported here: databases are an extra.
     with extra("database"):
-        from cep.hybrid.replay import Hybrid
+        from cep.fragments.replay import DatabaseReplay
     from cep.replay import read_sources
 
     sources = read_sources(plan, files)
     total = sum(len(source.order) for source in sources)
-    run = Hybrid(plan, url, outputs, jit=not plain)
+    run = DatabaseReplay(plan, url, outputs, jit=not plain)
     with closing(run), output(out) as sink, progress("replay", total) as bar:
         for lines in run.replay(sources, bar.advance, until_msc):
             sink.writelines(line + b"\n" for line in lines)

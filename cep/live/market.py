@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.engine.kernels.state import Ints
-from cep.hybrid import StreamRows
+from cep.fragments import StreamRows
 from cep.market import (
     DEAL_STREAM,
     TICK_STREAM,

@@ -22,7 +22,7 @@ from cep.engine.divided import Divided
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Row
 from cep.engine.snapshot import SnapshotError, take
-from cep.hybrid import DerivedRow, Fragments, Line, StreamRows, merged, split
+from cep.fragments import DerivedRow, Fragments, Line, StreamRows, merged, split
 from cep.live.config import OnDatabase
 from cep.live.feed import tell_time
 from cep.live.market import Market

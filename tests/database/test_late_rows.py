@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cep.hybrid.replay import Hybrid
+from cep.fragments.replay import DatabaseReplay
 from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
 from tests.campaign import examples, only
@@ -42,7 +42,7 @@ def cases(draw: st.DrawFn) -> tuple[str, list[Row], int]:
 
 def on_database(text: str, rows: list[Row], url: str, size: int) -> list[dict[str, Any]]:
     plan = compile_rules(text, "late.cep")
-    run = Hybrid(plan, url, jit=False, batch_events=size)
+    run = DatabaseReplay(plan, url, jit=False, batch_events=size)
     try:
         batches = run.replay(list(sources(plan, rows)))
         return [json.loads(line) for batch in batches for line in batch]
@@ -104,7 +104,7 @@ def test_what_is_known_of_late_rows_goes_with_them(url: str, quiet: int, asks: b
     """And so do the statements that ask for it."""
     more = [("A", 1_600_000_100_000 + number, ROWS[0][2]) for number in range(quiet)]
     plan = compile_rules(STREAMS + EACH.partition("from A[n > 0]")[0], "late.cep")
-    run = Hybrid(plan, url, jit=False, batch_events=250)
+    run = DatabaseReplay(plan, url, jit=False, batch_events=250)
     try:
         list(run.replay(list(sources(plan, [*ROWS, *more]))))
         assert run.late > 5

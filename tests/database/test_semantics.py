@@ -15,8 +15,8 @@ import pytest
 
 from cep.database.drivers import connect
 from cep.database.errors import DatabaseError
-from cep.hybrid import split
-from cep.hybrid.replay import Hybrid
+from cep.fragments import split
+from cep.fragments.replay import DatabaseReplay
 from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan
 from cep.replay import Source
@@ -122,7 +122,7 @@ def sources(plan: Plan, rows: Sequence[InputRow]) -> Iterator[Source]:
 
 def replayed(case: Case, url: str, batch_events: int) -> list[OutputRow]:
     plan = case.plan()
-    run = Hybrid(plan, url, jit=False, batch_events=batch_events)
+    run = DatabaseReplay(plan, url, jit=False, batch_events=batch_events)
     try:
         found = [line for lines in run.replay(list(sources(plan, case.rows_in))) for line in lines]
         times = [time for _, time, _ in case.rows_in]

@@ -8,8 +8,8 @@ import pytest
 
 from cep.database.dialects import dialect_of
 from cep.engine.native import Compiled
-from cep.hybrid import split
-from cep.hybrid.replay import Hybrid
+from cep.fragments import split
+from cep.fragments.replay import DatabaseReplay
 from cep.plan import Plan
 from cep.replay import Source, read_sources, replay
 from tests.campaign import either
@@ -21,7 +21,7 @@ SAMPLES_MIN, REAL_ROWS = 100, either(1_000, 3_000)
 
 def on_database(plan: Plan, sources: Sequence[Source], url: str) -> list[bytes]:
     assert split(plan, dialect_of(url)).front.queries, "nothing runs on the database"
-    run = Hybrid(plan, url, jit=False, batch_events=1_500)
+    run = DatabaseReplay(plan, url, jit=False, batch_events=1_500)
     try:
         return [line for batch in run.replay(sources) for line in batch]
     finally:

@@ -26,9 +26,9 @@ from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
-from cep.hybrid import Fragments, merged, split
-from cep.hybrid import Line as Placed
-from cep.hybrid.replay import Hybrid, part_of
+from cep.fragments import Fragments, merged, split
+from cep.fragments import Line as Placed
+from cep.fragments.replay import DatabaseReplay, part_of
 from cep.inputs.types import ARROW
 from cep.interpreter.change import changed as take_over
 from cep.interpreter.run import InterpretedRun
@@ -313,7 +313,7 @@ def database(case: Case, url: str = "sqlite://") -> list[Line]:
     if not (records := sources(case.plan, enumerate(case.steps))):
         return []
     with closing(
-        Hybrid(case.plan, url, jit=False, batch_events=case.random.choice((1, 3, 1_000)))
+        DatabaseReplay(case.plan, url, jit=False, batch_events=case.random.choice((1, 3, 1_000)))
     ) as run:
         made = list(run.replay(records, until_msc=case.steps[-1][1]))
     rows = [json.loads(line) for lines in made for line in lines]

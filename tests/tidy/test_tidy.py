@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.replay": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.inputs", "cep.callbacks", "cep.interpreter",
     },
-    "cep.hybrid": {"cep.plan", "cep.dropped", "cep.engine", "cep.database", "cep.replay"},
+    "cep.fragments": {"cep.plan", "cep.dropped", "cep.engine", "cep.database", "cep.replay"},
     "cep.trace": {"cep.plan", "cep.dropped", "cep.interpreter", "cep.engine", "cep.replay"},
     "cep.spark": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.archive", "cep.inputs", "cep.market",
@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.live": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.market", "mt5bridge", "cep.database",
-        "cep.hybrid", "cep.callbacks", "cep.functions",
+        "cep.fragments", "cep.callbacks", "cep.functions",
     },
     "cep.backtest": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.archive", "cep.report", "cep.inputs",

@@ -12,8 +12,7 @@ from cep.cli.application import main
 from cep.database.dialects import SQLITE
 from cep.database.order import arrivals
 from cep.engine.native import Compiled
-from cep.hybrid import split
-from cep.hybrid.replay import Hybrid
+from cep.fragments import split
 from cep.plan import compile_rules
 
 RULES = """
@@ -100,16 +99,6 @@ def test_what_time_makes_stands_in_front_of_what_a_record_leads_to(
     assert found.exit_code == meant.exit_code == 0, found.output
     assert meant.stdout.count('"stream":"Silent"') > 10
     assert found.stdout == meant.stdout
-
-
-def test_rules_whose_records_wait_for_their_order_run_too(url: str) -> None:
-    plan = compile_rules(
-        "@reorder(max.delay='30 milliseconds') define stream A (v int);"
-        " define stream B (v int); define event Any as every B[v > 0];"
-        " from Any select seq output last every 2 events insert into P;"
-    )
-    Hybrid(plan, url, jit=False).close()
-    Hybrid(compile_rules(RULES), url, jit=False).close()
 
 
 def test_replay_leaves_the_database_as_it_was(files: Path, tmp_path: Path) -> None:

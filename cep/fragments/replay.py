@@ -12,15 +12,15 @@ from cep.engine.divided import Divided
 from cep.engine.lines import encode
 from cep.engine.native import Compiled
 from cep.engine.rows import Row
-from cep.hybrid.fragments import Fragments, StreamRows, merged
-from cep.hybrid.split import split
+from cep.fragments.exchange import Fragments, StreamRows, merged
+from cep.fragments.split import split
 from cep.plan.nodes import Plan
 from cep.replay import BATCH_ROWS, Source, end_msc, slices
 
 PREFIX = "mt5cep_replay_"
 
 
-class Hybrid:
+class DatabaseReplay:
     """A plan on a database and our engine, for one replay; empty at the start and at the end."""
 
     def __init__(
