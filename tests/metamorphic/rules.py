@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
+from cep.engine.coverage import why_not_generated
 from cep.lang.errors import RuleError
 from cep.lang.parser import parse
 from cep.plan import compile_rules
@@ -26,6 +28,7 @@ PATTERNS = (
     "{up} -> [not {down}] {fill}",
     "{fill} followed by {fill} followed by {up}",
 )
+MODULES_SHARE = 0.3
 BY_KEY = {"up": "Up", "down": "Down", "fill": "Fill"}
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -237,15 +240,37 @@ def split(text: str) -> list[str]:
 def random_rules(
     random: Random, choices: Mapping[str, Sequence[str]] = CHOICES, reorder: bool = True
 ) -> Rules:
-    """One to three queries or groups of them, and perhaps an engine of events among them."""
+    """One to three queries or groups of them, and perhaps an engine of events among them.
+
+    Few of them are of that kind that a module can run alone, so some are drawn until they are.
+    """
+    has_module = random.random() < MODULES_SHARE
     while True:
-        sources = _sources(random, REORDER_SHARE if reorder else 0)
-        texts = [written(random, "query", choices) for _ in range(random.randint(1, 3))]
+        sources = _sources(random, REORDER_SHARE if reorder and not has_module else 0)
+        drawn = partial(_drawn, random, choices, sources, has_module)
+        texts = [drawn("query") for _ in range(random.randint(1, 3))]
         if random.random() < EVENTS_SHARE:
-            texts.insert(random.randint(0, len(texts)), written(random, "events", choices))
+            texts.insert(random.randint(0, len(texts)), drawn("events"))
         rules = rules_of(numbered("\n".join(texts)), sources)
-        if rules.are_accepted:
+        if rules.are_accepted and (not has_module or _have_module(rules)):
             return rules
+
+
+def _drawn(
+    random: Random,
+    choices: Mapping[str, Sequence[str]],
+    sources: Sequence[str],
+    has_module: bool,
+    kind: str,
+) -> str:
+    while True:
+        text = written(random, kind, choices)
+        if not has_module or _have_module(rules_of(numbered(text), sources)):
+            return text
+
+
+def _have_module(rules: Rules) -> bool:
+    return rules.are_accepted and not why_not_generated(compile_rules(rules.text))
 
 
 def rules_of(text: str, sources: Iterable[str]) -> Rules:
