@@ -307,12 +307,14 @@ class Run:
     def _between_new_keys(self, rows: InputRows) -> list[InputRows]:
         """The rows, cut before each new key where rules open keys of their own in between.
 
-        So slots follow the first appearance of keys row by row, whatever the batches.
+        So slots follow the first appearance of keys row by row, whatever the batches. A record and
+        what a database has made of it, which share a place in the order, stay together.
         """
         if not len(rows):
             return [rows]
-        new = self.key_rows.first_places(rows.ints[:, OUT_KEY])
-        cuts = [0, *(place for place in new if place), len(rows)]
+        orders, new = rows.ints[:, OUT_ORDER], self.key_rows.first_places(rows.ints[:, OUT_KEY])
+        firsts = dict.fromkeys(np.searchsorted(orders, orders[new]).tolist())
+        cuts = [0, *(place for place in firsts if place), len(rows)]
         return [InputRows(rows.ints[a:b], rows.floats[a:b]) for a, b in pairwise(cuts)]
 
     def _mark(self, ints: Ints, told: Iterable[Placed]) -> None:
