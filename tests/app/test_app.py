@@ -397,3 +397,14 @@ def test_sorted_rows_have_one_watermark() -> None:
         App(LIVED, jit=False).advance(60_000, keys=["A"])
     with pytest.raises(ArgumentError, match="keys"):
         App(LIVED, jit=False, mode="lived").advance(60_000, keys="A")
+
+
+def test_rules_that_stay_have_a_module_and_no_others_follow() -> None:
+    rules = "define stream S (n long); from S#window.length(2) select sum(n) as s insert into T;"
+    with App(rules, jit=False) as one, App(rules, jit=False, changes=False) as other:
+        assert one.run.rules.program is not None and other.run.rules.module is not None
+        for at in range(4):
+            assert one.send("S", (at,), at) == other.send("S", (at,), at)
+        one.change(rules.replace("length(2)", "length(3)"))
+        with pytest.raises(ArgumentError, match="made with changes=False"):
+            other.change(rules)
