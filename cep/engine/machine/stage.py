@@ -45,8 +45,17 @@ NOTHING = InputRows(np.zeros((0, 1), np.int64), np.zeros((0, 1)))
 
 @cache
 def uncompiled() -> Any:
-    """The kernel that runs programs, as Python; making it takes milliseconds."""
-    return plain(run, {"call_host": lambda _: call_by_address})
+    """The kernel that runs programs, as Python; making it takes milliseconds.
+
+    NumPy shall not warn of what Numba does silently.
+    """
+    python = plain(run, {"call_host": lambda _: call_by_address})
+
+    def quiet(*arguments: Any) -> int:
+        with np.errstate(all="ignore"):
+            return int(python(*arguments))
+
+    return quiet
 
 
 class MachineRun:
@@ -72,6 +81,7 @@ class MachineRun:
         self._awaits_code, self._waits = jit, waits
         self._has_key = np.zeros(streams, np.bool_)
         self._has_key[list(program.keyed)] = True
+        self._are_keyed = bool(program.keyed)
 
     @property
     def n_of(self) -> Callable[[int], int]:
@@ -177,16 +187,16 @@ class MachineRun:
             self._look_for_code(max(0, stop - start))
         self.know_texts()
         memory.i[0, HOST] = self.host.address
-        with np.errstate(all="ignore"):
-            while True:
-                start = self._run(
-                    start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
-                )
-                if self.host.interrupted is not None:
-                    raise self.host.interrupted
-                if start == max(stop, 0):
-                    return
-                memory.grow()
+        end = max(stop, 0)
+        while True:
+            start = self._run(
+                start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
+            )
+            if self.host.interrupted is not None:
+                raise self.host.interrupted
+            if start == end:
+                return
+            memory.grow()
 
     def know_texts(self) -> None:
         """Write down what the program has to know of texts that are new."""
@@ -200,8 +210,8 @@ class MachineRun:
         if not memory.rows():
             return
         ints, floats = memory.taken()
-        places = np.flatnonzero(self._has_key[ints[:, OUT_STREAM]])
-        if len(places):
+        if self._are_keyed:
+            places = np.flatnonzero(self._has_key[ints[:, OUT_STREAM]])
             ints[places, OUT_KEY] = self._key_rows(ints[places, OUT_KEY])
         lists = memory.lists_taken() if memory.i[0, LISTS_USED] else NO_LISTS
         taken.append(OutputRows(ints, floats, lists))
