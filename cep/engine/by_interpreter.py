@@ -28,7 +28,7 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import StreamIds
 from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.rows import Decoder, Row, Rows
-from cep.engine.stage_run import NO_LISTS, PART_ROWS, OutputRows
+from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.watermarks import Telling
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
@@ -113,14 +113,6 @@ class ByInterpreter:
         taken: list[OutputRows] = []
         self.feed(row, taken)
         return taken
-
-    def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
-        """Take rows; output comes as soon as there is a fair amount of it."""
-        for first in range(0, len(rows), PART_ROWS):
-            part = slice(first, first + PART_ROWS)
-            taken: list[OutputRows] = []
-            self.feed(InputRows(rows.ints[part], rows.floats[part]), taken)
-            yield from taken
 
     def _take_record(self, n: int, rows: list[Arrived]) -> None:
         """Take a record among what another engine has made of it, all of one place."""

@@ -214,8 +214,11 @@ class Run:
         return self._feed_assigned(rows)
 
     def feed_in_parts(self, rows: InputRows) -> Iterator[Rows]:
-        """The same, a fair amount of rows at a time; feed nothing else before the last came."""
-        if self._opens_keys or self.encoder.objects or self._puts_more_out:
+        """The same, of a module a fair amount of rows at a time; feed nothing else before the last
+        came.
+        """
+        is_whole = self._opens_keys or self.encoder.objects or self._puts_more_out
+        if is_whole or not isinstance(self.runner, StageRun):
             yield self.feed(rows)
             return
         if len(rows):
@@ -223,8 +226,8 @@ class Run:
         self._assign_keys(rows.ints)
         self.clocks.mark(rows.ints)
         self.key_rows.fit()
-        for part in self.runner.feed_in_parts(rows):
-            yield Rows(self.decoder, part.ints, part.floats, part.lists)
+        for made in self.runner.feed_in_parts(rows):
+            yield Rows(self.decoder, made.ints, made.floats, made.lists)
 
     def advance(
         self, time_msc: int, order: int | None = None, *, is_complete: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol
 
 from cep.dropped import Dropped
@@ -24,10 +24,6 @@ class Runner(Protocol):
 
     def feed_row(self, row: InputRows) -> list[OutputRows]:
         """Take one row, whose arrays are always the same."""
-        ...
-
-    def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
-        """Take rows; output comes as soon as there is a fair amount of it."""
         ...
 
     def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -36,7 +36,7 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
-from cep.engine.stage_run import NO_LISTS, PART_ROWS, OutputRows
+from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
 
@@ -140,14 +140,6 @@ class MachineRun:
         taken: list[OutputRows] = []
         self.feed(row, taken)
         return taken
-
-    def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
-        """The same; output comes as soon as there is a fair amount of it."""
-        for first in range(0, len(rows), PART_ROWS):
-            part = slice(first, first + PART_ROWS)
-            taken: list[OutputRows] = []
-            self.feed(InputRows(rows.ints[part], rows.floats[part]), taken)
-            yield from taken
 
     def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:
         """Let time pass without a record; `is_complete`: all earlier ones have come."""
