@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.words import TIME
 from cep.plan.expressions import EventTime, Expression, walk
-from cep.plan.query import Join, Match, Query, StreamInput
+from cep.plan.query import Correlation, Join, Match, Query, StreamInput
 from cep.plan.steps import Holder
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ def _of_what_leaves(query: Query) -> Iterator[Expression]:
     for one in query.inputs:
         yield from one.window_filters
     is_put_out = query.output.events != "current"
-    if isinstance(source, Join) and source.on is not None and (query.aggregates or is_put_out):
+    if (
+        isinstance(source, Join | Correlation)
+        and source.on is not None
+        and (query.aggregates or is_put_out)
+    ):
         yield source.on
     if is_put_out:
         yield from (value for _, value in query.projection)

@@ -29,7 +29,7 @@ from cep.engine.machine.windows import lower_window
 from cep.plan.change import PartId
 from cep.plan.expressions import Call, Column, Expression, walk
 from cep.plan.nodes import Origin
-from cep.plan.query import Join, Match, Query, StreamInput
+from cep.plan.query import Correlation, Join, Match, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.steps import (
     Delete,
@@ -144,14 +144,14 @@ def lower_query(place: Place, query: Query) -> None:
             following = lower_selection(place, selecting)
             node = lower_input(place, source, selecting, following)[0]
             place.source(query, source.stream).readers.append(node)
-        case Join():
+        case Join() | Correlation():
             from cep.engine.machine.joins import JoinNodes  # which lowers inputs as is done here
 
             JoinNodes(place, query, source).lower()
         case Match():
             lower_match(place, query, source)
         case _:
-            raise Unsupported("it binds three inputs or more")
+            raise Unsupported("it is a matching of JEPC")
 
 
 def lower_input(
