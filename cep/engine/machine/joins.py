@@ -8,9 +8,9 @@ row (null where there is none) and its values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cep.engine.machine.aggregates import _native as native_of
+from cep.engine.machine.aggregates import native_of
 from cep.engine.machine.aggregations import view_of
 from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported
@@ -32,7 +32,7 @@ from cep.engine.machine.tables import (
 from cep.engine.machine.views import ring_for, window_view
 from cep.plan.expressions import Aggregate, Column, EventTime, Expression, Logical, walk
 from cep.plan.functions import aggregator_of
-from cep.plan.functions.native import Extreme, WholeTotal
+from cep.plan.functions.native import Extreme, Kept, WholeTotal
 from cep.plan.joins import STATIC
 from cep.plan.problems import with_article
 from cep.plan.query import Correlation, Join, Query, StreamInput
@@ -58,6 +58,7 @@ class JoinNodes:
         builder, place, count = self.place.builder, self.place, len(self._inputs)
         self._need_support()
         selecting = Selecting.of(builder, self.query, self._names(), self._at(count), CHUNK_OF)
+        selecting = replace(selecting, others_leave=self._others_leave)
         width = selecting.width
         following = lower_selection(place, selecting)
         if self._is_singly or self._is_self:
@@ -151,19 +152,21 @@ class JoinNodes:
             if lookups_of((*input_.filters, *input_.window_filters)):
                 raise Unsupported("`in` a table within a condition on one side of a join")
         need_no_lookup(self.join.on)
-        if any(one.window is not None or one.holder is Holder.WINDOW for one in self._triggering):
-            for aggregate in self.query.aggregates:
-                if not stays_exact(aggregate):
-                    raise Unsupported(f"`{aggregate.function}` of a join, whose rows may leave "
-                                      "more often than they came")  # fmt: skip
+        for aggregate in self.query.aggregates:
+            if self._others_leave and not stays_right(aggregate):
+                raise Unsupported(
+                    f"`{aggregate.function}` of a join, whose rows may leave that had not come"
+                )
 
     def _triggers(self, slot: int) -> bool:
         """Whether the rows of a side cause output."""
         return not isinstance(self.join, Join) or self.join.trigger in ("both", KINDS[slot])
 
     @property
-    def _triggering(self) -> list[StreamInput]:
-        return [one for slot, one in enumerate(self._inputs) if self._triggers(slot)]
+    def _others_leave(self) -> bool:
+        """Whether rows may leave that had not come: what the others hold has changed meanwhile."""
+        triggering = [one for slot, one in enumerate(self._inputs) if self._triggers(slot)]
+        return any(one.window is not None or one.holder is Holder.WINDOW for one in triggering)
 
     def _at(self, slot: int) -> int:
         """The word from which on the row of a slot stands."""
@@ -283,10 +286,10 @@ def ring_of(held: Held) -> tuple[int, int, int, int]:
     return held.state, held.width, held.offset, int(held.by_turn)
 
 
-def stays_exact(aggregate: Aggregate) -> bool:
-    """Whether a value is right even when a row leaves that had not come, as rows of windows that
-    are joined may: what the other side holds has changed meanwhile. Sums of doubles are kept by
-    their distance from the first one and need those that came.
+def stays_right(aggregate: Aggregate) -> bool:
+    """Whether a value is right even when a row leaves that had not come. `correlation` is not, with
+    which the interpreter fails then.
     """
-    definition = aggregator_of(aggregate.function)
-    return definition.of_rows or isinstance(native_of(aggregate), WholeTotal | Extreme)
+    definition, native = aggregator_of(aggregate.function), native_of(aggregate)
+    is_counted = definition.of_rows or isinstance(native, WholeTotal | Extreme | Kept)
+    return is_counted or definition.remembers != "window" or definition.native_left is not None

@@ -98,6 +98,8 @@ class Selecting:
     """The word with the number of the chunk that a row is selected with; 0: they come as chunks."""
     carries_arrival: bool = False
     """Whether the last word of its input is when a row came."""
+    others_leave: bool = False
+    """Whether rows may leave that had not come."""
 
     @property
     def rows_leave(self) -> bool:

@@ -28,6 +28,7 @@ class Judged:
     words: int
     width: int
     rows_leave: bool = True
+    others_leave: bool = False
 
 
 def lower_expression(make: Making) -> int:

@@ -33,7 +33,7 @@ ON = (
     "a.n + b.n == c.n + 2 and c.n > 0 and a.flag",
     "b.n > 0",
 )
-AGGREGATES = {"sum": total("a.n"), "rows": count(), "most": average("b.price")}
+AGGREGATES = {"sum": total("a.n"), "rows": count(), "mean": average("b.price")}
 
 
 @st.composite
@@ -71,7 +71,7 @@ def correlations(draw: st.DrawFn) -> Plan:
     names = "abcd"[: draw(st.sampled_from([3, 3, 3, 4]))]
     query: Query = Correlator([draw(inputs(name)) for name in names], draw(st.sampled_from(ON)))
     if draw(st.booleans()):
-        chosen = draw(st.sampled_from([("sum",), ("rows", "sum"), ("rows",)]))
+        chosen = draw(st.sampled_from([("sum",), ("rows", "sum"), ("mean",), ("mean", "rows")]))
         groups = draw(st.sampled_from([(), ("a.symbol",)]))
         query = Aggregator(query, {name: AGGREGATES[name] for name in chosen}, groups)
     return planned(query, draw(st.sampled_from(["current", "current", "all", "expired"])))
