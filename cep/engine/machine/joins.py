@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from cep.engine.machine.aggregates import native_of
 from cep.engine.machine.aggregations import view_of
+from cep.engine.machine.arrivals import keeps_arrival
 from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WAITING
@@ -57,7 +58,10 @@ class JoinNodes:
         """Write them, and have them read its streams."""
         builder, place, count = self.place.builder, self.place, len(self._inputs)
         self._need_support()
-        selecting = Selecting.of(builder, self.query, self._names(), self._at(count), CHUNK_OF)
+        names, words = self._names(), self._at(count)
+        if self._carries:
+            names = replace(names, times={**names.times, None: words})
+        selecting = Selecting.of(builder, self.query, names, words + int(self._carries), CHUNK_OF)
         selecting = replace(selecting, others_leave=self._others_leave)
         width = selecting.width
         following = lower_selection(place, selecting)
@@ -67,7 +71,7 @@ class JoinNodes:
         waiting = place.home.take(WAITING) if self._is_self else 0
         calls = builder.calls
         searches = {
-            (slot, held): self._search(held, selecting.names, self._part(slot, held))
+            (slot, held): self._search(held, self._seen(selecting.names), self._part(slot, held))
             for slot in range(count)
             for held in self._others(slot)
         }
@@ -107,6 +111,18 @@ class JoinNodes:
                 each.readers += found
                 found = [builder.node(EACH, each.node, width, width, 0, place.rank)]
             stream.readers += found
+
+    @property
+    def _carries(self) -> bool:
+        """Whether pairs carry when they came."""
+        return keeps_arrival(self.query)
+
+    def _seen(self, names: Names) -> Names:
+        """The names of a pair that the condition sees: that of a correlation knows no more of it
+        than its time.
+        """
+        is_join = isinstance(self.join, Join)
+        return names if is_join else replace(names, times={**names.times, None: TIME})
 
     @property
     def _inputs(self) -> tuple[StreamInput, ...]:
@@ -233,7 +249,7 @@ class JoinNodes:
     ) -> int:
         """The node of a side's rows; one that drops them where they cause nothing."""
         builder, join, input_ = self.place.builder, self.join, self._inputs[slot]
-        narrow, others = VALUES + len(input_.schema), self._others(slot)
+        narrow, others = self._words_of(input_), self._others(slot)
         if not self._triggers(slot):
             return builder.node(DROP, 0, narrow, narrow, 0, self.place.rank)
         through = 0
@@ -241,7 +257,8 @@ class JoinNodes:
             through = LEAVES if self.query.output.events != "current" else 0
             through |= RESETS if self.query.aggregates else 0
         own = self._part(slot, slot)
-        condition = None if own is None else builder.writer(selecting.names).condition(own)
+        writer = builder.writer(self._seen(selecting.names))
+        condition = None if own is None else writer.condition(own)
         is_outer = isinstance(join, Join) and join.kind in ("full", KINDS[slot])
         other = self._inputs[others[0]].schema
         return builder.node(
@@ -249,21 +266,26 @@ class JoinNodes:
             len(others), builder.block(searches[slot, one] for one in others),
             self._at(slot), len(input_.schema), builder.code(condition), int(is_outer), through,
             builder.block(int(one.type.is_real) for one in other.attributes), waiting,
-            int(self._is_singly),
+            int(self._is_singly), selecting.words - 1 if self._carries else 0,
         )  # fmt: skip
+
+    def _words_of(self, input_: StreamInput) -> int:
+        """The words of a row of a side, the last of which may be when it came."""
+        return VALUES + len(input_.schema) + int(self._carries)
 
     def _enter(self, slot: int, following: int, searches: Searches) -> int:
         """The way into a side; its window is where the others search. 0 where none comes."""
         input_, builder = self._inputs[slot], self.place.builder
         if input_.holder in STATIC:
             return 0
-        words = VALUES + len(input_.schema)
+        words = self._words_of(input_)
         names, slots = names_of(input_.schema), range(len(self._inputs))
         columns: dict[tuple[int, ...], tuple[Word, int]] = {
             (one, key[1]): found for key, found in names.columns.items() for one in slots
         }
-        names = Names(columns, {None: TIME, **dict.fromkeys(slots, TIME)})
-        selecting = Selecting(self.query, names, words, words, words)
+        time = words - 1 if self._carries else TIME
+        names = Names(columns, {None: time, **dict.fromkeys(slots, time)})
+        selecting = Selecting(self.query, names, words, words, words, carries_arrival=self._carries)
         node, window = lower_input(self.place, input_, selecting, following)
         for (_, asked), search in searches.items():
             if asked == slot and input_.window is not None:

@@ -152,10 +152,12 @@ class StreamNode:
     node: int
     schema: Schema
     readers: list[int] = field(default_factory=list)
+    has_arrival: bool = False
+    """Whether a word follows with when a row came, as rows of named windows may leave."""
 
     @property
     def width(self) -> int:
-        return VALUES + len(self.schema)
+        return VALUES + len(self.schema) + int(self.has_arrival)
 
 
 class Builder:
@@ -369,11 +371,11 @@ class Builder:
         node = self.node(STREAM, 0, width, width, what, at, *own)
         self.streams[name] = StreamNode(node, schema)
 
-    def inner_stream(self, schema: Schema) -> StreamNode:
+    def inner_stream(self, schema: Schema, *, has_arrival: bool = False) -> StreamNode:
         """A stream that a partition has for each key; it is not put out."""
-        width = VALUES + len(schema)
+        width = VALUES + len(schema) + int(has_arrival)
         node = self.node(STREAM, 0, width, width, 0, 0, *[0] * 7)
-        found = StreamNode(node, schema)
+        found = StreamNode(node, schema, has_arrival=has_arrival)
         self._inner.append(found)
         return found
 

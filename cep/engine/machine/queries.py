@@ -131,7 +131,7 @@ class Selecting:
 def lower_query(place: Place, query: Query) -> None:
     """Write a query, and have it read its streams."""
     source = query.input
-    carries = keeps_arrival(query, compat=bool(place.builder.plan.compat))
+    carries = keeps_arrival(query)
     match source:
         case StreamInput():
             if source.holder not in (Holder.STREAM, Holder.WINDOW):
@@ -162,7 +162,8 @@ def lower_input(
     """The way in, handlers and the window of an input; the first node, and that of the window."""
     builder, window = place.builder, 0
     stream = place.source(selecting.query, source.stream)
-    added, behind = stream.width, stream.width + words_added(source.before)
+    added = VALUES + len(stream.schema)
+    behind = added + words_added(source.before)
     following = lower_handlers(place, apart(source.after), selecting, following, behind)
     if source.window is not None:
         in_front = len(source.schema) - words_added(source.after)
@@ -171,16 +172,21 @@ def lower_input(
             following = lower_window_by_key(place, source.window, selecting, following, schema)
         else:
             following = window = lower_window(place, source.window, selecting, following, schema)
-    if selecting.carries_arrival:
+    if selecting.carries_arrival and not stream.has_arrival:
         following, selecting = stamp(place, selecting, following), as_they_come(selecting)
     before = apart(source.before)
     first = next((n for n, one in enumerate(before) if not is_plain(one, n)), len(before))
     following = lower_handlers(place, before[first:], selecting, following, added)
+    taken = added
+    if selecting.carries_arrival and stream.has_arrival:
+        taken, came = stream.width, stream.width - 1
+        if came != selecting.words - 1:  # functions add words in front of it
+            following = stamp(place, selecting, following, came)
+        selecting = as_they_come(selecting, came)
     conditions = [one.condition for one in before[:first] if isinstance(one, Filter)]
-    words = stream.width
     node = builder.node(
-        ENTER, following, words, selecting.width, 0, place.rank,
-        builder.code(condition(place, selecting.names, conditions)), words,
+        ENTER, following, stream.width, selecting.width, 0, place.rank,
+        builder.code(condition(place, selecting.names, conditions)), taken,
     )  # fmt: skip
     return node, window
 

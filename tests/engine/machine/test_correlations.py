@@ -32,6 +32,8 @@ ON = (
     "a.symbol == c.symbol",
     "a.n + b.n == c.n + 2 and c.n > 0 and a.flag",
     "b.n > 0",
+    "b.n > 0 and eventTimestamp() % 2 == 0",
+    "eventTimestamp(a) >= eventTimestamp(b) and eventTimestamp(c) % 2 == 0",
 )
 AGGREGATES = {"sum": total("a.n"), "rows": count(), "mean": average("b.price")}
 

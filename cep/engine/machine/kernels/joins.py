@@ -20,6 +20,7 @@ from cep.engine.machine.kernels.searches import (
     Q_AT,
     Q_COUNT,
     Q_FOUND,
+    Q_ON,
     candidate,
     candidates,
     fits,
@@ -32,6 +33,7 @@ from cep.engine.machine.kernels.words import (
     BREAK,
     CHUNK,
     COUNT,
+    CURRENT,
     CURSOR,
     EXPIRED,
     FAILED,
@@ -74,9 +76,10 @@ CHUNK_OF, SIDES = 2, 3
 # row, how many values; a condition on it alone. Where there is one other: whether it comes without
 # a match; whether rows leave as soon as they have come (bits: so they do at all, and reset what
 # they began); the words of the other side that are doubles when it is missing; where rows wait in a
-# self join, or 0. Last whether each row goes on alone.
+# self join, or 0. Then whether each row goes on alone; the word with when the pair came, or 0: then
+# each row has when it came behind its values, which stands in the place of its time in the pair.
 (JOIN_OTHERS, JOIN_SEARCHES, JOIN_AT, JOIN_COUNT, JOIN_CONDITION, JOIN_OUTER, JOIN_THROUGH,
- JOIN_REALS, JOIN_WAITING, JOIN_SINGLY) = range(ARGUMENTS, ARGUMENTS + 10)  # fmt: skip
+ JOIN_REALS, JOIN_WAITING, JOIN_SINGLY, JOIN_CAME) = range(ARGUMENTS, ARGUMENTS + 11)  # fmt: skip
 LEAVES, RESETS = 1, 2
 
 # Both sides of a self join: their ways in.
@@ -169,8 +172,12 @@ def asks(i: Ints, p: Ints, frame: int, row: int, time: int, kind: int) -> None:
     node, target = i[0, frame + NODE], row_at(i, i[0, WORK_TOP])
     i[0, target + TIME] = time
     i[0, target + KIND] = kind
-    side = target + p[node + JOIN_AT]
-    i[0, side] = time
+    side, came = target + p[node + JOIN_AT], time
+    if p[node + JOIN_CAME]:
+        if kind != CURRENT:
+            came = i[0, row + VALUES + p[node + JOIN_COUNT]]
+        i[0, target + p[node + JOIN_CAME]] = came
+    i[0, side] = came
     copied(i, row + VALUES, side + 1, p[node + JOIN_COUNT])
 
 
@@ -208,7 +215,7 @@ def matched(i: Ints, f: Floats, p: Ints, frame: int, time: int, kind: int) -> bo
         if not is_written:
             written(i, p, frame, level, time, kind)
             is_written = True
-        if not fits(i, f, p, search, place, number, row_at(i, i[0, WORK_TOP])):
+        if not fits_here(i, f, p, frame, level, kind):
             continue
         if level < last:
             level += 1
@@ -220,6 +227,22 @@ def matched(i: Ints, f: Floats, p: Ints, frame: int, time: int, kind: int) -> bo
     if i[0, frame + MADE_COUNT] == chunk and p[node + JOIN_OUTER]:
         alone(i, f, p, frame, asking(i, p, frame), time, kind)
     return True
+
+
+@inline
+def fits_here(i: Ints, f: Floats, p: Ints, frame: int, level: int, kind: int) -> bool:
+    """Whether the condition is true on the row that a level looks at, which is written."""
+    node, place, row = i[0, frame + NODE], i[0, frame + PLACE], row_at(i, i[0, WORK_TOP])
+    search = p[p[node + JOIN_SEARCHES] + level]
+    number = i[0, place + p[search + Q_FOUND] + F_SEEN] - 1
+    if p[node + JOIN_CAME] == 0 or kind == CURRENT:
+        return fits(i, f, p, search, place, number, row)
+    looked_at(i, p, search, candidate(i, p, search, place, number), row)
+    came = i[0, row + p[node + JOIN_AT]]
+    for one in range(level + 1):  # a pair that leaves came with the last of its rows
+        came = max(came, i[0, row + p[p[p[node + JOIN_SEARCHES] + one] + Q_AT]])
+    i[0, row + p[node + JOIN_CAME]] = came
+    return is_true(i, f, p, p[search + Q_ON], row)
 
 
 @inner
