@@ -295,9 +295,7 @@ class JoinNodes:
     def _look_into(self, input_: StreamInput, held: Held | HeldByKey | None, search: int) -> None:
         """Have a search look into a side's own window."""
         view = 0
-        if held is None:
-            assert input_.window is not None
-            raise Unsupported(f"a join with what the window `{input_.window.name}` holds")
+        assert held is not None  # each kind of window says where its rows lie
         if isinstance(held, HeldByKey):
             held, view = self._viewed(input_, held, is_named=False)
         self.place.builder.patch(search + Q_RING, *ring_of(held), view)

@@ -22,7 +22,7 @@ from cep.engine.machine.kernels.steps import ENTER, FILTER, LAST, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
-from cep.engine.machine.program import Builder, StreamNode, names_of
+from cep.engine.machine.program import Builder, StreamNode, names_of, widened
 from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
@@ -403,21 +403,6 @@ def rows_fail(builder: Builder, query: Query) -> bool:
     return query.output.events == "current" and (comes_alone or not query.aggregates)
 
 
-def widened(query: Query, target: Schema) -> int:
-    """As bits, the places of whole numbers that are doubles where they go."""
-    found = 0
-    for place, ((_, value), attribute) in enumerate(
-        zip(query.projection, target.attributes, strict=True)
-    ):
-        wanted, given = attribute.type, value.type
-        if wanted is given or {wanted, given} == {Type.INT, Type.LONG}:
-            continue
-        if not (wanted is Type.DOUBLE and given in (Type.INT, Type.LONG) and place < 62):
-            raise Unsupported(f"a value of type {given} becomes one of type {wanted}")
-        found |= 1 << place
-    return found
-
-
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
     if isinstance(output, Return):
@@ -427,7 +412,7 @@ def lower_output(place: Place, selecting: Selecting) -> int:
     held_by = builder.windows if output.holder is Holder.WINDOW else builder.streams
     target = held_by[output.target]
     count = len(selecting.query.projection)
-    widens = widened(selecting.query, target.schema)
+    widens = widened(selecting.query.projection, target.schema)
     return builder.insert(
         target, selecting.width, place.rank, selecting.outputs, count,
         leaves=place.leaves(output.target), widens=widens,
