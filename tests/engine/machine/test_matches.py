@@ -230,18 +230,6 @@ def test_what_it_cannot_do(query: str, why: str) -> None:
     assert why in rules.why_not_whole
 
 
-def test_expired_matches_go_where_whole_numbers_are_doubles() -> None:
-    text = (
-        f"{STREAMS}define stream Gone (s string, p double, v double, t string, q double, w int);\n"
-        "@expired(stream='Gone') from every e1=A -> e2=B[price > 100.0] within 1 sec\n"
-        "  select e1.volume as volume, e2.volume as other insert into Out;\n"
-    )
-    rows: list[Record] = [
-        ("A", 1_700_000_000_000 + n * 700, ("x", 1.0, n or None)) for n in range(6)
-    ]
-    assert assert_same(text, rows, 1_700_000_100_000) > 3
-
-
 def test_many_parts_are_told_when_the_run_begins() -> None:
     text = STREAMS + "".join(
         f"from A select volume output last every {n + 1} sec insert into Out{n};\n"

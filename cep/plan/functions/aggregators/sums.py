@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from cep.plan.expressions import Aggregate
-from cep.plan.functions.aggregators import left_sums
+from cep.plan.functions import left_sums
 from cep.plan.functions.base import Aggregator
 from cep.plan.functions.exact_sums import ExactMoments, ExactSum
 from cep.plan.functions.native import Moments, WholeTotal
