@@ -27,6 +27,7 @@ from cep.engine.machine.kernels.steps import GROUP
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.native import Cells, Extreme, Kept, Moments, Native, WholeTotal
+from cep.plan.functions.running import Running
 from cep.plan.steps import GroupBy
 from cep.plan.types import Type
 
@@ -47,6 +48,7 @@ class Accumulator:
     reals: int
     constant: int
     lasts: bool
+    yields: bool
     takes: tuple[tuple[int, ...], ...]
 
 
@@ -67,8 +69,17 @@ class Aggregates:
         return [
             one.arguments[0]
             for one in self.step.aggregates
-            if isinstance(native := _native(one), Moments) and native.squares
+            if isinstance(native := self._native(one), Moments) and native.squares
         ]
+
+    def _native(self, aggregate: Aggregate) -> Native | str | None:
+        """How it is computed: sums of doubles in another way where rows may leave that had not
+        come, for they are kept by their distance from the first of those that came.
+        """
+        native = native_of(aggregate)
+        left = aggregator_of(aggregate.function).native_left
+        is_whole = isinstance(native, WholeTotal)
+        return native if left is None or is_whole or not self.selecting.others_leave else left
 
     def add(self, aggregate: Aggregate) -> None:
         """One more value."""
@@ -89,7 +100,7 @@ class Aggregates:
         kind, constant = self._kind(aggregate), 0
         if kind == PLAIN:
             return None
-        native, by = _native(aggregate), 0
+        native, by = self._native(aggregate), 0
         if isinstance(native, Kept):
             constant = self.place.builder.cell(native.percent)
         if kind == DEVIATION:
@@ -102,10 +113,11 @@ class Aggregates:
             writer.value(argument) if is_whole or kind == DISTINCT_REAL else writer.double(argument)
         )
         reals = MOMENTS if kind == DEVIATION else 0
-        return Accumulator(kind, 1, 1, CELLS[kind], reals, constant, False, (tuple(code),)), by
+        yields, takes = _yields(aggregate), (tuple(code),)
+        return Accumulator(kind, 1, 1, CELLS[kind], reals, constant, False, yields, takes), by
 
     def _kind(self, aggregate: Aggregate) -> int:
-        native, argument = _native(aggregate), aggregate.argument
+        native, argument = self._native(aggregate), aggregate.argument
         is_real = argument is not None and argument.type.is_real
         match native:
             case Extreme(sign) if self.rows_leave:
@@ -123,7 +135,7 @@ class Aggregates:
         return PLAIN
 
     def _plain(self, aggregate: Aggregate) -> tuple[Accumulator, int]:
-        definition, native = aggregator_of(aggregate.function), _native(aggregate)
+        definition, native = aggregator_of(aggregate.function), self._native(aggregate)
         if isinstance(native, Extreme):
             native = _record(native.sign, aggregate.type.is_real)
         if native is None or isinstance(native, str):
@@ -144,11 +156,19 @@ class Aggregates:
         wholes, reals = _cells(native)
         constant = self.place.builder.cell(int(definition.constant(aggregate)))
         lasts = definition.remembers == "ever"
-        made = Accumulator(PLAIN, enters, leaves, wholes, reals, constant, lasts, takes)
+        yields = _yields(aggregate)
+        made = Accumulator(PLAIN, enters, leaves, wholes, reals, constant, lasts, yields, takes)
         return made, numbers[value]
 
 
-def _native(aggregate: Aggregate) -> Native | str | None:
+def _yields(aggregate: Aggregate) -> bool:
+    """Whether nothing is left of it, whatever came and went, when as many rows have gone as came:
+    see `Running.is_empty`.
+    """
+    return type(aggregator_of(aggregate.function).plain(aggregate)).is_empty is Running.is_empty
+
+
+def native_of(aggregate: Aggregate) -> Native | str | None:
     definition = aggregator_of(aggregate.function)
     return definition.native(aggregate) if callable(definition.native) else definition.native
 
@@ -201,7 +221,8 @@ def group_arguments(
         codes = [builder.value(steps) for steps in one.takes]
         described += (
             one.kind, one.enters, one.leaves, words, one.wholes, words + one.wholes, one.reals,
-            one.constant, int(one.lasts), len(codes), *codes, *[0] * (TAKES_MAX - len(codes)),
+            one.constant, int(one.lasts), int(one.yields),
+            len(codes), *codes, *[0] * (TAKES_MAX - len(codes)),
         )  # fmt: skip
         words += one.wholes + one.reals
     results = [

@@ -326,7 +326,7 @@ class _ChangeOver:
     def _starts(self) -> Iterator[tuple[int, int]]:
         """The nodes that are told when the run begins or a home is opened, and the homes."""
         words, home = self._new.words, int(self._i[HOME])
-        first = PROGRAM_FIRST_START
+        first = words[PROGRAM_FIRST_START]
         for node in words[first : first + words[PROGRAM_STARTS]].tolist():
             yield node, home
         seen = set()

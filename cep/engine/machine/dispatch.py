@@ -223,6 +223,8 @@ def _natives() -> Iterator[Native]:
         ):
             if native is not None and not isinstance(native, str):
                 yield native
+        if aggregator.native_left is not None:
+            yield aggregator.native_left
 
 
 def _calls(name: str) -> Iterator[Aggregate]:

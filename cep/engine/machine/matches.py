@@ -14,7 +14,7 @@ from cep.engine.machine.kernels import match_words as words
 from cep.engine.machine.kernels.match_words import COLLECTED_ROWS, MATCH_STATE, NEVER, SLOT_VALUES
 from cep.engine.machine.kernels.steps import MATCH, MATCH_PARTS, SPLIT
 from cep.engine.machine.kernels.words import CURRENT, VALUES
-from cep.engine.machine.program import Builder, StreamNode
+from cep.engine.machine.program import Builder, StreamNode, widened
 from cep.plan.expressions import (
     Collected,
     Column,
@@ -220,12 +220,12 @@ class Matched:
         if expired is None:
             return 0
         target, writer = builder.streams[expired.stream], builder.writer(self.names())
-        given = [value.type for _, value in expired.projection]
-        if given != [one.type for one in target.schema.attributes]:
-            raise Unsupported("values that get another type in a stream of expired matches")
+        widens = widened(expired.projection, target.schema)
         codes = [builder.code(writer.value(value)) for _, value in expired.projection]
         leaves = place.leaves(expired.stream)
-        insert = builder.insert(target, wider, place.rank, self.words, len(codes), leaves=leaves)
+        insert = builder.insert(
+            target, wider, place.rank, self.words, len(codes), leaves=leaves, widens=widens
+        )
         return builder.project(insert, wider, 1 << CURRENT, self.words, codes)
 
     def _write(self, place: Place, segment: Segment, wiring: Wiring, expiry: int) -> None:

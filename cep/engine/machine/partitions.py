@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cep.engine.machine.arrivals import with_arrival
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.keys import REAL_KEY, TEXT_KEY, TRUTH_KEY, WHOLE_KEY
 from cep.engine.machine.kernels.partitions import PARTITION_STATE
 from cep.engine.machine.kernels.steps import ROUTE, TO_ALL
-from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.program import Builder, StreamNode, names_of
 from cep.plan.nodes import Partition, RangeKeys, ValueKey
 from cep.plan.query import Query
@@ -59,7 +59,9 @@ class PartitionNode:
         if name not in self.streams:
             outer = self.builder.streams[name]
             with self.builder.writing(("partition", self.plan.name)):
-                inside = self.streams[name] = self.builder.inner_stream(outer.schema)
+                inside = self.streams[name] = self.builder.inner_stream(
+                    outer.schema, has_arrival=outer.has_arrival
+                )
                 outer.readers.append(self._route(name, outer, inside))
         return self.streams[name]
 
@@ -69,10 +71,11 @@ class PartitionNode:
 
     def _route(self, name: str, outer: StreamNode, inside: StreamNode) -> int:
         key = next((one for one in self.plan.keys if one.stream == name), None)
-        builder, width = self.builder, VALUES + len(outer.schema)
+        builder, width = self.builder, outer.width
         if key is None:
             return builder.node(TO_ALL, inside.node, width, width, self._state, 0)
-        writer = builder.writer(names_of(outer.schema))
+        names = names_of(outer.schema)
+        writer = builder.writer(with_arrival(names, width - 1) if outer.has_arrival else names)
         codes: list[int] = []
         if isinstance(key, RangeKeys):
             for condition, text in key.ranges:

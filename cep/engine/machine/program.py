@@ -54,14 +54,13 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.plan.change import PartId
 from cep.plan.clocks import clocks
+from cep.plan.expressions import Expression
 from cep.plan.nodes import Origin, Plan
 from cep.plan.types import Schema, Type
 from cep.plan.uuid_names import uuid_names
 
 WORD_STEPS = 3
 """An expression that is a word of the row: `ROW`, the word, `END`."""
-STARTS_MAX = 512
-"""So many parts may want to be told that the run begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +151,12 @@ class StreamNode:
     node: int
     schema: Schema
     readers: list[int] = field(default_factory=list)
+    has_arrival: bool = False
+    """Whether a word follows with when a row came, as rows of named windows may leave."""
 
     @property
     def width(self) -> int:
-        return VALUES + len(self.schema)
+        return VALUES + len(self.schema) + int(self.has_arrival)
 
 
 class Builder:
@@ -205,7 +206,7 @@ class Builder:
         self._keyed: list[int] = []
         self.tables: dict[str, int] = {}
         self.hashes_texts = self._meets_made_texts = False
-        self._words: list[int] = [0] * (PROGRAM_FIRST_START + STARTS_MAX)
+        self._words: list[int] = [0] * (PROGRAM_FIRST_START + 1)
 
     def block(self, words: Iterable[int]) -> int:
         """The place of words in the program."""
@@ -369,11 +370,11 @@ class Builder:
         node = self.node(STREAM, 0, width, width, what, at, *own)
         self.streams[name] = StreamNode(node, schema)
 
-    def inner_stream(self, schema: Schema) -> StreamNode:
+    def inner_stream(self, schema: Schema, *, has_arrival: bool = False) -> StreamNode:
         """A stream that a partition has for each key; it is not put out."""
-        width = VALUES + len(schema)
+        width = VALUES + len(schema) + int(has_arrival)
         node = self.node(STREAM, 0, width, width, 0, 0, *[0] * 7)
-        found = StreamNode(node, schema)
+        found = StreamNode(node, schema, has_arrival=has_arrival)
         self._inner.append(found)
         return found
 
@@ -422,8 +423,6 @@ class Builder:
 
     def finish(self, source_ids: dict[int, str]) -> Program:
         """The whole; `source_ids` are the names of sources by number."""
-        if len(self.starts) > STARTS_MAX:
-            raise Unsupported("too many parts that have to be told when the run begins")
         self._know_readers()
         last = max(source_ids, default=-1)
         numbers = [
@@ -432,7 +431,7 @@ class Builder:
         self._words[PROGRAM_STREAMS] = self.block(numbers)
         self._words[PROGRAM_INTS] = self.widths[0]
         self._words[PROGRAM_STARTS] = len(self.starts)
-        self._words[PROGRAM_FIRST_START : PROGRAM_FIRST_START + len(self.starts)] = self.starts
+        self._words[PROGRAM_FIRST_START] = self.block(self.starts)
         hosted = tuple(self.constants.hosted)
         makes_texts = any(one.makes_texts or one.node.type is Type.STRING for one in hosted)
         if makes_texts and self._meets_made_texts:
@@ -459,3 +458,18 @@ def names_of(schema: Schema, first: int = VALUES, slot: int = 0) -> Names:
         for place, attribute in enumerate(schema.attributes)
     }
     return Names(columns, {None: 0, slot: 0})
+
+
+def widened(projection: Sequence[tuple[str, Expression]], target: Schema) -> int:
+    """As bits, the places of whole numbers that are doubles where they go."""
+    found = 0
+    for place, ((_, value), attribute) in enumerate(
+        zip(projection, target.attributes, strict=True)
+    ):
+        wanted, given = attribute.type, value.type
+        if wanted is given or {wanted, given} == {Type.INT, Type.LONG}:
+            continue
+        if not (wanted is Type.DOUBLE and given in (Type.INT, Type.LONG) and place < 62):
+            raise Unsupported(f"a value of type {given} becomes one of type {wanted}")
+        found |= 1 << place
+    return found

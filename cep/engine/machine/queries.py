@@ -22,14 +22,14 @@ from cep.engine.machine.kernels.steps import ENTER, FILTER, LAST, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
-from cep.engine.machine.program import Builder, StreamNode, names_of
+from cep.engine.machine.program import Builder, StreamNode, names_of, widened
 from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import PartId
 from cep.plan.expressions import Call, Column, Expression, walk
 from cep.plan.nodes import Origin
-from cep.plan.query import Join, Match, Matching, Query, StreamInput
+from cep.plan.query import Correlation, Join, Match, Matching, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.steps import (
     Delete,
@@ -98,6 +98,8 @@ class Selecting:
     """The word with the number of the chunk that a row is selected with; 0: they come as chunks."""
     carries_arrival: bool = False
     """Whether the last word of its input is when a row came."""
+    others_leave: bool = False
+    """Whether rows may leave that had not come."""
 
     @property
     def rows_leave(self) -> bool:
@@ -129,7 +131,7 @@ class Selecting:
 def lower_query(place: Place, query: Query) -> None:
     """Write a query, and have it read its streams."""
     source = query.input
-    carries = keeps_arrival(query, compat=bool(place.builder.plan.compat))
+    carries = keeps_arrival(query)
     match source:
         case StreamInput():
             if source.holder not in (Holder.STREAM, Holder.WINDOW):
@@ -144,7 +146,7 @@ def lower_query(place: Place, query: Query) -> None:
             following = lower_selection(place, selecting)
             node = lower_input(place, source, selecting, following)[0]
             place.source(query, source.stream).readers.append(node)
-        case Join():
+        case Join() | Correlation():
             from cep.engine.machine.joins import JoinNodes  # which lowers inputs as is done here
 
             JoinNodes(place, query, source).lower()
@@ -154,8 +156,6 @@ def lower_query(place: Place, query: Query) -> None:
             from cep.engine.machine.matchings import lower_matching  # which lowers inputs, too
 
             lower_matching(place, query, source)
-        case _:
-            raise Unsupported("it binds three inputs or more")
 
 
 def lower_input(
@@ -164,7 +164,8 @@ def lower_input(
     """The way in, handlers and the window of an input; the first node, and that of the window."""
     builder, window = place.builder, 0
     stream = place.source(selecting.query, source.stream)
-    added, behind = stream.width, stream.width + words_added(source.before)
+    added = VALUES + len(stream.schema)
+    behind = added + words_added(source.before)
     following = lower_handlers(place, apart(source.after), selecting, following, behind)
     if source.window is not None:
         in_front = len(source.schema) - words_added(source.after)
@@ -173,16 +174,21 @@ def lower_input(
             following = lower_window_by_key(place, source.window, selecting, following, schema)
         else:
             following = window = lower_window(place, source.window, selecting, following, schema)
-    if selecting.carries_arrival:
+    if selecting.carries_arrival and not stream.has_arrival:
         following, selecting = stamp(place, selecting, following), as_they_come(selecting)
     before = apart(source.before)
     first = next((n for n, one in enumerate(before) if not is_plain(one, n)), len(before))
     following = lower_handlers(place, before[first:], selecting, following, added)
+    taken = added
+    if selecting.carries_arrival and stream.has_arrival:
+        taken, came = stream.width, stream.width - 1
+        if came != selecting.words - 1:  # functions add words in front of it
+            following = stamp(place, selecting, following, came)
+        selecting = as_they_come(selecting, came)
     conditions = [one.condition for one in before[:first] if isinstance(one, Filter)]
-    words = stream.width
     node = builder.node(
-        ENTER, following, words, selecting.width, 0, place.rank,
-        builder.code(condition(place, selecting.names, conditions)), words,
+        ENTER, following, stream.width, selecting.width, 0, place.rank,
+        builder.code(condition(place, selecting.names, conditions)), taken,
     )  # fmt: skip
     return node, window
 
@@ -399,21 +405,6 @@ def rows_fail(builder: Builder, query: Query) -> bool:
     return query.output.events == "current" and (comes_alone or not query.aggregates)
 
 
-def widened(query: Query, target: Schema) -> int:
-    """As bits, the places of whole numbers that are doubles where they go."""
-    found = 0
-    for place, ((_, value), attribute) in enumerate(
-        zip(query.projection, target.attributes, strict=True)
-    ):
-        wanted, given = attribute.type, value.type
-        if wanted is given or {wanted, given} == {Type.INT, Type.LONG}:
-            continue
-        if not (wanted is Type.DOUBLE and given in (Type.INT, Type.LONG) and place < 62):
-            raise Unsupported(f"a value of type {given} becomes one of type {wanted}")
-        found |= 1 << place
-    return found
-
-
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
     if isinstance(output, Return):
@@ -423,7 +414,7 @@ def lower_output(place: Place, selecting: Selecting) -> int:
     held_by = builder.windows if output.holder is Holder.WINDOW else builder.streams
     target = held_by[output.target]
     count = len(selecting.query.projection)
-    widens = widened(selecting.query, target.schema)
+    widens = widened(selecting.query.projection, target.schema)
     return builder.insert(
         target, selecting.width, place.rank, selecting.outputs, count,
         leaves=place.leaves(output.target), widens=widens,

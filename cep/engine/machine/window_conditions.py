@@ -10,7 +10,7 @@ from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported, word_of
 from cep.engine.machine.kernels.conditions import CONDITION_STATE, SENT
 from cep.engine.machine.kernels.steps import EXPRESSION, EXPRESSION_BATCH
-from cep.engine.machine.kernels.words import RING, VALUES
+from cep.engine.machine.kernels.words import RING, TIME, VALUES
 from cep.plan.expressions import Constant
 from cep.plan.steps import GroupBy
 from cep.plan.types import Schema
@@ -28,6 +28,7 @@ class Judged:
     words: int
     width: int
     rows_leave: bool = True
+    others_leave: bool = False
 
 
 def lower_expression(make: Making) -> int:
@@ -39,14 +40,15 @@ def lower_expression(make: Making) -> int:
 
 def lower_expression_batch(make: Making) -> int:
     """`expressionBatch(condition, include_trigger, stream_current)`."""
-    if make.rows.carries_arrival:  # its rows come at the time at which they go on
-        raise Unsupported("`eventTimestamp()` of rows that leave `expressionBatch`")
     state = make.take(CONDITION_STATE)
     code, totals, width = _condition(make)
     builder = make.place.builder
     includes = builder.code(builder.writer(make.rows.names).condition(make.window.arguments[1]))
     streams = int(bool(make.value(2)))
-    node = make.node(EXPRESSION_BATCH, state, code, totals, includes, streams, width, splits=True)
+    came = make.rows.words - 1 if make.rows.carries_arrival else TIME
+    node = make.node(
+        EXPRESSION_BATCH, state, code, totals, includes, streams, width, came, splits=True
+    )
     return make.held(node, state + SENT)
 
 

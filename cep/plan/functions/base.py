@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from cep.plan.expressions import Aggregate, Call, Constant, Expression
-from cep.plan.functions.native import Compile, Kernel, Source
+from cep.plan.functions.native import Compile, Kernel, Native, Source
 from cep.plan.functions.running import Running
 from cep.plan.functions.sql import Never, Summarise, Write
 from cep.plan.signatures import Signature
@@ -34,9 +34,10 @@ class Aggregator:
 
     `native` and `sql`: how the native engine, with the `kernels` that its source calls, and
     databases compute it. None where they do not: they say so by name, and it is left to the plain
-    definition. `is_calendar`: it can be had per
-    calendar unit (`define aggregation`), where rows never leave; `plain_ever` is what computes it
-    there, if that is simpler. `plain_siddhi`: as Siddhi has it, with its defects, in its mode.
+    definition. `native_left` is its way where rows may leave that had not come, as they may in
+    joins, if `native` is wrong there and it is not of whole numbers. `is_calendar`: it can be had
+    per calendar unit (`define aggregation`), where rows never leave; `plain_ever` is what computes
+    it there, if that is simpler. `plain_siddhi`: as Siddhi has it, with its defects, in its mode.
     """
 
     signature: Signature
@@ -51,6 +52,7 @@ class Aggregator:
     is_calendar: bool = False
     plain_ever: Callable[[Aggregate], Running] | None = None
     plain_siddhi: Callable[[Aggregate], Running] | None = None
+    native_left: Native | None = None
 
     @property
     def name(self) -> str:

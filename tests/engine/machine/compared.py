@@ -7,29 +7,38 @@ from dataclasses import dataclass
 from typing import Any
 
 from cep.engine.native import Compiled
+from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
 from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
+from cep.plan.nodes import Plan
 
 Record = tuple[str, int, Sequence[Any]]
 """A stream, a time in ms, the values."""
 
 
 def assert_same(
-    text: str, records: Sequence[Record], until_msc: int | None = None, *, jit: bool = False
+    rule: str | Plan,
+    records: Sequence[Record],
+    until_msc: int | None = None,
+    *,
+    jit: bool = False,
+    cut: int | None = None,
 ) -> int:
     """Run rules both ways, uncompiled unless `jit`; how many rows came out, which must be alike.
 
-    The records are sorted history, which ends at `until_msc`. Unsupported when the machine cannot
-    run the rules.
+    The records are sorted history, which ends at `until_msc`. In front of record `cut` the machine
+    goes on from a snapshot. Unsupported when it cannot run the rules.
     """
-    plan = compile_rules(text)
+    plan = compile_rules(rule) if isinstance(rule, str) else rule
     rules = Compiled(plan, jit=jit, machine="always")
     assert rules.whole is not None, rules.why_not_whole
     run, reference = rules.start(mode="sorted"), InterpretedRun(plan)
     made: list[Any] = []
     meant: list[Any] = []
-    for stream, time_msc, values in records:
+    for number, (stream, time_msc, values) in enumerate(records):
+        if number == cut:
+            run = restore(rules, take(run))
         names = plan.stream(stream).schema.names
         columns = {name: [value] for name, value in zip(names, values, strict=True)}
         made += run.push(stream, columns, [time_msc]).dicts()
@@ -56,10 +65,14 @@ class Told:
 
 
 def assert_same_lived(
-    text: str, records: Sequence[Record | Told], until_msc: int, *, jit: bool = False
+    rule: str | Plan,
+    records: Sequence[Record | Told],
+    until_msc: int,
+    *,
+    jit: bool = False,
 ) -> int:
     """The same for records that were lived, with watermarks among them."""
-    plan = compile_rules(text)
+    plan = compile_rules(rule) if isinstance(rule, str) else rule
     rules = Compiled(plan, jit=jit, machine="always")
     assert rules.whole_lived is not None, rules.why_not_whole
     run, reference = rules.start(mode="lived"), InterpretedRun(plan, mode="lived")

@@ -228,3 +228,12 @@ def test_what_it_cannot_do(query: str, why: str) -> None:
     rules = Compiled(compile_rules(STREAMS + query), jit=False, machine="always")
     assert rules.whole is None
     assert why in rules.why_not_whole
+
+
+def test_many_parts_are_told_when_the_run_begins() -> None:
+    text = STREAMS + "".join(
+        f"from A select volume output last every {n + 1} sec insert into Out{n};\n"
+        for n in range(600)
+    )
+    rows: list[Record] = [("A", 1_700_000_000_000, ("x", 1.0, 1))]
+    assert assert_same(text, rows, 1_700_000_003_000) > 0

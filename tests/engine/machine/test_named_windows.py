@@ -16,6 +16,14 @@ SELECTIONS = [
     "select symbol, sum(n) as total group by symbol",
     "select count() as rows, max(price) as top",
     "select symbol, n, price order by price limit 3",
+    "select symbol, eventTimestamp() as came, sum(eventTimestamp()) as total group by symbol"
+    " having eventTimestamp() % 2L == 0L",
+]
+HANDLERS = [
+    "",
+    "[eventTimestamp() % 2L == 0L]",
+    "#pol2Cart(price, 1.0)[eventTimestamp() % 3L > 0L]",
+    "[eventTimestamp() % 2L == 0L]#bars:ticks(price, 1.0, 2)[eventTimestamp() % 3L > 0L]",
 ]
 TIMES = [
     "at every 700 milliseconds",
@@ -37,12 +45,16 @@ def test_named_window(data: st.DataObject) -> None:
     window, output = data.draw(st.sampled_from(WINDOWS)), data.draw(st.sampled_from(OUTPUTS))
     selection, times = data.draw(st.sampled_from(SELECTIONS)), data.draw(st.sampled_from(TIMES))
     kinds = data.draw(st.sampled_from(["", "all events", "expired events"]))
+    handlers = data.draw(st.sampled_from(HANDLERS))
     text = f"""{TICKS}
         define window W (symbol string, price double, n long, at long) {window} {output};
         define trigger T {times};
         define trigger U at every 2 sec;
         from S[n > 0] select symbol, price, n, at insert into W;
-        from W {selection} insert {kinds} into Out;
+        from W{handlers} {selection} insert {kinds} into Out;
+        partition with (symbol of W) begin
+        from W select symbol, n, max(eventTimestamp()) as newest insert {kinds} into Parts;
+        end;
         from T select 'A' as symbol, 1.0 as price, 1L as n, triggered_time as at insert into W;
         from S#window.length(2) select symbol, price, n, at insert {kinds} into W;
         from W[n > 1] select symbol, count() as c group by symbol

@@ -52,6 +52,9 @@ from cep.engine.machine.kernels.work import copied, hand_on, made, row_at, work_
 JUDGES, TOTALS, INCLUDES, JUDGE_STREAMS = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4
 JUDGED_WIDTH = ARGUMENTS + 5
 """The words of a row on which the condition is judged."""
+JUDGE_CAME = ARGUMENTS + 6
+"""The word with when a row came, if rows have one, else that of their time: both are set for rows
+that have waited for the end of their batch, as they come then."""
 
 # The state of batches: the batch sent last, the rows since, whether the row under way has failed
 # and the condition has to start again with it.
@@ -199,7 +202,7 @@ def alone(i: Ints, p: Ints, frame: int, row: int) -> None:
     as_left(i, p, frame, row, i[0, NOW])
     out = made(i, frame, p[node + WIDER])
     copied(i, row, out, p[node + WINDOW_WORDS])
-    i[0, out + TIME] = i[0, NOW]
+    i[0, out + TIME] = i[0, out + p[node + JUDGE_CAME]] = i[0, NOW]
 
 
 @inner
@@ -216,7 +219,8 @@ def collected(i: Ints, f: Floats, p: Ints, frame: int, state: int, row: int, bel
     swapped(i, state + SENT, state + WAITING)
     sent = state + SENT
     for position in range(i[0, sent + RING_HEAD], i[0, sent + RING_TAIL]):
-        i[0, ring_cell(i, sent, position, words) + TIME] = i[0, NOW]
+        cell = ring_cell(i, sent, position, words)
+        i[0, cell + TIME] = i[0, cell + p[node + JUDGE_CAME]] = i[0, NOW]
     if had == 0:
         alone(i, p, frame, row)
     elif is_true(i, f, p, p[node + INCLUDES], row):

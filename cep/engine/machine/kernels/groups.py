@@ -59,10 +59,10 @@ GROUP_WANTED = ARGUMENTS + 8
 
 # An accumulator: its kind; by which number of `accumulate` a value comes and goes (0: not at all);
 # its words of integers and of doubles in the group, and how many; the cell of its constant; whether
-# nothing makes it forget; how many arguments, and their expressions.
-KIND_OF, ENTERS, LEAVES, WHOLES, WHOLES_COUNT, REALS, REALS_COUNT, CONSTANT, LASTS, TAKES, CODES = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-)  # fmt: skip
+# nothing makes it forget; whether it is forgotten when as many rows have gone as have come,
+# whatever is left in it; how many arguments, and their expressions.
+(KIND_OF, ENTERS, LEAVES, WHOLES, WHOLES_COUNT, REALS, REALS_COUNT, CONSTANT, LASTS, YIELDS, TAKES,
+ CODES) = range(12)  # fmt: skip
 TAKES_MAX = 4
 ACCUMULATOR = CODES + TAKES_MAX
 
@@ -167,6 +167,8 @@ def is_group_empty(i: Ints, p: Ints, node: int, group: int) -> bool:
     for number in range(p[node + GROUP_ACCUMULATORS]):
         one = p[node + GROUP_FIRST] + number * ACCUMULATOR
         ci = group + p[one + WHOLES]
+        if p[one + YIELDS]:
+            continue
         if p[one + KIND_OF] != PLAIN:
             if not is_collected_empty(i, p[one + KIND_OF], ci):
                 return False

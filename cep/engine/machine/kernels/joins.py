@@ -1,7 +1,8 @@
-"""Joins: a row of one side meets what the other side holds.
+"""Joins and correlations: a row of one side meets what the others hold.
 
 A row of a join has its time, its kind and the number of its chunk, then for each side the time of
-its row (NULL where there is none) and its values.
+its row (NULL where there is none) and its values. Several others are looked through in nested
+loops, in the order of the sides; each has the part of the condition that names no later one.
 """
 
 from __future__ import annotations
@@ -13,11 +14,17 @@ from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.memory import allocate, release
 from cep.engine.machine.kernels.searches import (
+    F_COUNT,
+    F_SEEN,
     NO_ROOM,
     Q_AT,
     Q_COUNT,
+    Q_FOUND,
+    Q_ON,
+    candidate,
     candidates,
     fits,
+    looked_at,
     viewed,
 )
 from cep.engine.machine.kernels.streams import ENTER_CONDITION, ENTER_WORDS
@@ -26,6 +33,7 @@ from cep.engine.machine.kernels.words import (
     BREAK,
     CHUNK,
     COUNT,
+    CURRENT,
     CURSOR,
     EXPIRED,
     FAILED,
@@ -64,12 +72,14 @@ from cep.engine.machine.kernels.work import (
 CHUNK_OF, SIDES = 2, 3
 """Words of a row of a join: the number of its chunk; then come the sides."""
 
-# One side: the search in what the other holds; the word for its row, how many values; whether it
-# comes without a match; whether rows leave as soon as they have come (bits: so they do at all, and
-# reset what they began); whether each row goes on alone; the words of the other side that are
-# doubles when it is missing; where rows wait in a self join, or 0.
-(JOIN_SEARCH, JOIN_AT, JOIN_COUNT, JOIN_OUTER, JOIN_THROUGH, JOIN_SINGLY, JOIN_REALS,
- JOIN_WAITING) = range(ARGUMENTS, ARGUMENTS + 8)  # fmt: skip
+# One side: how many others there are, the searches in what each of these holds; the word for its
+# row, how many values; a condition on it alone. Where there is one other: whether it comes without
+# a match; whether rows leave as soon as they have come (bits: so they do at all, and reset what
+# they began); the words of the other side that are doubles when it is missing; where rows wait in a
+# self join, or 0. Then whether each row goes on alone; the word with when the pair came, or 0: then
+# each row has when it came behind its values, which stands in the place of its time in the pair.
+(JOIN_OTHERS, JOIN_SEARCHES, JOIN_AT, JOIN_COUNT, JOIN_CONDITION, JOIN_OUTER, JOIN_THROUGH,
+ JOIN_REALS, JOIN_WAITING, JOIN_SINGLY, JOIN_CAME) = range(ARGUMENTS, ARGUMENTS + 11)  # fmt: skip
 LEAVES, RESETS = 1, 2
 
 # Both sides of a self join: their ways in.
@@ -100,7 +110,7 @@ def step_join(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
 @inner
 def met(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """The row under way meets the other side; false: there is no room."""
-    node, place = i[0, frame + NODE], i[0, frame + PLACE]
+    node = i[0, frame + NODE]
     wider = p[node + WIDER]
     if not work_room(i, wider):
         return False
@@ -112,20 +122,47 @@ def met(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         alone(i, f, p, frame, row, time, kind)
         return True
     asks(i, p, frame, row, time, kind)
-    if not viewed(i, f, p, p[node + JOIN_SEARCH], place, row_at(i, i[0, WORK_TOP])):
+    if not is_true(i, f, p, p[node + JOIN_CONDITION], row_at(i, i[0, WORK_TOP])):
+        return True
+    if not found_all(i, f, p, frame):
         return False
     if i[0, FAILED]:
         return True
-    count = candidates(i, f, p, p[node + JOIN_SEARCH], place, row_at(i, i[0, WORK_TOP]))
-    if count == NO_ROOM or not work_room(i, 2 * wider * (count + 2)):
+    top, before, through = i[0, WORK_TOP], i[0, frame + MADE_COUNT], p[node + JOIN_THROUGH]
+    has_room = matched(i, f, p, frame, time, kind)
+    if has_room and through & LEAVES:
+        has_room = matched(i, f, p, frame, i[0, NOW], EXPIRED)
+    if not has_room:  # how many rows come of it nobody knows beforehand
+        i[0, WORK_TOP], i[0, frame + MADE_COUNT] = top, before
+        if before == 0:
+            i[0, frame + MADE] = -1
         return False
-    row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
-    matched(i, f, p, frame, row, time, kind, count)
-    through = p[node + JOIN_THROUGH]
-    if through & LEAVES:
-        matched(i, f, p, frame, row, i[0, NOW], EXPIRED, count)
     if through & RESETS:
-        alone(i, f, p, frame, row, i[0, NOW], RESET)
+        alone(i, f, p, frame, asking(i, p, frame), i[0, NOW], RESET)
+    return True
+
+
+@inline
+def asking(i: Ints, p: Ints, frame: int) -> int:
+    """The address of the row under way."""
+    width = p[i[0, frame + NODE] + WIDTH]
+    return row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * width)
+
+
+@inner
+def found_all(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Find what there is to look at for the row in the place of the next; false: no room."""
+    node, place = i[0, frame + NODE], i[0, frame + PLACE]
+    for number in range(p[node + JOIN_OTHERS]):
+        search = p[p[node + JOIN_SEARCHES] + number]
+        if not viewed(i, f, p, search, place, row_at(i, i[0, WORK_TOP])):
+            return False
+        if i[0, FAILED]:
+            return True
+        count = candidates(i, f, p, search, place, row_at(i, i[0, WORK_TOP]))
+        if count == NO_ROOM:
+            return False
+        i[0, place + p[search + Q_FOUND] + F_COUNT] = count
     return True
 
 
@@ -135,8 +172,12 @@ def asks(i: Ints, p: Ints, frame: int, row: int, time: int, kind: int) -> None:
     node, target = i[0, frame + NODE], row_at(i, i[0, WORK_TOP])
     i[0, target + TIME] = time
     i[0, target + KIND] = kind
-    side = target + p[node + JOIN_AT]
-    i[0, side] = time
+    side, came = target + p[node + JOIN_AT], time
+    if p[node + JOIN_CAME]:
+        if kind != CURRENT:
+            came = i[0, row + VALUES + p[node + JOIN_COUNT]]
+        i[0, target + p[node + JOIN_CAME]] = came
+    i[0, side] = came
     copied(i, row + VALUES, side + 1, p[node + JOIN_COUNT])
 
 
@@ -153,27 +194,86 @@ def keep(i: Ints, p: Ints, frame: int, chunk: int) -> None:
 
 
 @inner
-def matched(
-    i: Ints, f: Floats, p: Ints, frame: int, row: int, time: int, kind: int, count: int
-) -> None:
-    """Make the rows of one that asks, for which there is room; without a match perhaps it alone."""
+def matched(i: Ints, f: Floats, p: Ints, frame: int, time: int, kind: int) -> bool:
+    """Make the rows of one that asks; without a match perhaps it alone. False: there is no room.
+
+    Nested loops without recursion: each level goes on from where its search has come.
+    """
     node, place, chunk = i[0, frame + NODE], i[0, frame + PLACE], i[0, frame + MADE_COUNT]
-    search, is_written = p[node + JOIN_SEARCH], False
-    for number in range(count):
+    searches, last = p[node + JOIN_SEARCHES], p[node + JOIN_OTHERS] - 1
+    level, is_written = 0, False
+    if not entered(i, p, frame, 0, last):
+        return False
+    while level >= 0:
+        search = p[searches + level]
+        state = place + p[search + Q_FOUND]
+        number = i[0, state + F_SEEN]
+        if number == i[0, state + F_COUNT]:
+            level -= 1
+            continue
+        i[0, state + F_SEEN] = number + 1
         if not is_written:
-            asks(i, p, frame, row, time, kind)
-        is_written = not fits(i, f, p, search, place, number, row_at(i, i[0, WORK_TOP]))
-        if not is_written:
+            written(i, p, frame, level, time, kind)
+            is_written = True
+        if not fits_here(i, f, p, frame, level, kind):
+            continue
+        if level < last:
+            level += 1
+            if not entered(i, p, frame, level, last):
+                return False
+        else:
             keep(i, p, frame, chunk)
+        is_written = False  # another place is next, or rows have moved
     if i[0, frame + MADE_COUNT] == chunk and p[node + JOIN_OUTER]:
-        alone(i, f, p, frame, row, time, kind)
+        alone(i, f, p, frame, asking(i, p, frame), time, kind)
+    return True
+
+
+@inline
+def fits_here(i: Ints, f: Floats, p: Ints, frame: int, level: int, kind: int) -> bool:
+    """Whether the condition is true on the row that a level looks at, which is written."""
+    node, place, row = i[0, frame + NODE], i[0, frame + PLACE], row_at(i, i[0, WORK_TOP])
+    search = p[p[node + JOIN_SEARCHES] + level]
+    number = i[0, place + p[search + Q_FOUND] + F_SEEN] - 1
+    if p[node + JOIN_CAME] == 0 or kind == CURRENT:
+        return fits(i, f, p, search, place, number, row)
+    looked_at(i, p, search, candidate(i, p, search, place, number), row)
+    came = i[0, row + p[node + JOIN_AT]]
+    for one in range(level + 1):  # a pair that leaves came with the last of its rows
+        came = max(came, i[0, row + p[p[p[node + JOIN_SEARCHES] + one] + Q_AT]])
+    i[0, row + p[node + JOIN_CAME]] = came
+    return is_true(i, f, p, p[search + Q_ON], row)
+
+
+@inner
+def entered(i: Ints, p: Ints, frame: int, level: int, last: int) -> bool:
+    """A level begins with its first row; the last one needs room for all rows that it may make, for
+    one alone and for the next.
+    """
+    node = i[0, frame + NODE]
+    search = p[p[node + JOIN_SEARCHES] + level]
+    state = i[0, frame + PLACE] + p[search + Q_FOUND]
+    i[0, state + F_SEEN] = 0
+    return level < last or work_room(i, p[node + WIDER] * (i[0, state + F_COUNT] + 3))
+
+
+@inner
+def written(i: Ints, p: Ints, frame: int, level: int, time: int, kind: int) -> None:
+    """Write the row that asks into the place of the next, and what the levels before have found."""
+    place = i[0, frame + PLACE]
+    asks(i, p, frame, asking(i, p, frame), time, kind)
+    for before in range(level):
+        search = p[p[i[0, frame + NODE] + JOIN_SEARCHES] + before]
+        number = i[0, place + p[search + Q_FOUND] + F_SEEN] - 1
+        held = candidate(i, p, search, place, number)
+        looked_at(i, p, search, held, row_at(i, i[0, WORK_TOP]))
 
 
 @inner
 def alone(i: Ints, f: Floats, p: Ints, frame: int, row: int, time: int, kind: int) -> None:
     """Make a row of one side without one of the other."""
     node = i[0, frame + NODE]
-    search = p[node + JOIN_SEARCH]
+    search = p[p[node + JOIN_SEARCHES]]
     asks(i, p, frame, row, time, kind)
     at = row_at(i, i[0, WORK_TOP]) + p[search + Q_AT]
     i[0, at] = NULL
@@ -288,6 +388,24 @@ def step_apart(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return True
     i[0, frame + CURSOR] = past
     push(i, p[node + NEXT], i[0, frame + PLACE], chunk, past - first, i[0, WORK_TOP])
+    return True
+
+
+@inner
+def step_each(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Hand on row by row, each done before the next."""
+    node = i[0, frame + NODE]
+    number = i[0, frame + CURSOR]
+    if not frame_room(i, 1):
+        return False
+    frame = top_frame(i)  # the stack may have moved
+    chunk = i[0, frame + CHUNK] + number * p[node + WIDTH]
+    if number + 1 == i[0, frame + COUNT]:  # the last one takes the frame's place
+        i[0, frame + CHUNK] = chunk
+        hand_on_same(i, frame, p[node + NEXT], 1)
+        return True
+    i[0, frame + CURSOR] = number + 1
+    push(i, p[node + NEXT], i[0, frame + PLACE], chunk, 1, i[0, WORK_TOP])
     return True
 
 

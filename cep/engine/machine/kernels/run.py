@@ -83,7 +83,7 @@ from cep.engine.machine.kernels.work import frame_room, pop, push, put, row_at, 
 # The first words of a program: where its list of streams by number stands, how many columns of
 # integers a record has, how many parts have to be told that the run begins, what is said of slots
 # (`PROGRAM_SLOTS`) and of clocks (`PROGRAM_CLOCKS`), whether rows come that were made elsewhere,
-# and where the parts stand.
+# and where the list of these parts stands.
 PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_ELSEWHERE, PROGRAM_FIRST_START = (
     0, 1, 2, 5, 6,
 )  # fmt: skip
@@ -177,7 +177,7 @@ def begin(i: Ints, p: Ints, begin_ms: int) -> bool:
     i[0, NOW] = i[0, AT] = i[0, SHOWN] = begin_ms
     i[0, LATE] = 0
     for number in range(starts - 1, -1, -1):
-        node = p[PROGRAM_FIRST_START + number]
+        node = p[p[PROGRAM_FIRST_START] + number]
         push(i, node, i[0, HOME], i[0, NOW], START, i[0, WORK_TOP])
     return True
 

@@ -59,8 +59,8 @@ BY_NOTHING, BY_KEY, BY_INDEX = -1, 0, 1
 """All rows; the primary key; then the indexes."""
 
 # The state: a block for addresses, its words, where those that were found lie; another block, for
-# those that fit, and its words.
-F_BLOCK, F_ROOM, F_AT, F_FITTING, FOUND = 0, 1, 2, 3, 5
+# those that fit, and its words; how many were found, and of those how many have been looked at.
+F_BLOCK, F_ROOM, F_AT, F_FITTING, F_COUNT, F_SEEN, FOUND = 0, 1, 2, 3, 5, 6, 7
 NO_ROOM = -1
 
 

@@ -15,7 +15,13 @@ from cep.engine.machine.kernels.found import step_bind
 from cep.engine.machine.kernels.frequent import step_frequent
 from cep.engine.machine.kernels.groups import step_group
 from cep.engine.machine.kernels.handed import step_hand_over
-from cep.engine.machine.kernels.joins import step_apart, step_both, step_drop, step_join
+from cep.engine.machine.kernels.joins import (
+    step_apart,
+    step_both,
+    step_drop,
+    step_each,
+    step_join,
+)
 from cep.engine.machine.kernels.jumps import step_length_jump
 from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_point
 from cep.engine.machine.kernels.match import step_match
@@ -76,7 +82,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 (SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH, SESSION, FREQUENT) = range(300, 306)
 (MATCH, MATCH_PARTS, MATCHING) = range(140, 143)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
-(LOOKUP, WRITE, JOIN, BOTH, APART, DROP) = range(160, 166)
+(LOOKUP, WRITE, JOIN, BOTH, APART, EACH, DROP) = range(160, 167)
 (TIMES, BUCKET) = range(170, 172)
 
 
@@ -226,4 +232,6 @@ def step_stored(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
         return step_both(i, f, p, frame)
     if op == APART:
         return step_apart(i, f, p, frame)
+    if op == EACH:
+        return step_each(i, f, p, frame)
     return step_drop(i, f, p, frame)

@@ -52,7 +52,7 @@ def lag_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: int, n: int
 
 
 def lag_value(i: Ints, f: Floats, row: int, ci: int, cf: int, n: int) -> int:
-    return i[row, ci + 1]
+    return i[row, ci + 1] if i[row, ci] > n else NULL
 
 
 def lag_enter_float(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, n: int) -> None:
@@ -64,7 +64,7 @@ def lag_enter_float(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float
 
 
 def lag_value_float(i: Ints, f: Floats, row: int, ci: int, cf: int, n: int) -> float:
-    return f[row, cf]
+    return f[row, cf] if i[row, ci] > n else math.nan
 
 
 def _cells(aggregate: Aggregate) -> Cells | str:

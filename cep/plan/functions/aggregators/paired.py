@@ -100,15 +100,19 @@ class Correlation(OfTwo):
 
 
 def vwap_enter(
-    i: Ints, f: Floats, row: int, ci: int, cf: int, price: float, volume: float, sign: float
-) -> None:
-    """A trade comes (sign 1) or goes (-1); cells: the sums of turnover and of volume as pairs."""
+    i: Ints, f: Floats, row: int, ci: int, cf: int, price: float, volume: float, sign: float,
+    begins: bool,
+) -> None:  # fmt: skip
+    """A trade comes (sign 1) or goes (-1); cells: the sums of turnover and of volume as pairs.
+
+    `begins`: they are nothing when there are none; else others may have gone than came.
+    """
     if math.isnan(price) or math.isnan(volume):
         return
     i[row, ci] += int(sign)
-    if i[row, ci] == 0 or (i[row, ci] == 1 and sign > 0.0):
+    if begins and (i[row, ci] == 0 or (i[row, ci] == 1 and sign > 0.0)):
         f[row, cf] = f[row, cf + 1] = f[row, cf + 2] = f[row, cf + 3] = 0.0
-    if i[row, ci] == 0:
+    if begins and i[row, ci] == 0:
         return
     p, e = two_product(sign * price, volume)
     f[row, cf], f[row, cf + 1] = add_pair(f[row, cf], f[row, cf + 1], p, e)
@@ -118,7 +122,7 @@ def vwap_enter(
 def vwap_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
     """Turnover by volume, rounded once; null of nothing and of no volume."""
     volume = f[row, cf + 2]
-    if i[row, ci] == 0 or volume == 0.0:
+    if volume == 0.0:
         return math.nan
     q = f[row, cf] / volume
     p, e = two_product(q, volume)
@@ -225,7 +229,12 @@ def pair_share(f: Floats, row: int, cf: int, near: float, far: float) -> float:
 
 
 _PAIR = f"correlation_enter({CELLS}, {{0}}, {{1}}, %d)"
-_ENTER = f"vwap_enter({CELLS}, {{0}}, {{1}}, %d)"
+
+
+def _traded(begins: bool) -> Cells:
+    enter = f"vwap_enter({CELLS}, {{0}}, {{1}}, %d, {begins})"
+    return Cells(1, 4, enter % 1, f"vwap_value({CELLS})", enter % -1)
+
 
 VWAP = Aggregator(
     Signature(
@@ -236,8 +245,9 @@ VWAP = Aggregator(
     ),
     lambda aggregate: WeightedPrice(),
     "vwap(x, n)",
-    Cells(1, 4, _ENTER % 1, f"vwap_value({CELLS})", _ENTER % -1),
+    _traded(begins=True),
     (vwap_enter, vwap_value),
+    native_left=_traded(begins=False),
 )
 CORRELATION = Aggregator(
     Signature("correlation", (X, Y), "Pearson's correlation of two values", Type.DOUBLE),

@@ -128,11 +128,16 @@ def expand_product(
                 expand(f, row, at, size, e)
 
 
-def skewness_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, sign: int) -> None:
-    """A value comes (sign 1) or goes (-1); cells: how many there are, how many are infinite."""
+def skewness_enter(
+    i: Ints, f: Floats, row: int, ci: int, cf: int, value: float, sign: int, begins: bool
+) -> None:
+    """A value comes (sign 1) or goes (-1); cells: how many there are, how many are infinite.
+
+    `begins`: the sums begin anew when there are none; else others may have gone than came.
+    """
     if math.isnan(value):
         return
-    if i[row, ci] == 0:
+    if begins and i[row, ci] == 0:
         i[row, ci + 1] = 0
         for c in range(cf, cf + SUMS):
             f[row, c] = 0.0
@@ -154,7 +159,7 @@ def skewness_enter(i: Ints, f: Floats, row: int, ci: int, cf: int, value: float,
 
 def skewness_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
     n = i[row, ci]
-    if n < LEAST or i[row, ci + 1] > 0:
+    if n < LEAST or i[row, ci + 1] != 0:
         return math.nan
     second, third = cf + AT_SECOND, cf + AT_THIRD
     scatter, rest, lean = cf + AT_SCATTER, cf + AT_REST, cf + AT_LEAN
@@ -181,7 +186,10 @@ def leaning(a: float, a_low: float, b: float, b_low: float) -> float:
     return q + ((((a - p) - e) + a_low) - q * d_low) / d
 
 
-_ENTER = f"skewness_enter({CELLS}, {{0}}, %d)"
+def _cells(begins: bool) -> Cells:
+    enter = f"skewness_enter({CELLS}, {{0}}, %d, {begins})"
+    return Cells(2, ALL, enter % 1, f"skewness_value({CELLS})", enter % -1)
+
 
 SKEWNESS = Aggregator(
     Signature(
@@ -192,7 +200,8 @@ SKEWNESS = Aggregator(
     ),
     lambda aggregate: Skewness(),
     "skewness(x)",
-    Cells(2, ALL, _ENTER % 1, f"skewness_value({CELLS})", _ENTER % -1),
+    _cells(begins=True),
     (skewness_enter, skewness_value),
     is_calendar=True,
+    native_left=_cells(begins=False),
 )

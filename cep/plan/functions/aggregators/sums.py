@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from cep.plan.expressions import Aggregate
+from cep.plan.functions import left_sums
 from cep.plan.functions.base import Aggregator
 from cep.plan.functions.exact_sums import ExactMoments, ExactSum
 from cep.plan.functions.native import Moments, WholeTotal
@@ -183,8 +184,10 @@ SUM = Aggregator(
     lambda aggregate: WholeSum() if _is_whole(aggregate) else RealSum(),
     "sum(x)",
     lambda aggregate: WholeTotal() if _is_whole(aggregate) else Moments("moments_total"),
-    sql=ExactSums("sum"),
+    left_sums.KERNELS,
+    ExactSums("sum"),
     is_calendar=True,
+    native_left=left_sums.LEFT_TOTAL,
 )
 AVG = Aggregator(
     Signature("avg", (X,), "the mean", Type.DOUBLE),
@@ -193,6 +196,7 @@ AVG = Aggregator(
     Moments("moments_mean"),
     sql=ExactSums("avg"),
     is_calendar=True,
+    native_left=left_sums.LEFT_MEAN,
 )
 STD_DEV = Aggregator(
     Signature("stdDev", (X,), "the standard deviation of the population", Type.DOUBLE),
@@ -202,4 +206,5 @@ STD_DEV = Aggregator(
     sql=ExactSums("stdDev"),
     is_calendar=True,
     plain_siddhi=lambda aggregate: SiddhiDeviation(),
+    native_left=left_sums.LEFT_DEVIATION,
 )

@@ -125,6 +125,7 @@ AND = Aggregator(
     (truth_enter, all_true),
     _sums(lambda sql, sums: sql.and_(sums[0] > 0, sums[1] == 0)),
     plain_siddhi=lambda aggregate: SiddhiAll(),
+    native_left=_cells(all_true),
 )
 OR = Aggregator(
     Signature("or", (FLAG,), "whether one is true", Type.BOOL),
@@ -134,4 +135,5 @@ OR = Aggregator(
     (truth_enter, one_true),
     _sums(lambda sql, sums: sums[0] > 0),
     plain_siddhi=lambda aggregate: SiddhiOne(),
+    native_left=_cells(one_true),
 )
