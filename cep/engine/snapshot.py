@@ -60,6 +60,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     key_codes: list[int]
     arrays: dict[str, Saved]
     interpreted: bytes | None
+    instances: bytes | None
+    """Of indicators of the user, in a program."""
     mode: Mode
     clocks: dict[str, list[int]]
     watermarks: SavedWatermarks
@@ -87,6 +89,7 @@ def take(run: Run) -> bytes:
         run.decoder.key_codes,
         dict(_arrays(run)),
         None if run.interpreting is None else run.interpreting.interpreter.snapshot(),
+        None if run.machine is None else run.machine.host.instances.saved(),
         run.clocks.mode,
         run.clocks.state(),
         run.watermarks.state(),
@@ -119,6 +122,8 @@ def restore(rules: Compiled, data: bytes) -> Run:
     run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
     if run.machine is not None:
         run.machine.memory.restore(snapshot.arrays[MEMORY].array())
+        if snapshot.instances is not None:
+            run.machine.host.instances.restore(snapshot.instances, run.machine.owns)
     elif isinstance(run.runner, StageRun):
         own = {name: snapshot.arrays[name].array() for name in _kept()}
         state, needs = run.runner.state, run.runner.compiled.needs

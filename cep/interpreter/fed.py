@@ -15,7 +15,11 @@ class Fed:
     """An instance of the user's class and what it gave last."""
 
     def __init__(
-        self, name: str, digest: str, arguments: Sequence[Expression], read: Sequence[Evaluator]
+        self,
+        name: str,
+        digest: str,
+        arguments: Sequence[Expression],
+        read: Sequence[Evaluator] = (),
     ) -> None:
         self._maker = maker = indicator_of(name, digest).maker
         self._constants = maker.constants(arguments)
@@ -29,7 +33,10 @@ class Fed:
 
     def take(self, row: Row) -> list[Any]:
         """What is given after a row has come."""
-        values = [read(row) for read in self._read]
+        return self.feed([read(row) for read in self._read])
+
+    def feed(self, values: Sequence[Any]) -> list[Any]:
+        """The same, of the values of the row."""
         if all(_is_known(values[place]) for place in self._maker.needed):
             self.given = self._maker.update(self._made, *values)
         return self.given

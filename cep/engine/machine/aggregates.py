@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cep.engine.kernels.moments import CELLS as MOMENTS
 from cep.engine.machine.dispatch import accumulators, sources
 from cep.engine.machine.expressions import Unsupported
+from cep.engine.machine.indicators import need_same_loss, own_call
 from cep.engine.machine.kernels import collected, groups
 from cep.engine.machine.kernels.collected import (
     CELLS,
@@ -22,7 +23,7 @@ from cep.engine.machine.kernels.collected import (
     SMALLEST,
     SMALLEST_INT,
 )
-from cep.engine.machine.kernels.groups import KEY, TAKES_MAX
+from cep.engine.machine.kernels.groups import COUNTED, KEY, OWN, TAKES_MAX
 from cep.engine.machine.kernels.steps import GROUP
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
@@ -62,6 +63,13 @@ class Aggregates:
     rows_leave: bool
     accumulators: list[Accumulator] = field(default_factory=list)
     values: list[tuple[int, int]] = field(default_factory=list)
+    _first: int = 0
+    """Behind the last indicator of the user: what stands in front has seen rows that it failed on.
+    """
+
+    @property
+    def _has_own(self) -> bool:
+        return any(one.digest for one in self.step.aggregates)
 
     @property
     def _spread(self) -> list[Expression]:
@@ -79,21 +87,46 @@ class Aggregates:
         native = native_of(aggregate)
         left = aggregator_of(aggregate.function).native_left
         is_whole = isinstance(native, WholeTotal)
-        return native if left is None or is_whole or not self.selecting.others_leave else left
+        others_leave = self.selecting.others_leave or self._has_missed
+        return native if left is None or is_whole or not others_leave else left
+
+    @property
+    def _has_missed(self) -> bool:
+        """Whether rows may leave a value that an indicator, which failed, has kept from it."""
+        return self._first > 0 and self.rows_leave
 
     def add(self, aggregate: Aggregate) -> None:
         """One more value."""
         definition = aggregator_of(aggregate.function)
         if aggregate.digest:
-            raise Unsupported("an indicator of the user")
-        if definition.of_rows:
+            self._share(self._own(aggregate), 0)
+            self._first = len(self.accumulators)
+        elif definition.of_rows and self._has_own:
+            self._share(Accumulator(COUNTED, 0, 0, 1, 0, 0, False, True, ()), 0)
+        elif definition.of_rows:
             self.values.append((-1, 0))
-            return
-        found = self._collected(aggregate) or self._plain(aggregate)
-        accumulator, by = found
-        if accumulator not in self.accumulators:
+        else:
+            self._need_all_rows(aggregate)
+            self._share(*(self._collected(aggregate) or self._plain(aggregate)))
+
+    def _need_all_rows(self, aggregate: Aggregate) -> None:
+        """Unsupported where it makes a difference that rows leave which had not come."""
+        from cep.engine.machine.joins import stays_right  # which has what is selected here
+
+        if self._has_missed and not stays_right(aggregate):
+            raise Unsupported(f"`{aggregate.function}` behind an indicator that may fail there")
+
+    def _share(self, accumulator: Accumulator, by: int) -> None:
+        if accumulator not in self.accumulators[self._first :]:
             self.accumulators.append(accumulator)
-        self.values.append((self.accumulators.index(accumulator), by))
+        self.values.append((self.accumulators.index(accumulator, self._first), by))
+
+    def _own(self, aggregate: Aggregate) -> Accumulator:
+        builder = self.place.builder
+        need_same_loss(builder, self.selecting.query, aggregate.function, in_front=False)
+        writer = builder.writer(self.selecting.names, rows_fail=True)
+        call = tuple(own_call(builder, aggregate, writer))
+        return Accumulator(OWN, 0, 0, 2, 0, 0, False, False, (call,))
 
     def _collected(self, aggregate: Aggregate) -> tuple[Accumulator, int] | None:
         """That of an aggregator which keeps its values."""

@@ -26,7 +26,7 @@ from cep.engine.machine.kernels.partitions import (
     ROUTE_STARTS,
 )
 from cep.engine.machine.kernels.run import PROGRAM_FIRST_START, PROGRAM_STARTS
-from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT, ROUTE
+from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, OWN, POINT, ROUTE
 from cep.engine.machine.kernels.words import (
     AT,
     CLOCK_NOW,
@@ -76,7 +76,7 @@ from cep.plan.clocks import Sources
 HAVE_NODES = ("query", "window", "aggregation", "trigger", "table")
 """The kinds of parts whose nodes follow from their definitions alone."""
 UNLIKE = "it keeps its state in another way now"
-REMEMBER_HOMES = (BARS, BOLLINGER, MACD, POINT)
+REMEMBER_HOMES = (BARS, BOLLINGER, MACD, POINT, OWN)
 """Nodes whose groups know the home that they are in."""
 
 
@@ -118,6 +118,7 @@ def go_on(old: MachineRun, new: MachineRun, change: Change, before: Before, orde
     """
     _reset_unlike(change, old.program.parts, new.program.parts, before)
     new.memory.go_on(old.memory)
+    new.host.instances.go_on(old.host.instances, change.kept, new.owns)
     change_over = _ChangeOver(old.program, new, change)
     carry_queues(old.program, new.program, new.memory, change)
     for partition in new.program.parts.homes:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from cep.dropped import Reason
 from cep.engine.machine.by_key import key_word
 from cep.engine.machine.expressions import HostCall, Unsupported
+from cep.engine.machine.indicators import need_same_loss, own_call
 from cep.engine.machine.kernels.bars import BAR_WORDS, BY_TICKS, BY_TIME, BY_VOLUME
 from cep.engine.machine.kernels.host import ARITY_BITS
 from cep.engine.machine.kernels.keyed import KEYED_STATE, OF_KEY
 from cep.engine.machine.kernels.lines import BOLLINGER_STATE, MACD_STATE
-from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, POINT, TELL
+from cep.engine.machine.kernels.steps import BARS, BOLLINGER, MACD, OWN, POINT, TELL
 from cep.interpreter.rows import Row
 from cep.interpreter.stream_functions import write_log
 from cep.plan.expressions import Call, Column, Constant, EventTime, Expression
@@ -32,7 +33,7 @@ def lower_function(
     """The node of a stream function; `added` is the first word that it adds to rows."""
     match function.name:
         case _ if function.digest:
-            raise Unsupported("an indicator of the user")
+            return _own(place, function, selecting, following, added)
         case "bars:time" | "bars:ticks" | "bars:volume":
             return _bars(place, function, selecting, following, added)
         case "bollinger":
@@ -105,6 +106,21 @@ def _lines(
         op, following, selecting.width, selecting.width,
         place.home.take(KEYED_STATE), place.rank,
         *_keyed(place, function, selecting, added, state), code, *cells,
+    )  # fmt: skip
+
+
+def _own(
+    place: Place, function: StreamFunction, selecting: Selecting, following: int, added: int
+) -> int:
+    """An indicator of the user."""
+    builder, query, count = place.builder, selecting.query, len(function.added)
+    in_front = not any(function in one.after for one in query.inputs)
+    need_same_loss(builder, query, function.name, in_front=in_front)
+    call = own_call(builder, function, builder.writer(selecting.names, rows_fail=True))
+    return builder.node(
+        OWN, following, selecting.width, selecting.width,
+        place.home.take(KEYED_STATE), place.rank,
+        *_keyed(place, function, selecting, added, 1 + count), builder.code(call), count,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from loguru import logger
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.expressions import HostCall
+from cep.engine.machine.indicators import Instances
 from cep.engine.machine.kernels.host import ARITY_BITS
 from cep.engine.machine.kernels.words import AT, FAILED, HOST, NOW, Ints, N
 from cep.engine.machine.memory import Memory
@@ -39,6 +40,8 @@ class Host:
         self, calls: Sequence[HostCall], memory: Memory, strings: Strings, words: Ints
     ) -> None:
         self.memory, self.strings, self.words = memory, strings, words
+        self.instances = Instances(memory)
+        """Of indicators of the user."""
         self.n_of: Callable[[int], int] = int
         """The number of a record by its place in this run."""
         self._counted_of, self._counts = NULL, Counter[str]()

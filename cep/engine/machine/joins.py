@@ -310,6 +310,8 @@ def stays_right(aggregate: Aggregate) -> bool:
     """Whether a value is right even when a row leaves that had not come. `correlation` is not, with
     which the interpreter fails then.
     """
+    if aggregate.digest:
+        return True  # nothing that leaves changes an indicator of the user
     definition, native = aggregator_of(aggregate.function), native_of(aggregate)
     is_counted = definition.of_rows or isinstance(native, WholeTotal | Extreme | Kept)
     return is_counted or definition.remembers != "window" or definition.native_left is not None

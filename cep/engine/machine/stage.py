@@ -15,6 +15,7 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
 from cep.engine.machine import library
 from cep.engine.machine.host import Host, call_by_address
+from cep.engine.machine.indicators import Own
 from cep.engine.machine.kernels.run import ALL_KEYS, BEGUN, ENDS, SOME_KEYS, run
 from cep.engine.machine.kernels.slots import (
     PROGRAM_SLOTS,
@@ -91,6 +92,11 @@ class MachineRun:
     @n_of.setter
     def n_of(self, n_of: Callable[[int], int]) -> None:
         self.host.n_of = n_of
+
+    @property
+    def owns(self) -> list[Own]:
+        """The indicators of the user that the program asks."""
+        return [one.make for one in self.program.hosted if isinstance(one.make, Own)]
 
     def end(self, time_msc: int, order: int) -> list[OutputRows]:
         """The input ends at a time: what is due by then happens."""

@@ -156,7 +156,7 @@ def collected_dropped(i: Ints, kind: int, ci: int) -> None:
             release(i, i[0, ci + RANK_AT], i[0, ci + RANK_ROOM])
         for word in range(3):
             i[0, ci + word] = 0
-    elif kind != PLAIN:
+    elif kind >= DISTINCT:
         distinct_dropped(i, ci)
 
 

@@ -15,6 +15,7 @@ from cep.engine.machine.kernels.collected import (
     is_collected_empty,
 )
 from cep.engine.machine.kernels.evaluate import accumulate, accumulated, leave_value
+from cep.engine.machine.kernels.fed import GIVEN, begins_anew, fed
 from cep.engine.machine.kernels.memory import (
     cleared,
     index_add,
@@ -30,6 +31,7 @@ from cep.engine.machine.kernels.words import (
     CURRENT,
     CURSOR,
     EVALUATION,
+    FAILED,
     INDEX_AT,
     INDEX_COUNT,
     INDEX_ROOM,
@@ -65,6 +67,9 @@ GROUP_WANTED = ARGUMENTS + 8
  CODES) = range(12)  # fmt: skip
 TAKES_MAX = 4
 ACCUMULATOR = CODES + TAKES_MAX
+OWN, COUNTED = -1, -2
+"""Further kinds: an indicator of the user, whose only expression calls it; and beside one how many
+rows have come and not left, as accumulators behind one that fails do not see the row."""
 
 # A value: its accumulator (-1: the number of rows), its number of `accumulated`, its word.
 OF, BY, INTO, RESULT = 0, 1, 2, 3
@@ -116,7 +121,7 @@ def group_room(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> 
     """Whether what keeps values has room for those of a row that comes."""
     for number in range(p[node + GROUP_ACCUMULATORS]):
         one = p[node + GROUP_FIRST] + number * ACCUMULATOR
-        if p[one + KIND_OF] != PLAIN:
+        if p[one + KIND_OF] > PLAIN:
             if p[one + KIND_OF] >= DISTINCT:
                 arguments_written(i, f, p, one, row)
             if not collected_room(i, f, p[one + KIND_OF], group + p[one + WHOLES], EVALUATION):
@@ -126,10 +131,18 @@ def group_room(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> 
 
 @inner
 def group_moved(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int, comes: bool) -> None:
-    """A row comes into a group, or leaves it."""
+    """A row comes into a group, or leaves it; an indicator that fails says so in the header."""
     for number in range(p[node + GROUP_ACCUMULATORS]):
         one = p[node + GROUP_FIRST] + number * ACCUMULATOR
         kind, ci, cf = p[one + KIND_OF], group + p[one + WHOLES], group + p[one + REALS]
+        if kind == OWN:
+            fed(i, f, p, p[one + CODES], row, ci, comes)
+            if i[0, FAILED]:
+                return
+            continue
+        if kind == COUNTED:
+            i[0, ci] += 1 if comes else -1
+            continue
         by = p[one + ENTERS] if comes else p[one + LEAVES]
         if by == 0:
             continue
@@ -153,7 +166,9 @@ def group_read(i: Ints, f: Floats, p: Ints, node: int, group: int, row: int) -> 
             continue
         one = p[node + GROUP_FIRST] + p[value + OF] * ACCUMULATOR
         kind, ci, cf = p[one + KIND_OF], group + p[one + WHOLES], group + p[one + REALS]
-        if p[value + BY]:
+        if kind < PLAIN:
+            i[0, row + p[value + INTO]] = i[0, ci + GIVEN if kind == OWN else ci]
+        elif p[value + BY]:
             accumulated(i, f, p[value + BY], ci, cf, p[one + CONSTANT], row + p[value + INTO])
         else:
             collected_value(i, f, kind, ci, p[one + CONSTANT], row + p[value + INTO])
@@ -186,6 +201,9 @@ def group_cleared(i: Ints, p: Ints, node: int, group: int) -> None:
     for number in range(p[node + GROUP_ACCUMULATORS]):
         one = p[node + GROUP_FIRST] + number * ACCUMULATOR
         if p[one + LASTS]:
+            continue
+        if p[one + KIND_OF] == OWN:
+            begins_anew(i, group + p[one + WHOLES])
             continue
         collected_dropped(i, p[one + KIND_OF], group + p[one + WHOLES])
         for word in range(p[one + WHOLES_COUNT]):
@@ -224,6 +242,8 @@ def group_entered(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) 
     if not group_room(i, f, p, node, group, row):
         return False
     group_moved(i, f, p, node, group, row, comes)
+    if i[0, FAILED]:
+        return True
     if (p[node + GROUP_WANTED] >> i[0, row + KIND]) & 1:
         group_read(i, f, p, node, group, row)
     if p[node + GROUP_KEYS] and p[node + GROUP_FORGETS] and is_group_empty(i, p, node, group):
@@ -246,6 +266,8 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             groups_reset(i, p, node, state)
         elif kind != TIMER and not group_entered(i, f, p, node, state, row):
             return False
+        if i[0, FAILED]:
+            return True  # all of it is lost
         i[0, frame + CURSOR] += 1
     hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
     return True

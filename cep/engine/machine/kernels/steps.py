@@ -27,6 +27,7 @@ from cep.engine.machine.kernels.lines import step_bollinger, step_macd, step_poi
 from cep.engine.machine.kernels.match import step_match
 from cep.engine.machine.kernels.matchings import step_matching
 from cep.engine.machine.kernels.ordered import step_sort_window
+from cep.engine.machine.kernels.own import step_own
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.parts import step_parts
 from cep.engine.machine.kernels.rates import (
@@ -74,7 +75,8 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
     TO_KEY,
     FROM_KEY,
     TELL,
-) = range(1, 21)
+    OWN,
+) = range(1, 22)
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
     100, 108
 )
@@ -126,6 +128,8 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_tell(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
+    if op == OWN:
+        return step_own(i, f, p, frame)
     if op == TO_KEY:
         return step_to_key(i, f, p, frame)
     if op == FROM_KEY:
@@ -140,13 +144,19 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_bucket(i, f, p, frame)
     if LOOKUP <= op <= DROP:
         return step_stored(i, f, p, frame, op)
+    if MATCH <= op <= MATCHING:
+        return step_any_match(i, f, p, frame, op)
+    return step_window(i, f, p, frame, op)
+
+
+@inner
+def step_any_match(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for patterns, sequences and matchings."""
     if op == MATCH:
         return step_match(i, f, p, frame)
     if op == MATCH_PARTS:
         return step_parts(i, f, p, frame)
-    if op == MATCHING:
-        return step_matching(i, f, p, frame)
-    return step_window(i, f, p, frame, op)
+    return step_matching(i, f, p, frame)
 
 
 @inner

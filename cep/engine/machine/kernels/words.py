@@ -100,7 +100,10 @@ QUIET_READERS = 4
 KNOWN, KNOWN_SIZE = 276, 277
 """Which keys need not be looked up any more when a record comes, as they have all that a key has: a
 bit for each code of a text, 62 in a word, in front of these one for no key. See `known`."""
-HEADER = 278
+FED, FED_TAKES = 278, 279
+"""The state of the indicator of the user that Python is called for, and whether a row comes to it;
+see `own`."""
+HEADER = 280
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
