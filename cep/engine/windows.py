@@ -41,3 +41,8 @@ def is_shared(window: Window) -> bool:
     """Whether it is compiled with a ring that many may read."""
     native = native_window(window)
     return native is not None and native.is_shared
+
+
+def parts_chunks(window: Window) -> bool:
+    """Whether it may hand on several chunks when several rows come together."""
+    return window.name in ("batch", "lengthBatch", "externalTimeBatch", "expressionBatch")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cep.engine.machine.expressions import HostCall, Unsupported, Writer
 from cep.engine.machine.kernels.fed import INSTANCE
 from cep.engine.machine.kernels.words import FED, FED_TAKES
-from cep.engine.machine.windows import PART_CHUNKS
+from cep.engine.windows import parts_chunks
 from cep.interpreter.codec import pack, unpack
 from cep.interpreter.fed import Fed
 from cep.interpreter.snapshot import SnapshotError
@@ -87,7 +87,7 @@ def need_same_loss(builder: Builder, query: Query, name: str, *, in_front: bool)
         case _:
             raise Unsupported(f"`{name}` may fail there")
     for one in inputs:
-        if one.window is None or one.window.name not in PART_CHUNKS:
+        if one.window is None or not parts_chunks(one.window):
             continue
         comes_alone = one.holder is Holder.STREAM and (
             builder.plan.stream(one.stream).origin is Origin.SOURCE

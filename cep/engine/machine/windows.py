@@ -48,9 +48,6 @@ from cep.plan.functions.convert import as_text
 from cep.plan.steps import Window
 from cep.plan.types import Schema, Type
 
-PART_CHUNKS = frozenset({"batch", "lengthBatch", "externalTimeBatch", "expressionBatch"})
-"""Windows that hand on several chunks when several rows come together."""
-
 
 class Stands(Protocol):
     """Where a window stands: in a query, or by itself."""

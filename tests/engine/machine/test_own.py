@@ -176,7 +176,8 @@ def test_joins(left: str, right: str, rows: list[Record]) -> None:
          "may fail there"),
         ("from S#window.batch() select n insert into P;"
          "from P#window.lengthBatch(2) select own:mean(n) as m insert into O;", "may fail there"),
-        ("from S#window.length(2) select own:mean(n) as m, correlation(price, n) as c insert into O;",
+        ("from S#window.length(2) select own:mean(n) as m, correlation(price, n) as c"
+         " insert into O;",
          "`correlation` behind an indicator that may fail"),
     ],
 )  # fmt: skip
