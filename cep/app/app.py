@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +15,6 @@ from cep.clocks import Mode
 from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
 from cep.engine.clocks import MODES
-from cep.engine.coverage import why_not_generated
 from cep.engine.encode import Column, InputError
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.row_feed import RowFeed
@@ -69,7 +68,6 @@ class App:
         self._on_stream: defaultdict[str, list[StreamCallback]] = defaultdict(list)
         self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
         self._told: list[tuple[str, str, Any]] = []
-        self._sole: dict[str, str] | None = None
         self._run: Run | None = None
         self._feeds: dict[str, RowFeed] = {}
         self._is_closed = False
@@ -116,19 +114,7 @@ class App:
     def _tell(self, kind: str, name: str, callback: Any) -> None:
         """Tell a callback from now on what comes out of a stream or query of the plan."""
         self._told.append((kind, name, callback))
-        stream = name if kind == "stream" else self._shown().get(name)
-        if stream is None:
-            self._on_query[name].append(callback)
-        elif kind == "stream":
-            self._on_stream[stream].append(callback)
-        else:
-            self._on_stream[stream].append(lambda rows: callback(rows[-1]["time_msc"], rows, None))
-
-    def _shown(self) -> dict[str, str]:
-        """`sole_streams` of the plan, found once: it takes a look at all of it."""
-        if self._sole is None:
-            self._sole = sole_streams(self.plan)
-        return self._sole
+        (self._on_stream if kind == "stream" else self._on_query)[name].append(callback)
 
     def _need_open(self) -> None:
         if self._is_closed:
@@ -156,17 +142,15 @@ class App:
                 run.on_query(query, callback)
 
     def _load(self, seed: Seed) -> Compiled:
-        rules = Compiled(
+        return Compiled(
             self.plan,
             outputs=self._returned(),
             jit=self._jit,
             waits=False,  # they run uncompiled until there is machine code
             seed=seed,
-            machine="always"
-            if self._changes
-            else "needed",  # no module can run all that may follow
+            machine="always" if self._changes else "needed",  # no module can run all rules
+            told=self._on_query,
         )
-        return rules.by_interpreter if self._on_query else rules
 
     def _returned(self) -> set[str] | None:
         return None if self._outputs is None else {*self._outputs, *self._on_stream}
@@ -185,11 +169,10 @@ class App:
         before = self.plan, self._told, self._on_stream, self._on_query
         self._begin_telling(plan)
         try:
-            following = compiled_for(run, plan, outputs=self._returned())
+            following = compiled_for(run, plan, outputs=self._returned(), told=self._on_query)
             self._run, report = changed(run, following)
         except Exception:
             self.plan, self._told, self._on_stream, self._on_query = before
-            self._sole = None
             raise
         self._feeds.clear()
         self._listen(self._run)
@@ -197,7 +180,7 @@ class App:
 
     def _begin_telling(self, plan: Plan) -> None:
         """Take over a plan, and the callbacks for what it has."""
-        told, self.plan, self._told, self._sole = self._told, plan, [], None
+        told, self.plan, self._told = self._told, plan, []
         self._on_stream, self._on_query = defaultdict(list), defaultdict(list)
         known = {("query", query.name) for query in plan.queries}
         known |= {("stream", stream) for stream in plan.made}
@@ -321,17 +304,6 @@ class App:
         if self._outputs is None:
             return made
         return [row for row in made if row["stream"] in self._outputs]
-
-
-def sole_streams(plan: Plan) -> dict[str, str]:
-    """By query of a module the stream that it alone writes, which shows all it puts out."""
-    others = why_not_generated(plan)
-    writers = Counter(query.target for query in plan.queries)
-    return {
-        query.name: query.target
-        for query in plan.queries
-        if query.name not in others and query.target and writers[query.target] == 1
-    }
 
 
 def _known(plan: Plan, outputs: Sequence[str]) -> tuple[str, ...]:

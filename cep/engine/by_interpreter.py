@@ -27,6 +27,7 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import StreamIds
 from cep.engine.machine.kernels.streams import OF_TIME
+from cep.engine.machine.told import Told
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.watermarks import Telling
@@ -36,8 +37,6 @@ from cep.plan.keys import key_position
 from cep.plan.nodes import Origin, Plan
 from cep.plan.query import OnDemandQuery
 
-QueryCallback = Callable[[int, list[Row] | None, list[Row] | None], None]
-"""Told (time of the last row, current rows, expired rows); None where there are none of a kind."""
 Arrived = tuple[str, int, tuple[Any, ...]]
 """A row that comes: its stream, its time in ms, its values."""
 
@@ -72,6 +71,8 @@ class ByInterpreter:
         """The place of what is at work in the order of all."""
         self._clock = OF_TIME
         self._taken: list[tuple[int, int, int, int, Sequence[Any]]] = []
+        self.told: list[Told] = []
+        """Chunks of queries that nobody has taken yet."""
         self.interpreter = Interpreter(plan, mode=mode)
         for name in sorted(outputs):
             self.interpreter.on_output(name, partial(self._take, ids.of(name)))
@@ -83,6 +84,25 @@ class ByInterpreter:
         """Begin with what has a place in the order; its number."""
         self.order = order
         return self.n_of(order)
+
+    def tell_of(self, name: str) -> None:
+        """Take down the rows of a query as dictionaries; KeyError: no such."""
+        query = next((one for one in self.plan.queries if one.name == name), None)
+        if query is None:
+            raise KeyError(f"no query {name!r}")
+        names, stream = query.schema.names, query.target or query.name
+
+        def dicts(chunk: Chunk | None, kind: str) -> list[Row]:
+            return [
+                {"stream": stream, "time_msc": row.time, "kind": kind}
+                | dict(zip(names, row.values, strict=True))
+                for row in chunk or ()
+            ]
+
+        def take_down(time_ms: int, current: Chunk | None, expired: Chunk | None) -> None:
+            self.told.append((name, dicts(current, "current"), dicts(expired, "expired")))
+
+        self.interpreter.on_query(name, take_down)
 
     def add_keys(self, codes: Ints, strings: int) -> None:
         """The interpreter finds keys by itself."""
@@ -223,24 +243,3 @@ def asked(interpreter: Interpreter, query: OnDemandQuery) -> list[Row]:
     """The answer of an on-demand query as dictionaries."""
     found, names = interpreter.ask(query), query.schema.names
     return [dict(zip(names, values, strict=True)) for values in found or []]
-
-
-def tell_of_query(interpreter: Interpreter, name: str, callback: QueryCallback) -> None:
-    """Call back with the rows of a query as dictionaries; KeyError: no such."""
-    query = next((one for one in interpreter.plan.queries if one.name == name), None)
-    if query is None:
-        raise KeyError(f"no query {name!r}")
-    names, head = tuple(query.schema.names), {"stream": query.target or query.name}
-
-    def dicts(chunk: Chunk | None, kind: str) -> list[Row] | None:
-        if chunk is None:
-            return None
-        return [
-            {**head, "time_msc": row.time, "kind": kind} | dict(zip(names, row.values, strict=True))
-            for row in chunk
-        ]
-
-    def call(time_ms: int, current: Chunk | None, expired: Chunk | None) -> None:
-        callback(time_ms, dicts(current, "current"), dicts(expired, "expired"))
-
-    interpreter.on_query(name, call)

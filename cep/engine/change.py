@@ -27,6 +27,7 @@ def compiled_for(
     plan: Plan,
     *,
     outputs: Iterable[str] | None = None,
+    told: Iterable[str] = (),
 ) -> Compiled:
     """Compile rules that a run of other rules can become; the run may go on meanwhile.
 
@@ -43,6 +44,7 @@ def compiled_for(
             seed=seed,
             wide=before.wide,
             machine=before.machine,
+            told=told,
         )
         try:
             rules = _alike(run, rules)
@@ -131,7 +133,7 @@ def _fitting(run: Run, rules: Compiled) -> Compiled:
     words = _left(run, compared(run.rules.plan, rules.plan)).words
     if known and same_strings and set(rules.seed.before.words) <= set(words):
         return rules
-    return compiled_for(run, rules.plan, outputs=rules.outputs)
+    return compiled_for(run, rules.plan, outputs=rules.outputs, told=rules.told)
 
 
 def _drop_moved(change: Change, old: Stages, new: Stages) -> None:

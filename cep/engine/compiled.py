@@ -50,8 +50,9 @@ class Compiled:
     `outputs` names the streams whose rows are returned (default: every derived stream). With
     `jit=False` the same source runs as plain Python, and unless it `waits` until there is machine
     code, which takes over (`cep.engine.machine_code`). A `seed` is needed to go on from a run of
-    other rules. With `wide`, rows that queries always put out together may come as one wide row
-    (`cep.engine.results`).
+    other rules. Of the queries `told` a run can tell chunk by chunk, expired rows too
+    (`Run.on_query`), which modules cannot. With `wide`, rows that queries always put out together
+    may come as one wide row (`cep.engine.results`).
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Compiled:
         seed: Seed = Seed(),
         wide: bool = False,
         machine: Machine = "needed",
+        told: Iterable[str] = (),
     ) -> None:
         self.plan = replace(plan, keys=tuple(dict.fromkeys((*seed.keys, *plan.keys))))
         self.seed = seed
@@ -71,6 +73,7 @@ class Compiled:
         self.waits = waits
         self.wide = wide
         self.machine = machine
+        self.told = frozenset(told)
         self.outputs = plan.derived if outputs is None else plan.made.intersection(outputs)
         self.stages = Stages.none(self.plan)
         self.ids = StreamIds(self.plan)
@@ -88,7 +91,7 @@ class Compiled:
             return self
         if self.machine == "always" and (whole := self.as_program(mode)) is not None:
             return whole
-        if self.is_generated(mode):
+        if self.is_generated(mode) and not self.told:
             return self.generated
         return self.as_program(mode) or self.by_interpreter
 
@@ -153,7 +156,7 @@ class Compiled:
         try:
             found.program = build(
                 self.plan, found.ids, found.stages.row_widths, self.outputs, literals.code,
-                lived=lived, before=self.seed.before,
+                lived=lived, before=self.seed.before, told=self.told,
             )  # fmt: skip
         except Unsupported as why:
             self.why_not_whole = str(why)

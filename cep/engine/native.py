@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from itertools import pairwise
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from cep.clocks import Mode
 from cep.dropped import Dropped
-from cep.engine.by_interpreter import ByInterpreter, QueryCallback, asked, tell_of_query
+from cep.engine.by_interpreter import ByInterpreter, asked
 from cep.engine.clock_cells import stream_numbers
 from cep.engine.clocks import Clocks
 from cep.engine.compiled import Compiled, Seed
@@ -33,6 +34,9 @@ from cep.plan.keys import declared_keys
 from cep.plan.query import OnDemandQuery
 
 __all__ = ["Compiled", "Run", "Seed"]
+
+QueryCallback = Callable[[int, list[Row] | None, list[Row] | None], None]
+"""Told (time of the newest row, current rows, expired rows); None: there are none of a kind."""
 
 
 class Run:
@@ -61,6 +65,7 @@ class Run:
             event.key is not None and not by.holds_key(event.source, event.key)
             for event in rules.plan.events
         )
+        self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
         self._has_wall = rules.plan.playback is not None
         self._wanted = self._wanted_streams()
         self._puts_more_out = rules.module is not None and bool(rules.plan.engines)
@@ -292,12 +297,26 @@ class Run:
         return place
 
     def on_query(self, name: str, callback: QueryCallback) -> None:
-        """Call back with the rows of a query, expired ones too; KeyError: the interpreter runs no
-        query of that name.
+        """Call back with the rows of a query, expired ones too, when what it was fed is done.
+
+        KeyError: the rules were not compiled to be `told` of it, or there is none.
         """
-        if self.interpreting is None:
-            raise KeyError(f"the interpreter does not run {name!r}; start `by_interpreter`")
-        tell_of_query(self.interpreting.interpreter, name, callback)
+        if self.interpreting is not None and name not in self._on_query:
+            self.interpreting.tell_of(name)
+        elif self.interpreting is None and name not in self.rules.told:
+            raise KeyError(f"no query {name!r} is told of; compile the rules with told=[{name!r}]")
+        self._on_query[name].append(callback)
+
+    def _tell(self) -> None:
+        """Call back with what queries have put out."""
+        told = self.runner.told[:]
+        self.runner.told.clear()
+        for name, current, expired in told:
+            if not (current or expired):
+                continue  # a window was emptied, or a rate has nothing to say
+            newest_msc = max(row["time_msc"] for row in (*current, *expired))
+            for callback in self._on_query[name]:
+                callback(newest_msc, current or None, expired or None)
 
     def ask(self, query: OnDemandQuery) -> list[Row]:
         """Answer an on-demand query on what tables, windows and aggregations hold now."""
@@ -373,6 +392,8 @@ class Run:
 
     def _made(self, parts: list[OutputRows]) -> Rows:
         """Of raw output, which is in order, what is wanted."""
+        if self.runner.told:
+            self._tell()
         objects = self.encoder.objects
         if objects:
             self.encoder.objects = []

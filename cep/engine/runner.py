@@ -8,6 +8,7 @@ from typing import Protocol
 from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import Ints
+from cep.engine.machine.told import Told
 from cep.engine.stage_run import OutputRows
 from cep.engine.watermarks import Telling
 
@@ -17,6 +18,11 @@ class Runner(Protocol):
 
     n_of: Callable[[int], int]
     """The number of a record, which functions see, by its place in this run."""
+
+    @property
+    def told(self) -> list[Told]:
+        """What queries have put out, of those that are told of, until somebody takes it."""
+        ...
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Take rows; output goes to `taken`, in order."""

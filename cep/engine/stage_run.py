@@ -29,6 +29,7 @@ from cep.engine.kernels.state import (
     State,
 )
 from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
+from cep.engine.machine.told import Told
 from cep.engine.machine_code import MachineCode
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
 from cep.engine.single import FULL, OUTPUT, Entry
@@ -129,6 +130,8 @@ class StageRun:
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
         self.n_of: Callable[[int], int] = int
         """Numbers of records, which no function that is generated sees."""
+        self.told: list[Told] = []
+        """No module tells of its queries."""
         self._dropped = list(compiled.layout.dropped)
         self._columns = np.array(list(compiled.layout.dropped.values()), np.int64)
         self._entry: Entry | None = None

@@ -7,19 +7,20 @@ seen. Programs have a test of their own (`test_one_program`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
 
-from cep.app.app import sole_streams
+from cep.engine.coverage import why_not_generated
 from cep.engine.kernels.state import OUT_STREAM, OUT_TIME
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.engine.snapshot import restore, take
 from cep.interpreter.rows import Chunk
 from cep.lang.errors import RuleError
-from cep.plan import build_on_demand, compile_rules
+from cep.plan import Plan, build_on_demand, compile_rules
 from cep.plan.types import Type
 from tests.conformance.cases import Case, Step
 from tests.conformance.drivers import Driver, InterpreterDriver, Told, Values, shown
@@ -176,3 +177,14 @@ class CompiledDriver:
 
 def _tell(told: Told, _: int, current: Chunk | None, expired: Chunk | None) -> None:
     told(shown(current), shown(expired))
+
+
+def sole_streams(plan: Plan) -> dict[str, str]:
+    """By query of a module the stream that it alone writes, which shows all it puts out."""
+    others = why_not_generated(plan)
+    writers = Counter(query.target for query in plan.queries)
+    return {
+        query.name: query.target
+        for query in plan.queries
+        if query.name not in others and query.target and writers[query.target] == 1
+    }

@@ -30,13 +30,14 @@ def build(
     *,
     lived: bool = False,
     before: Before = NOTHING,
+    told: Collection[str] = (),
 ) -> Program:
     """The program of a plan, whose records are `lived` ones or stand in order of time. It goes on
-    from what was `before`. Unsupported when there is something that it cannot do yet; UnlikeError
-    for parts that cannot go on.
+    from what was `before`; Python is `told` of the chunks of some queries. Unsupported when there
+    is something that it cannot do yet; UnlikeError for parts that cannot go on.
     """
     _need_support(plan)
-    builder = Builder(plan, widths, code_of, lived=lived, before=before)
+    builder = Builder(plan, widths, code_of, lived=lived, before=before, told=told)
     for stream in plan.streams:
         is_out = stream.name in outputs
         key = key_position(stream) if stream.origin is Origin.SOURCE else None

@@ -22,6 +22,7 @@ from cep.engine.machine.indicators import Instances
 from cep.engine.machine.kernels.host import ARITY_BITS
 from cep.engine.machine.kernels.words import AT, FAILED, HOST, NOW, Ints, N
 from cep.engine.machine.memory import Memory
+from cep.engine.machine.told import Told
 from cep.engine.strings import Strings
 from cep.plan.functions import function_of, scalar_of
 from cep.plan.functions.base import Evaluate
@@ -42,6 +43,8 @@ class Host:
         self.memory, self.strings, self.words = memory, strings, words
         self.instances = Instances(memory)
         """Of indicators of the user."""
+        self.told: list[Told] = []
+        """Chunks of queries that nobody has taken yet."""
         self.n_of: Callable[[int], int] = int
         """The number of a record by its place in this run."""
         self._counted_of, self._counts = NULL, Counter[str]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -170,8 +170,11 @@ class Builder:
         *,
         lived: bool = False,
         before: Before = NOTHING,
+        told: Collection[str] = (),
     ) -> None:
         self.plan = plan
+        self.told = told
+        """The queries of whose chunks Python is told."""
         self.widths = widths
         self.owners = Owners(before)
         self.home = self.owners.home("", 1)

@@ -18,13 +18,14 @@ from cep.engine.machine.expressions import Names, Unsupported, can_fail, word_of
 from cep.engine.machine.functions import lower_function
 from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
-from cep.engine.machine.kernels.steps import ENTER, FILTER, LAST, SLICE, SORT
+from cep.engine.machine.kernels.steps import DROP, ENTER, FILTER, LAST, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, StreamNode, names_of, widened
 from cep.engine.machine.rates import lower_rate
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
+from cep.engine.machine.told import lower_teller
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import PartId
 from cep.plan.expressions import Call, Column, Expression, walk
@@ -272,6 +273,8 @@ def lower_selection(place: Place, selecting: Selecting, *, singly: bool = False)
     """
     query = selecting.query
     following = lower_output(place, selecting)
+    if query.name in place.builder.told:
+        following = lower_teller(place, selecting, following)
     steps = list(query.steps)
     for step in reversed(steps):
         match step:
@@ -408,7 +411,7 @@ def rows_fail(builder: Builder, query: Query) -> bool:
 def lower_output(place: Place, selecting: Selecting) -> int:
     builder, output = place.builder, selecting.query.output
     if isinstance(output, Return):
-        raise Unsupported("what it selects goes to callbacks only")
+        return builder.node(DROP, 0, selecting.width, selecting.width, 0, place.rank)
     if isinstance(output, Update | Delete) or output.holder is Holder.TABLE:
         return lower_write(place, selecting, output)
     held_by = builder.windows if output.holder is Holder.WINDOW else builder.streams

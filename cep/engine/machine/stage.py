@@ -37,6 +37,7 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
+from cep.engine.machine.told import Told
 from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
@@ -92,6 +93,11 @@ class MachineRun:
     @n_of.setter
     def n_of(self, n_of: Callable[[int], int]) -> None:
         self.host.n_of = n_of
+
+    @property
+    def told(self) -> list[Told]:
+        """Chunks of queries that nobody has taken yet."""
+        return self.host.told
 
     @property
     def owns(self) -> list[Own]:

@@ -48,6 +48,7 @@ from cep.engine.machine.kernels.streams import (
     step_project,
     step_stream,
     step_tell,
+    step_tell_chunk,
 )
 from cep.engine.machine.kernels.time_batches import step_hopping, step_time_batch
 from cep.engine.machine.kernels.triggers import step_trigger
@@ -76,7 +77,8 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
     FROM_KEY,
     TELL,
     OWN,
-) = range(1, 22)
+    TELL_CHUNK,
+) = range(1, 23)
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
     100, 108
 )
@@ -124,12 +126,10 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         return step_bollinger(i, f, p, frame)
     if op == MACD:
         return step_macd(i, f, p, frame)
-    if op == TELL:
-        return step_tell(i, f, p, frame)
     if op == POINT:
         return step_point(i, f, p, frame)
-    if op == OWN:
-        return step_own(i, f, p, frame)
+    if TELL <= op <= TELL_CHUNK:
+        return step_python(i, f, p, frame, op)
     if op == TO_KEY:
         return step_to_key(i, f, p, frame)
     if op == FROM_KEY:
@@ -147,6 +147,16 @@ def step(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     if MATCH <= op <= MATCHING:
         return step_any_match(i, f, p, frame, op)
     return step_window(i, f, p, frame, op)
+
+
+@inner
+def step_python(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
+    """The same for nodes that do nothing but call Python."""
+    if op == TELL:
+        return step_tell(i, f, p, frame)
+    if op == OWN:
+        return step_own(i, f, p, frame)
+    return step_tell_chunk(i, f, p, frame)
 
 
 @inner

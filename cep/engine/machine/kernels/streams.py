@@ -28,6 +28,8 @@ from cep.engine.machine.kernels.words import (
     TIME,
     TIME_PASSES,
     TIMER,
+    TOLD_COUNT,
+    TOLD_ROWS,
     VALUES,
     WIDER,
     WIDTH,
@@ -182,6 +184,17 @@ def step_tell(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     for place in range(i[0, frame + COUNT]):
         row = first + place * p[node + WIDTH]
         evaluate(i, f, p, p[node + TELL_CODE], row, EVALUATION)
+    hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
+    return True
+
+
+@inner
+def step_tell_chunk(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Python is told of a chunk as a whole, which passes."""
+    node = i[0, frame + NODE]
+    i[0, TOLD_ROWS] = row_at(i, i[0, frame + CHUNK])
+    i[0, TOLD_COUNT] = i[0, frame + COUNT]
+    evaluate(i, f, p, p[node + TELL_CODE], i[0, TOLD_ROWS], EVALUATION)
     hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
     return True
 

@@ -103,7 +103,9 @@ bit for each code of a text, 62 in a word, in front of these one for no key. See
 FED, FED_TAKES = 278, 279
 """The state of the indicator of the user that Python is called for, and whether a row comes to it;
 see `own`."""
-HEADER = 280
+TOLD_ROWS, TOLD_COUNT = 280, 281
+"""The rows of a chunk that Python is told of, and how many; see `step_tell_chunk`."""
+HEADER = 282
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
