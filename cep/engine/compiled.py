@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Literal
 from cep.clocks import Mode
 from cep.engine.coverage import why_not_generated
 from cep.engine.layout import StreamIds
+from cep.engine.machine import library
 from cep.engine.machine.build import build
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.homes import NOTHING, Before
 from cep.engine.machine.program import Program
+from cep.engine.machine_code import MachineCode
 from cep.engine.stage_run import CompiledStage, compile_stage
 from cep.engine.stages import CROSSING, KEYED, Stages
 from cep.engine.strings import Strings
@@ -80,6 +82,8 @@ class Compiled:
         self.literals: tuple[str, ...] = tuple(Strings((*seed.strings, *self.plan.keys)).values)
         self.module: CompiledStage | None = None
         self.program: Program | None = None
+        self.ordered: MachineCode | None = None
+        """What a long run of a program has made for the next run of the same rules."""
         self.why_not_whole = ""
         """Why they are no program, once that was tried."""
         self.is_chosen = False
@@ -92,8 +96,22 @@ class Compiled:
         if self.machine == "always" and (whole := self.as_program(mode)) is not None:
             return whole
         if self.is_generated(mode) and not self.told:
-            return self.generated
+            return self._without_waiting(mode)
         return self.as_program(mode) or self.by_interpreter
+
+    def _without_waiting(self, mode: Mode) -> Compiled:
+        """The rules as a module; as a program while there is machine code for that alone, and
+        somebody wants rows now. The next run has the module's, which this one orders.
+        """
+        module = self.generated
+        code = None if module.module is None else module.module.code
+        if self.waits or code is None or code.is_ready or not library.CODE.is_ready:
+            return module
+        whole = self.as_program(mode)
+        if whole is None:
+            return module
+        whole.ordered = code
+        return whole
 
     def why_not_generated(self, mode: Mode) -> Mapping[str, str]:
         """What no module can run, and why, by name."""

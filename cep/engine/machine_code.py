@@ -31,6 +31,9 @@ from mt5bridge.file_lock import lock
 
 PATIENCE_ROWS = 5_000
 """So many rows are run uncompiled before a child is started: far fewer are done by then."""
+NEXT_ROWS = 500_000
+"""After so many rows in another way a child makes the machine code for the next run: it takes as
+long as some millions of rows do."""
 LOW_PRIORITY = 10
 FLAT = frozenset({"wi", "wf", "bt", "slot", "ol"})
 DEEP = frozenset({"me"})
@@ -62,6 +65,19 @@ class MachineCode:
             finally:
                 os.close(file)
         self._is_made = True
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is here or on disk."""
+        return self._is_made or self._mark.exists()
+
+    def order(self, rows: int) -> None:
+        """So many rows more are run in another way: when they are worth it, have a child make it
+        for the next run.
+        """
+        self._rows += rows
+        if self._child is None and self._rows > NEXT_ROWS and not self.is_ready:
+            self._child = self._started()
 
     def fetch(self, *, waits: bool = True) -> None:
         """Have it in this process, made by a child: compiling in a thread holds up all others.

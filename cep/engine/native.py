@@ -364,6 +364,8 @@ class Run:
         taken: list[OutputRows] = []
         if self._opens_keys:
             self.key_rows.fit()
+        if self.rules.ordered is not None:
+            self.rules.ordered.order(len(rows))
         self.runner.feed(rows, taken)
         self.adopt_keys()
         return taken

@@ -13,7 +13,8 @@ import numba
 import pytest
 
 from cep.engine.jit import cache_folder
-from cep.engine.machine_code import PATIENCE_ROWS, MachineCode, nothing
+from cep.engine.machine import library
+from cep.engine.machine_code import NEXT_ROWS, PATIENCE_ROWS, MachineCode, nothing
 from cep.engine.native import Compiled, Run
 from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
@@ -28,7 +29,8 @@ SMALL = "define stream S (n int); from S[n > 1] select n insert into O;"
 
 
 def run_of(text: str = RULES, **options: Any) -> Run:
-    return Compiled(compile_rules(text), **options).start(mode="sorted")
+    """The rules as a module."""
+    return Compiled(compile_rules(text), **options).generated.begun(mode="sorted")
 
 
 def fed(run: Run, first: int, count: int) -> list[dict[str, Any]]:
@@ -101,6 +103,39 @@ def test_small_runs_start_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "exists", exists_as(lambda: False))
     run = run_of(waits=False)
     assert len(fed(run, 0, PATIENCE_ROWS)) >= PATIENCE_ROWS
+
+
+def test_a_program_runs_while_there_is_machine_code_for_that_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next run has the module's, which a long one orders, once."""
+    child, begun = Child(), list[str]()
+    monkeypatch.setattr(MachineCode, "_started", lambda self: begun.append("begun") or child)
+    made = {"library": False, "module": False}
+
+    def is_ready(code: MachineCode) -> bool:
+        return made["library" if code is library.CODE else "module"]
+
+    monkeypatch.setattr(MachineCode, "is_ready", property(is_ready))
+    rules = Compiled(compile_rules(RULES), waits=False)
+
+    def way() -> Compiled:
+        return Compiled(rules.plan, waits=False).in_mode("sorted")
+
+    assert way().module is not None, "nothing is made: what can be made soonest"
+    made["library"] = True
+    assert way().program is not None
+    assert Compiled(rules.plan).in_mode("sorted").module is not None, "it waits for machine code"
+    run = Compiled(rules.plan, waits=False).start(mode="sorted")
+    assert run.rules.ordered is not None
+    run.rules.ordered.order(NEXT_ROWS - 10)
+    run.machine._awaits_code = False  # nothing is compiled here
+    assert fed(run, 0, 10) == fed(run_of(jit=False), 0, 10) and not begun
+    fed(run, 10, 10)
+    fed(run, 20, 10)
+    assert begun == ["begun"]
+    made["module"] = True
+    assert way().module is not None
 
 
 @pytest.mark.slow
