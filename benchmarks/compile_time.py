@@ -1,10 +1,12 @@
 """How long rules take from text to the first answer: nothing compiled, kernels compiled, cached.
 
-And how long `replay` of a million recorded ticks does, which does not wait for the compiler.
+And how long `replay` of a million recorded ticks does, which does not wait for the compiler: with
+nothing compiled, with all, and with the library that runs programs alone.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import time
@@ -13,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import RUNS, in_new_process, seconds, table, write_results
+from cep.engine.machine import library
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.replay import Source, replay
@@ -90,6 +93,9 @@ def median(values: list[float]) -> str:
 
 
 def main() -> None:
+    if sys.argv[1:] == ["library"]:
+        library.CODE.make()
+        return
     if sys.argv[1:2] == ["replay"]:
         replayed(*sys.argv[2:])
         return
@@ -115,9 +121,14 @@ def millions_of_ticks() -> list[str]:
     if not FOLDER.is_dir():
         return ["Recorded ticks are not there: `replay` was not timed."]
     lines = []
-    for name in STRATEGIES:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            lines += [[name, state, *million(name, Path(folder))] for state in ("empty", "filled")]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        made = Path(folder) / "library"
+        in_new_process("benchmarks.compile_time", "library", cache=made)
+        for name in STRATEGIES:
+            cache, programs = Path(folder) / name, Path(folder) / f"{name}-programs"
+            shutil.copytree(made, programs)
+            lines += [[name, state, *million(name, cache)] for state in ("empty", "filled")]
+            lines.append([name, "library of programs", *million(name, programs)])
     head = ["rules", "cache", "first row", "then the last", "longest stall"]
     note = (
         f"`replay` of {TICKS:,} recorded ticks and fills, one run each: from the start of the"
