@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from cep.engine.carry_queues import carry_queues
 from cep.engine.carry_state import carry_state, drop_unknown
+from cep.engine.in_order import InOrder
 from cep.engine.machine.change import UNLIKE, go_on, left_by
 from cep.engine.machine.homes import NOTHING, Before, UnlikeError
 from cep.engine.machine.kernels.words import HEADER
@@ -102,6 +103,8 @@ def changed(run: Run, rules: Compiled | Plan) -> tuple[Run, Report]:
 
 def _go_on(run: Run, after: Run, change: Change) -> None:
     """Give what was kept the state that it had."""
+    if isinstance(run.runner, InOrder) and isinstance(after.runner, InOrder):
+        after.runner.go_on(run.runner, change)
     if run.machine is not None and after.machine is not None:
         go_on(run.machine, after.machine, change, after.rules.seed.before, run.next_order)
     elif run.interpreting is not None and after.interpreting is not None:

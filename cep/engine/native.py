@@ -19,6 +19,7 @@ from cep.engine.clocks import Clocks
 from cep.engine.compiled import Compiled, Seed
 from cep.engine.elsewhere import Elsewhere
 from cep.engine.encode import Column, Encoder, InputError, InputRows
+from cep.engine.in_order import InOrder
 from cep.engine.joined import joined, with_lists
 from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, Ints
 from cep.engine.key_rows import KeyRows
@@ -84,7 +85,11 @@ class Run:
             return StageRun(rules.module)
         if rules.program is not None:
             own = (rules.program, self.strings, rules.jit, rules.waits)
-            return MachineRun(*own, self.key_rows.of, len(rules.ids))
+            machine = MachineRun(*own, self.key_rows.of, len(rules.ids))
+            if not any(stream.reorder for stream in rules.plan.streams):
+                return machine
+            lived = self.clocks.mode == "lived"
+            return InOrder(machine, rules.plan, rules.ids, rules.stages.row_widths, lived=lived)
         return ByInterpreter(
             rules.plan, rules.ids, rules.outputs, self.decoder, rules.stages.row_widths,
             self.clocks.mode, lambda: self.encoder.objects, self.key_rows.of,
@@ -93,7 +98,10 @@ class Run:
     @property
     def machine(self) -> MachineRun | None:
         """The program at work, of rules that are one."""
-        return self.runner if isinstance(self.runner, MachineRun) else None
+        runner = self.runner
+        if isinstance(runner, InOrder):
+            return runner.inner
+        return runner if isinstance(runner, MachineRun) else None
 
     @property
     def interpreting(self) -> ByInterpreter | None:

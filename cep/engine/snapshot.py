@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.clocks import Mode
+from cep.engine.in_order import InOrder
 from cep.engine.jit import kernel_files
 from cep.engine.kernels.state import State
 from cep.engine.machine.homes import Before
@@ -27,6 +28,8 @@ FORMAT = 8
 DIGEST_BYTES = 16
 MEMORY = "memory"
 """The array of rules that run as one program."""
+WAITING = ("waiting.ints", "waiting.floats", "waiting.marks")
+"""Those of records that wait for their order."""
 
 
 class Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -101,6 +104,8 @@ def take(run: Run) -> bytes:
 def _arrays(run: Run) -> Iterator[tuple[str, Saved]]:
     if run.machine is not None:
         yield MEMORY, Saved.of(run.machine.memory.saved())
+        if isinstance(run.runner, InOrder):
+            yield from zip(WAITING, map(Saved.of, run.runner.saved()), strict=True)
     elif isinstance(run.runner, StageRun):
         for name in _kept():
             yield name, Saved.of(getattr(run.runner.state, name))
@@ -122,6 +127,9 @@ def restore(rules: Compiled, data: bytes) -> Run:
     run.adopt(snapshot.strings, snapshot.key_codes, snapshot.next_order)
     if run.machine is not None:
         run.machine.memory.restore(snapshot.arrays[MEMORY].array())
+        if isinstance(run.runner, InOrder):
+            ints, floats, marks = (snapshot.arrays[name].array() for name in WAITING)
+            run.runner.restore((ints, floats, marks))
         if snapshot.instances is not None:
             run.machine.host.instances.restore(snapshot.instances, run.machine.owns)
     elif isinstance(run.runner, StageRun):

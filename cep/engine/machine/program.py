@@ -30,6 +30,7 @@ from cep.engine.machine.kernels.run import (
     PROGRAM_FIRST_START,
     PROGRAM_INTS,
     PROGRAM_STARTS,
+    PROGRAM_STEPS,
     PROGRAM_STREAMS,
 )
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
@@ -365,7 +366,9 @@ class Builder:
         width = VALUES + len(schema)
         out = sum(self.widths) if is_out else 0
         at = -1 if key is None else VALUES + key
-        what = NEVER_IS_LATE if name in NEVER_LATE else 0
+        waits = self.plan.stream(name).reorder is not None
+        what = NEVER_IS_LATE if name in NEVER_LATE or waits else 0
+        self._words[PROGRAM_STEPS] |= int(waits)
         if self.plan.stream(name).elsewhere is not None:
             what |= MADE_ELSEWHERE
             self._words[PROGRAM_ELSEWHERE] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -28,9 +28,11 @@ from cep.engine.machine.kernels.slots import (
 from cep.engine.machine.kernels.words import (
     HOST,
     LISTS_USED,
+    STARTED,
     UNTIL,
     UNTIL_COMMON,
     UNTIL_IS_COMPLETE,
+    UNTIL_LAG,
     UNTIL_N,
     Ints,
     N,
@@ -164,14 +166,26 @@ class MachineRun:
         header[UNTIL], header[UNTIL_N], header[UNTIL_IS_COMPLETE] = time_msc, order, is_complete
         return self._passed(NOTHING, whose)
 
-    def tell(self, told: Telling, common_msc: int | None, order: int) -> list[OutputRows]:
-        """Take a watermark of keys; see `Interpreter.advance_keys`."""
-        codes = np.array([self.strings.code(key) for key in told.keys or ()], np.int64)
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything has come, or time has been told."""
+        return bool(self.memory.i[0, STARTED])
+
+    def know_keys(self, keys: Iterable[str]) -> Ints:
+        """Give keys the next slots; their codes."""
+        codes = np.array([self.strings.code(key) for key in keys], np.int64)
         self.open_keys(codes)
+        return codes
+
+    def tell(
+        self, told: Telling, common_msc: int | None, order: int, *, lag_ms: int = 0
+    ) -> list[OutputRows]:
+        """Take a watermark of keys; see `Interpreter.advance_keys`. Clocks stay `lag_ms` behind."""
+        codes = self.know_keys(told.keys or ())
         header = self.memory.i[0]
-        header[UNTIL], header[UNTIL_N] = told.time_msc, order
+        header[UNTIL], header[UNTIL_N], header[UNTIL_LAG] = told.time_msc, order, lag_ms
         header[UNTIL_IS_COMPLETE] = told.is_complete
-        header[UNTIL_COMMON] = NULL if common_msc is None else common_msc
+        header[UNTIL_COMMON] = NULL if common_msc is None else common_msc - lag_ms
         return self._passed(InputRows(codes.reshape(-1, 1), NOTHING.floats), SOME_KEYS)
 
     def begin(self, order: int) -> None:

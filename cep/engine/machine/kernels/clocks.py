@@ -49,6 +49,7 @@ from cep.engine.machine.kernels.words import (
     SHOWN,
     TIMERS,
     TIMERS_COUNT,
+    UNTIL_LAG,
     WORK_TOP,
     Ints,
 )
@@ -230,7 +231,11 @@ def key_moves(i: Ints, p: Ints, key: int, time_ms: int) -> None:
 
 @inner
 def keys_move(i: Ints, p: Ints, keys: Ints, time_ms: int, common_ms: int, is_complete: int) -> bool:
-    """A watermark of some keys, given by their codes, and of what has one clock; false: no room."""
+    """A watermark of some keys, given by their codes, and of what has one clock; false: no room.
+
+    Clocks stay behind it where records wait for their order.
+    """
+    clock_ms = time_ms - i[0, UNTIL_LAG]
     for place in range(len(keys)):
         if key_told(i, p, TEXT_KEY, keys[place, 0]) == 0:
             return False
@@ -238,8 +243,8 @@ def keys_move(i: Ints, p: Ints, keys: Ints, time_ms: int, common_ms: int, is_com
         return False
     for place in range(len(keys)):
         key = key_found(i, TEXT_KEY, keys[place, 0])
-        key_moves(i, p, key, time_ms)
-        i[0, key + KEY_PASSED] = max(i[0, key + KEY_PASSED], time_ms)
+        key_moves(i, p, key, clock_ms)
+        i[0, key + KEY_PASSED] = max(i[0, key + KEY_PASSED], clock_ms)
         if is_complete:
             i[0, key + KEY_COMPLETE] = max(i[0, key + KEY_COMPLETE], time_ms)
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inline, inner, whole
 from cep.engine.machine.kernels.clocks import (
     PROGRAM_CLOCKS,
@@ -83,10 +83,13 @@ from cep.engine.machine.kernels.work import frame_room, pop, push, put, row_at, 
 # The first words of a program: where its list of streams by number stands, how many columns of
 # integers a record has, how many parts have to be told that the run begins, what is said of slots
 # (`PROGRAM_SLOTS`) and of clocks (`PROGRAM_CLOCKS`), whether rows come that were made elsewhere,
-# and where the list of these parts stands.
-PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_ELSEWHERE, PROGRAM_FIRST_START = (
-    0, 1, 2, 5, 6,
-)  # fmt: skip
+# whether they are steps (below), and where the parts stand.
+(PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_ELSEWHERE, PROGRAM_STEPS,
+ PROGRAM_FIRST_START) = (0, 1, 2, 5, 6, 7)  # fmt: skip
+RECORD, IS_SEEN, PASSES, IS_LATE, BEGINS = 0, 1, 2, 3, 4
+"""Steps, where records wait for their order (`cep.engine.in_order`), in the place of the clock of a
+row: it is a record; it came, so that its key appears; its time passes; it goes to the stream of
+late records; the run begins at its time."""
 ALL_KEYS, SOME_KEYS, BEGUN, ENDS = -1, -2, -3, -4
 """In the place of where records end: time passes without one, for all keys or some; or what was
 told that it begins is to work, without either."""
@@ -354,8 +357,55 @@ def ran_quietly(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
 
 
 @inner
+def ran_step(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
+    """A step that is no record; false: there is no room, it goes on from there."""
+    code, time_ms = ints[n, OUT_CLOCK], ints[n, OUT_TIME]
+    if code == BEGINS:
+        return begin(i, p, time_ms)
+    if i[0, PHASE] == NEXT_RECORD:
+        i[0, N] = ints[n, OUT_ORDER]
+        if code == IS_SEEN:
+            return saw_key(i, p, code_of_key(p, ints, n))
+        if not begin(i, p, beginning(time_ms)):
+            return False
+        i[0, TO] = time_ms
+        i[0, PHASE] = TIME_PASSES if code == PASSES else ARRIVES
+    if i[0, PHASE] == TIME_PASSES:
+        if not pass_time(i, f, p):
+            return False
+        i[0, NEWEST] = max(i[0, NEWEST], time_ms)
+        i[0, PHASE] = NEXT_RECORD
+        return True
+    if i[0, PHASE] == ARRIVES:
+        i[0, AT], i[0, LATE] = time_ms, 1
+        if not took_late(i, f, p, ints, floats, n):
+            return False
+        i[0, PHASE] = AT_WORK
+    if not drain(i, f, p):
+        return False
+    i[0, PHASE] = NEXT_RECORD
+    return True
+
+
+@inner
+def took_late(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
+    """Put a late record on the stream of such, which may be put out; false: there is no room."""
+    node = stream_of(p, ints, n)
+    width = p[node + WIDTH]
+    if not work_room(i, width) or not frame_room(i, 1):
+        return False
+    floor = i[0, WORK_TOP]
+    chunk = put(i, width)
+    written(i, f, p, ints, floats, n, row_at(i, chunk))
+    push(i, node, i[0, HOME], chunk, 1, floor)
+    return True
+
+
+@inner
 def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """A record with all that it brings about; false: there is no room, it goes on from there."""
+    if p[PROGRAM_STEPS] and ints[n, OUT_CLOCK] != RECORD:
+        return ran_step(i, f, p, ints, floats, n)
     if i[0, PHASE] == NEXT_RECORD:
         if follows(i, p, ints, n):
             i[0, PHASE] = ARRIVES

@@ -105,7 +105,9 @@ FED, FED_TAKES = 278, 279
 see `own`."""
 TOLD_ROWS, TOLD_COUNT = 280, 281
 """The rows of a chunk that Python is told of, and how many; see `step_tell_chunk`."""
-HEADER = 282
+UNTIL_LAG = 282
+"""How far clocks stay behind a watermark of keys, as records wait for their order."""
+HEADER = 283
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
