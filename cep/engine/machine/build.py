@@ -72,7 +72,11 @@ def build(
     for trigger in plan.triggers:
         with builder.writing(("trigger", trigger.name)):
             lower_trigger(builder, trigger)
-    return builder.finish({ids.of(source.name): source.name for source in plan.sources})
+    late = (s.reorder.late_stream for s in plan.streams if s.reorder is not None)
+    return builder.finish(
+        {ids.of(source.name): source.name for source in plan.sources},
+        {ids.of(name): name for name in late if name is not None},
+    )
 
 
 def _need_support(plan: Plan) -> None:

@@ -427,14 +427,15 @@ class Builder:
             if self.word(node + OP) == INSERT:
                 self.patch(node + INSERT_ENTRY, alone.get(self.word(node + NEXT), 0))
 
-    def finish(self, source_ids: dict[int, str]) -> Program:
-        """The whole; `source_ids` are the names of sources by number."""
+    def finish(self, source_ids: dict[int, str], late_ids: dict[int, str]) -> Program:
+        """The whole; given the names by number of sources, and of streams of late records."""
         self._know_readers()
         last = max(source_ids, default=-1)
-        numbers = [
-            self.streams[source_ids[n]].node if n in source_ids else 0 for n in range(last + 1)
-        ]
-        self._words[PROGRAM_STREAMS] = self.block(numbers)
+        from_outside = late_ids | source_ids
+        self._words[PROGRAM_STREAMS] = self.block(
+            self.streams[from_outside[n]].node if n in from_outside else 0
+            for n in range(max(from_outside, default=-1) + 1)
+        )
         self._words[PROGRAM_INTS] = self.widths[0]
         self._words[PROGRAM_STARTS] = len(self.starts)
         self._words[PROGRAM_FIRST_START] = self.block(self.starts)
