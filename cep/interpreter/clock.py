@@ -138,6 +138,8 @@ class Clock:
         """Forget what is due at a timer."""
         self._due = [entry for entry in self._due if entry.timer is not timer]
         heapq.heapify(self._due)
+        if self._with is not None:  # what is due next may be another now
+            self._with.look(self)
 
     def entries(self, timer: Timer) -> list[Due]:
         """What is due at a timer, in no order."""

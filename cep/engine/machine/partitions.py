@@ -8,9 +8,16 @@ from cep.engine.machine.arrivals import with_arrival
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.keys import REAL_KEY, TEXT_KEY, TRUTH_KEY, WHOLE_KEY
-from cep.engine.machine.kernels.partitions import PARTITION_STATE
-from cep.engine.machine.kernels.steps import ROUTE, TO_ALL
+from cep.engine.machine.kernels.partitions import (
+    HOME_KEY,
+    HOME_OWNER,
+    PARTITION_STATE,
+    ROUTE_HOME,
+)
+from cep.engine.machine.kernels.purge import PURGE_HOME
+from cep.engine.machine.kernels.steps import PURGE, ROUTE, TO_ALL
 from cep.engine.machine.program import Builder, StreamNode, names_of
+from cep.interpreter.partitions import PURGE_EVERY_MS
 from cep.plan.nodes import Partition, RangeKeys, ValueKey
 from cep.plan.query import Query
 from cep.plan.types import Type
@@ -32,15 +39,26 @@ class PartitionNode:
     streams: dict[str, StreamNode] = field(default_factory=dict)
     _routes: list[int] = field(default_factory=list)
     _state: int = 0
+    _purge: int = 0
 
     def __post_init__(self) -> None:
-        if self.plan.idle_ms is not None:
-            raise Unsupported("`@purge`")
         builder, name = self.builder, self.plan.name
-        self.home = builder.homes[name] = builder.owners.home(name, 2)
+        first = HOME_KEY + 1 if self.plan.idle_ms is None else HOME_OWNER + 1
+        self.home = builder.homes[name] = builder.owners.home(name, first)
         with builder.writing(("partition", name)):
             self._state = builder.home.take(PARTITION_STATE)
+            if self.plan.idle_ms is not None:  # first of its nodes, which changes of rules go by
+                self._purge = self._lower_purge(self.plan.idle_ms)
         self._tag()
+
+    def _lower_purge(self, idle_ms: int) -> int:
+        """What forgets idle keys; how long a home is is not known yet."""
+        builder, part = self.builder, ("partition", self.plan.name)
+        every_ms = self.plan.purge_every_ms or PURGE_EVERY_MS
+        return builder.node(
+            PURGE, 0, 0, 0, self._state, builder.ranks[part],
+            builder.cell(idle_ms), builder.cell(every_ms), 0,
+        )  # fmt: skip
 
     def _tag(self) -> int:
         """What the keys are, which all are of one kind."""
@@ -85,7 +103,7 @@ class PartitionNode:
         ranges = len(key.ranges) if isinstance(key, RangeKeys) else 0
         route = builder.node(
             ROUTE, inside.node, width, width, self._state, 0,
-            self._tag(), 0, 0, 0, ranges, *codes,
+            self._tag(), 0, 0, 0, int(self._purge != 0), ranges, *codes,
         )  # fmt: skip
         self._routes.append(route)
         return route
@@ -94,4 +112,7 @@ class PartitionNode:
         """All of its queries are written: say how long a home is, and what begins with it."""
         starts = self.builder.block(self.starts)
         for route in self._routes:
-            self.builder.patch(route + 7, self.home.words, len(self.starts), starts)
+            self.builder.patch(route + ROUTE_HOME, self.home.words, len(self.starts), starts)
+        if self._purge:
+            self.builder.patch(self._purge + PURGE_HOME, self.home.words)
+            self.builder.starts.append(self._purge)

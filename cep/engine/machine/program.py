@@ -25,6 +25,7 @@ from cep.engine.machine.expressions import (
 )
 from cep.engine.machine.homes import NOTHING, Before, Home, Owners, Where
 from cep.engine.machine.kernels.clocks import PROGRAM_CLOCKS
+from cep.engine.machine.kernels.purge import NOT_OWNED, OF_GROUP, OF_PLACE, PROGRAM_OWNED
 from cep.engine.machine.kernels.run import (
     PROGRAM_ELSEWHERE,
     PROGRAM_FIRST_START,
@@ -312,6 +313,17 @@ class Builder:
             self.block(nodes),
         ))  # fmt: skip
 
+    def _know_owned(self) -> None:
+        """Say what homes that may be forgotten own of what nodes ask for."""
+        forgetting = {one.name for one in self.plan.partitions if one.idle_ms is not None}
+        parts = {("query", one.name) for one in self.plan.queries if one.partition in forgetting}
+        nodes = [NOT_OWNED] * len(self._words)
+        for part, node in self._nodes:
+            if part in parts:
+                nodes[node] = OF_GROUP if self.word(node + OP) == BARS else OF_PLACE
+        if parts:
+            self._words[PROGRAM_OWNED] = self.block(nodes)
+
     def writer(self, names: Names, place: str | None = None, *, rows_fail: bool = False) -> Writer:
         """See `Writer`."""
         return Writer(names, self.constants, place, rows_fail)
@@ -446,6 +458,7 @@ class Builder:
         table = self._table
         if table is not None:
             self._know_clocks(table, [source_ids.get(n, "") for n in range(last + 1)])
+        self._know_owned()
         words = np.array(self._words, np.int64)
         constants = tuple(self.constants.values)
         counters = tuple((*which, at) for which, at in self.counters.items())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cep.engine.native import Compiled
+from cep.engine.native import Compiled, Run
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
 from cep.interpreter.run import InterpretedRun
@@ -17,18 +17,23 @@ Record = tuple[str, int, Sequence[Any]]
 """A stream, a time in ms, the values."""
 
 
+def resumed(run: Run) -> Run:
+    """A run that goes on from a snapshot of this one."""
+    return restore(run.rules, take(run))
+
+
 def assert_same(
     rule: str | Plan,
     records: Sequence[Record],
     until_msc: int | None = None,
     *,
     jit: bool = False,
-    cut: int | None = None,
+    cuts: Collection[int] = (),
 ) -> int:
     """Run rules both ways, uncompiled unless `jit`; how many rows came out, which must be alike.
 
-    The records are sorted history, which ends at `until_msc`. In front of record `cut` the machine
-    goes on from a snapshot. Unsupported when it cannot run the rules.
+    The records are sorted history, which ends at `until_msc`; in front of those numbered `cuts` the
+    run goes on from a snapshot. Unsupported when the machine cannot run the rules.
     """
     plan = compile_rules(rule) if isinstance(rule, str) else rule
     rules = Compiled(plan, jit=jit, machine="always")
@@ -36,9 +41,9 @@ def assert_same(
     run, reference = rules.start(mode="sorted"), InterpretedRun(plan)
     made: list[Any] = []
     meant: list[Any] = []
-    for number, (stream, time_msc, values) in enumerate(records):
-        if number == cut:
-            run = restore(rules, take(run))
+    for place, (stream, time_msc, values) in enumerate(records):
+        if place in cuts:
+            run = resumed(run)
         names = plan.stream(stream).schema.names
         columns = {name: [value] for name, value in zip(names, values, strict=True)}
         made += run.push(stream, columns, [time_msc]).dicts()
@@ -70,6 +75,7 @@ def assert_same_lived(
     until_msc: int,
     *,
     jit: bool = False,
+    cuts: Collection[int] = (),
 ) -> int:
     """The same for records that were lived, with watermarks among them."""
     plan = compile_rules(rule) if isinstance(rule, str) else rule
@@ -79,7 +85,9 @@ def assert_same_lived(
     assert run.machine is not None
     made: list[Any] = []
     meant: list[Any] = []
-    for record in records:
+    for place, record in enumerate(records):
+        if place in cuts:
+            run = resumed(run)
         if isinstance(record, Told) and record.keys is None:
             made += run.advance(record.time_msc, is_complete=record.is_complete).dicts()
             meant += reference.advance(record.time_msc, is_complete=record.is_complete)

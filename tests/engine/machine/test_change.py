@@ -72,6 +72,7 @@ STREAMS = (
     "@key('k') define stream A (k string, v long, p double); "
     "@key('k') define stream B (k string, v long); ",
 )
+PURGE = "@purge(enable='true', interval='900 milliseconds', idle.period='700 milliseconds') "
 PARTITION = "partition with (k of A, k of B) begin {queries} end;"
 MORE = (
     "from A#bars:time(p, v, 500 milliseconds) select k, open, close insert into O{n};",
@@ -103,18 +104,21 @@ HOLDERS = (
     "define trigger Tick at every 700 milliseconds; define engine E (queue = 3 sec); "
     "define aggregation G from A select k, sum(v) as s group by k aggregate every sec, min; "
 )
-CATALOGUE = tuple(text for text in QUERIES if "@purge" not in text) + MORE
+CATALOGUE = QUERIES + MORE
 
 
 def rules_of(streams: str, parts: tuple[frozenset[int], ...]) -> Plan:
-    """The queries, queries in a partition and definitions of an engine with these numbers."""
+    """The queries, queries in a partition and definitions of an engine with these numbers; where
+    the streams say so (`PURGE`), the partition forgets idle keys.
+    """
+    purge, streams = (PURGE if PURGE in streams else ""), streams.replace(PURGE, "")
     alone, inside, events = parts
     texts = [CATALOGUE[n].format(n=n) for n in sorted(alone)]
     texts = [text if "partition" in text else f"@info(name='q{n}') {text}"
              for n, text in zip(sorted(alone), texts, strict=True)]  # fmt: skip
     if inside:
         queries = " ".join(f"@info(name='p{n}') {INSIDE[n]}" for n in sorted(inside))
-        texts.append(PARTITION.format(queries=queries))
+        texts.append(purge + PARTITION.format(queries=queries))
     whole = events.union(*(NEEDED.get(n, ()) for n in events))
     keyed = ("for each k", "('x')", "('y')") if streams != STREAMS[0] else ("", "", "")
     names = dict(zip(("keyed", "x", "y"), keyed, strict=True))
@@ -138,7 +142,13 @@ records = st.lists(
 
 @MODES
 @settings(max_examples=either(10, 400), deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from(STREAMS), parts, st.lists(parts, min_size=1, max_size=3), records, st.data())
+@given(
+    st.sampled_from((*STREAMS, PURGE + STREAMS[1])),
+    parts,
+    st.lists(parts, min_size=1, max_size=3),
+    records,
+    st.data(),
+)
 def test_what_goes_on_is_what_goes_on_in_the_interpreter(
     mode: Mode,
     streams: str,

@@ -82,7 +82,7 @@ def correlations(draw: st.DrawFn) -> Plan:
 @settings(max_examples=examples(400), deadline=None)
 @given(plan=correlations(), rows=records(), cut=st.integers(0, 40))
 def test_sorted(plan: Plan, rows: list[Any], cut: int) -> None:
-    assert_same(plan, rows, START + 10_000_000, cut=cut)
+    assert_same(plan, rows, START + 10_000_000, cuts={cut})
 
 
 @settings(max_examples=examples(200), deadline=None)

@@ -43,6 +43,7 @@ from cep.engine.machine.kernels.words import (
     NOW,
     ON_THE_WAY,
     OTHERS_TO,
+    OWNER,
     PASSED,
     PLACE,
     REACHED,
@@ -138,8 +139,18 @@ def goes(i: Ints, clock: int, to_ms: int) -> None:
 def key_told(i: Ints, p: Ints, tag: int, value: int) -> int:
     """The block of a key, with its clocks, which it need not have come for; 0: there is no room."""
     key = key_found(i, tag, value)
-    if key != 0 or p[PROGRAM_CLOCKS] == 0:
-        return key if key != 0 else key_made(i, tag, value)
+    if key == 0:
+        owner, i[0, OWNER] = i[0, OWNER], 0  # keys stay, whatever is forgotten of them
+        key = key_opened(i, p, tag, value)
+        i[0, OWNER] = owner
+    return key
+
+
+@inner
+def key_opened(i: Ints, p: Ints, tag: int, value: int) -> int:
+    """The same of a key that has no block."""
+    if p[PROGRAM_CLOCKS] == 0:
+        return key_made(i, tag, value)
     clocks = p[PROGRAM_CLOCKS]
     sources, count = p[clocks + CLOCKS_SOURCES], p[clocks + CLOCKS_OF_KEY]
     own = cleared(i, sources + count * CLOCK_WORDS)

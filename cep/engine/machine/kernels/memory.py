@@ -2,6 +2,9 @@
 
 What asks for memory does so before it changes anything, and may be asked again: where there is none
 it returns false, the caller's step stops, the memory is made longer, and the step begins anew.
+
+A home that may be forgotten (`purge`) owns what its nodes ask for: its blocks are linked, so that
+all can be given back whatever they hold. What others hold, too, is asked for as a shared block.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from cep.engine.machine.kernels.words import (
     INDEX_COUNT,
     INDEX_ROOM,
     NEED,
+    OWNER,
     RING_AT,
     RING_HEAD,
     RING_ROOM,
@@ -28,6 +32,9 @@ FIRST_INDEX = 8
 LOW = 0x3FFFFFFF
 MIX = 0x1E3779B9
 """An odd multiplier of 30 bits, as `LOW` has: products stay inside 64 bits."""
+# In front of a block that a home owns: its words, and the blocks before and behind it. The home has
+# such words without a block, from where they go round.
+OWNED_WORDS, OWNED_BEFORE, OWNED_BEHIND, OWNED = 0, 1, 2, 3
 
 
 @inline
@@ -40,8 +47,10 @@ def class_of(words: int) -> int:
 
 
 @inner
-def allocate(i: Ints, words: int) -> int:
-    """The address of a block, whose words are not cleared; 0 where there is no room. O(1)."""
+def shared_block(i: Ints, words: int) -> int:
+    """The address of a block that no home owns, whose words are not cleared; 0 where there is no
+    room. O(1).
+    """
     size = class_of(words)
     free = i[0, FREE + size]
     if free != 0:
@@ -56,11 +65,63 @@ def allocate(i: Ints, words: int) -> int:
 
 
 @inner
-def release(i: Ints, at: int, words: int) -> None:
-    """Give back a block that was asked for with so many words."""
+def release_shared(i: Ints, at: int, words: int) -> None:
+    """Give back a block that no home owns and that was asked for with so many words."""
     size = class_of(words)
     i[0, at] = i[0, FREE + size]
     i[0, FREE + size] = at
+
+
+@inner
+def owner_made(i: Ints) -> int:
+    """Where the blocks of a home will be linked; 0 where there is no room."""
+    owner = shared_block(i, OWNED)
+    if owner != 0:
+        i[0, owner + OWNED_BEFORE] = i[0, owner + OWNED_BEHIND] = owner
+    return owner
+
+
+@inner
+def owner_dropped(i: Ints, owner: int) -> None:
+    """Give back all blocks of a home. O(blocks)."""
+    at = i[0, owner + OWNED_BEHIND]
+    while at != owner:
+        behind = i[0, at + OWNED_BEHIND]
+        release_shared(i, at, i[0, at + OWNED_WORDS])
+        at = behind
+    release_shared(i, owner, OWNED)
+
+
+@inner
+def allocate(i: Ints, words: int) -> int:
+    """The address of a block for the home at work, whose words are not cleared; 0 where there is no
+    room. O(1).
+    """
+    owner = i[0, OWNER]
+    if owner == 0:
+        return shared_block(i, words)
+    at = shared_block(i, words + OWNED)
+    if at == 0:
+        return 0
+    behind = i[0, owner + OWNED_BEHIND]
+    i[0, at + OWNED_WORDS] = words + OWNED
+    i[0, at + OWNED_BEFORE] = owner
+    i[0, at + OWNED_BEHIND] = behind
+    i[0, owner + OWNED_BEHIND] = i[0, behind + OWNED_BEFORE] = at
+    return at + OWNED
+
+
+@inner
+def release(i: Ints, at: int, words: int) -> None:
+    """Give back a block of the home at work that was asked for with so many words."""
+    if i[0, OWNER] == 0:
+        release_shared(i, at, words)
+        return
+    block = at - OWNED
+    before, behind = i[0, block + OWNED_BEFORE], i[0, block + OWNED_BEHIND]
+    i[0, before + OWNED_BEHIND] = behind
+    i[0, behind + OWNED_BEFORE] = before
+    release_shared(i, block, words + OWNED)
 
 
 @inner

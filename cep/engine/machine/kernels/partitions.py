@@ -14,6 +14,8 @@ from cep.engine.machine.kernels.memory import (
     index_add,
     index_find,
     index_room,
+    owner_made,
+    release,
     ring_cell,
     ring_length,
     ring_room,
@@ -52,16 +54,16 @@ from cep.engine.machine.kernels.work import (
 )
 
 # A node: what its keys are; how many words a home has; how many parts have to be told that it
-# begins, and where these stand; how many conditions it has (0: its key is a value); then the
-# expression of the value, or each condition with its key.
-ROUTE_TAG, ROUTE_HOME, ROUTE_STARTS, ROUTE_FIRST_START, ROUTE_RANGES, ROUTE_CODES = (
-    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 5,
-)  # fmt: skip
+# begins, and where these stand; whether idle keys are forgotten; how many conditions it has (0: its
+# key is a value); then the expression of the value, or each condition with its key.
+(ROUTE_TAG, ROUTE_HOME, ROUTE_STARTS, ROUTE_FIRST_START, ROUTE_FORGETS, ROUTE_RANGES,
+ ROUTE_CODES) = range(ARGUMENTS, ARGUMENTS + 7)  # fmt: skip
 
 # The state of a partition: its homes by key, and in the order in which they were opened.
 HOMES, OPENED, PARTITION_STATE = 0, INDEX, INDEX + RING
-# A home: the block of its key, the key, then the state of the queries.
-HOME_KEY = 1
+# A home: the block of its key, the key, where idle keys are forgotten when it was last seen and
+# where its blocks are linked; then the state of the queries.
+HOME_KEY, HOME_SEEN, HOME_OWNER = 1, 2, 3
 
 
 @inner
@@ -92,6 +94,12 @@ def home_opened(i: Ints, p: Ints, node: int, state: int, key: int) -> int:
     home = cleared(i, p[node + ROUTE_HOME]) if block != 0 else 0
     if home == 0:
         return 0
+    if p[node + ROUTE_FORGETS]:
+        owner = owner_made(i)
+        if owner == 0:
+            release(i, home, p[node + ROUTE_HOME])
+            return 0
+        i[0, home + HOME_OWNER] = owner
     i[0, home] = block
     i[0, home + HOME_KEY] = key
     index_add(i, state + HOMES, home, 1, HOME_KEY)
@@ -144,6 +152,8 @@ def step_route(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if p[node + ROUTE_STARTS]:
             tell_start(i, p, node, home)
             return True
+    if p[node + ROUTE_FORGETS]:
+        i[0, home + HOME_SEEN] = i[0, NOW]
     if pairs == 1:  # the only row: its frame goes on as it is
         i[0, frame + NODE] = p[node + NEXT]
         i[0, frame + PLACE] = home

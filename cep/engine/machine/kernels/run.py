@@ -20,6 +20,7 @@ from cep.engine.machine.kernels.clocks import (
 from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.keys import NO_KEY, TEXT_KEY
 from cep.engine.machine.kernels.known import is_known, know
+from cep.engine.machine.kernels.purge import owned_by_home
 from cep.engine.machine.kernels.quiet import stayed_quiet
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS, slot_of
 from cep.engine.machine.kernels.steps import step
@@ -53,6 +54,7 @@ from cep.engine.machine.kernels.words import (
     NEXT,
     NEXT_RECORD,
     NOW,
+    OWNER,
     PASSED,
     PHASE,
     RANK,
@@ -83,9 +85,10 @@ from cep.engine.machine.kernels.work import frame_room, pop, push, put, row_at, 
 # The first words of a program: where its list of streams by number stands, how many columns of
 # integers a record has, how many parts have to be told that the run begins, what is said of slots
 # (`PROGRAM_SLOTS`) and of clocks (`PROGRAM_CLOCKS`), whether rows come that were made elsewhere,
-# whether they are steps (below), and where the parts stand.
+# what is said of homes that may be forgotten (`PROGRAM_OWNED`), whether rows are steps (below), and
+# where the parts stand.
 (PROGRAM_STREAMS, PROGRAM_INTS, PROGRAM_STARTS, PROGRAM_ELSEWHERE, PROGRAM_STEPS,
- PROGRAM_FIRST_START) = (0, 1, 2, 5, 6, 7)  # fmt: skip
+ PROGRAM_FIRST_START) = (0, 1, 2, 5, 7, 8)  # fmt: skip
 RECORD, IS_SEEN, PASSES, IS_LATE, BEGINS = 0, 1, 2, 3, 4
 """Steps, where records wait for their order (`cep.engine.in_order`), in the place of the clock of a
 row: it is a record; it came, so that its key appears; its time passes; it goes to the stream of
@@ -103,7 +106,9 @@ def drain(i: Ints, f: Floats, p: Ints) -> bool:
     while i[0, DEPTH] > 0:
         frame, depth = top_frame(i), i[0, DEPTH]
         go_by_own(i, p, frame)
+        owned_by_home(i, p, frame)
         has_room = step(i, f, p, frame)
+        i[0, OWNER] = 0
         if i[0, FAILED]:
             failed(i, depth)
         if not has_room:

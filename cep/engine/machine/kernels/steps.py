@@ -30,6 +30,7 @@ from cep.engine.machine.kernels.ordered import step_sort_window
 from cep.engine.machine.kernels.own import step_own
 from cep.engine.machine.kernels.partitions import step_route, step_to_all
 from cep.engine.machine.kernels.parts import step_parts
+from cep.engine.machine.kernels.purge import step_purge
 from cep.engine.machine.kernels.rates import (
     step_all_events,
     step_all_timed,
@@ -82,7 +83,9 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 (SPLIT, LENGTH_BATCH, BATCH, CALENDAR, TIME_BATCH, HOPPING, EXTERNAL_TIME, EXTERNAL_BATCH) = range(
     100, 108
 )
-(ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER) = range(200, 207)
+(ALL_EVENTS, ALL_TIMED, FIRST_ROWS, LAST_EVENTS, LAST_TIMED, SNAPSHOT, TRIGGER, PURGE) = range(
+    200, 208
+)
 (SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH, SESSION, FREQUENT) = range(300, 306)
 (MATCH, MATCH_PARTS, MATCHING) = range(140, 143)
 (EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
@@ -193,7 +196,7 @@ def step_window(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
 
 @inner
 def step_rate(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
-    """The same for rates of output."""
+    """The same for rates of output, and what the clock alone does."""
     if op == ALL_EVENTS:
         return step_all_events(i, f, p, frame)
     if op == ALL_TIMED:
@@ -206,7 +209,9 @@ def step_rate(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
         return step_last_timed(i, f, p, frame)
     if op == SNAPSHOT:
         return step_snapshot(i, f, p, frame)
-    return step_trigger(i, f, p, frame)
+    if op == TRIGGER:
+        return step_trigger(i, f, p, frame)
+    return step_purge(i, f, p, frame)
 
 
 @inner

@@ -13,12 +13,12 @@ from cep.engine.kernels.groups import float_bits
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import (
-    allocate,
     index_add,
     index_find,
     index_remove,
     index_room,
-    release,
+    release_shared,
+    shared_block,
 )
 from cep.engine.machine.kernels.places import comes_after, in_order
 from cep.engine.machine.kernels.words import (
@@ -29,6 +29,7 @@ from cep.engine.machine.kernels.words import (
     INDEX_COUNT,
     INDEX_ROOM,
     NEED,
+    OWNER,
     TOP,
     Floats,
     Ints,
@@ -97,11 +98,13 @@ def table_room(i: Ints, p: Ints, shape: int, table: int, rows: int) -> bool:
 @inner
 def rooms(i: Ints, index: int, words: int, offset: int, more: int) -> bool:
     """Whether an index has room for so many more blocks."""
+    owner, i[0, OWNER] = i[0, OWNER], 0  # tables are nobody's who writes into them
     found = True
     i[0, index + INDEX_COUNT] += more - 1
     while found and 2 * (i[0, index + INDEX_COUNT] + 1) > i[0, index + INDEX_ROOM]:
         found = index_room(i, index, words, offset)
     i[0, index + INDEX_COUNT] -= more - 1
+    i[0, OWNER] = owner
     return found
 
 
@@ -130,7 +133,7 @@ def table_add(i: Ints, f: Floats, p: Ints, shape: int, time: int, values: int) -
         if index_find(i, table + T_KEY, EVALUATION, keys, p[shape + S_KEY]) != 0:
             i[0, p[shape + S_DROPPED]] += 1
             return
-    row = allocate(i, p[shape + S_WORDS])
+    row = shared_block(i, p[shape + S_WORDS])
     i[0, row + p[shape + S_DATA]] = time
     copied(i, values, row + p[shape + S_DATA] + 1, p[shape + S_VALUES])
     i[0, table + T_COUNT] += 1
@@ -147,7 +150,7 @@ def table_remove(i: Ints, p: Ints, shape: int, row: int) -> None:
         unchained(i, table, row, number)
     key_unset(i, p, shape, table, row)
     i[0, table + T_COUNT] -= 1
-    release(i, row, p[shape + S_WORDS])
+    release_shared(i, row, p[shape + S_WORDS])
 
 
 @inner
@@ -215,7 +218,7 @@ def chained(i: Ints, f: Floats, p: Ints, shape: int, table: int, row: int, numbe
     i[0, EVALUATION] = column_word(i, f, row + p[shape + S_DATA] + 1, column)
     bucket = index_find(i, index, EVALUATION, 1, B_VALUE)
     if bucket == 0:
-        bucket = allocate(i, BUCKET)
+        bucket = shared_block(i, BUCKET)
         i[0, bucket + B_VALUE] = i[0, EVALUATION]
         i[0, bucket + B_FIRST] = i[0, bucket + B_LAST] = 0
         index_add(i, index, bucket, 1, B_VALUE)
@@ -246,7 +249,7 @@ def unchained(i: Ints, table: int, row: int, number: int) -> None:
         i[0, following + offset + 2] = before
     if i[0, bucket + B_FIRST] == 0:
         index_remove(i, index, bucket, 1, B_VALUE)
-        release(i, bucket, BUCKET)
+        release_shared(i, bucket, BUCKET)
 
 
 @inner
@@ -257,11 +260,11 @@ def listed(i: Ints, p: Ints, shape: int, table: int) -> bool:
     count = i[0, table + T_COUNT]
     if 2 * count > i[0, table + T_LIST_ROOM] or i[0, table + T_LIST_ROOM] == 0:
         room = max(8, 4 * count)
-        at = allocate(i, room)
+        at = shared_block(i, room)
         if at == 0:
             return False
         if i[0, table + T_LIST_ROOM]:
-            release(i, i[0, table + T_LIST], i[0, table + T_LIST_ROOM])
+            release_shared(i, i[0, table + T_LIST], i[0, table + T_LIST_ROOM])
         i[0, table + T_LIST] = at
         i[0, table + T_LIST_ROOM] = room
     at, row = i[0, table + T_LIST], i[0, table + T_FIRST]

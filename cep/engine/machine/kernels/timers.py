@@ -6,7 +6,7 @@ A clock has such a heap: the header's, where there is one clock, else one of its
 from __future__ import annotations
 
 from cep.engine.machine.jit import inline, inner
-from cep.engine.machine.kernels.memory import allocate, release
+from cep.engine.machine.kernels.memory import release_shared, shared_block
 from cep.engine.machine.kernels.words import (
     CLOCK,
     CLOCK_MOVES,
@@ -34,14 +34,14 @@ def heap_grew(i: Ints, heap: int, least: int) -> bool:
     """Move a heap to a block of at least so many words; false: there is no room."""
     used, room = i[0, heap + HEAP_COUNT] * DUE_WORDS, i[0, heap + HEAP_ROOM]
     wider = max(2 * room, least)
-    at = allocate(i, wider)
+    at = shared_block(i, wider)
     if at == 0:
         return False
     old = i[0, heap + HEAP_AT]
     for word in range(used):
         i[0, at + word] = i[0, old + word]
     if room:
-        release(i, old, room)
+        release_shared(i, old, room)
     i[0, heap + HEAP_AT] = at
     i[0, heap + HEAP_ROOM] = wider
     return True

@@ -107,7 +107,10 @@ TOLD_ROWS, TOLD_COUNT = 280, 281
 """The rows of a chunk that Python is told of, and how many; see `step_tell_chunk`."""
 UNTIL_LAG = 282
 """How far clocks stay behind a watermark of keys, as records wait for their order."""
-HEADER = 283
+OWNER = 283
+"""Where the blocks are linked of the home that is at work, if it may be forgotten; 0: if not. See
+`memory`."""
+HEADER = 284
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2

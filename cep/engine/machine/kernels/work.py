@@ -8,7 +8,7 @@ finished before the next begins: depth first, in the order of the file.
 from __future__ import annotations
 
 from cep.engine.machine.jit import inline, inner
-from cep.engine.machine.kernels.memory import allocate, release
+from cep.engine.machine.kernels.memory import release_shared, shared_block
 from cep.engine.machine.kernels.words import (
     CHUNK,
     COUNT,
@@ -35,13 +35,13 @@ from cep.engine.machine.kernels.words import (
 def moved(i: Ints, header: int, used: int, least: int) -> bool:
     """Move what a header word and its size describe to a larger block of at least so many words."""
     size = max(2 * i[0, header + 1], least)
-    at = allocate(i, size)
+    at = shared_block(i, size)
     if at == 0:
         return False
     old = i[0, header]
     for word in range(used):
         i[0, at + word] = i[0, old + word]
-    release(i, old, i[0, header + 1])
+    release_shared(i, old, i[0, header + 1])
     i[0, header] = at
     i[0, header + 1] = size
     return True
