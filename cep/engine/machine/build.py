@@ -88,5 +88,10 @@ def _need_support(plan: Plan) -> None:
     waits = any(stream.reorder is not None for stream in plan.streams)
     if waits and any(stream.elsewhere is not None for stream in plan.streams):
         raise Unsupported("`@reorder` beside rows that a database has made")
+    names = {stream.name for stream in plan.streams}
+    for stream in plan.streams:
+        late = None if stream.reorder is None else stream.reorder.late_stream
+        if late is not None and late not in names:
+            raise Unsupported(f"late records go to {late}, which is no stream")
     if any(stream.origin is Origin.FAULT for stream in plan.streams):
         raise Unsupported("a fault stream")
