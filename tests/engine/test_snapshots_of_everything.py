@@ -15,6 +15,7 @@ import pytest
 from cep.app import App as PythonApp
 from cep.app import function
 from cep.engine.by_interpreter import ByInterpreter
+from cep.engine.in_order import InOrder
 from cep.engine.machine.stage import MachineRun
 from cep.engine.snapshot import SnapshotError, restore, take
 from cep.engine.stage_run import StageRun
@@ -37,6 +38,7 @@ MARKS = ("partition with", "define table", "define window", "define trigger", "d
 WAYS: dict[type, str] = {
     StageRun: "module",
     MachineRun: "program",
+    InOrder: "program",
     ByInterpreter: "interpreter",
 }
 

@@ -41,7 +41,7 @@ def test_rows_are_those_of_one_process(spark: SparkSession, tmp_path: Path) -> N
 def spreads(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """In a Spark worker: the rules of a job at work."""
     for batch in batches:
-        run = msgspec.json.decode(job, type=Job).compiled().in_parts[0].begun()
+        run = msgspec.json.decode(job, type=Job).compiled().start()
         found = run.push_rows("Tick", TICKS).dicts()
         yield pa.record_batch({"spread": [row["spread"] for row in found[: len(batch)]]})
 
