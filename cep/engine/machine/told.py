@@ -69,4 +69,5 @@ def lower_teller(place: Place, selecting: Selecting, following: int) -> int:
     call = HostCall(Call("on_query", (), Type.LONG), "", teller)
     code = builder.code(builder.writer(selecting.names).computed(call))
     width = selecting.width
-    return builder.node(TELL_CHUNK, following, width, width, 0, place.rank, code)
+    with builder.writing(("callback", query.name)):  # no part of the query, which stays as it is
+        return builder.node(TELL_CHUNK, following, width, width, 0, place.rank, code)

@@ -107,6 +107,21 @@ def test_callbacks_go_on_from_snapshots_and_under_other_rules() -> None:
         run.on_query("none", print)
 
 
+@pytest.mark.parametrize(("before", "after"), [([], ["last"]), (["last"], [])])
+def test_who_begins_or_ends_to_be_told_changes_no_state(
+    before: list[str], after: list[str]
+) -> None:
+    plan = compile_rules(TEXT)
+    run = Compiled(plan, jit=False, told=before, machine="always").start(mode="sorted")
+    for at in (1, 2):
+        run.push_row("S", at, {"k": "A", "n": at})
+    run, report = changed(run, compiled_for(run, plan, told=after))
+    assert not report.reset
+    made = run.push_row("S", 3, {"k": "A", "n": 3}).dicts()
+    assert [row["n"] for row in made] == [3] or [row["n"] for row in made] == [1, 3]
+    assert len(made) == 2, "the row that leaves came before"
+
+
 def test_a_callback_may_feed_the_rules() -> None:
     """It is called when what was fed is done, so that nothing is under way."""
     run = Compiled(compile_rules(TEXT), jit=False, told=["none"]).start(mode="sorted")
