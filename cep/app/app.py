@@ -57,7 +57,7 @@ class App:
         text. `mode` says what the rows are: in the order of time (`sorted`), so that an older one
         is late, or as they came (`lived`), where each key of each stream has a clock of its own.
         Without `changes` no other rules can follow (`change`), and rules that a module can run have
-        one, which is two to five times as fast.
+        one, which is two to four times as fast.
         """
         self.plan = _plan(rules, {} if variables is None else variables)
         self._outputs = None if outputs is None else _known(self.plan, outputs)
