@@ -182,10 +182,7 @@ def _moments(clock: pa.Table) -> Iterator[Moment]:
 def _cut(rows: InputRows, order: int) -> tuple[InputRows, InputRows]:
     """Rows up to a place in the total order, and the rest."""
     at = int(np.searchsorted(rows.ints[:, OUT_ORDER], order, side="right"))
-    return (
-        InputRows(rows.ints[:at], rows.floats[:at]),
-        InputRows(rows.ints[at:], rows.floats[at:]),
-    )
+    return rows.part(0, at), rows.part(at, len(rows))
 
 
 def _published(step: dict[str, pa.Table]) -> list[Sent]:

@@ -54,4 +54,4 @@ def _pieces(batches: Iterator[InputRows], bounds: Ints) -> Iterator[tuple[int, I
             range(int(places[0]), int(places[1]) + 1), edges[:-1], edges[1:], strict=True
         ):
             if start < stop:
-                yield index, InputRows(batch.ints[start:stop], batch.floats[start:stop])
+                yield index, batch.part(start, stop)

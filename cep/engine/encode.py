@@ -44,6 +44,10 @@ class InputRows:
     def __len__(self) -> int:
         return len(self.ints)
 
+    def part(self, start: int, stop: int) -> InputRows:
+        """Rows of these places, without a copy."""
+        return InputRows(self.ints[start:stop], self.floats[start:stop])
+
     @classmethod
     def merge(cls, parts: Sequence[InputRows]) -> InputRows:
         """One total order of several streams' rows: by order, then by place among the parts."""

@@ -33,13 +33,13 @@ many were dropped."""
 @dataclass(slots=True)
 class Waiting:
     """The rows of a stream that wait until they are `delay_ms` older than the newest, as (time,
-    count, place among those that are kept).
+    place among those that are kept).
     """
 
     stream: str
     delay_ms: int
     late: int | None
-    heap: list[tuple[int, int, int]] = field(default_factory=list)
+    heap: list[tuple[int, int]] = field(default_factory=list)
     upto_ms: int = NULL
     dropped: int = 0
 
@@ -51,7 +51,7 @@ class Waiting:
     def _go_on(self) -> list[int]:
         found = []
         while self.heap and self.heap[0][0] <= self.upto_ms:
-            found.append(heapq.heappop(self.heap)[2])
+            found.append(heapq.heappop(self.heap)[1])
         return found
 
     def flushed(self) -> list[int]:
@@ -62,7 +62,10 @@ class Waiting:
 
 
 class _Steps:
-    """Steps for the program, a row each: its place, a code, its place in the order, its time."""
+    """Steps for the program, a row each: its place, a code, its place in the order, its time.
+
+    A step without a time (NULL) is at that of its row.
+    """
 
     def __init__(self) -> None:
         self.cells: list[tuple[int, int, int, int]] = []
@@ -75,7 +78,8 @@ class _Steps:
         """The rows, of those that there are."""
         places, codes, orders, times = np.array(self.cells, np.int64).reshape(-1, 4).T
         made = ints[places]
-        made[:, OUT_CLOCK], made[:, OUT_ORDER], made[:, OUT_TIME] = codes, orders, times
+        made[:, OUT_CLOCK], made[:, OUT_ORDER] = codes, orders
+        made[:, OUT_TIME] = np.where(times == NULL, made[:, OUT_TIME], times)
         for step, stream in self.late:
             made[step, OUT_STREAM] = stream
         return InputRows(made, floats[places])
@@ -155,21 +159,18 @@ class InOrder:
             steps.late.append((len(steps.cells), waiting.late))
             steps.add(IS_LATE, place, order, time_ms)
             return
-        heapq.heappush(waiting.heap, (time_ms, place, place))
+        heapq.heappush(waiting.heap, (time_ms, place))
         for other in waiting.due(time_ms):
             self._go_on(steps, other, order)
 
     def _run(self, steps: _Steps, ints: Ints, floats: Floats, taken: list[OutputRows]) -> None:
         """Run steps on rows of which those that still wait are kept."""
         if steps.cells:
-            own = [one if one[3] != NULL else (*one[:3], int(ints[one[0], OUT_TIME]))
-                   for one in steps.cells]  # fmt: skip
-            steps.cells = own
             self.inner.feed(steps.rows(ints, floats), taken)
-        places = sorted(place for one in self.waiting.values() for *_, place in one.heap)
+        places = sorted(place for one in self.waiting.values() for _, place in one.heap)
         moved = {place: number for number, place in enumerate(places)}
         for one in self.waiting.values():
-            one.heap = [(time, moved[place], moved[place]) for time, _, place in one.heap]
+            one.heap = [(time, moved[place]) for time, place in one.heap]
         self._ints, self._floats = ints[places], floats[places]
 
     def feed_row(self, row: InputRows) -> list[OutputRows]:
@@ -235,7 +236,7 @@ class InOrder:
 
     def saved(self) -> Saved:
         """What waits, for a snapshot or for other rules."""
-        held = sorted((time, place) for one in self.waiting.values() for time, _, place in one.heap)
+        held = sorted(pair for one in self.waiting.values() for pair in one.heap)
         places = [place for _, place in held]
         marks = [[number, one.upto_ms, one.dropped] for number, one in self.waiting.items()]
         return self._ints[places], self._floats[places], np.array(marks, np.int64)
@@ -245,15 +246,19 @@ class InOrder:
         self._ints, self._floats, marks = saved
         for number, upto_ms, dropped in marks.tolist():
             self.waiting[number].upto_ms, self.waiting[number].dropped = upto_ms, dropped
+        self._let_wait()
+
+    def _let_wait(self) -> None:
+        """All rows that are kept wait again."""
         for place, (stream, time_ms) in enumerate(self._ints[:, [OUT_STREAM, OUT_TIME]].tolist()):
-            heapq.heappush(self.waiting[stream].heap, (time_ms, place, place))
+            heapq.heappush(self.waiting[stream].heap, (time_ms, place))
 
     def go_on(self, other: InOrder, change: Change) -> None:
         """Take over what waits in a run of other rules, of streams that are as they were."""
         before = {one.stream: number for number, one in other.waiting.items()}
         kept: Mapping[PartId, PartId] = change.kept
         ints, floats, _ = other.saved()
-        chosen, numbers = [], {}
+        numbers = {}
         for number, one in self.waiting.items():
             previous = kept.get(("stream", one.stream))
             if previous is not None and previous[1] in before:
@@ -261,14 +266,12 @@ class InOrder:
                 numbers[old] = number
                 one.upto_ms = other.waiting[old].upto_ms
                 one.dropped = other.waiting[old].dropped
-        for place, stream in enumerate(ints[:, OUT_STREAM].tolist()):
-            if stream in numbers:
-                chosen.append(place)
+        streams = ints[:, OUT_STREAM].tolist()
+        chosen = [place for place, stream in enumerate(streams) if stream in numbers]
         self._ints = np.zeros((len(chosen), self._ints.shape[1]), np.int64)
         self._floats = np.zeros((len(chosen), self._floats.shape[1]))
         wide = min(self._ints.shape[1], ints.shape[1]), min(self._floats.shape[1], floats.shape[1])
         self._ints[:, : wide[0]] = ints[chosen][:, : wide[0]]
         self._floats[:, : wide[1]] = floats[chosen][:, : wide[1]]
-        for place, (stream, time_ms) in enumerate(self._ints[:, [OUT_STREAM, OUT_TIME]].tolist()):
-            number = self._ints[place, OUT_STREAM] = numbers[stream]
-            heapq.heappush(self.waiting[number].heap, (time_ms, place, place))
+        self._ints[:, OUT_STREAM] = [numbers[streams[place]] for place in chosen]
+        self._let_wait()

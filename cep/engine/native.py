@@ -345,7 +345,7 @@ class Run:
         orders, new = rows.ints[:, OUT_ORDER], self.key_rows.first_places(rows.ints[:, OUT_KEY])
         firsts = dict.fromkeys(np.searchsorted(orders, orders[new]).tolist())
         cuts = [0, *(place for place in firsts if place), len(rows)]
-        return [InputRows(rows.ints[a:b], rows.floats[a:b]) for a, b in pairwise(cuts)]
+        return [rows.part(a, b) for a, b in pairwise(cuts)]
 
     def _mark(self, ints: Ints, told: Iterable[Placed]) -> None:
         """Write the clocks of rows, between which watermarks of keys move these."""

@@ -32,8 +32,8 @@ class Encoded:
 
     def part(self, start: int, stop: int) -> Encoded:
         """Some of them."""
-        rest = None if self.rest is None else _part(self.rest, start, stop)
-        return Encoded(self.stream, _part(self.front, start, stop), rest)
+        rest = None if self.rest is None else self.rest.part(start, stop)
+        return Encoded(self.stream, self.front.part(start, stop), rest)
 
 
 class Running:
@@ -42,7 +42,8 @@ class Running:
     def __init__(self, plan: Plan, outputs: Collection[str], *, jit: bool) -> None:
         self._jit = jit
         self._note(plan, outputs)
-        self.front = self._compiled_front().start(mode="sorted")
+        rules = Compiled(self._plans.front, outputs=self._front_outputs, jit=jit, wide=True)
+        self.front = rules.start(mode="sorted")
         self.rest = self._rest(None)
 
     def change(self, plan: Plan, outputs: Collection[str]) -> None:
@@ -58,9 +59,6 @@ class Running:
         self._front_outputs = (self._outputs & self._plans.front.made) | self._plans.passed
         self._fed = self._plans.feeding()
         self._ranks = arrivals(plan).streams if self._plans.why else {}
-
-    def _compiled_front(self) -> Compiled:
-        return Compiled(self._plans.front, outputs=self._front_outputs, jit=self._jit, wide=True)
 
     def _rest(self, before: Run | None) -> Run | None:
         """The run of what no module can run, which goes on from the one before."""
@@ -132,7 +130,3 @@ class Running:
             for order, result in part.placed()
         ]
         return [result for _, _, result in sorted(placed, key=lambda one: one[:2])]
-
-
-def _part(rows: InputRows, start: int, stop: int) -> InputRows:
-    return InputRows(rows.ints[start:stop], rows.floats[start:stop])
