@@ -64,6 +64,15 @@ RULES = {
             select a.symbol as symbol, a.bid as x insert into P;
         end;
         """,
+    "absence-of-another-stream": """
+        partition with (symbol of Tick) begin
+            from Tick select symbol, bid insert into O;
+            from every not Deal[price > 1.0] for 30 sec
+            select currentTimeMillis() as t insert into P;
+            from every (not Deal[price > 1.0] for 20 sec and a=Tick[bid > 1.0])
+            select a.bid as x insert into Q;
+        end;
+        """,
     "pattern": """
         from every a=Tick[bid > 1.0] -> b=Tick[bid > a.bid] within 1 min
         select a.bid as x, b.bid as y insert into O;
@@ -148,3 +157,10 @@ def test_a_quiet_key_ends_its_bar_by_its_watermark() -> None:
         Told(T0 + 120_000, ("A",)),
     ]
     assert assert_same_lived(STREAMS + RULES["bars"], ticks, T0) == 2
+
+
+def test_an_absence_in_a_partition_counts_from_the_record_that_opened_the_key() -> None:
+    """Which may be later than what the clock of the stream shows that must be silent."""
+    steps: list[Record | Told] = [Told(T0 + 1_000), ("Tick", T0 + 1_044, ("A", 1.0, 1.0))]
+    assert assert_same_lived(STREAMS + RULES["absence-of-another-stream"], steps, T0 + 31_043) == 1
+    assert assert_same_lived(STREAMS + RULES["absence-of-another-stream"], steps, T0 + 31_044) == 2

@@ -74,7 +74,6 @@ from cep.engine.machine.kernels.words import (
     NEED,
     NEXT,
     NODE,
-    NOW,
     PLACE,
     RANK,
     START,
@@ -122,7 +121,7 @@ def step_match(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if not match_room(i, p, node, home):
             return False
         if i[0, frame + COUNT] == START:
-            start(i, p, p[node + MATCH_OF], home, i[0, NOW])
+            start(i, p, p[node + MATCH_OF], home, i[0, frame + CHUNK])
         else:
             tell_due(i, p, node, home, i[0, frame + CHUNK])
             put_overdue(i, p, frame, p[node + MATCH_OF], home)

@@ -240,17 +240,26 @@ def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int)
     node = stream_of(p, ints, n)
     if p[node + STREAM_ENTRY] != 0:
         return entered_alone(i, f, p, ints, floats, n, p[node + STREAM_ENTRY])
-    width = p[node + WIDTH]
+    if p[node + STREAM_READERS] == 1:
+        return was_given(i, f, p, ints, floats, n, p[p[node + STREAM_LIST]])
+    if not was_given(i, f, p, ints, floats, n, node):
+        return False
+    i[0, top_frame(i) + CURSOR] = 1  # what comes from outside is not put out
+    return True
+
+
+@inner
+def was_given(
+    i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int, receiver: int
+) -> bool:
+    """Give a record to a node, as a row of its stream; false: there is no room."""
+    width = p[stream_of(p, ints, n) + WIDTH]
     if not work_room(i, width) or not frame_room(i, 1):
         return False
     floor = i[0, WORK_TOP]
     chunk = put(i, width)
     written(i, f, p, ints, floats, n, row_at(i, chunk))
-    if p[node + STREAM_READERS] == 1:
-        push(i, p[p[node + STREAM_LIST]], i[0, HOME], chunk, 1, floor)
-        return True
-    push(i, node, i[0, HOME], chunk, 1, floor)
-    i[0, top_frame(i) + CURSOR] = 1  # what comes from outside is not put out
+    push(i, receiver, i[0, HOME], chunk, 1, floor)
     return True
 
 
@@ -383,26 +392,18 @@ def ran_step(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) ->
         return True
     if i[0, PHASE] == ARRIVES:
         i[0, AT], i[0, LATE] = time_ms, 1
-        if not took_late(i, f, p, ints, floats, n):
+        if not was_given(i, f, p, ints, floats, n, stream_of(p, ints, n)):
             return False
         i[0, PHASE] = AT_WORK
-    if not drain(i, f, p):
-        return False
-    i[0, PHASE] = NEXT_RECORD
-    return True
+    return worked(i, f, p)
 
 
 @inner
-def took_late(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
-    """Put a late record on the stream of such, which may be put out; false: there is no room."""
-    node = stream_of(p, ints, n)
-    width = p[node + WIDTH]
-    if not work_room(i, width) or not frame_room(i, 1):
+def worked(i: Ints, f: Floats, p: Ints) -> bool:
+    """Do all that a record brings about; false: there is no room, it goes on from there."""
+    if not drain(i, f, p):
         return False
-    floor = i[0, WORK_TOP]
-    chunk = put(i, width)
-    written(i, f, p, ints, floats, n, row_at(i, chunk))
-    push(i, node, i[0, HOME], chunk, 1, floor)
+    i[0, PHASE] = NEXT_RECORD
     return True
 
 
@@ -431,10 +432,7 @@ def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) 
         if not took_record(i, f, p, ints, floats, n):
             return False
         i[0, PHASE] = AT_WORK
-    if not drain(i, f, p):
-        return False
-    i[0, PHASE] = NEXT_RECORD
-    return True
+    return worked(i, f, p)
 
 
 @inner
