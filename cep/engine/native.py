@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as Many
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -191,15 +192,17 @@ class Run:
         wanted = f"give a time, then {', '.join(names)}"
         try:
             given = list(rows)
-            columns = list(zip(*given, strict=True))
-        except TypeError as problem:
-            raise InputError(f"{stream}: these are no rows ({problem}); {wanted}") from problem
-        except ValueError as problem:
+            width = max(map(len, given), default=0)
+            # not `zip`, which begins an iterator for each row: it takes four times as long
+            columns = [list(map(itemgetter(place), given)) for place in range(width)]
+        except IndexError as problem:
             raise InputError(f"{stream}: rows of unequal length; {wanted}") from problem
+        except (TypeError, KeyError) as problem:
+            raise InputError(f"{stream}: these are no rows ({problem}); {wanted}") from problem
         if not given:
             return self._nothing
-        if len(columns) != 1 + len(names):
-            raise InputError(f"{stream}: rows of {len(columns)} values; {wanted}")
+        if width != 1 + len(names):
+            raise InputError(f"{stream}: rows of {width} values; {wanted}")
         times, *values = columns
         return self.push(
             stream, dict(zip(names, values, strict=True)), column_msc(times, f"{stream}.time_msc")
