@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cep.engine.encode import InputRows
 from cep.engine.kernels.arrive import feed_rows
-from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_widths
 from cep.engine.native import Compiled
 from cep.engine.stage_run import OutputRows
@@ -37,7 +37,7 @@ class Binder:
         ints = np.zeros((n, self._widths[0]), np.int64)
         ints[:, OUT_ORDER] = np.arange(self._order, self._order + n)
         ints[:, OUT_STREAM] = self._ids[events]
-        ints[:, OUT_TIME] = times_msc
+        ints[:, OUT_TIME] = ints[:, OUT_CLOCK] = times_msc
         self._order += n
         return InputRows(ints, np.zeros((n, self._widths[1])))
 

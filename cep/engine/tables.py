@@ -13,6 +13,7 @@ from cep.engine.layout import Home, Layout, StreamIds
 from cep.engine.patterns import Shape, shape_of
 from cep.engine.stages import Stages
 from cep.plan.change import PartId, chained_part, operator_part
+from cep.plan.keys import has_keys
 from cep.plan.nodes import Chained, Complex, Engine, Event, Plan, Ref, Repeat
 
 BITS_A_WORD = 62
@@ -87,7 +88,7 @@ class TableBuilder:
         self.chains = {
             engine.name: self.layout.int_columns("key", col.CHAIN_COLUMNS)
             for engine in self.engines
-            if self._home(engine) == "global"
+            if self._home(engine) == "global" and has_keys(self.plan)
         }
         self.numbers = {
             name: self.layout.int_columns("key", col.NUMBER_COLUMNS) for name in self.definitions
@@ -197,7 +198,7 @@ class TableBuilder:
             int(self.stages.by.is_engine_keyed(engine.name)),
             queues[engine.name],
             entered[engine.name],
-            self.chains.get(engine.name, 0),
+            self.chains.get(engine.name, -1),
         ]
 
     def _definition(

@@ -6,7 +6,7 @@ per key; all else has one clock. A clock follows the sources that the operator's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cep.plan.change import PartId, written_by
@@ -56,8 +56,8 @@ def clocks(plan: Plan) -> dict[PartId, ClockOf]:
         is_by_key = all(
             _keys_of_event(event, held) is not None for event in _events_of(plan, engine.name)
         )
-        sources = _of_engine(plan, engine.name, followed)
-        found["engine", engine.name] = ClockOf(sources, is_by_key=is_by_key)
+        read = _union(followed, {event.source for event in _events_of(plan, engine.name)})
+        found["engine", engine.name] = ClockOf(read, is_by_key=is_by_key)
     reached: dict[str, frozenset[str]] = {}
     for partition in plan.partitions:
         own = [query for query in plan.queries if query.partition == partition.name]
@@ -93,10 +93,14 @@ def followed_sources(plan: Plan) -> dict[str, Sources]:
     found |= {stream.name: _moving(stream) for stream in plan.sources}
     everything = _moving_all(plan)
     found |= {s.name: everything for s in plan.streams if s.origin is Origin.TRIGGER}
+    read = {
+        engine.name: frozenset(event.source for event in _events_of(plan, engine.name))
+        for engine in plan.engines
+    }
     before: dict[str, Sources] = {}
     while before != found:
         before = dict(found)
-        for written, sources in _flow(plan, found):
+        for written, sources in _flow(plan, found, read):
             if written in found:
                 found[written] |= sources
     return found
@@ -112,8 +116,12 @@ def _moving_all(plan: Plan) -> Sources:
     return frozenset().union(*map(_moving, plan.sources))
 
 
-def _flow(plan: Plan, found: dict[str, Sources]) -> Iterator[tuple[str, Sources]]:
-    """What is written, and the sources whose rows get there in one step."""
+def _flow(
+    plan: Plan, found: dict[str, Sources], read: Mapping[str, frozenset[str]]
+) -> Iterator[tuple[str, Sources]]:
+    """What is written, and the sources whose rows get there in one step; `read` are the streams
+    that the events of each engine come from.
+    """
     for stream in plan.streams:
         yield f"!{stream.name}", found[stream.name]
         if stream.reorder is not None and stream.reorder.late_stream is not None:
@@ -124,7 +132,7 @@ def _flow(plan: Plan, found: dict[str, Sources]) -> Iterator[tuple[str, Sources]
         elif isinstance(operator, Event):
             sources = found[operator.source]
         elif isinstance(operator, Complex):
-            sources = _of_engine(plan, operator.engine, found)
+            sources = _union(found, read[operator.engine])
         else:
             sources = found[operator.complex]
         for kind, name in written_by(plan, operator):
@@ -134,7 +142,12 @@ def _flow(plan: Plan, found: dict[str, Sources]) -> Iterator[tuple[str, Sources]
 
 def _read_by(query: Query, found: dict[str, Sources]) -> Sources:
     """Where the rows come from that a query takes."""
-    return frozenset().union(*(found[name] for name in _taken(query)))
+    return _union(found, _taken(query))
+
+
+def _union(found: dict[str, Sources], streams: Collection[str]) -> Sources:
+    """The sources that any of these streams follows."""
+    return frozenset().union(*(found[name] for name in streams))
 
 
 def _taken(query: Query) -> frozenset[str]:
@@ -161,11 +174,6 @@ def _reached_by_all(partition: Partition, own: Sequence[Query]) -> frozenset[str
         if more <= found:
             return found
         found |= more
-
-
-def _of_engine(plan: Plan, engine: str, found: dict[str, Sources]) -> Sources:
-    """Where the events of an engine come from, also those that other engines hand it."""
-    return frozenset().union(*(found[event.source] for event in _events_of(plan, engine)))
 
 
 def _events_of(plan: Plan, engine: str) -> Iterator[Event]:

@@ -40,6 +40,11 @@ def declared_keys(plan: Plan) -> dict[str, str]:
     return {stream.name: stream.key for stream in plan.sources if stream.key is not None}
 
 
+def has_keys(plan: Plan) -> bool:
+    """Whether there can be several keys; else all events have the same one, which has no name."""
+    return bool(declared_keys(plan) or plan.keys) or any(one.key is not None for one in plan.events)
+
+
 def key_position(source: Stream) -> int | None:
     """Which attribute of a source is its key; None where it has none."""
     return None if source.key is None else source.schema.position(source.key)

@@ -91,9 +91,9 @@ def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
     record = definition(s, s.qe[at, ENTRY_DEF])
     s.ki[s.qe[at, ENTRY_KEY], s.bt[record + DEF_CHAIN] + NUMBER_HELD] -= 1
     relink(s, home, row, q, at, s.bt[record + DEF_CHAIN] + NUMBER_OLDEST, ENTRY_PREVIOUS, 0)
-    engine = s.bt[record + DEF_ENGINE]
-    if not s.bt[engine + ENGINE_KEYED]:
-        relink(s, home, row, q, at, s.bt[engine + ENGINE_CHAIN] + CHAIN_OLDEST, ENTRY_OLDER, 0)
+    chain = s.bt[s.bt[record + DEF_ENGINE] + ENGINE_CHAIN]
+    if chain >= 0:
+        relink(s, home, row, q, at, chain + CHAIN_OLDEST, ENTRY_OLDER, 0)
     node = s.qe[at, ENTRY_BINDS]
     while node != 0:
         following = s.qb[node - 1, 1]
@@ -103,21 +103,34 @@ def take_out(s: State, home: Ints, row: int, q: int, at: int) -> None:
     s.qe[at, ENTRY_BINDS] = 0
 
 
+@inline
+def older_link(s: State, at: int, ends: int, links: int) -> int:
+    """The link of an entry to the one before it in a chain; 0 where that has left: links grow with
+    the positions, and no entry of the chain stands before its oldest.
+    """
+    older = s.qe[at, links]
+    return older if older >= s.ki[s.qe[at, ENTRY_KEY], ends] else 0
+
+
 @inner
 def relink(
     s: State, home: Ints, row: int, q: int, at: int, ends: int, links: int, link: int
 ) -> None:
     """The neighbours of an entry in a chain link to it as `link`; 0: to each other, it leaves.
 
-    `ends` are the columns in ki of the oldest and the newest, `links` those of the entry.
+    `ends` are the columns in ki of the oldest and the newest, `links` those of the entry. When the
+    oldest leaves, as all do that expire, the one behind it is not touched: it lies anywhere in a
+    long queue, and nothing else would bring it into the cache. See `older_link`.
     """
-    k, older, newer = s.qe[at, ENTRY_KEY], s.qe[at, links], s.qe[at, links + 1]
+    k, older, newer = s.qe[at, ENTRY_KEY], older_link(s, at, ends, links), s.qe[at, links + 1]
     if older:
         s.qe[place(home, row, q, older - 1), links + 1] = link if link else newer
     else:
         s.ki[k, ends] = link if link else newer
+        s.qe[at, links] = 0  # positions may become smaller (`close_gaps`)
     if newer:
-        s.qe[place(home, row, q, newer - 1), links] = link if link else older
+        if link or older:
+            s.qe[place(home, row, q, newer - 1), links] = link if link else older
     else:
         s.ki[k, ends + 1] = link if link else older
 
@@ -206,7 +219,8 @@ def latest(s: State, d: int, k: int) -> int:
 @inline
 def previous(s: State, at: int) -> int:
     """Position of the entry of the same number before this one; -1 when there is none."""
-    return s.qe[at, ENTRY_PREVIOUS] - 1
+    chain = s.bt[definition(s, s.qe[at, ENTRY_DEF]) + DEF_CHAIN]
+    return older_link(s, at, chain + NUMBER_OLDEST, ENTRY_PREVIOUS) - 1
 
 
 @inner
@@ -235,7 +249,7 @@ def admit(s: State, d: int, k: int, t: int) -> bool:
     q = s.bt[engine + ENGINE_QUEUE]
     dropped = s.bt[record + DEF_DROPPED]
     clock = max(t, abs(s.gi[0, s.bt[record + DEF_CLOCK]]))
-    if s.bt[engine + ENGINE_KEYED]:
+    if s.bt[engine + ENGINE_CHAIN] < 0:
         expire(s, engine, home, row, q, clock)
     else:
         expire_key(s, engine, home, row, q, k, clock)
@@ -291,7 +305,7 @@ def enter(s: State, d: int, k: int, t: int) -> int:
     home[row, q + QUEUE_ALIVE] += 1
     s.ki[k, chain + NUMBER_HELD] += 1
     append(s, home, row, q, position, chain + NUMBER_OLDEST, ENTRY_PREVIOUS)
-    if not s.bt[engine + ENGINE_KEYED]:
+    if s.bt[engine + ENGINE_CHAIN] >= 0:
         enchain(s, engine, home, row, q, k, position)
     return position
 
@@ -342,8 +356,8 @@ def close_gaps(s: State, home: Ints, row: int, q: int) -> None:
         engine, chain = s.bt[record + DEF_ENGINE], s.bt[record + DEF_CHAIN]
         fill += 1
         relink(s, home, row, q, at, chain + NUMBER_OLDEST, ENTRY_PREVIOUS, fill)
-        if not s.bt[engine + ENGINE_KEYED]:
-            chain = s.bt[engine + ENGINE_CHAIN]
+        chain = s.bt[engine + ENGINE_CHAIN]
+        if chain >= 0:
             relink(s, home, row, q, at, chain + CHAIN_OLDEST, ENTRY_OLDER, fill)
     home[row, q + QUEUE_TAIL] = fill
 

@@ -110,6 +110,7 @@ QUEUE_UNSORTED = 5
 QUEUE_COLUMNS = 6
 
 # The entries of one key in a queue of all keys, in ki from ENGINE_CHAIN: keys expire by themselves.
+# Negative where there is but one key, so that the queue itself is the chain.
 CHAIN_OLDEST = 0
 CHAIN_NEWEST = 1
 CHAIN_UNSORTED = 2
