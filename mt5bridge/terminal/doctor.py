@@ -29,26 +29,26 @@ NEEDED = {
 
 def judge_address(bind: str) -> Finding:
     """Who can reach the daemon, and what a user types into the terminal."""
-    allow = f"allow {_host(bind)} in MetaTrader"
+    allow = f"allow {host_to_allow(bind)} in MetaTrader"
     if is_loopback(bind):
         return finding("address", bind, f"this machine only, with a password; {allow}")
     return finding("address open", bind, f"other machines, with a password; {allow}")
 
 
-def _host(bind: str) -> str:
-    """What is typed into the list of allowed addresses."""
+def host_to_allow(bind: str) -> str:
+    """What is typed into a terminal's list of allowed addresses, for a daemon's `bind`."""
     host = bind.removeprefix("tcp://").rpartition(":")[0].strip("[]")
     return "127.0.0.1" if host in ("localhost", "127.0.0.1") else host.replace("*", "this machine")
 
 
-def judge(status: Status, version: str) -> Iterator[Finding]:
-    """Everything that the daemon's state tells; `version` is this program's."""
+def judge(status: Status) -> Iterator[Finding]:
+    """Everything that the daemon's state tells."""
     connected = [terminal for terminal in status.terminals if terminal.connected]
     if not connected:
         yield finding("no terminal", status.bind, "no terminal is connected")
     for terminal in status.terminals:
         if terminal.connected:
-            yield from _terminal(terminal, version, status.written_msc)
+            yield from _terminal(terminal, status.version, status.written_msc)
         else:
             seen = "not connected since the daemon's start"
             if terminal.since_msc:
@@ -79,7 +79,7 @@ def _terminal(terminal: TerminalStatus, version: str, now_msc: int) -> Iterator[
     )  # fmt: skip
     ours, _, number = terminal.program.rpartition(" ")
     if ours.startswith(OWN) and number != version:
-        yield finding("program version", name, f"{terminal.program}; this is {version}")
+        yield finding("program version", name, f"{terminal.program}; the daemon is {version}")
     yield from _clocks(terminal)
     yield from _round_trip(terminal)
     yield from _streams(terminal, now_msc)

@@ -25,6 +25,7 @@ class Entry(NamedTuple):
 
 
 _OK, _WARNING, _PROBLEM = Level.OK, Level.WARNING, Level.PROBLEM
+_COMPILE = "run `mt5cep terminal install --compile`"
 _LISTED = 'Tools > Options > Expert Advisors, "Allow WebRequest for listed URL"'
 
 CATALOGUE: dict[str, Entry] = {
@@ -82,15 +83,25 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "sources old": Entry(
         _WARNING, "the sources in a terminal are not those of this version",
-        "run `mt5cep terminal install`, compile in MetaEditor (F7), attach the EA again",
+        f"{_COMPILE}, attach the EA again",
     ),
     "sources edited": Entry(
         _WARNING, "you have edited installed sources",
         "if that was not meant: delete the files and run `mt5cep terminal install`",
     ),
+    "programs": Entry(_OK, "the compiled programs are those of the sources", ""),
     "not compiled": Entry(
-        _PROBLEM, "a program is not compiled, or older than its sources",
-        "in the terminal press F4, open it below Experts > Mt5Bridge and press F7",
+        _PROBLEM, "a program that is needed is not compiled",
+        f"{_COMPILE}, or in the terminal press F4, open it and press F7",
+    ),
+    "program old": Entry(
+        _PROBLEM, "a compiled program is older than its sources: the old one goes on running",
+        f"{_COMPILE}, or in the terminal press F4, open it and press F7; attach it again if it "
+        "is on a chart",
+    ),
+    "program of another version": Entry(
+        _PROBLEM, "a compiled program is of another version than the running daemon",
+        f"{_COMPILE}; end the daemon and start it again if that is the older one",
     ),
     "no terminal": Entry(
         _PROBLEM, "no terminal is connected",
@@ -104,7 +115,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "program version": Entry(
         _WARNING, "the program in the terminal is of another version",
-        "run `mt5cep terminal install`, compile in MetaEditor (F7), attach the EA again",
+        f"{_COMPILE}, attach the EA again",
     ),
     "clock": Entry(_OK, "both clocks agree", ""),
     "clock unknown": Entry(
