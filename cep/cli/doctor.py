@@ -23,6 +23,7 @@ from mt5bridge.credential import CredentialError, read_credential
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.folders import Machine, find
 from mt5bridge.terminal.inspection import judge_folders
+from mt5bridge.terminal.reachable import judge_reach
 from mt5bridge.terminal.sources import sources_folder, sources_version
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
     now = told(config)
     sends = now is not None and (now.sends_signals or now.sends_orders)
     yield from judge_folders(folders, sources, now.version if now else "", sends)
+    yield from judge_reach(folders, sources, now_msc())
     yield judge_address(config.server.bind)
     try:
         credential = read_credential(credential_path(config))

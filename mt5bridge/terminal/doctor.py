@@ -80,10 +80,21 @@ def _terminal(terminal: TerminalStatus, version: str, now_msc: int) -> Iterator[
     ours, _, number = terminal.program.rpartition(" ")
     if ours.startswith(OWN) and number != version:
         yield finding("program version", name, f"{terminal.program}; the daemon is {version}")
+    yield from _login(terminal)
     yield from _clocks(terminal)
     yield from _round_trip(terminal)
     yield from _streams(terminal, now_msc)
     yield from _account(terminal)
+
+
+def _login(terminal: TerminalStatus) -> Iterator[Finding]:
+    """Whether it is the account that its name says."""
+    if not terminal.account:
+        yield finding("not logged in", terminal.identity, "account 0")
+    named, at, _ = terminal.identity.partition("@")
+    if at and named.isdigit() and terminal.account and int(named) != terminal.account:
+        seen = f"logged in to account {terminal.account} on {terminal.server}"
+        yield finding("account differs", terminal.identity, seen)
 
 
 def _clocks(terminal: TerminalStatus) -> Iterator[Finding]:
@@ -175,8 +186,9 @@ def _trading(status: Status, connected: list[TerminalStatus]) -> Iterator[Findin
         how = (
             "executes what comes" if terminal.trades == "live" else "dry run: says what it would do"
         )
+        where = "a demo account" if terminal.demo else "a REAL account"
         silent = "" if sends else "; the daemon sends nothing"
-        yield finding("trades", terminal.identity, how + silent)
+        yield finding("trades", terminal.identity, f"{how} on {where}{silent}")
     for terminal in status.terminals:
         if terminal.unanswered:
             seen = f"{terminal.unanswered:,} without a final result"

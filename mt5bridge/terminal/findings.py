@@ -103,6 +103,17 @@ CATALOGUE: dict[str, Entry] = {
         _PROBLEM, "a compiled program is of another version than the running daemon",
         f"{_COMPILE}; end the daemon and start it again if that is the older one",
     ),
+    "address refused": Entry(
+        _PROBLEM, "the terminal refuses the daemon's address to a program",
+        f"add the host of its input Address in {_LISTED}",
+    ),
+    "addresses off": Entry(
+        _WARNING, "the terminal allowed no address when it was last closed",
+        f"in the terminal: {_LISTED}; tick it, add the daemon's host",
+    ),
+    "link fails": Entry(
+        _WARNING, "a program's newest word on its connection is a failure", "do what it says",
+    ),
     "no terminal": Entry(
         _PROBLEM, "no terminal is connected",
         f"is the EA on a chart? Is the daemon's host listed in {_LISTED}? "
@@ -161,6 +172,15 @@ CATALOGUE: dict[str, Entry] = {
     "account": Entry(_OK, "the account and what it may do", ""),
     "account unknown": Entry(
         _WARNING, "the terminal has not told its account's state", "look again in some seconds",
+    ),
+    "not logged in": Entry(
+        _PROBLEM, "the terminal is logged in to no account",
+        "log in to the account in the terminal: File > Login to Trade Account",
+    ),
+    "account differs": Entry(
+        _WARNING, "a terminal's identity names another account than it is logged in to",
+        "leave the input Identity empty, or name it after what stays the same: deals and orders of "
+        "two accounts must not have one name",
     ),
     "not connected": Entry(
         _PROBLEM, "the terminal has no connection to its trade server",

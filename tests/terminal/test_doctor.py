@@ -108,6 +108,8 @@ def test_a_good_link_has_only_good_findings() -> None:
             streaming(recounts=RecountStatus(differing=1, last_difference="09:00 60 and 61")),
             "recount differs", "09:00 60 and 61",
         ),
+        (changed(account=0), "not logged in", "account 0"),
+        (changed(account=7), "account differs", "logged in to account 7 on Demo"),
         (changed(account_state=None), "account unknown", "no account state"),
         (allowing(30), "not connected", "trade server"),
         (allowing(29), "algo trading off", "off"),
@@ -139,6 +141,7 @@ def test_what_a_trader_does_is_told() -> None:
         status = replaced(changed(trades=trades), sends_orders=True)
         (found,) = [f for f in judge(status) if f.name == "trades"]
         assert text in found.seen and "sends nothing" not in found.seen
+        assert "a demo account" in found.seen
     assert not bad(status)
 
 
