@@ -24,6 +24,7 @@ from mt5bridge.terminal.install import (
     plan_uninstall,
     uninstall,
 )
+from mt5bridge.terminal.naming import names, take_name, write_name
 from mt5bridge.terminal.sources import sources_folder, sources_version
 
 DONE = {
@@ -76,11 +77,18 @@ def command(
     machine = Machine.here()
     folders = chosen(paths, everywhere, machine)
     given_on = None if remove else credential_of(config, credential, dry_run)
+    called = {} if remove else names(folders, find(machine))
     failed = 0
     for folder in folders:
         click.echo("\n".join(description(folder)))
+        if name := called.get(folder.path):
+            click.echo(f"  its publisher is ACCOUNT@SERVER/{name}")
+            if not dry_run:
+                write_name(folder, name)
         click.echo("\n".join(outcome(act(folder, dry_run, remove), dry_run)))
         click.echo(f"  {hand(folder, given_on, dry_run, remove)}")
+        if remove and not dry_run:
+            take_name(folder)
         if not remove:
             failed += not compile_in(folder, machine, Choice(everything, metaeditor, dry_run))
         elif not dry_run:

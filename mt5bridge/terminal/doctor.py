@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from mt5bridge.server.settings import is_loopback
 from mt5bridge.server.status import AccountStatus, Status, StreamStatus, TerminalStatus
 from mt5bridge.terminal.findings import Finding, Level, finding
+from mt5bridge.terminal.overlaps import judge_overlaps
 from mt5bridge.terminal.sources import OWN
 from mt5bridge.troubles import Effect, Trouble
 from mt5bridge.wire import Allowed
@@ -54,6 +55,7 @@ def judge(status: Status) -> Iterator[Finding]:
             if terminal.since_msc:
                 seen = f"not connected; {terminal.program or 'its program'} was"
             yield finding("terminal away", terminal.identity, seen)
+    yield from judge_overlaps(connected)
     yield from _trading(status, connected)
     for trouble in status.troubles:
         yield failure(trouble)

@@ -206,6 +206,15 @@ CATALOGUE: dict[str, Entry] = {
         _WARNING, "the daemon sends signals or orders, and no connected terminal executes them",
         "attach Experts > Mt5Bridge > Trader with Trading set to dry run or live",
     ),
+    "ticks twice": Entry(
+        _WARNING, "two terminals publish the same symbol of one trade server",
+        "leave it to one of them: rules see each tick twice",
+    ),
+    "traders overlap": Entry(
+        _PROBLEM, "two traders of one account execute signals for the same symbol: each is traded "
+        "twice",
+        "give each its own Symbols, or remove one",
+    ),
     "unanswered": Entry(
         _WARNING, "orders or signals are without a final result",
         "`mt5cep orders ls` lists them; they are asked for again at every connection",

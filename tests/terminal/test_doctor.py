@@ -145,6 +145,27 @@ def test_what_a_trader_does_is_told() -> None:
     assert not bad(status)
 
 
+def side_by_side(first: dict[str, Any], second: dict[str, Any]) -> Status:
+    """Two terminals, each with what is other of it."""
+    both = [msgspec.structs.replace(TERMINAL, **one) for one in (first, second)]
+    return replaced(STATUS, terminals=both)
+
+
+def test_what_two_terminals_do_twice_is_told() -> None:
+    name = {"identity": "5001@Demo/2"}
+    twice = bad(side_by_side({}, name))
+    assert twice.keys() == {"ticks twice"} and "5001@Demo, 5001@Demo/2" in twice["ticks twice"].seen
+    other = [msgspec.structs.replace(STREAM, symbol="GBPUSD")]
+    assert not bad(side_by_side({}, {**name, "streams": other, "symbols": ["GBPUSD"]}))
+    assert not bad(side_by_side({}, {"identity": "5001@Other", "server": "Other"}))
+    live = {"trades": "live", "streams": []}
+    found = bad(side_by_side({**live, **name}, {**live, "identity": "5001@Demo/3"}))
+    assert found["traders overlap"].level is Level.PROBLEM
+    assert not bad(side_by_side({**live, **name}, {**live, "account": 6, "identity": "6@Demo"}))
+    dry = bad(side_by_side({**live, **name}, {**live, "trades": "dry_run"}))
+    assert dry["traders overlap"].level is Level.WARNING
+
+
 def test_a_trader_need_not_publish() -> None:
     nothing = msgspec.structs.replace(STREAM, taken=0, received=0, durable=0, newest_msc=0)
     assert not bad(changed(trades="live", streams=[nothing]))
