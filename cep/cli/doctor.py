@@ -22,7 +22,8 @@ from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.credential import CredentialError, read_credential
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.folders import Machine, find
-from mt5bridge.terminal.programs import judge_folders
+from mt5bridge.terminal.inspection import judge_folders
+from mt5bridge.terminal.reachable import judge_reach
 from mt5bridge.terminal.sources import sources_folder, sources_version
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
     sources = sources_folder()
     version = sources_version(sources) or ""
     folders = find(Machine.here())
-    yield from judge_folders(folders, sources)
+    now = told(config)
+    sends = now is not None and (now.sends_signals or now.sends_orders)
+    yield from judge_folders(folders, sources, now.version if now else "", sends)
+    yield from judge_reach(folders, sources, now_msc())
     yield judge_address(config.server.bind)
     try:
         credential = read_credential(credential_path(config))
@@ -91,7 +95,7 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
         status, troubles = stand_in(settings, config, wait_ms)
         yield from troubles
     if status is not None:
-        yield from judge(status, version)
+        yield from judge(status)
 
 
 def ended(config: Config) -> Iterator[Finding]:
@@ -105,6 +109,14 @@ def ended(config: Config) -> Iterator[Finding]:
         for trouble in read_status(status_path(config)).troubles:
             if trouble.effect is Effect.ENDS:
                 yield failure(trouble)
+
+
+def told(config: Config) -> Status | None:
+    """What a running daemon has last told; None without one."""
+    from cep.live.status_file import status_path
+    from mt5bridge.server.status import running_status
+
+    return running_status(status_path(config), now_msc())
 
 
 def running(config: Config, wait_ms: int) -> Status | None:

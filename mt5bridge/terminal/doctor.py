@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from mt5bridge.server.settings import is_loopback
 from mt5bridge.server.status import AccountStatus, Status, StreamStatus, TerminalStatus
 from mt5bridge.terminal.findings import Finding, Level, finding
+from mt5bridge.terminal.overlaps import judge_overlaps
 from mt5bridge.terminal.sources import OWN
 from mt5bridge.troubles import Effect, Trouble
 from mt5bridge.wire import Allowed
@@ -29,31 +30,32 @@ NEEDED = {
 
 def judge_address(bind: str) -> Finding:
     """Who can reach the daemon, and what a user types into the terminal."""
-    allow = f"allow {_host(bind)} in MetaTrader"
+    allow = f"allow {host_to_allow(bind)} in MetaTrader"
     if is_loopback(bind):
         return finding("address", bind, f"this machine only, with a password; {allow}")
     return finding("address open", bind, f"other machines, with a password; {allow}")
 
 
-def _host(bind: str) -> str:
-    """What is typed into the list of allowed addresses."""
+def host_to_allow(bind: str) -> str:
+    """What is typed into a terminal's list of allowed addresses, for a daemon's `bind`."""
     host = bind.removeprefix("tcp://").rpartition(":")[0].strip("[]")
     return "127.0.0.1" if host in ("localhost", "127.0.0.1") else host.replace("*", "this machine")
 
 
-def judge(status: Status, version: str) -> Iterator[Finding]:
-    """Everything that the daemon's state tells; `version` is this program's."""
+def judge(status: Status) -> Iterator[Finding]:
+    """Everything that the daemon's state tells."""
     connected = [terminal for terminal in status.terminals if terminal.connected]
     if not connected:
         yield finding("no terminal", status.bind, "no terminal is connected")
     for terminal in status.terminals:
         if terminal.connected:
-            yield from _terminal(terminal, version, status.written_msc)
+            yield from _terminal(terminal, status.version, status.written_msc)
         else:
             seen = "not connected since the daemon's start"
             if terminal.since_msc:
                 seen = f"not connected; {terminal.program or 'its program'} was"
             yield finding("terminal away", terminal.identity, seen)
+    yield from judge_overlaps(connected)
     yield from _trading(status, connected)
     for trouble in status.troubles:
         yield failure(trouble)
@@ -79,11 +81,22 @@ def _terminal(terminal: TerminalStatus, version: str, now_msc: int) -> Iterator[
     )  # fmt: skip
     ours, _, number = terminal.program.rpartition(" ")
     if ours.startswith(OWN) and number != version:
-        yield finding("program version", name, f"{terminal.program}; this is {version}")
+        yield finding("program version", name, f"{terminal.program}; the daemon is {version}")
+    yield from _login(terminal)
     yield from _clocks(terminal)
     yield from _round_trip(terminal)
     yield from _streams(terminal, now_msc)
     yield from _account(terminal)
+
+
+def _login(terminal: TerminalStatus) -> Iterator[Finding]:
+    """Whether it is the account that its name says."""
+    if not terminal.account:
+        yield finding("not logged in", terminal.identity, "account 0")
+    named, at, _ = terminal.identity.partition("@")
+    if at and named.isdigit() and terminal.account and int(named) != terminal.account:
+        seen = f"logged in to account {terminal.account} on {terminal.server}"
+        yield finding("account differs", terminal.identity, seen)
 
 
 def _clocks(terminal: TerminalStatus) -> Iterator[Finding]:
@@ -175,8 +188,9 @@ def _trading(status: Status, connected: list[TerminalStatus]) -> Iterator[Findin
         how = (
             "executes what comes" if terminal.trades == "live" else "dry run: says what it would do"
         )
+        where = "a demo account" if terminal.demo else "a REAL account"
         silent = "" if sends else "; the daemon sends nothing"
-        yield finding("trades", terminal.identity, how + silent)
+        yield finding("trades", terminal.identity, f"{how} on {where}{silent}")
     for terminal in status.terminals:
         if terminal.unanswered:
             seen = f"{terminal.unanswered:,} without a final result"

@@ -25,6 +25,7 @@ class Entry(NamedTuple):
 
 
 _OK, _WARNING, _PROBLEM = Level.OK, Level.WARNING, Level.PROBLEM
+_COMPILE = "run `mt5cep terminal install --compile`"
 _LISTED = 'Tools > Options > Expert Advisors, "Allow WebRequest for listed URL"'
 
 CATALOGUE: dict[str, Entry] = {
@@ -82,15 +83,36 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "sources old": Entry(
         _WARNING, "the sources in a terminal are not those of this version",
-        "run `mt5cep terminal install`, compile in MetaEditor (F7), attach the EA again",
+        f"{_COMPILE}, attach the EA again",
     ),
     "sources edited": Entry(
         _WARNING, "you have edited installed sources",
         "if that was not meant: delete the files and run `mt5cep terminal install`",
     ),
+    "programs": Entry(_OK, "the compiled programs are those of the sources", ""),
     "not compiled": Entry(
-        _PROBLEM, "a program is not compiled, or older than its sources",
-        "in the terminal press F4, open it below Experts > Mt5Bridge and press F7",
+        _PROBLEM, "a program that is needed is not compiled",
+        f"{_COMPILE}, or in the terminal press F4, open it and press F7",
+    ),
+    "program old": Entry(
+        _PROBLEM, "a compiled program is older than its sources: the old one goes on running",
+        f"{_COMPILE}, or in the terminal press F4, open it and press F7; attach it again if it "
+        "is on a chart",
+    ),
+    "program of another version": Entry(
+        _PROBLEM, "a compiled program is of another version than the running daemon",
+        f"{_COMPILE}; end the daemon and start it again if that is the older one",
+    ),
+    "address refused": Entry(
+        _PROBLEM, "the terminal refuses the daemon's address to a program",
+        f"add the host of its input Address in {_LISTED}",
+    ),
+    "addresses off": Entry(
+        _WARNING, "the terminal allowed no address when it was last closed",
+        f"in the terminal: {_LISTED}; tick it, add the daemon's host",
+    ),
+    "link fails": Entry(
+        _WARNING, "a program's newest word on its connection is a failure", "do what it says",
     ),
     "no terminal": Entry(
         _PROBLEM, "no terminal is connected",
@@ -104,7 +126,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "program version": Entry(
         _WARNING, "the program in the terminal is of another version",
-        "run `mt5cep terminal install`, compile in MetaEditor (F7), attach the EA again",
+        f"{_COMPILE}, attach the EA again",
     ),
     "clock": Entry(_OK, "both clocks agree", ""),
     "clock unknown": Entry(
@@ -151,6 +173,15 @@ CATALOGUE: dict[str, Entry] = {
     "account unknown": Entry(
         _WARNING, "the terminal has not told its account's state", "look again in some seconds",
     ),
+    "not logged in": Entry(
+        _PROBLEM, "the terminal is logged in to no account",
+        "log in to the account in the terminal: File > Login to Trade Account",
+    ),
+    "account differs": Entry(
+        _WARNING, "a terminal's identity names another account than it is logged in to",
+        "leave the input Identity empty, or name it after what stays the same: deals and orders of "
+        "two accounts must not have one name",
+    ),
     "not connected": Entry(
         _PROBLEM, "the terminal has no connection to its trade server",
         "log in to the account in the terminal; see the lower right corner",
@@ -174,6 +205,15 @@ CATALOGUE: dict[str, Entry] = {
     "no trader": Entry(
         _WARNING, "the daemon sends signals or orders, and no connected terminal executes them",
         "attach Experts > Mt5Bridge > Trader with Trading set to dry run or live",
+    ),
+    "ticks twice": Entry(
+        _WARNING, "two terminals publish the same symbol of one trade server",
+        "leave it to one of them: rules see each tick twice",
+    ),
+    "traders overlap": Entry(
+        _PROBLEM, "two traders of one account execute signals for the same symbol: each is traded "
+        "twice",
+        "give each its own Symbols, or remove one",
     ),
     "unanswered": Entry(
         _WARNING, "orders or signals are without a final result",

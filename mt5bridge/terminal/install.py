@@ -7,7 +7,7 @@ that its user has edited since is neither overwritten nor removed, but named.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -43,11 +43,19 @@ class Step(NamedTuple):
     action: Action
 
 
+class Compiled(msgspec.Struct, frozen=True):
+    """A program that was compiled for its user: what it is known by, and its sources' version."""
+
+    digest: str
+    version: str
+
+
 class Manifest(msgspec.Struct, forbid_unknown_fields=True):
     """What was installed: for each file the digests of the contents that are ours."""
 
     version: str
     files: dict[str, list[str]]
+    compiled: dict[str, Compiled] = {}
 
 
 def digest(content: bytes) -> str:
@@ -64,7 +72,7 @@ def read_manifest(mql5: Path) -> Manifest | None:
         return None
     except msgspec.DecodeError as error:
         raise InstallError(f"{path}: damaged ({error}); delete it and install again") from None
-    for name in manifest.files:
+    for name in (*manifest.files, *manifest.compiled):
         if not _is_ours(name):
             raise InstallError(f"{path}: names {name!r}, which is not ours; delete the manifest")
     return manifest
@@ -91,10 +99,10 @@ def install(folder: DataFolder, sources: Path) -> list[Step]:
         for step in steps
         if step.action in (Action.ADD, Action.UPDATE, Action.SAME)
     }
-    version = sources_version(sources) or ""
+    version, compiled = sources_version(sources) or "", _compiled(folder)
     # First what may be there when this is interrupted, in the end what is there.
     both = {name: [*before.get(name, []), *_one(ours, name)] for name in {**before, **ours}}
-    _save(folder, Manifest(version, both))
+    _save(folder, Manifest(version, both, compiled))
     for path, action in steps:
         if action in (Action.ADD, Action.UPDATE):
             _write(folder.mql5 / path, (sources / path).read_bytes())
@@ -102,13 +110,30 @@ def install(folder: DataFolder, sources: Path) -> list[Step]:
             _remove(folder.mql5, path)
     kept = {path.as_posix() for path, action in steps if action is Action.KEEP}
     files = {name: digests for name, digests in before.items() if name in kept}
-    _save(folder, Manifest(version, {**files, **{name: [one] for name, one in ours.items()}}))
+    now = {**files, **{name: [one] for name, one in ours.items()}}
+    _save(folder, Manifest(version, now, compiled))
     return steps
 
 
+def record_compiled(folder: DataFolder, programs: Iterable[Path]) -> None:
+    """Remember compiled programs, relative to `MQL5`, as made from the sources that are there."""
+    manifest = read_manifest(folder.mql5)
+    if manifest is None:
+        return
+    version = sources_version(folder.mql5) or ""
+    made = {path.as_posix(): Compiled(digest((folder.mql5 / path).read_bytes()), version)
+            for path in programs}  # fmt: skip
+    _save(folder, Manifest(manifest.version, manifest.files, {**manifest.compiled, **made}))
+
+
 def plan_uninstall(folder: DataFolder) -> list[Step]:
-    """What taking out would do, file by file; nothing is changed."""
-    return list(_removals(folder, _known(folder)))
+    """What taking out would do, file by file; nothing is changed.
+
+    A program that its user has compiled since stays where it is, as other files of theirs.
+    """
+    made = {Path(name): [one.digest] for name, one in _compiled(folder).items()}
+    programs = [step for step in _removals(folder, made) if step.action is Action.REMOVE]
+    return list(_removals(folder, _known(folder))) + programs
 
 
 def uninstall(folder: DataFolder) -> list[Step]:
@@ -132,6 +157,11 @@ def left_behind(folder: DataFolder) -> list[Path]:
 def _known(folder: DataFolder) -> dict[Path, list[str]]:
     manifest = read_manifest(folder.mql5)
     return {Path(name): digests for name, digests in manifest.files.items()} if manifest else {}
+
+
+def _compiled(folder: DataFolder) -> dict[str, Compiled]:
+    manifest = read_manifest(folder.mql5)
+    return manifest.compiled if manifest else {}
 
 
 def _action(target: Path, content: bytes, installed: list[str]) -> Action:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from mt5bridge.server.status import (
 )
 from mt5bridge.terminal.doctor import judge, judge_address
 from mt5bridge.terminal.findings import CATALOGUE, Finding, Level
-from mt5bridge.terminal.folders import given
-from mt5bridge.terminal.install import install
-from mt5bridge.terminal.programs import PROGRAMS, judge_folders
-from mt5bridge.terminal.sources import sources_folder
+from mt5bridge.terminal.folders import DataFolder, given
+from mt5bridge.terminal.inspection import judge_folders
+from mt5bridge.terminal.install import install, record_compiled
+from mt5bridge.terminal.programs import NEEDED, TRADER
+from mt5bridge.terminal.sources import source_files, sources_folder
 from mt5bridge.troubles import Effect, Trouble
 from tests.terminal.machines import data_folder
 
@@ -71,11 +73,11 @@ def replaced(status: Status, **fields: Any) -> Status:
 
 def bad(status: Status) -> dict[str, Finding]:
     """Findings that are not good, by name."""
-    return {f.name: f for f in judge(status, VERSION) if f.level is not Level.OK}
+    return {f.name: f for f in judge(status) if f.level is not Level.OK}
 
 
 def test_a_good_link_has_only_good_findings() -> None:
-    found = list(judge(STATUS, VERSION))
+    found = list(judge(STATUS))
     assert {f.name for f in found} == {"terminal", "clock", "round trip", "stream", "account"}
     assert {f.level for f in found} == {Level.OK}
     said = " ".join(f.seen for f in found)
@@ -89,7 +91,7 @@ def test_a_good_link_has_only_good_findings() -> None:
     [
         (replaced(STATUS, terminals=[]), "no terminal", "no terminal"),
         (changed(connected=False), "terminal away", "not connected"),
-        (changed(program="Mt5Bridge Publisher 0.0.9"), "program version", "this is 0.1.0"),
+        (changed(program="Mt5Bridge Publisher 0.0.9"), "program version", "the daemon is 0.1.0"),
         (changed(clock_difference_ms=None), "clock unknown", "+2.00 h"),
         (changed(clock_difference_ms=-61_000), "clock differs", "-61,000 ms"),
         (changed(utc_offset_ms=2 * HOUR_MS + 1), "offset odd", "UTC"),
@@ -106,6 +108,8 @@ def test_a_good_link_has_only_good_findings() -> None:
             streaming(recounts=RecountStatus(differing=1, last_difference="09:00 60 and 61")),
             "recount differs", "09:00 60 and 61",
         ),
+        (changed(account=0), "not logged in", "account 0"),
+        (changed(account=7), "account differs", "logged in to account 7 on Demo"),
         (changed(account_state=None), "account unknown", "no account state"),
         (allowing(30), "not connected", "trade server"),
         (allowing(29), "algo trading off", "off"),
@@ -135,9 +139,31 @@ def test_what_bars_a_trader_is_a_problem() -> None:
 def test_what_a_trader_does_is_told() -> None:
     for trades, text in (("live", "executes"), ("dry_run", "dry run")):
         status = replaced(changed(trades=trades), sends_orders=True)
-        (found,) = [f for f in judge(status, VERSION) if f.name == "trades"]
+        (found,) = [f for f in judge(status) if f.name == "trades"]
         assert text in found.seen and "sends nothing" not in found.seen
+        assert "a demo account" in found.seen
     assert not bad(status)
+
+
+def side_by_side(first: dict[str, Any], second: dict[str, Any]) -> Status:
+    """Two terminals, each with what is other of it."""
+    both = [msgspec.structs.replace(TERMINAL, **one) for one in (first, second)]
+    return replaced(STATUS, terminals=both)
+
+
+def test_what_two_terminals_do_twice_is_told() -> None:
+    name = {"identity": "5001@Demo/2"}
+    twice = bad(side_by_side({}, name))
+    assert twice.keys() == {"ticks twice"} and "5001@Demo, 5001@Demo/2" in twice["ticks twice"].seen
+    other = [msgspec.structs.replace(STREAM, symbol="GBPUSD")]
+    assert not bad(side_by_side({}, {**name, "streams": other, "symbols": ["GBPUSD"]}))
+    assert not bad(side_by_side({}, {"identity": "5001@Other", "server": "Other"}))
+    live = {"trades": "live", "streams": []}
+    found = bad(side_by_side({**live, **name}, {**live, "identity": "5001@Demo/3"}))
+    assert found["traders overlap"].level is Level.PROBLEM
+    assert not bad(side_by_side({**live, **name}, {**live, "account": 6, "identity": "6@Demo"}))
+    dry = bad(side_by_side({**live, **name}, {**live, "trades": "dry_run"}))
+    assert dry["traders overlap"].level is Level.WARNING
 
 
 def test_a_trader_need_not_publish() -> None:
@@ -163,17 +189,86 @@ def test_addresses(bind: str, name: str, seen: str) -> None:
     assert found.name == name and seen in found.seen
 
 
-def test_a_folder_goes_from_missing_to_good_to_old(tmp_path: Path) -> None:
-    folder = given(data_folder(tmp_path / "MT5"))
-    names = lambda: [f.name for f in judge_folders([folder], sources_folder())]  # noqa: E731
-    assert names() == ["sources missing"]
-    install(folder, sources_folder())
-    assert names() == ["sources", "not compiled", "not compiled"]
-    for program in PROGRAMS:
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    """A terminal with our sources."""
+    made = given(data_folder(tmp_path / "MT5"))
+    install(made, sources_folder())
+    return made
+
+
+def names(folder: DataFolder, daemon: str = "", trades: bool = False) -> list[str]:
+    return [f.name for f in judge_folders([folder], sources_folder(), daemon, trades)]
+
+
+def compile_by_hand(folder: DataFolder, *programs: Path) -> None:
+    for program in programs:
         compiled = (folder.mql5 / program).with_suffix(".ex5")
         compiled.parent.mkdir(parents=True, exist_ok=True)
         compiled.write_bytes(b"EX5")
-    assert names() == ["sources"]
+
+
+def age(path: Path) -> None:
+    """Make a file an hour older."""
+    before = path.stat()
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns - 3_600_000_000_000))
+
+
+def test_a_folder_goes_from_missing_to_good_to_old(tmp_path: Path, folder: DataFolder) -> None:
+    empty = given(data_folder(tmp_path / "other"))
+    assert names(empty) == ["sources missing"]
+    assert names(folder) == ["sources", "not compiled", "not compiled"]
+    compile_by_hand(folder, *NEEDED)
+    assert names(folder) == ["sources", "programs"]
     edited = folder.mql5 / "Include/Mt5Bridge/Version.mqh"
     edited.write_text(edited.read_text() + "// mine\n", encoding="utf-8")
-    assert names() == ["sources edited", "not compiled", "not compiled"]
+    for program in NEEDED:
+        age((folder.mql5 / program).with_suffix(".ex5"))
+    assert names(folder) == ["sources edited", "program old", "program old"]
+
+
+def test_an_old_trader_is_a_problem_and_a_missing_one_where_it_is_needed(
+    folder: DataFolder,
+) -> None:
+    compile_by_hand(folder, *NEEDED)
+    assert names(folder) == ["sources", "programs"], "nobody trades, nothing is missing"
+    assert names(folder, trades=True) == ["sources", "not compiled"]
+    compile_by_hand(folder, TRADER)
+    assert names(folder, trades=True) == ["sources", "programs"]
+    age((folder.mql5 / TRADER).with_suffix(".ex5"))
+    (old,) = [f for f in judge_folders([folder], sources_folder()) if f.name == "program old"]
+    assert old.level is Level.PROBLEM and "Trader.ex5 is older than its sources" in old.seen
+
+
+def test_a_program_is_older_only_than_what_went_into_it(folder: DataFolder) -> None:
+    everything = [path for path in source_files(folder.mql5) if path.suffix == ".mq5"]
+    compile_by_hand(folder, *everything)
+    for path in everything:
+        age((folder.mql5 / path).with_suffix(".ex5"))
+    for path in source_files(folder.mql5):
+        for _ in range(2):
+            age(folder.mql5 / path)
+    assert names(folder) == ["sources", "programs"]
+    (folder.mql5 / "Include/Mt5Bridge/Orders/Retcodes.mqh").touch()
+    old = [f.seen for f in judge_folders([folder], sources_folder()) if f.name == "program old"]
+    assert [seen for seen in old if "Trader.ex5" in seen] == old, "and no other program is"
+    assert old
+
+
+def test_programs_of_another_version_than_the_daemon(folder: DataFolder) -> None:
+    compile_by_hand(folder, *NEEDED)
+    assert names(folder, daemon=VERSION) == ["sources", "programs"]
+    assert names(folder, daemon="0.2.0") == ["sources", *["program of another version"] * 2]
+    record_compiled(folder, [path.with_suffix(".ex5") for path in NEEDED])
+    for path in NEEDED:
+        age((folder.mql5 / path).with_suffix(".ex5"))
+    found = list(judge_folders([folder], sources_folder(), VERSION))
+    assert [f.seen for f in found if "(version 0.1.0)" in f.seen]
+
+
+def test_an_example_that_is_old_is_a_warning(folder: DataFolder) -> None:
+    example = next(path for path in source_files(folder.mql5) if "Examples" in path.parts)
+    compile_by_hand(folder, *NEEDED, example)
+    age((folder.mql5 / example).with_suffix(".ex5"))
+    (old,) = [f for f in judge_folders([folder], sources_folder()) if f.name == "program old"]
+    assert old.level is Level.WARNING

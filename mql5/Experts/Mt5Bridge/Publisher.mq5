@@ -10,7 +10,7 @@ input string Address = "127.0.0.1";       // Daemon's host name or IP address
 input int    Port = 5655;                 // Daemon's port
 input string User = "";                   // User at the daemon; empty: the credential that `mt5cep terminal install` has written
 input string Password = "";               // Password of that user
-input string Identity = "";               // Name of this terminal; empty: ACCOUNT@SERVER
+input string Identity = "";               // Name of this terminal; empty: ACCOUNT@SERVER, with the terminal's name if it has one
 input group "What is published"
 input bool   OwnSymbol = true;            // Publish the chart's symbol
 input string Symbols = "";                // More symbols, separated by commas

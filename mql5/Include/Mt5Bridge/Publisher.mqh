@@ -3,6 +3,7 @@
 #define MT5BRIDGE_PUBLISHER
 
 #include "Account.mqh"
+#include "TerminalName.mqh"
 #include "Deals/DealPublisher.mqh"
 #include "Market/FeedClock.mqh"
 #include "Market/RecountQueue.mqh"
@@ -138,7 +139,7 @@ int Publisher::BeginAccount(void)
   {
    m_begun = true;
    if(m_settings.identity == "")
-      m_settings.identity = DefaultIdentity("");
+      m_settings.identity = DefaultIdentity(TerminalSuffix());
    m_folder = "Mt5Bridge\\" + SafeFileName(m_settings.identity);
    FolderCreate(m_folder);
    m_settings.pump.folder = m_folder;

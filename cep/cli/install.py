@@ -1,0 +1,179 @@
+"""`mt5cep terminal install`: sources, credential and compiled programs for terminals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from cep.cli.compiling import Choice, clicks, compile_in
+from cep.cli.errors import INTERNAL, UserError
+from cep.cli.paths import FILE, FOLDER, PATH
+from cep.cli.settings_file import CONFIG, found_settings
+from cep.cli.text import aligned, counted
+from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
+from mt5bridge.terminal.folders import DataFolder, Machine, find, given
+from mt5bridge.terminal.handover import PLACE, hand_over, plan_hand_over, take_back
+from mt5bridge.terminal.install import (
+    Action,
+    Step,
+    install,
+    left_behind,
+    plan_install,
+    plan_uninstall,
+    uninstall,
+)
+from mt5bridge.terminal.naming import names, take_name, write_name
+from mt5bridge.terminal.sources import sources_folder, sources_version
+
+DONE = {
+    Action.ADD: "added",
+    Action.UPDATE: "updated",
+    Action.SAME: "unchanged",
+    Action.REMOVE: "removed",
+}
+UNKNOWN = (
+    "no credential given, without which the daemon lets nobody in: no daemon.toml is here.\n"
+    "  Run `mt5cep terminal install --config FILE` with the daemon's settings\n"
+    "  (`mt5cep daemon --init` writes some)"
+)
+
+
+@click.command("install")
+@click.option("--folder", "paths", multiple=True, type=FOLDER, help="A data folder; repeatable.")
+@click.option("--all", "everywhere", is_flag=True, help="Every terminal that is found.")
+@CONFIG
+@click.option("--credential", type=FILE, help="A copy of the daemon's credential.txt.")
+@click.option(
+    "--compile/--no-compile",
+    "everything",
+    default=None,
+    help="Compile all programs, or none; by default those that are missing or old, if "
+    "MetaEditor is found.",
+)
+@click.option("--metaeditor", type=PATH, help="MetaEditor, or its folder, if it is not found.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--uninstall", "remove", is_flag=True, help="Take out what was installed.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    everywhere: bool,
+    config: Path | None,
+    credential: Path | None,
+    everything: bool | None,
+    metaeditor: Path | None,
+    dry_run: bool,
+    remove: bool,
+) -> None:
+    """Copy the MQL5 sources into terminals, compile them, and hand the credential over.
+
+    Only the folders named Mt5Bridge are touched. Files that you have edited are kept and named. The
+    exit code is 1 when a program does not compile.
+    """
+    if remove and (everything or metaeditor):
+        raise UserError("--uninstall and compiling: which of both?", "leave one of them out")
+    machine = Machine.here()
+    folders = chosen(paths, everywhere, machine)
+    given_on = None if remove else credential_of(config, credential, dry_run)
+    called = {} if remove else names(folders, find(machine))
+    failed = 0
+    for folder in folders:
+        click.echo("\n".join(description(folder)))
+        if name := called.get(folder.path):
+            click.echo(f"  its publisher is ACCOUNT@SERVER/{name}")
+            if not dry_run:
+                write_name(folder, name)
+        click.echo("\n".join(outcome(act(folder, dry_run, remove), dry_run)))
+        click.echo(f"  {hand(folder, given_on, dry_run, remove)}")
+        if remove and not dry_run:
+            take_name(folder)
+        if not remove:
+            failed += not compile_in(folder, machine, Choice(everything, metaeditor, dry_run))
+        elif not dry_run:
+            for path in left_behind(folder):
+                click.echo(f"  left: {path.as_posix()}")
+    if not remove and not dry_run:
+        click.echo(clicks(folders, config))
+    ctx.exit(INTERNAL if failed else 0)
+
+
+def credential_of(config: Path | None, file: Path | None, dry_run: bool) -> Credential | None:
+    """The daemon's credential, made now if it has none yet; None without its settings."""
+    if file is not None:
+        return read_credential(file)
+    path = found_settings(config)
+    if path is None:
+        return None
+    from cep.live.config import credential_path, read_config
+
+    kept = credential_path(read_config(path))
+    if dry_run and not kept.exists():
+        return Credential(USER, "made when this is done")
+    if ensure_credential(kept):
+        click.echo(f"made the daemon's credential, {kept}")
+    return read_credential(kept)
+
+
+def hand(folder: DataFolder, credential: Credential | None, dry_run: bool, remove: bool) -> str:
+    """Give the credential, or take it back, or say what that would be; what was done."""
+    would = "would be " if dry_run else ""
+    if remove:
+        there = (folder.mql5 / PLACE).exists() if dry_run else take_back(folder)
+        return f"credential {would}removed" if there else "no credential is there"
+    if credential is None:
+        return UNKNOWN
+    action = plan_hand_over(folder, credential) if dry_run else hand_over(folder, credential)
+    if action is Action.SAME:
+        return f"credential {DONE[action]}"
+    return f"credential {would}{DONE[action]}: {PLACE.as_posix()}"
+
+
+def chosen(paths: tuple[Path, ...], everywhere: bool, machine: Machine) -> list[DataFolder]:
+    """The data folders that are meant. UserError when that is not clear."""
+    if paths:
+        if everywhere:
+            raise UserError("--all and --folder: which of both?", "leave one of them out")
+        return [given(path) for path in paths]
+    found = find(machine)
+    if not found:
+        raise UserError("no MetaTrader 5 terminal found", "name its data folder with --folder; in "
+                        'MetaTrader, "File > Open Data Folder" shows it')  # fmt: skip
+    if len(found) > 1 and not everywhere:
+        click.echo("\n".join(line for folder in found for line in description(folder)))
+        raise UserError(f"{len(found)} terminals found", "choose with --folder, or take --all")
+    return found
+
+
+def description(folder: DataFolder) -> list[str]:
+    """What a user knows the terminal by, and where its data folder is."""
+    kind = f" ({folder.kind})" if folder.kind else ""
+    return [f"{folder.name}{kind}", f"  {folder.path}"]
+
+
+def act(folder: DataFolder, dry_run: bool, remove: bool) -> list[Step]:
+    """Do what was asked for, or find out what that would be."""
+    if remove:
+        return plan_uninstall(folder) if dry_run else uninstall(folder)
+    sources = sources_folder()
+    return plan_install(folder, sources) if dry_run else install(folder, sources)
+
+
+def outcome(steps: list[Step], dry_run: bool) -> list[str]:
+    """The steps in short; what changed and what was kept is named."""
+    counts = Counter(step.action for step in steps)
+    would = "would be " if dry_run else ""
+    parts = [f"{counted(counts[action], 'file')} {would}{done}" if action is not Action.SAME
+             else f"{counts[action]} {done}"
+             for action, done in DONE.items() if counts[action]]  # fmt: skip
+    version = sources_version(sources_folder())
+    lines = [f"  {', '.join(parts) or 'nothing is installed'}; version {version}"]
+    named = [["", "", step.action.value, step.path.as_posix()] for step in steps
+             if step.action in (Action.UPDATE, Action.REMOVE)]  # fmt: skip
+    lines += aligned(named) if named else []
+    kept = [step.path.as_posix() for step in steps if step.action is Action.KEEP]
+    lines += [f"  kept, as it was edited: {path}" for path in kept]
+    if kept:
+        lines.append("  rename or delete what was kept and install again to have our version of it")
+    return lines
