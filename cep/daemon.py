@@ -18,6 +18,7 @@ from loguru import logger
 from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.dropped import Dropped
 from cep.live.config import Config, credential_path
+from cep.live.memory import Memory
 from cep.live.outgoing import Outgoing
 from cep.live.rules import LiveRules
 from cep.live.state_folder import check_access, hold
@@ -138,6 +139,7 @@ class Daemon:
             segment_bytes=store.segment_mib * MEBIBYTE,
             segment_ms=store.segment_minutes * 60_000,
             bytes_max=store.max_mib * MEBIBYTE,
+            pending_bytes_max=store.waiting_max_mib * MEBIBYTE,
             on_durable=self._on_durable,
         )
         recovery = spool.recover()
@@ -160,6 +162,7 @@ class Daemon:
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
             server, rules = self._listen(stack), self.rules
+            memory = Memory(self.config.memory_max_mib, self.sink, self.troubles)
             status_file = StatusFile(self.config, server, self.troubles, lambda: self.dropped)
             stack.callback(status_file.end)
             stack.callback(rules.send_held)
@@ -170,14 +173,14 @@ class Daemon:
             if ready is not None:
                 ready.set()
             while not stop.is_set() and self.troubles.end is None:
-                if not server.poll_once(POLL_MS):
-                    rules.write_journal()
+                server.poll_once(POLL_MS)
                 now = clock.now()
                 if not self.troubles.stops:
                     rules.pipeline.store_gaps()
                     self.timekeeper.look(now)
                 rules.look(now)
                 self.outgoing.look(now)
+                memory.look(now)
                 status_file.look(now)
 
     def _listen(self, stack: ExitStack) -> Server:

@@ -25,6 +25,7 @@ from cep.engine.watermarks import Telling
 from cep.plan import Plan, compile_rules
 from cep.plan.change import Report
 from cep.plan.on_demand import build_on_demand
+from cep.plan.rule_file import read_rule_file
 
 StreamCallback = Callable[[list[Row]], None]
 QueryCallback = Callable[[int, list[Row] | None, list[Row] | None], None]
@@ -334,5 +335,5 @@ def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
             raise ArgumentError("variables belong to a rule text; a plan has taken in its own")
         return rules
     if isinstance(rules, Path):
-        return compile_rules(rules.read_text(encoding="utf-8"), str(rules), variables=variables)
+        return compile_rules(read_rule_file(rules), str(rules), variables=variables)
     return compile_rules(rules, variables=variables)

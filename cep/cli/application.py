@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.terminal",
         "Put the MQL5 sources into a terminal, and examine the link to it.",
     ),
+    "status": (
+        "cep.cli.status",
+        "Tell how the daemon stands: what fails, which limits were reached, and why.",
+    ),
     "terminals": (
         "cep.cli.terminals",
         "List the terminals that the running daemon knows, and let one go.",
@@ -46,6 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "orders": (
         "cep.cli.orders",
         "List and send orders, ask what became of them, and turn the kill switch.",
+    ),
+    "rows": (
+        "cep.cli.rows",
+        "Print the rows that the daemon has written to its journal, and follow it.",
     ),
     "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cep.cli.errors import UserError
 from cep.cli.paths import FILE_OR_STDIN
+from cep.plan.rule_file import BYTES_MAX, read_rule_file
 
 RULES = FILE_OR_STDIN
 STDIN = Path("-")
@@ -15,15 +16,17 @@ STDIN = Path("-")
 def read_rules(path: Path) -> tuple[str, str]:
     """(text, name for messages) of a rule file; `-` is standard input. Raises `UserError`."""
     if path == STDIN:
-        return sys.stdin.read(), "<stdin>"
+        return _checked(sys.stdin.read(BYTES_MAX + 1)), "<stdin>"
     try:
-        return path.read_text(encoding="utf-8"), str(path)
+        return read_rule_file(path), str(path)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file", similar(path)) from None
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: not UTF-8 at byte {error.start}", "save the rule file as UTF-8"
-        ) from None
+
+
+def _checked(text: str) -> str:
+    if len(text) > BYTES_MAX:
+        raise UserError(f"<stdin>: larger than {BYTES_MAX >> 10:,} KiB, so it is not parsed")
+    return text
 
 
 def similar(path: Path) -> str | None:

@@ -108,6 +108,11 @@ class Checkpoints:
                 set_file_aside(path, problem, self._complain)
         return None
 
+    @property
+    def oldest(self) -> int:
+        """The record of the oldest snapshot that is kept; 0 without any."""
+        return min((ingest for ingest, _, _ in self._files()), default=0)
+
     def _files(self) -> Iterator[tuple[int, int, Path]]:
         """Snapshots of this spool, newest first."""
         found = []

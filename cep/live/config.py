@@ -36,6 +36,10 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     terminals_max: AtLeastOne = 64
     symbols_max: AtLeastOne = 10_000
     ahead_max_minutes: AtLeastOne = 1_440
+    connections_max: AtLeastOne = 1_024
+    message_max_mib: AtLeastOne = 64
+    streams_max: AtLeastOne = 131_072
+    requests_max: AtLeastOne = 10_000
     users: dict[str, str] = {}
     allow_insecure: bool = False
 
@@ -49,6 +53,10 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             terminals_max=self.terminals_max,
             symbols_max=self.symbols_max,
             ahead_max_ms=60_000 * self.ahead_max_minutes,
+            connections_max=self.connections_max,
+            message_mib_max=self.message_max_mib,
+            streams_max=self.streams_max,
+            signals_max=self.requests_max,
             passwords={**self.users, own.user: own.password},
             allow_insecure=self.allow_insecure,
             program="mt5cep",
@@ -64,6 +72,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     streams: list[str] | None = None
     numba: bool = True
     watch_ms: NotNegative = 1_000
+    file_max_kib: AtLeastOne = 1_024
 
 
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -73,6 +82,7 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     segment_mib: AtLeastOne = 64
     segment_minutes: AtLeastOne = 60
     max_mib: AtLeastOne = 8_192
+    waiting_max_mib: AtLeastOne = 256
 
 
 class Archiving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -90,6 +100,8 @@ class StateFolder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     clock_every_ms: NotNegative = 1_000
     away_ms: AtLeastOne = 60_000
     journal: Path | None = Path("events.jsonl")
+    journal_mib: NotNegative = 64
+    journal_files: AtLeastOne = 16
 
 
 class OnDatabase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -168,6 +180,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     orders: Ordering = Ordering()
     risk: Risk = Risk()
     log_level: Level = "INFO"
+    memory_max_mib: NotNegative = 0
 
 
 def read_config(path: Path) -> Config:

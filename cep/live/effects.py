@@ -62,13 +62,13 @@ class Effects:
         """Rows found again: a terminal knows a signal by its id, a callback knows nothing."""
         rows = caused.rows.dicts()
         self.found_again += self._signals(rows, caused)
-        self.journal.add(rows)
+        self.journal.add_again(rows)
         if self.deliver is not None and not self.journal.repeats:
             self.deliver(rows)
 
     def note(self, caused: Caused) -> None:
         """Rows that new rules find in old records: nobody shall act on them any more."""
-        self.journal.add(caused.rows.dicts())
+        self.journal.add_again(caused.rows.dicts())
 
     def _signals(self, rows: Sequence[Row], caused: Caused) -> list[Signal]:
         if not self.signals:

@@ -1,8 +1,9 @@
-"""The journal of output rows: a file that a restart makes whole again.
+"""The journal of output rows: files that a restart makes whole again.
 
 Rows are a pure function of the stored records, so the journal is cut back to the newest snapshot
-and written again from the spool; it needs no sync but one before each snapshot. What a sync could
-not write cannot be written again from here, so a sync that fails is for good: a restart mends it.
+and written again from the spool; it needs no sync but one before each snapshot, and one of each
+file that is full. What a sync could not write cannot be written again from here, so a sync that
+fails is for good: a restart mends it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,18 @@ from errno import EIO
 from pathlib import Path
 from threading import Lock
 
+from loguru import logger
+
 from cep.engine.lines import encode
 from cep.engine.rows import Row
+from cep.live.journal_files import JournalFiles
 from mt5bridge.spool.disk import Disk, make_directories, named
+from mt5bridge.troubles import is_full
+
+AHEAD_BYTES = 8 << 20
+"""So many bytes of rows that a start finds again wait in memory."""
+AGAIN_BYTES = 1 << 20
+"""A full file that cannot be renamed, as where a reader holds it on Windows, grows by so much."""
 
 
 class Journal:
@@ -24,6 +34,8 @@ class Journal:
 
     One thread hands rows over, and another writes them: nobody waits for the disk. Rows stay until
     they are written. `before` is called before, for what must not be missing where they are found.
+    A file is full at `file_bytes` (0: never); then the next one begins, and of those that are full
+    the newest `files_max` are kept. `keep_bytes` and `size_bytes` count the bytes of all of them.
     """
 
     def __init__(
@@ -32,6 +44,8 @@ class Journal:
         keep_bytes: int = 0,
         before: Callable[[], None] = lambda: None,
         disk: Disk | None = None,
+        file_bytes: int = 0,
+        files_max: int = 1,
     ) -> None:
         self.path = path
         self._disk = disk or Disk()
@@ -39,16 +53,31 @@ class Journal:
         self._before = before
         self._waiting: deque[bytes] = deque()
         self._mutex = Lock()
-        self.size_bytes = self._lived_bytes = self._written_bytes = 0
+        self.size_bytes = self._lived_bytes = self._written_bytes = self._start = 0
         if path is not None:
+            self._files = JournalFiles(path, self._disk, file_bytes, files_max)
+            self._full_bytes = file_bytes
             self._open(path, keep_bytes)
 
     def add(self, rows: Iterable[Row]) -> None:
         """Take rows for the next `write`; `size_bytes` counts them already."""
-        if self._file is not None:
+        if self.path is not None:
             text = b"".join(encode(row) + b"\n" for row in rows)
             self._waiting.append(text)
             self.size_bytes += len(text)
+
+    def add_again(self, rows: Iterable[Row]) -> None:
+        """As `add`, where nobody else writes: a start finds more rows than memory holds.
+
+        OSError when they cannot be written; without room they wait.
+        """
+        self.add(rows)
+        if self.size_bytes - self._written_bytes >= AHEAD_BYTES:
+            try:
+                self.write()
+            except OSError as problem:
+                if not is_full(problem):
+                    raise
 
     @property
     def repeats(self) -> bool:
@@ -61,43 +90,74 @@ class Journal:
         OSError when it could not: then the next call begins with the same rows, in the same place.
         """
         with self._mutex:
-            if self._file is None or not self._waiting:
+            if self.path is None or not self._waiting:
                 return
             count = len(self._waiting)
             self._before()
             data = b"".join(self._waiting[i] for i in range(count))
             with self._named():
-                self._disk.write_at(self._file, data, self._written_bytes)
+                file = self._opened(self.path)
+                self._disk.write_at(file, data, self._written_bytes - self._start)
             self._written_bytes += len(data)
             for _ in range(count):
                 self._waiting.popleft()
+            if self._full_bytes and self._written_bytes - self._start >= self._full_bytes:
+                with self._named():
+                    self._begin_next(self.path, file)
 
     def sync(self) -> None:
         """Wait until all that was added is on disk; may be called from any thread."""
         self.write()
-        if self._file is not None:
-            with self._named():
-                try:
-                    self._disk.sync(self._file)
-                except OSError as problem:
-                    raise OSError(EIO, f"a sync failed: {problem.strerror}") from problem
+        with self._mutex:
+            if self._file is not None:
+                self._sync(self._file)
 
     def close(self) -> None:
         """Write, and let go of the file. OSError when what was added is not all written."""
         try:
             self.write()
         finally:
-            file, self._file = self._file, None
+            file, self._file, self.path = self._file, None, None
             if file is not None:
                 self._disk.close(file)
 
     def _open(self, path: Path, keep_bytes: int) -> None:
         make_directories(path.parent, self._disk)
-        self._lived_bytes = path.stat().st_size if path.exists() else 0
-        self.size_bytes = self._written_bytes = min(keep_bytes, self._lived_bytes)
-        self._file = self._disk.open(path)
-        self._disk.truncate(self._file, self.size_bytes)
+        self._lived_bytes = self._files.end
+        self._start = self._files.cut(keep_bytes)
+        self.size_bytes = self._written_bytes = keep_bytes
+        self._disk.truncate(self._opened(path), keep_bytes - self._start)
+        self._files.prune()
+
+    def _opened(self, path: Path) -> int:
+        """The file that is written; it is made durably where it is not there yet."""
+        if self._file is None:
+            self._file = self._disk.open(path)
+            self._disk.sync_directory(path.parent)
+        return self._file
+
+    def _begin_next(self, path: Path, file: int) -> None:
+        """The file is full. It is whole on disk before the next one is there."""
+        self._sync(file)
+        self._file = None
+        self._disk.close(file)
+        try:
+            self._files.seal(self._start)
+        except OSError as problem:
+            logger.warning("{}: cannot be renamed yet: {}", path, problem)
+            self._full_bytes += AGAIN_BYTES
+            return
+        self._start, self._full_bytes = self._written_bytes, self._files.file_bytes
         self._disk.sync_directory(path.parent)
+        self._opened(path)
+        self._files.prune()
+
+    def _sync(self, file: int) -> None:
+        with self._named():
+            try:
+                self._disk.sync(file)
+            except OSError as problem:
+                raise OSError(EIO, f"a sync failed: {problem.strerror}") from problem
 
     def _named(self) -> AbstractContextManager[None]:
         assert self.path is not None
@@ -106,17 +166,4 @@ class Journal:
 
 def set_aside(path: Path | None, disk: Disk | None = None) -> Path | None:
     """Rename a journal that other rules or another spool have written; its new path, if any."""
-    if path is None or not path.exists() or not path.stat().st_size:
-        return None
-    number = 1
-    while (other := path.with_stem(f"{path.stem}-{number}")).exists():
-        number += 1
-    disk = disk or Disk()
-    file = disk.open(path)
-    try:
-        disk.sync(file)
-    finally:
-        disk.close(file)
-    disk.rename(path, other)
-    disk.sync_directory(path.parent)
-    return other
+    return None if path is None else JournalFiles(path, disk).set_aside()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 
 from loguru import logger
 
@@ -25,6 +24,7 @@ from cep.market import check_market
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
 from cep.plan.own import own_digests
+from cep.plan.rule_file import read_rule_file
 from mt5bridge.clock import Now
 from mt5bridge.orders import OrderRequest
 from mt5bridge.server import Sink
@@ -33,11 +33,16 @@ from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import Troubles
 
 
+def rules_text(config: Config) -> str:
+    """The text of the configured rule file. RuleFileError, OSError."""
+    return read_rule_file(config.rules.file, config.rules.file_max_kib << 10)
+
+
 def load_plan(config: Config, text: str | None = None) -> Plan:
     """The plan of the configured rule file, or of a `text` of it, fit for ticks and deals."""
     path = config.rules.file
     if text is None:
-        text = path.read_text(encoding="utf-8")
+        text = rules_text(config)
     plan = compile_rules(text, str(path))
     check_market(plan)
     derived = {stream.name for stream in plan.streams} - {stream.name for stream in plan.sources}
@@ -76,7 +81,7 @@ class LiveRules(ABC):
         """Read them; errors say what is wrong with file, functions or callback."""
         self.config = config
         load_functions(config.rules.functions)
-        self.text = config.rules.file.read_text(encoding="utf-8")
+        self.text = rules_text(config)
         self.plan = load_plan(config, self.text)
         self.delivery = load_delivery(config, self.plan)
         self.market_msc = 0
@@ -176,8 +181,14 @@ class LiveRules(ABC):
 
     def open_journal(self, stack: ExitStack, size_bytes: int) -> None:
         """Have the journal of rows, cut to so many bytes, and what acts on them."""
-        path: Path | None = self.config.state.journal
-        self.journal = Journal(path, size_bytes, self.outgoing.journal.write)
+        state = self.config.state
+        self.journal = Journal(
+            state.journal,
+            size_bytes,
+            self.outgoing.journal.write,
+            file_bytes=state.journal_mib << 20,
+            files_max=state.journal_files,
+        )
         stack.callback(self._close_journal)
         name, take = self.spool.recovered.spool, self.outgoing.take_orders
         self.effects = Effects((), self.config.signals, self.journal, None, take, name)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from loguru import logger
 
+from cep.live.quarantine import Complain, warn
+from cep.plan.rule_file import BYTES_MAX, RuleFileError, read_rule_file
+
 Mark = tuple[int, int]
 """Time of the last change in ns, and size."""
 
@@ -16,10 +19,19 @@ class RulesFile:
     A file is taken when it looks the same twice: an editor may be writing it.
     """
 
-    def __init__(self, path: Path, text: str, every_ms: int) -> None:
+    def __init__(
+        self,
+        path: Path,
+        text: str,
+        every_ms: int,
+        bytes_max: int = BYTES_MAX,
+        complain: Complain = warn,
+    ) -> None:
         self._path = path
         self._text = text
         self._every_ms = every_ms
+        self._bytes_max = bytes_max
+        self._complain = complain
         self._next_ms = 0
         self._mark: Mark | None = None
         self._is_moving = True
@@ -31,7 +43,10 @@ class RulesFile:
         self._next_ms = now_ms + self._every_ms
         try:
             return self._changed()
-        except (OSError, UnicodeDecodeError) as problem:
+        except RuleFileError as problem:
+            self._complain("rules_refused", f"{problem}; the rules stay as they are")
+            return None
+        except OSError as problem:
             if self._is_moving:
                 logger.warning("{}: {}; the rules stay as they are", self._path, problem)
             self._is_moving = False
@@ -46,7 +61,7 @@ class RulesFile:
         if not self._is_moving:
             return None
         self._is_moving = False
-        text = self._path.read_text(encoding="utf-8")
+        text = read_rule_file(self._path, self._bytes_max)
         if text == self._text:
             return None
         self._text = text

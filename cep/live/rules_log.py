@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from cep.engine.rows import Row
 from cep.live.quarantine import Complain, set_file_aside, warn
 from cep.plan.change import Report
-from mt5bridge.spool.disk import make_directories, replace_file
+from mt5bridge.spool.disk import confirm, make_directories, replace_file
 
 
 class Since(msgspec.Struct, frozen=True):
@@ -28,20 +28,27 @@ class RulesLog:
     def __init__(self, path: Path, complain: Complain = warn) -> None:
         """A file that is no such log is set aside: the rules of the rule file run then."""
         self.path = path
-        lines = path.read_bytes().splitlines() if path.exists() else []
+        data = path.read_bytes() if path.exists() else b""
         self.entries: list[Since] = []
         try:
-            self.entries += [msgspec.json.decode(line, type=Since) for line in lines]
+            self.entries += [msgspec.json.decode(line, type=Since) for line in data.splitlines()]
         except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
             set_file_aside(path, problem, complain)
+        else:
+            if data:
+                confirm(path, data)
 
     def begin(self, since: Since) -> None:
         """These are the rules from here on, and there were none before."""
         self._write([since])
 
-    def add(self, since: Since) -> None:
-        """The rules changed after record `since.ingest`; on disk when this returns."""
-        self._write([*self.entries, since])
+    def add(self, since: Since, oldest: int = 0) -> None:
+        """The rules changed after record `since.ingest`; on disk when this returns.
+
+        What a restart from record `oldest` does not need is forgotten.
+        """
+        before = [entry for entry in self.entries if entry.ingest <= oldest]
+        self._write([*before[-1:], *self.after(oldest), since])
 
     def cut(self, last_ingest: int) -> None:
         """Changes after records that a crash has undone come after the last one there is."""

@@ -90,7 +90,9 @@ class RulesOnEngine(LiveRules):
         return self.compiled if is_known else self._compiled(plan, seed)
 
     def begin(self, wake: Callable[[], None]) -> None:
-        file = RulesFile(self.config.rules.file, self.text, self.config.rules.watch_ms)
+        wanted = self.config.rules
+        most = wanted.file_max_kib << 10
+        file = RulesFile(wanted.file, self.text, wanted.watch_ms, most, self.sink.complain)
         self._reload = Reload(file, self._compiled_text)
 
     def end(self) -> None:
@@ -166,7 +168,7 @@ class RulesOnEngine(LiveRules):
         functions = own_digests(ready.rules.plan)
         since = Since(self.spool.next_ingest - 1, ready.text, functions)
         with self.troubles.attempt(self.log.path):
-            self.log.add(since)
+            self.log.add(since, self.checkpoints.oldest)
         if self.log.newest != since:
             return False
         self._take_over(following, since)

@@ -10,6 +10,8 @@ import msgspec
 
 from cep.dropped import Dropped
 from cep.live.config import Config
+from cep.live.limits import reached
+from cep.live.memory import memory_bytes
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.server import Server
@@ -57,8 +59,11 @@ class StatusFile:
 
     def status(self) -> Status:
         """How the daemon stands now."""
+        sink = self._server.sink
         return msgspec.structs.replace(
             self._server.status(),
+            limits=list(reached(sink.counters, sink.reasons)),
+            memory_bytes=memory_bytes(),
             sends_signals=self._config.signals.send,
             sends_orders=self._config.orders.send,
             dry_run=self._config.risk.dry_run,

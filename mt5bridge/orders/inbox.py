@@ -35,6 +35,8 @@ class ForgetTerminal(msgspec.Struct, frozen=True, tag="forget"):
 
 
 Command: TypeAlias = SendOrder | TurnHalt | ForgetTerminal
+COMMAND_BYTES_MAX = 65_536
+"""Of a file in the inbox, many times what a command has."""
 BAD = ".bad"
 """The suffix of a file that is no command, and stays."""
 
@@ -59,7 +61,7 @@ class Inbox:
         found: list[Command] = []
         for path in sorted(self.folder.glob("*.json")):
             with suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
-                found.append(msgspec.json.decode(path.read_bytes(), type=Command))
+                found.append(msgspec.json.decode(_content(path), type=Command))
         return found
 
     def take(self) -> list[tuple[Path, Command]]:
@@ -67,7 +69,7 @@ class Inbox:
         found: list[tuple[Path, Command]] = []
         for path in self._files():
             try:
-                found.append((path, msgspec.json.decode(path.read_bytes(), type=Command)))
+                found.append((path, msgspec.json.decode(_content(path), type=Command)))
             except OSError as problem:  # it stays: a halt must not be lost to a disk that is busy
                 self._complain(path, problem)
             except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
@@ -98,7 +100,7 @@ class Inbox:
     def _set_aside(self, path: Path, why: Exception) -> None:
         aside = path.with_suffix(BAD)
         try:
-            is_order = b'"order"' in path.read_bytes()
+            is_order = b'"order"' in _content(path)
             Disk().rename(path, aside)
             if not is_order:
                 self._unclear.append(aside)
@@ -112,3 +114,8 @@ class Inbox:
         if path not in self._complained:
             self._complained.add(path)
             logger.error("{}: {}", path, problem)
+
+
+def _content(path: Path) -> bytes:
+    """What a file holds; nothing of one that is too large for a command, so that it is none."""
+    return path.read_bytes() if path.stat().st_size <= COMMAND_BYTES_MAX else b""

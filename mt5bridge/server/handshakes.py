@@ -9,7 +9,7 @@ import zmq
 from zmq.utils.monitor import recv_monitor_message
 
 from mt5bridge.server.files import connections_end
-from mt5bridge.server.inflow import break_off, port_of
+from mt5bridge.server.inflow import Inflow, break_off, port_of
 from mt5bridge.server.refusals import Refusals
 
 _ENDPOINT = "inproc://handshakes"
@@ -36,6 +36,10 @@ NO_ZMTP = (
 )
 
 TOO_MANY = (
+    "more connections than connections_max, {}; one never let in was ended, terminals stay. "
+    "End what connects so often, or raise it"
+)
+NO_FILES = (
     "a connection more than this process may have files open; it was ended, those there are stay. "
     "End what connects so often, or raise `ulimit -n` and start again"
 )
@@ -50,7 +54,13 @@ class Handshakes:
     hands at once one may be mistaken for another; this only counts and tells.
     """
 
-    def __init__(self, router: zmq.Socket[bytes], refusals: Refusals) -> None:
+    def __init__(
+        self,
+        router: zmq.Socket[bytes],
+        refusals: Refusals,
+        inflow: Inflow,
+        connections_max: int,
+    ) -> None:
         router.monitor(_ENDPOINT, _EVENTS)
         self._router = router
         self._end_file = connections_end()
@@ -59,6 +69,9 @@ class Handshakes:
         self.socket.linger = 0
         self.socket.connect(_ENDPOINT)
         self._refusals = refusals
+        self._inflow = inflow
+        self._most = connections_max
+        self._open: dict[int, None] = {}  # files of all connections, the oldest first
         self._begun: set[int] = set()  # connections of which it is not known what became of them
         self._decided = 0  # so many of them stand, or have been denied
         self._has_failed = False  # the next end is explained
@@ -75,9 +88,9 @@ class Handshakes:
     def _take(self, event: int, value: int, now_ms: int) -> None:
         if event == zmq.EVENT_ACCEPTED:
             self._begun.add(value)
-            if value >= self._end_file:
-                self._turn_away(value, now_ms)
+            self._accept(value, now_ms)
         elif event == zmq.EVENT_DISCONNECTED:
+            self._open.pop(value, None)
             self._end(value, now_ms)
         elif event in (zmq.EVENT_HANDSHAKE_SUCCEEDED, _DENIED):
             self._decided += 1
@@ -90,14 +103,28 @@ class Handshakes:
             self._begun.clear()
             self._decided = 0
 
-    def _turn_away(self, file: int, now_ms: int) -> None:
-        """End a connection that leaves too few files for the disk."""
+    def _accept(self, file: int, now_ms: int) -> None:
+        """A connection begins. Of too many one goes that was never let in: a flood of those that
+        ask for nothing keeps no terminal out.
+        """
+        self._inflow.accepted(file)
+        self._open.pop(file, None)
+        self._open[file] = None
+        if file >= self._end_file:
+            self._turn_away(file, NO_FILES, now_ms)
+        elif len(self._open) > self._most:
+            silent = (one for one in self._open if self._inflow.is_silent(one))
+            self._turn_away(next(silent, file), TOO_MANY.format(self._most), now_ms)
+
+    def _turn_away(self, file: int, text: str, now_ms: int) -> None:
+        """End a connection."""
+        self._open.pop(file, None)
         port = port_of(self._router.get_string(zmq.LAST_ENDPOINT).rstrip("\0"))
         with contextlib.suppress(OSError):  # it is gone, and what has its number is no connection
             connection = socket.socket(fileno=file)  # no copy: there may be no file left for one
             try:
                 if connection.getsockname()[1] == port:
-                    self._refusals.refuse("connections_refused", TOO_MANY, now_ms)
+                    self._refusals.refuse("connections_refused", text, now_ms)
                     break_off(connection)
             finally:
                 connection.detach()

@@ -50,7 +50,7 @@ class Inflow:
     """
 
     def __init__(self, port: int, bytes_max: int = 64 << 20, grown_bytes: int = 64 << 20) -> None:
-        self._port = port
+        self.port = port
         self._bytes_max = bytes_max
         self._grown_bytes = grown_bytes
         self._calm_bytes = _process_bytes()
@@ -61,6 +61,15 @@ class Inflow:
     def knows(self, route: bytes) -> bool:
         """Whether `begin` was called for a route, or need not be."""
         return route in self._by_route or not self._is_supported
+
+    def accepted(self, file: int) -> None:
+        """A connection begins that has this file; what had it before has ended."""
+        if old := self._by_file.pop(file, None):
+            self._by_route.pop(old.route, None)
+
+    def is_silent(self, file: int) -> bool:
+        """Whether the connection with this file has handed nothing over, so far as is known."""
+        return self._is_supported and file not in self._by_file
 
     def begin(self, route: bytes, file: int) -> None:
         """The first message of a route has come, from this file of the process."""
@@ -105,7 +114,7 @@ class Inflow:
 
     def _is_ours(self, connection: socket.socket) -> bool:
         is_tcp = connection.family in (socket.AF_INET, socket.AF_INET6)
-        return is_tcp and connection.getsockname()[1] == self._port
+        return is_tcp and connection.getsockname()[1] == self.port
 
     def _held(self, received: int, file: int, peer: object) -> int:
         """What a connection holds, if that is too much; else 0."""

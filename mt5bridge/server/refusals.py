@@ -18,7 +18,7 @@ class Refusals:
 
     def refuse(self, kind: str, text: str, now_ms: int) -> None:
         """Count one of a kind, a name of a counter."""
-        self._sink.count(kind)
+        self._sink.note(kind, text)
         count = self._sink.counters[kind]
         told_ms, before = self._told.get(kind, (now_ms - EVERY_MS, 0))
         if now_ms - told_ms < EVERY_MS:

@@ -370,11 +370,15 @@ class Session:
             return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
         if key not in self.streams and len(self.streams) > self.settings.symbols_max:
             text = f"more than {self.settings.symbols_max} symbols: raise symbols_max"
-            return Error.of(ErrorCode.LIMIT, text)
+            return self._limit("symbols_refused", text)
         if key not in self.streams and not self.has_room():
             text = f"more than {self.settings.streams_max} streams of all terminals: {_NEW_SPOOL}"
-            return Error.of(ErrorCode.LIMIT, text)
+            return self._limit("streams_refused", text)
         return None
+
+    def _limit(self, counter: str, text: str) -> Error:
+        self.sink.complain(counter, f"{self.identity}: {text}")
+        return Error.of(ErrorCode.LIMIT, text)
 
     def _receive_lost(self, lost: Lost, now: Now) -> list[Frame]:
         stream = self._stream(lost.stream)

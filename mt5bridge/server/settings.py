@@ -35,6 +35,8 @@ class Settings:
     streams_max: int = 131_072  # of all terminals: each segment of the spool begins with them
     signals_max: int = 10_000  # per terminal, without a final result
     frames_queued_max: int = 256  # per connection, each way
+    connections_max: int = 1_024  # let in or not
+    message_mib_max: int = 64  # that a connection may hold of messages that are not whole
     passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password: needed
     allow_insecure: bool = False  # may be bound where others reach it; they need a password too
     program: str = "mt5bridge"
@@ -47,6 +49,10 @@ class Settings:
             "window_records",
             "terminals_max",
             "frames_queued_max",
+            "streams_max",
+            "signals_max",
+            "connections_max",
+            "message_mib_max",
             "ahead_max_ms",
         ):
             if getattr(self, name) < 1:

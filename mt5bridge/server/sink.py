@@ -13,6 +13,7 @@ from mt5bridge.server.batch import Batch, Funds, Gap, Outcome, Trader, Watermark
 
 _COMPLAINTS = 20
 _COUNT_MAX = 2**63 - 1
+_REASON_CHARACTERS = 1_000
 
 _Item = TypeVar("_Item")
 _Answer = TypeVar("_Answer")
@@ -38,8 +39,9 @@ class Sink:
     `on_watermark` tells up to when a terminal's ticks were all handed to `on_batch`. `on_taken`
     says that all that had come was handed over, so that work on it can be done together.
     `on_trader` tells of a terminal that trades, `on_funds` of its account. `complaints` holds the
-    newest ones. What a callback raises ends the server's thread: who stores has failed, and no
-    terminal is to blame; `has_failed` tells it from what goes wrong in a session.
+    newest ones, `reasons` the newest of each counter. What a callback raises ends the server's
+    thread: who stores has failed, and no terminal is to blame; `has_failed` tells it from what goes
+    wrong in a session.
     """
 
     on_batch: Callable[[Batch], bool] = _take
@@ -51,6 +53,7 @@ class Sink:
     on_watermark: Callable[[Watermark], None] = _ignore
     counters: Counter[str] = field(default_factory=Counter)
     complaints: deque[str] = field(default_factory=lambda: deque(maxlen=_COMPLAINTS))
+    reasons: dict[str, str] = field(default_factory=dict)
     has_failed: bool = False
 
     def take(self, batch: Batch) -> bool:
@@ -83,11 +86,16 @@ class Sink:
 
     def complain(self, name: str, text: str) -> None:
         """Count, and log the 1st, 2nd, 4th, 8th ... time, so that no peer can flood the log."""
-        self.count(name)
+        self.note(name, text)
         self.complaints.append(f"{name}: {text}")
         times = self.counters[name]
         if times & (times - 1) == 0:
             logger.warning("{} (no. {}): {}", name, times, text)
+
+    def note(self, name: str, text: str) -> None:
+        """Count, and keep the text as the newest reason."""
+        self.count(name)
+        self.reasons[name] = text[:_REASON_CHARACTERS]
 
     def _call(self, callback: Callable[[_Item], _Answer], item: _Item) -> _Answer:
         try:

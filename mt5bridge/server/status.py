@@ -78,6 +78,16 @@ class TerminalStatus(msgspec.Struct, frozen=True, kw_only=True):
     unanswered: int = 0  # signals and orders without a final result
 
 
+class LimitStatus(msgspec.Struct, frozen=True):
+    """A limit that was reached since the daemon's start, and what came of it the last time."""
+
+    counter: str
+    times: int
+    setting: str
+    effect: str
+    reason: str
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """A daemon at one moment; times are UTC milliseconds."""
 
@@ -96,6 +106,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool = False
     counters: dict[str, int] = {}
     dropped: dict[str, dict[str, int]] = {}  # by rules and limits: name, reason
+    limits: list[LimitStatus] = []  # those that were reached
+    memory_bytes: int = 0  # of the process
     complaints: list[str] = []  # the newest ones, oldest first
     troubles: list[Trouble] = []  # what fails now, oldest first
 

@@ -26,17 +26,21 @@ from tests.waiting import LONG_S
 ALL: dict[str, dict[str, Any]] = {
     "rules": {
         "file": "r.cep", "functions": ["f.py"], "callback": "c.py", "streams": ["A"],
-        "numba": False, "watch_ms": 500,
+        "numba": False, "watch_ms": 500, "file_max_kib": 7,
     },
     "server": {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
         "terminals_max": 4, "symbols_max": 5, "ahead_max_minutes": 6,
+        "connections_max": 7, "message_max_mib": 8, "streams_max": 9, "requests_max": 10,
         "users": {"a": "b"}, "allow_insecure": True,
     },
-    "spool": {"folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4},
+    "spool": {
+        "folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4, "waiting_max_mib": 5,
+    },
     "archive": {"folder": "a", "every_seconds": 5},
     "state": {
         "folder": "st", "snapshot_records": 6, "clock_every_ms": 0, "away_ms": 7, "journal": "j",
+        "journal_mib": 8, "journal_files": 9,
     },
     "database": {"url": "sqlite://", "durable": False, "prefix": "p_"},
     "signals": {"send": True, "terminal": "t", "magic": 8, "valid_seconds": 9},

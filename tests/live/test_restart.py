@@ -375,13 +375,14 @@ def test_a_journal_lets_go_of_its_file(tmp_path: Path) -> None:
             assert not disk.files
 
 
-def test_a_journal_shorter_than_its_snapshot_goes_on_where_it_ends(tmp_path: Path) -> None:
+def test_a_journal_shorter_than_its_snapshot_goes_on_in_a_new_file(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(b"{}\n")
     with closing(Journal(path, 1_000)) as found:
-        assert found.size_bytes == 3
+        assert found.size_bytes == 1_000
         found.add(caused_rows(1))
-    assert path.read_bytes().startswith(b'{}\n{"stream"')
+    assert (tmp_path / "events.000000000000000.jsonl").read_bytes() == b"{}\n"
+    assert path.read_bytes().startswith(b'{"stream"')
 
 
 def test_a_journal_set_aside_keeps_those_set_aside_before(tmp_path: Path) -> None:

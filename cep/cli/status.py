@@ -1,0 +1,54 @@
+"""`mt5cep status`: how the daemon stands, whether it is healthy, and why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from cep.cli.errors import INTERNAL
+from cep.cli.settings_file import NEEDED_CONFIG
+from cep.cli.text import counted
+
+
+@click.command()
+@NEEDED_CONFIG
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: all that the daemon tells.")
+@click.pass_context
+def command(ctx: click.Context, config: Path, as_json: bool) -> None:
+    """Tell how the daemon stands: what fails, which limits were reached, and why.
+
+    The exit code is 1 when it is not healthy, or does not run.
+    """
+    from cep.live.config import read_config
+    from cep.live.health import faults, notices
+    from cep.live.status_file import status_path
+    from cep.report.tables import time_text
+    from mt5bridge.clock import now_msc
+    from mt5bridge.server.status import read_status
+
+    try:
+        status = read_status(status_path(read_config(config)))
+    except (OSError, msgspec.MsgspecError):
+        click.echo("no daemon runs with these settings")
+        ctx.exit(INTERNAL)
+    wrong = faults(status, now_msc())
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(status)))
+        ctx.exit(INTERNAL if wrong else 0)
+    connected = sum(one.connected for one in status.terminals)
+    away = len(status.terminals) - connected
+    took = f"{counted(status.counters.get('ticks', 0), 'tick')}, " + counted(
+        status.counters.get("deals", 0), "deal"
+    )
+    memory = f"{status.memory_bytes >> 20:,} MiB of memory"
+    click.echo(f"{status.program} {status.version}, process {status.pid}, at {status.bind}")
+    click.echo(f"since {time_text(status.since_msc)} UTC: {took}; {memory}")
+    click.echo(f"{counted(connected, 'terminal')} connected, {away} away")
+    for text in notices(status):
+        click.echo(f"notice: {text}")
+    for text in wrong:
+        click.echo(f"fails: {text}")
+    click.echo("not healthy" if wrong else "healthy")
+    ctx.exit(INTERNAL if wrong else 0)

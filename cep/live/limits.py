@@ -1,0 +1,37 @@
+"""The limits of a daemon: which counter tells that one was reached, and which setting raises it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from mt5bridge.server.status import LimitStatus
+
+
+class Limit(NamedTuple):
+    """What happens at a limit is counted under `counter`; `setting` is its key in the settings."""
+
+    counter: str
+    setting: str
+    effect: str
+
+
+LIMITS = (
+    Limit("connections_refused", "[server] connections_max", "connections were ended"),
+    Limit("connections_cut", "[server] message_max_mib", "connections were ended"),
+    Limit("refused_limit", "[server] terminals_max", "terminals were not let in"),
+    Limit("symbols_refused", "[server] symbols_max", "symbols of a terminal were refused"),
+    Limit("streams_refused", "[server] streams_max", "symbols of terminals were refused"),
+    Limit("signals_refused", "[server] requests_max", "signals or orders were not sent"),
+    Limit("refused", "[spool] max_mib, waiting_max_mib", "records had to wait in terminals"),
+    Limit("rules_refused", "[rules] file_max_kib", "a changed rule file was not read"),
+    Limit("memory_reached", "memory_max_mib", "records had to wait in terminals"),
+)
+
+
+def reached(counters: Mapping[str, int], reasons: Mapping[str, str]) -> Iterator[LimitStatus]:
+    """The limits that were reached since the start, with the newest reason."""
+    for limit in LIMITS:
+        if times := counters.get(limit.counter, 0):
+            reason = reasons.get(limit.counter, "")
+            yield LimitStatus(limit.counter, times, limit.setting, limit.effect, reason)
