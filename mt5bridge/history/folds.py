@@ -33,7 +33,7 @@ def check_gaps(server: ServerTime, walls: Ints) -> None:
         if shift.is_gap and (never := (walls >= first) & (walls < past)).any():
             row = int(np.argmax(never))
             raise BadRow(
-                row, f"{wall_text(int(walls[row]))} never came in {server.zone}, where clocks went "
+                row, f"{wall_text(int(walls[row]))} never came in {server}, where clocks went "
                 f"forward from {wall_text(first)}",
                 "correct the time, or the zone of the server's clock",
             )  # fmt: skip
@@ -97,7 +97,7 @@ class DoubleHours:
 
     def _doubtful(self, place: str, wall: int, why: str) -> HistoryError:
         return HistoryError(
-            f"{place}: {wall_text(wall)} came twice in {self.server.zone}, where clocks went back, "
+            f"{place}: {wall_text(wall)} came twice in {self.server}, where clocks went back, "
             f"and the time of the ticks {why} there, so it does not tell which is meant; write "
             "these times in UTC or with their offset, such as 2024-10-27T03:10:00+03:00"
         )

@@ -17,6 +17,8 @@ Ints = npt.NDArray[np.int64]
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 OFFSET_MAX_MS = 14 * HOUR_MS
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.IGNORECASE)
+_AHEAD = re.compile(r"(ny|[a-z_]+/[a-z_/+-]*[a-z_])([+-]\d{1,2}(?::?[0-5]\d)?)", re.IGNORECASE)
+_NEW_YORK = "America/New_York"
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
@@ -42,30 +44,37 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class ServerTime:
-    """What a broker's clock shows; `zone` wins over `utc_offset_ms`."""
+    """What a broker's clock shows: so far ahead of UTC, or of a zone with its daylight saving."""
 
     utc_offset_ms: int = 0
     zone: zoneinfo.ZoneInfo | None = None
 
     @classmethod
     def parse(cls, text: str) -> ServerTime:
-        """From `UTC`, `+2`, `UTC+02:00`, or an IANA zone such as `Europe/Athens`."""
+        """From `UTC`, `+2`, `UTC+02:00`, an IANA zone such as `Europe/Athens`, or so many hours
+        from one: `ny+7` is seven ahead of New York, whose close at 17:00 is then midnight.
+        """
         if text.upper() in ("UTC", "GMT", "Z"):
             return cls()
-        if match := _OFFSET.fullmatch(text):
-            offset_ms = (int(match[2]) * 60 + int(match[3] or 0)) * MINUTE_MS
-            if offset_ms > OFFSET_MAX_MS:
-                raise HistoryError(
-                    f"server time {text!r} is more than 14 hours from UTC; correct it"
-                )
-            return cls(-offset_ms if match[1] == "-" else offset_ms)
+        if _OFFSET.fullmatch(text):
+            return cls(_offset_of(text, text))
+        zone, ahead_ms = text, 0
+        if match := _AHEAD.fullmatch(text):
+            zone, ahead_ms = match[1], _offset_of(match[2], text)
         try:
-            return cls(zone=zoneinfo.ZoneInfo(text))
+            return cls(ahead_ms, zoneinfo.ZoneInfo(_NEW_YORK if zone.lower() == "ny" else zone))
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
             raise HistoryError(
-                f"server time {text!r} is unknown; give an offset such as +02:00, UTC, or an IANA "
-                "zone such as Europe/Athens"
+                f"server time {text!r} is unknown; give an offset such as +02:00, UTC, an IANA zone "
+                "such as Europe/Athens, or hours from one such as ny+7"
             ) from error
+
+    def __str__(self) -> str:
+        """As messages name it."""
+        hours = f"{self.utc_offset_ms / HOUR_MS:+g} h"
+        if self.zone is None:
+            return f"UTC{hours}"
+        return f"{self.zone}{hours}" if self.utc_offset_ms else str(self.zone)
 
     def shifts(self, wall_msc: Ints) -> tuple[Shift, ...]:
         """The zone's shifts around these clock times, in order."""
@@ -74,7 +83,11 @@ class ServerTime:
         first, last = int(wall_msc.min()) - DAY_MS, int(wall_msc.max()) + DAY_MS
         years = range(_moment(first).year, _moment(last).year + 1)
         found = (shift for year in years for shift in _of_year(self.zone, year))
-        return tuple(shift for shift in found if first <= shift.at_msc <= last)
+        return tuple(
+            Shift(one.at_msc, one.before_ms + self.utc_offset_ms, one.after_ms + self.utc_offset_ms)
+            for one in found
+            if first <= one.at_msc <= last
+        )
 
     def offsets_ms(self, wall_msc: Ints) -> Ints:
         """Offset from UTC at each server time; an hour that occurs twice is taken as the first."""
@@ -83,10 +96,20 @@ class ServerTime:
         shifts = self.shifts(wall_msc)
         if not shifts:
             offset_ms = _offset_ms(self.zone, int(wall_msc[0])) if len(wall_msc) else 0
-            return np.full(len(wall_msc), offset_ms, np.int64)
+            return np.full(len(wall_msc), offset_ms + self.utc_offset_ms, np.int64)
         offsets = np.array([shifts[0].before_ms, *(s.after_ms for s in shifts)], np.int64)
         edges = np.array([shift.walls[1] for shift in shifts], np.int64)
         return offsets[np.searchsorted(edges, wall_msc, side="right")]
+
+
+def _offset_of(offset: str, text: str) -> int:
+    """An offset such as `+2`, `UTC+02:00`; HistoryError, which shows `text`, when it is none."""
+    match = _OFFSET.fullmatch(offset)
+    assert match is not None, "both patterns have one form of offsets"
+    offset_ms = (int(match[2]) * 60 + int(match[3] or 0)) * MINUTE_MS
+    if offset_ms > OFFSET_MAX_MS:
+        raise HistoryError(f"server time {text!r} is more than 14 hours off; correct it")
+    return -offset_ms if match[1] == "-" else offset_ms
 
 
 @lru_cache(maxsize=1024)

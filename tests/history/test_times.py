@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +218,30 @@ def test_a_broken_line_says_how_often(tmp_path: Path) -> None:
     found = records(list(read_ticks(path, symbol="A", broken=broken)))
     assert (len(found), broken.count) == (1, 3)
     assert np.all(found["time_msc"] == START)
+
+
+@pytest.mark.parametrize("text", ["ny+7", "NY+07:00", "America/New_York+7"])
+def test_a_clock_hours_from_a_zone_follows_its_daylight_saving(text: str) -> None:
+    """Most brokers: midnight is New York's close at 17:00, all year."""
+    server = ServerTime.parse(text)
+    closes = [datetime(2024, 1, 15, 22), datetime(2024, 3, 20, 21), datetime(2024, 7, 15, 21)]
+    midnights = [datetime(2024, 1, 16), datetime(2024, 3, 21), datetime(2024, 7, 16)]
+    walls = np.array([_msc(moment) for moment in midnights])
+    assert (walls - server.offsets_ms(walls)).tolist() == [_msc(moment) for moment in closes]
+    gap, again = server.shifts(walls[[0]]), server.shifts(np.array([_msc(datetime(2024, 3, 10))]))
+    assert not gap and again[0].is_gap
+    assert again[0].walls == (_msc(datetime(2024, 3, 10, 9)), _msc(datetime(2024, 3, 10, 10)))
+    assert str(server) == "America/New_York+7 h"
+
+
+@pytest.mark.parametrize("text", ["ny", "ny-15", "ny+7+1", "Nowhere/City+2", "ny+", "ny+7:99"])
+def test_clocks_that_are_none(text: str) -> None:
+    if text == "ny":
+        assert str(ServerTime.parse(text)) == "America/New_York"
+        return
+    with pytest.raises(HistoryError, match="server time"):
+        ServerTime.parse(text)
+
+
+def _msc(moment: datetime) -> int:
+    return (moment - datetime(1970, 1, 1)) // timedelta(milliseconds=1)
