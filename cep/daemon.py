@@ -18,11 +18,11 @@ from loguru import logger
 from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.dropped import Dropped
 from cep.live.config import Config, credential_path
-from cep.live.memory import Memory
+from cep.live.log import Log
+from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
 from cep.live.rules import LiveRules
 from cep.live.state_folder import check_access, hold
-from cep.live.status_file import StatusFile
 from cep.live.timekeeper import Timekeeper
 from mt5bridge import clock
 from mt5bridge.credential import ensure_credential, read_credential
@@ -74,18 +74,27 @@ def be_quick() -> None:
 class Daemon:
     """Recovers what is stored, then serves terminals until stopped."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(
+        self, config: Config, reread: Reread | None = None, log: Log | None = None
+    ) -> None:
+        """`reread` reads the settings once more for `reload`, `log` takes over those of the log."""
         self.config = config
         self.rules = rules_of(config)
         self.sink = Sink()
         self.server: Server | None = None
         self.troubles = Troubles()
+        self.operations = Operations(config, self.sink, self.troubles, reread, log)
         self._unacknowledged: dict[tuple[str, StreamKey], int] = {}  # but on disk
 
     @property
     def dropped(self) -> Dropped:
         """What the rules have dropped so far, and the risk guard for a limit."""
         return self.rules.dropped
+
+    def reload(self) -> None:
+        """Read settings and rules once more; may be called from a handler of a signal."""
+        self.operations.reload()
+        self._wake()
 
     def run(self, stop: Event, ready: Event | None = None) -> None:
         """Serve until `stop` is set; `ready` is set once terminals can connect.
@@ -162,14 +171,13 @@ class Daemon:
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
             server, rules = self._listen(stack), self.rules
-            memory = Memory(self.config.memory_max_mib, self.sink, self.troubles)
-            status_file = StatusFile(self.config, server, self.troubles, lambda: self.dropped)
-            stack.callback(status_file.end)
+            self.operations.begin(stack, server, rules, self.outgoing)
             stack.callback(rules.send_held)
             commits.start()
             stack.callback(commits.end)
             self._start_archiving(stack)
             logger.info("listening on {}", server.address)
+            self.operations.serve(stack)
             if ready is not None:
                 ready.set()
             while not stop.is_set() and self.troubles.end is None:
@@ -180,8 +188,7 @@ class Daemon:
                     self.timekeeper.look(now)
                 rules.look(now)
                 self.outgoing.look(now)
-                memory.look(now)
-                status_file.look(now)
+                self.operations.look(now)
 
     def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch

@@ -43,6 +43,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.status",
         "Tell how the daemon stands: what fails, which limits were reached, and why.",
     ),
+    "alert": (
+        "cep.cli.alert",
+        "Send a text to all that the settings name for alerts.",
+    ),
     "terminals": (
         "cep.cli.terminals",
         "List the terminals that the running daemon knows, and let one go.",

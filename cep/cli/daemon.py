@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -20,6 +19,8 @@ from mt5bridge.credential import CredentialMissingError, others_can_use, read_cr
 if TYPE_CHECKING:
     from cep.daemon import Daemon
     from cep.live.config import Config
+    from cep.live.log import Log
+    from cep.live.operations import Reread
 
 
 @click.command()
@@ -34,6 +35,7 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
 
     from cep.functions import load_functions
     from cep.live.config import read_config, with_functions
+    from cep.live.log import Log
     from cep.live.rules import load_delivery, load_plan
     from cep.live.state_folder import check_access
     from mt5bridge.server.files import raise_limit
@@ -50,17 +52,16 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
         check_access(settings)
         _check_credential(settings)
         _check_database(settings)
+        _check_operations(settings)
         click.echo(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
         return
-    logger.remove()
-    logger.add(sys.stderr, level=settings.log_level)
-    if settings.server.users and others_can_use(config):
-        logger.warning(
-            "{}: others can read the passwords in it; run `chmod 600 {}`", config, config
-        )
+    log = Log()
+    log.begin(settings)
+    if (settings.server.users or settings.alerts.urls) and others_can_use(config):
+        logger.warning("{}: others can read the secrets in it; run `chmod 600 {}`", config, config)
     raise_limit()
     stop = Event()
-    daemon = _made(settings)
+    daemon = _made(settings, lambda: with_functions(read_config(config), functions), log)
 
     def end(_number: int, _frame: FrameType | None) -> None:
         stop.set()
@@ -69,6 +70,8 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
 
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, lambda _number, _frame: daemon.reload())
     try:
         daemon.run(stop)
     finally:
@@ -77,14 +80,27 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
         logger.info("{}", "\n".join(daemon.dropped.lines()))
 
 
-def _made(settings: Config) -> Daemon:
-    """With the queries on a database, if the settings name one."""
+def _made(settings: Config, reread: Reread, log: Log) -> Daemon:
+    """With the queries on a database, if the settings name one, and the packages it needs."""
     from cep.daemon import Daemon
 
     if settings.database.url is not None:
         with extra("database"):
             import cep.live.rules_on_database  # noqa: F401 -- what is missing is told here
-    return Daemon(settings)
+    _check_operations(settings)
+    return Daemon(settings, reread, log)
+
+
+def _check_operations(settings: Config) -> None:
+    """ConfigError for an address that is none; UserError when a package is missing."""
+    from cep.live.alerts import recipients_of
+
+    if settings.metrics.bind is not None:
+        with extra("metrics"):
+            from cep.live.endpoint import address_of
+        address_of(settings.metrics)
+    with extra("alerts"):
+        recipients_of(settings.alerts)
 
 
 def _begin(config: Path | None, check: bool) -> None:

@@ -38,9 +38,9 @@ def command(
     streams: str | None,
     positions: bool,
 ) -> None:
-    """Print the rows that the daemon has written to its journal, one JSON object a line.
+    """Print the rows that the daemon has written to its journal, and follow it.
 
-    Files of the journal that are full are read in their order, and followed into the next one.
+    One JSON object a line. Its files are read in their order, and followed into the next one.
     """
     from cep.live.config import read_config
     from cep.live.journal_reader import JournalReader

@@ -40,6 +40,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     message_max_mib: AtLeastOne = 64
     streams_max: AtLeastOne = 131_072
     requests_max: AtLeastOne = 10_000
+    memory_max_mib: NotNegative = 0
     users: dict[str, str] = {}
     allow_insecure: bool = False
 
@@ -167,6 +168,31 @@ class Risk(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         )
 
 
+class Logging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[log]`: a file beside standard error; no file, none."""
+
+    file: Path | None = None
+    format: Literal["text", "json"] = "text"
+    file_max_mib: AtLeastOne = 16
+    files: AtLeastOne = 8
+
+
+class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[metrics]`: where Prometheus and health checks ask; nowhere by default."""
+
+    bind: str | None = None
+    allow_others: bool = False
+
+
+class Alerting(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[alerts]`: who is told of what fails; nobody by default."""
+
+    urls: list[str] = []
+    level: Literal["WARNING", "ERROR"] = "ERROR"
+    per_hour: AtLeastOne = 20
+    repeat_minutes: AtLeastOne = 60
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A daemon's settings; folders and files are relative to the settings file."""
 
@@ -179,8 +205,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     signals: Trading = Trading()
     orders: Ordering = Ordering()
     risk: Risk = Risk()
+    log: Logging = Logging()
+    metrics: Metrics = Metrics()
+    alerts: Alerting = Alerting()
     log_level: Level = "INFO"
-    memory_max_mib: NotNegative = 0
 
 
 def read_config(path: Path) -> Config:
@@ -268,6 +296,7 @@ def _absolute(config: Config, base: Path) -> Config:
             callback=base / rules.callback if rules.callback else None,
         ),
         spool=replace(config.spool, folder=base / config.spool.folder),
+        log=replace(config.log, file=base / config.log.file if config.log.file else None),
         archive=replace(archive, folder=base / archive.folder if archive.folder else None),
         database=replace(config.database, url=_absolute_url(config.database.url, base)),
         state=replace(

@@ -25,7 +25,7 @@ LIMITS = (
     Limit("signals_refused", "[server] requests_max", "signals or orders were not sent"),
     Limit("refused", "[spool] max_mib, waiting_max_mib", "records had to wait in terminals"),
     Limit("rules_refused", "[rules] file_max_kib", "a changed rule file was not read"),
-    Limit("memory_reached", "memory_max_mib", "records had to wait in terminals"),
+    Limit("memory_reached", "[server] memory_max_mib", "records had to wait in terminals"),
 )
 
 

@@ -33,13 +33,18 @@ class Memory:
         self._is_reached = False
         self._next_ms = 0
 
+    def change(self, max_mib: int) -> None:
+        """Another limit from now on."""
+        self._most = max_mib << 20
+        self._next_ms = 0
+
     def look(self, now: Now) -> None:
         """To be called often."""
-        if not self._most or now.ms < self._next_ms:
+        if now.ms < self._next_ms or not (self._most or self._is_reached):
             return
         self._next_ms = now.ms + EVERY_MS
         found = memory_bytes()
-        if found > self._most and not self._is_reached:
+        if self._most and found > self._most and not self._is_reached:
             self._is_reached = True
             text = (
                 f"the daemon takes {found >> 20:,} MiB, more than memory_max_mib = "
@@ -47,6 +52,6 @@ class Memory:
             )
             self._sink.complain("memory_reached", text)
             self._troubles.report(MEMORY, text, Effect.WAITS)
-        elif found < RELEASED * self._most and self._is_reached:
+        elif self._is_reached and not (self._most and found >= RELEASED * self._most):
             self._is_reached = False
             self._troubles.clear(MEMORY)

@@ -32,6 +32,10 @@ class Reload:
         self._worker: Worker | None = None
         self._coming: Ready | None = None
 
+    def ask(self) -> None:
+        """Look at the file now, whether it is watched or not."""
+        self._file.ask()
+
     def look(self, now_ms: int) -> Ready | None:
         """Rules that are ready now; what is wrong with a new file is logged, with the remedy."""
         if self._worker is not None:

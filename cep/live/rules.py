@@ -146,6 +146,10 @@ class LiveRules(ABC):
         """Do what there is to do, again and again."""
 
     @abstractmethod
+    def reload(self) -> None:
+        """Take the rule file as it is now, soon, if its meaning is another one."""
+
+    @abstractmethod
     def on_durable(self, durable: Durable) -> None:
         """A commit made this safe; called in the commit thread."""
 

@@ -35,14 +35,20 @@ class RulesFile:
         self._next_ms = 0
         self._mark: Mark | None = None
         self._is_moving = True
+        self._is_asked = False
+
+    def ask(self) -> None:
+        """Take the file with the next look, as it is then."""
+        self._is_asked = True
 
     def look(self, now_ms: int) -> str | None:
         """The file's text if it is another than before; to be called often, with any clock."""
-        if not self._every_ms or now_ms < self._next_ms:
+        is_asked, self._is_asked = self._is_asked, False
+        if not is_asked and (not self._every_ms or now_ms < self._next_ms):
             return None
         self._next_ms = now_ms + self._every_ms
         try:
-            return self._changed()
+            return self._changed(is_asked)
         except RuleFileError as problem:
             self._complain("rules_refused", f"{problem}; the rules stay as they are")
             return None
@@ -52,13 +58,14 @@ class RulesFile:
             self._is_moving = False
             return None
 
-    def _changed(self) -> str | None:
+    def _changed(self, is_asked: bool) -> str | None:
         stat = self._path.stat()
         mark = (stat.st_mtime_ns, stat.st_size)
-        if mark != self._mark:
-            self._mark, self._is_moving = mark, True
+        is_other, self._mark = mark != self._mark, mark
+        if is_other and not is_asked:
+            self._is_moving = True
             return None
-        if not self._is_moving:
+        if not (self._is_moving or is_asked):
             return None
         self._is_moving = False
         text = read_rule_file(self._path, self._bytes_max)

@@ -121,6 +121,9 @@ class RulesOnDatabase(LiveRules):
             self._act_on(self._done[0], self.on_rows)
             self._done.popleft()
 
+    def reload(self) -> None:
+        logger.warning("with queries on a database rules are read at the start only")
+
     def on_durable(self, durable: Durable) -> None:
         self.follower.commit(durable.ingest)
 

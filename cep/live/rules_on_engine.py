@@ -105,6 +105,9 @@ class RulesOnEngine(LiveRules):
             self._change_ms = now.ms + CHANGE_AGAIN_MS
             self._ready = None if self._change(self._ready) else self._ready
 
+    def reload(self) -> None:
+        self._reload.ask()
+
     def on_durable(self, durable: Durable) -> None:
         """What the rules have found waits for no disk, but for what a clock has caused."""
 

@@ -49,6 +49,8 @@ class StatusFile:
         self._dropped = dropped
         self._path = status_path(config)
         self._next_ms = 0
+        self.newest: Status | None = None
+        """As it was written last; may be looked at from any thread."""
 
     def look(self, now: Now) -> None:
         """To be called often."""
@@ -81,8 +83,9 @@ class StatusFile:
 
     def _write(self) -> None:
         try:
+            self.newest = self.status()
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_status(self._path, self.status())
+            write_status(self._path, self.newest)
         except OSError as problem:  # nothing that is acknowledged depends on it
             self._troubles.report(self._path, problem, Effect.GOES_ON)
         else:

@@ -65,8 +65,8 @@ class ServerTime:
             return cls(ahead_ms, zoneinfo.ZoneInfo(_NEW_YORK if zone.lower() == "ny" else zone))
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
             raise HistoryError(
-                f"server time {text!r} is unknown; give an offset such as +02:00, UTC, an IANA zone "
-                "such as Europe/Athens, or hours from one such as ny+7"
+                f"server time {text!r} is unknown; give an offset such as +02:00, UTC, an IANA "
+                "zone such as Europe/Athens, or hours from one such as ny+7"
             ) from error
 
     def __str__(self) -> str:

@@ -120,6 +120,10 @@ class Desk:
                 self._apply(record)
         self.journal.records.clear()
 
+    def change_limits(self, limits: Limits) -> None:
+        """Judge by other limits from now on; a day begins, and is counted, as before."""
+        self.limits = self.guard.limits = limits
+
     def open(self, post: Post, market_msc: int, now_msc: int) -> None:
         """Begin to send: first again what has no final result.
 

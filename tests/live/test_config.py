@@ -32,6 +32,7 @@ ALL: dict[str, dict[str, Any]] = {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
         "terminals_max": 4, "symbols_max": 5, "ahead_max_minutes": 6,
         "connections_max": 7, "message_max_mib": 8, "streams_max": 9, "requests_max": 10,
+        "memory_max_mib": 11,
         "users": {"a": "b"}, "allow_insecure": True,
     },
     "spool": {
@@ -53,6 +54,9 @@ ALL: dict[str, dict[str, Any]] = {
         "orders_per_minute": 4, "symbols": ["A"], "loss_per_day": 5.5, "lots_assumed": 0.5,
         "day_begins_minutes": 60, "dry_run": True,
     },
+    "log": {"file": "l.log", "format": "json", "file_max_mib": 1, "files": 2},
+    "metrics": {"bind": "127.0.0.1:1", "allow_others": True},
+    "alerts": {"urls": ["json://h"], "level": "WARNING", "per_hour": 3, "repeat_minutes": 4},
 }  # fmt: skip
 PATHS = ("file", "functions", "callback", "folder", "journal")
 
@@ -102,7 +106,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
 
 NO_DEFAULTS = {
     "functions", "callback", "streams", "terminal", "url", "users", "symbols", "loss_per_day",
-    "lots_per_order", "lots_per_symbol", "lots_per_day", "orders_per_minute",
+    "lots_per_order", "lots_per_symbol", "lots_per_day", "orders_per_minute", "urls",
 }  # fmt: skip
 """Keys whose line in the example is one of a user; by default there is none, or no limit."""
 

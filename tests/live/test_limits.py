@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -71,15 +72,21 @@ def test_connections_beyond_the_limit_keep_no_terminal_out(tmp_path: Path) -> No
     """Those that wait longest without being let in make room; terminals that are there stay."""
     settings = write_settings(tmp_path, {"server": {"connections_max": 8}})
     host, port = address(settings).removeprefix("tcp://").split(":")
+    links: deque[socket.socket] = deque()
+
+    def knock() -> bool:
+        """One more asks for nothing; this end has thirty at most."""
+        links.append(socket.create_connection((host, int(port))))
+        if len(links) > 30:
+            links.popleft().close()
+        return True
+
     with Service(settings) as service, ExitStack() as stack:
-
-        def flood() -> None:
-            for _ in range(30):
-                stack.enter_context(socket.create_connection((host, int(port))))
-
-        flood()
+        stack.callback(lambda: [link.close() for link in links])
+        for _ in range(30):
+            knock()
         wait_until(lambda: service.counters.get("connections_refused", 0) >= 20)
-        play(terminal(walks("A", 200)), address(settings), until=lambda: flood() is None)
+        play(terminal(walks("A", 200)), address(settings), until=knock)
         assert service.counters["ticks"] == 200
         wait_until(lambda: bool((found := status_of(settings)) and found.limits))
         found = CliRunner().invoke(main, ["status", "--config", str(settings)])

@@ -28,7 +28,7 @@ OTHERS = {
     "time": {  # an attribute of ticks and of files, the word of a page, a group of a pattern
         "cep/cli/moments.py", "cep/cli/tick_files.py", "cep/database/lower/combinations.py",
         "cep/demo/emulated.py", "cep/inputs/time.py", "cep/interpreter/aggregations/buckets.py",
-        "cep/interpreter/rows.py",
+        "cep/interpreter/rows.py", "cep/live/log.py",
     },
     "length": {"cep/plan/functions/scalars/texts.py"},  # str:length
     "log": {  # math:log, and what `@onError` names

@@ -1,0 +1,112 @@
+"""What surrounds a daemon that serves: status, metrics, alerts, its supervisor, new settings.
+
+Belongs to the server's thread, which calls `look` between two turns; none of it waits for anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from loguru import logger
+
+from cep.live.alerts import Alerts, begin_alerts
+from cep.live.config import Config, ConfigError
+from cep.live.log import Log
+from cep.live.memory import Memory
+from cep.live.outgoing import Outgoing
+from cep.live.rules import LiveRules
+from cep.live.settings_reload import RELOADED, differing, taken_over
+from cep.live.status_file import StatusFile
+from cep.live.supervisor import Supervisor
+from mt5bridge.clock import Now
+from mt5bridge.server import Server, Sink
+from mt5bridge.troubles import Troubles
+
+Reread = Callable[[], Config]
+"""Reads the settings file once more. ConfigError."""
+
+
+class Operations:
+    """From `begin` to the end of its stack."""
+
+    def __init__(
+        self, config: Config, sink: Sink, troubles: Troubles, reread: Reread | None, log: Log | None
+    ) -> None:
+        self.config = config
+        self._sink, self._troubles = sink, troubles
+        self._reread, self._log = reread, log
+        self._alerts: Alerts | None = None
+        self._is_asked = False
+        self._supervisor = Supervisor()
+        self._memory = Memory(config.server.memory_max_mib, sink, troubles)
+
+    def begin(self, stack: ExitStack, server: Server, rules: LiveRules, outgoing: Outgoing) -> None:
+        """Terminals are served from now on."""
+        self._server, self._rules, self._outgoing = server, rules, outgoing
+        self._status = StatusFile(self.config, server, self._troubles, lambda: rules.dropped)
+        stack.callback(self._status.end)
+        if self.config.metrics.bind is not None:
+            self._listen(stack)
+        stack.callback(self._end_alerts)
+        self._alerts = begin_alerts(self.config.alerts, self._sink)
+
+    def serve(self, stack: ExitStack) -> None:
+        """Terminals can connect."""
+        stack.callback(self._supervisor.stopping)
+        self._supervisor.ready()
+
+    def look(self, now: Now) -> None:
+        """To be called often."""
+        if self._is_asked:
+            self._is_asked = False
+            self._reload()
+        self._memory.look(now)
+        self._status.look(now)
+        self._supervisor.look(now)
+
+    def reload(self) -> None:
+        """Read settings and rules once more, soon; may be called from a handler of a signal."""
+        self._is_asked = True
+
+    def _listen(self, stack: ExitStack) -> None:
+        from cep.live.endpoint import Endpoint
+
+        endpoint = Endpoint(self.config.metrics, lambda: self._status.newest, self._troubles)
+        endpoint.start()
+        stack.callback(endpoint.close)
+        logger.info("/metrics and /health at http://{}:{}", *endpoint.server_address[:2])
+
+    def _end_alerts(self) -> None:
+        if self._alerts is not None:
+            self._alerts.close()
+
+    def _reload(self) -> None:
+        logger.info("asked to reload")
+        self._rules.reload()
+        if self._reread is None:
+            return
+        try:
+            new = self._reread()
+            names = differing(self.config, new)
+            self._take_over(new, names)
+        except (ConfigError, OSError) as problem:
+            logger.error("{}; the settings stay as they are", problem)
+            return
+        waiting = [name for name in names if name not in RELOADED]
+        taken = [name for name in names if name in RELOADED]
+        logger.info("settings taken over: {}", ", ".join(taken) or "none has changed")
+        if waiting:
+            logger.warning("settings that wait for a restart: {}", ", ".join(waiting))
+
+    def _take_over(self, new: Config, names: list[str]) -> None:
+        config = taken_over(self.config, new)
+        if any(name.startswith("[alerts]") for name in names):
+            alerts = begin_alerts(config.alerts, self._sink)  # ConfigError: nothing has changed
+            self._end_alerts()
+            self._alerts = alerts
+        if self._log is not None and any(name.startswith(("log_level", "[log]")) for name in names):
+            self._log.begin(config)
+        self._outgoing.desk.change_limits(config.risk.limits())
+        self._memory.change(config.server.memory_max_mib)
+        self.config = config
