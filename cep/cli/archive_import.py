@@ -23,9 +23,7 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
 @click.argument("archive", type=FOLDER)
 @click.argument("files", nargs=-1, type=PATH)
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
-@click.option(
-    "--server-time", help="Clock of times without zone: UTC, +02:00, Europe/Athens, ny+7."
-)
+@click.option("--server-time", help="Clock of zoneless times: UTC, +02:00, Europe/Athens, ny+7.")
 @click.option(
     "--source", default="history", show_default=True, help="Name that the rows are stored under."
 )

@@ -43,9 +43,7 @@ HINT = "name the daemon's settings with --config, or another terminal's name wit
 @CONFIG
 @click.option("--ticks", "files", multiple=True, type=FILE, help="Tick file; may be repeated.")
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
-@click.option(
-    "--server-time", help="Clock of times without zone: UTC, +02:00, Europe/Athens, ny+7."
-)
+@click.option("--server-time", help="Clock of zoneless times: UTC, +02:00, Europe/Athens, ny+7.")
 @click.option("--random", "names", multiple=True, help="Make ticks up for a symbol; repeatable.")
 @click.option("--count", default=10_000, show_default=True, help="Ticks made up per symbol.")
 @click.option("--seed", default=1, show_default=True, help="Other seeds make other ticks.")
