@@ -230,11 +230,11 @@ def test_passwords_in_settings_that_others_read_are_told(
 
     monkeypatch.setattr(daemon_command, "_made", lambda *_: Idle())
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    settings = write_settings(tmp_path, {"server": {"users": {"trader": "secret"}}})
+    settings = write_settings(tmp_path, {"server": {"users": {"trader": "pa55word"}}})
     settings.chmod(mode)
     done = run("daemon", "--config", settings)
     logger.remove()  # it writes to this run's standard error
     logger.add(sys.stderr)
     assert done.exit_code == 0, done.output
     assert (f"run `chmod 600 {settings}`" in done.stderr) is told
-    assert "secret" not in done.output
+    assert "pa55word" not in done.output

@@ -81,4 +81,4 @@ def test_the_daemon_logs_it_at_its_end(
     logger.remove()  # it writes to this run's standard error
     logger.add(sys.stderr)
     assert done.exit_code == (DaemonFailedError.exit_code if fails else 0), done.output
-    assert "dropped:\n  event Up: 3 late\n" in done.stderr
+    assert "dropped:\n      event Up: 3 late\n" in done.stderr  # one record of the log
