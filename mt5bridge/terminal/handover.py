@@ -16,7 +16,8 @@ from mt5bridge.credential import (
 )
 from mt5bridge.terminal.findings import Finding, finding
 from mt5bridge.terminal.folders import DataFolder
-from mt5bridge.terminal.install import Action
+from mt5bridge.terminal.inspection import subject_of
+from mt5bridge.terminal.install import Action, remove
 from mt5bridge.terminal.sources import OWN, sources_version
 
 PLACE = Path("Files", OWN, FILE)
@@ -44,12 +45,7 @@ def hand_over(folder: DataFolder, credential: Credential) -> Action:
 
 def take_back(folder: DataFolder) -> bool:
     """Remove the credential, and its folder if nothing else is in it; whether there was one."""
-    path = folder.mql5 / PLACE
-    there = path.exists()
-    path.unlink(missing_ok=True)
-    if there and not any(path.parent.iterdir()):
-        path.parent.rmdir()
-    return there
+    return remove(folder.mql5, PLACE)
 
 
 def judge_credentials(folders: Iterable[DataFolder], daemons: Credential) -> Iterator[Finding]:
@@ -57,7 +53,7 @@ def judge_credentials(folders: Iterable[DataFolder], daemons: Credential) -> Ite
     for folder in folders:
         if sources_version(folder.mql5) is None:
             continue
-        subject, path = f"{folder.name} {folder.path}", folder.mql5 / PLACE
+        subject, path = subject_of(folder), folder.mql5 / PLACE
         try:
             same = read_credential(path) == daemons
         except CredentialMissingError:

@@ -107,7 +107,7 @@ def install(folder: DataFolder, sources: Path) -> list[Step]:
         if action in (Action.ADD, Action.UPDATE):
             _write(folder.mql5 / path, (sources / path).read_bytes())
         elif action is Action.REMOVE:
-            _remove(folder.mql5, path)
+            remove(folder.mql5, path)
     kept = {path.as_posix() for path, action in steps if action is Action.KEEP}
     files = {name: digests for name, digests in before.items() if name in kept}
     now = {**files, **{name: [one] for name, one in ours.items()}}
@@ -141,9 +141,8 @@ def uninstall(folder: DataFolder) -> list[Step]:
     steps = plan_uninstall(folder)
     for path, action in steps:
         if action is Action.REMOVE:
-            _remove(folder.mql5, path)
-    if (folder.mql5 / MANIFEST).is_file():
-        _remove(folder.mql5, MANIFEST)
+            remove(folder.mql5, path)
+    remove(folder.mql5, MANIFEST)
     return steps
 
 
@@ -205,10 +204,16 @@ def _write(path: Path, content: bytes) -> None:
     replace_file(path, content)
 
 
-def _remove(mql5: Path, path: Path) -> None:
-    """Remove a file, and the folders up to `Mt5Bridge` that are empty then."""
-    (mql5 / path).unlink()
+def remove(mql5: Path, path: Path) -> bool:
+    """Remove a file of ours, relative to `MQL5`, and the folders up to `Mt5Bridge` that are empty
+    then; whether it was there.
+    """
+    try:
+        (mql5 / path).unlink()
+    except FileNotFoundError:
+        return False
     for above in path.parents:
         if OWN not in above.parts or any((mql5 / above).iterdir()):
-            return
+            break
         (mql5 / above).rmdir()
+    return True

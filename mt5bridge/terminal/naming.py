@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mt5bridge.spool.disk import replace_file
 from mt5bridge.terminal.folders import DataFolder
-from mt5bridge.terminal.install import read_manifest
+from mt5bridge.terminal.install import read_manifest, remove
 from mt5bridge.terminal.sources import OWN
 
 PLACE = Path("Files", OWN, "terminal.txt")
@@ -58,12 +58,7 @@ def write_name(folder: DataFolder, name: str) -> bool:
 
 def take_name(folder: DataFolder) -> bool:
     """Remove the name; whether there was one."""
-    path = folder.mql5 / PLACE
-    there = path.exists()
-    path.unlink(missing_ok=True)
-    if there and not any(path.parent.iterdir()):
-        path.parent.rmdir()
-    return there
+    return remove(folder.mql5, PLACE)
 
 
 def _is_settled(folder: DataFolder) -> bool:
