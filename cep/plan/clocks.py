@@ -45,7 +45,7 @@ def clocks(plan: Plan) -> dict[PartId, ClockOf]:
     what `define` makes comes first.
     """
     held, followed = key_attributes(plan), followed_sources(plan)
-    everything = _moving_all(plan)
+    everything, feeding = _moving_all(plan), _feeding(plan)
     found: dict[PartId, ClockOf] = {
         ("trigger", one.name): ClockOf(everything) for one in plan.triggers
     }
@@ -56,8 +56,8 @@ def clocks(plan: Plan) -> dict[PartId, ClockOf]:
         is_by_key = all(
             _keys_of_event(event, held) is not None for event in _events_of(plan, engine.name)
         )
-        read = _union(followed, {event.source for event in _events_of(plan, engine.name)})
-        found["engine", engine.name] = ClockOf(read, is_by_key=is_by_key)
+        sources = _union(followed, feeding[engine.name])
+        found["engine", engine.name] = ClockOf(sources, is_by_key=is_by_key)
     reached: dict[str, frozenset[str]] = {}
     for partition in plan.partitions:
         own = [query for query in plan.queries if query.partition == partition.name]
@@ -93,14 +93,11 @@ def followed_sources(plan: Plan) -> dict[str, Sources]:
     found |= {stream.name: _moving(stream) for stream in plan.sources}
     everything = _moving_all(plan)
     found |= {s.name: everything for s in plan.streams if s.origin is Origin.TRIGGER}
-    read = {
-        engine.name: frozenset(event.source for event in _events_of(plan, engine.name))
-        for engine in plan.engines
-    }
+    feeding = _feeding(plan)
     before: dict[str, Sources] = {}
     while before != found:
         before = dict(found)
-        for written, sources in _flow(plan, found, read):
+        for written, sources in _flow(plan, found, feeding):
             if written in found:
                 found[written] |= sources
     return found
@@ -117,10 +114,10 @@ def _moving_all(plan: Plan) -> Sources:
 
 
 def _flow(
-    plan: Plan, found: dict[str, Sources], read: Mapping[str, frozenset[str]]
+    plan: Plan, found: dict[str, Sources], feeding: Mapping[str, frozenset[str]]
 ) -> Iterator[tuple[str, Sources]]:
-    """What is written, and the sources whose rows get there in one step; `read` are the streams
-    that the events of each engine come from.
+    """What is written, and the sources whose rows get there in one step; `feeding` is told by
+    `_feeding`.
     """
     for stream in plan.streams:
         yield f"!{stream.name}", found[stream.name]
@@ -132,7 +129,7 @@ def _flow(
         elif isinstance(operator, Event):
             sources = found[operator.source]
         elif isinstance(operator, Complex):
-            sources = _union(found, read[operator.engine])
+            sources = _union(found, feeding[operator.engine])
         else:
             sources = found[operator.complex]
         for kind, name in written_by(plan, operator):
@@ -174,6 +171,14 @@ def _reached_by_all(partition: Partition, own: Sequence[Query]) -> frozenset[str
         if more <= found:
             return found
         found |= more
+
+
+def _feeding(plan: Plan) -> dict[str, frozenset[str]]:
+    """By engine: the streams that its events come from, also those that other engines hand it."""
+    return {
+        engine.name: frozenset(event.source for event in _events_of(plan, engine.name))
+        for engine in plan.engines
+    }
 
 
 def _events_of(plan: Plan, engine: str) -> Iterator[Event]:
