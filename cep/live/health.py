@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mt5bridge.server.status import STALE_MS, Status
-from mt5bridge.troubles import Effect
+from mt5bridge.troubles import Effect, Trouble
 
 
 def faults(status: Status, now_msc: int) -> list[str]:
@@ -19,15 +19,18 @@ def _faults(status: Status, now_msc: int) -> Iterator[str]:
         yield f"it has told nothing for {age_ms // 1000} s: it has ended, or hangs"
     for trouble in status.troubles:
         if trouble.effect is not Effect.GOES_ON:
-            yield f"{trouble.name}: {trouble.text} ({trouble.effect})"
+            yield _told(trouble)
 
 
 def notices(status: Status) -> list[str]:
     """What is to be seen to, while it does what it is for."""
-    going = [one for one in status.troubles if one.effect is Effect.GOES_ON]
-    found = [f"{one.name}: {one.text} ({one.effect})" for one in going]
+    found = [_told(one) for one in status.troubles if one.effect is Effect.GOES_ON]
     found += [f"halted: {status.halt_reason}"] if status.halted else []
     for one in status.limits:
         times = f"{one.times:,} time{'s' * (one.times != 1)}"
         found.append(f"{one.setting}: {one.effect}, {times} since the start: {one.reason}")
     return found
+
+
+def _told(trouble: Trouble) -> str:
+    return f"{trouble.name}: {trouble.text} ({trouble.effect})"

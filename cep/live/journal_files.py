@@ -78,7 +78,7 @@ class JournalFiles:
             if part.start > position:
                 self._disk.remove(part.path)
             elif part.end > position:
-                self._shorten(part, position)
+                self._sync(part.path, position - part.start)
         self._disk.sync_directory(self.path.parent)
         if self.end < position:
             self._begin_at(position)
@@ -104,8 +104,7 @@ class JournalFiles:
 
     def set_aside(self) -> Path | None:
         """Rename all of them, which other rules or another spool have written; the newest one."""
-        number = 1 + max((_number(old) for old in _aside(self.path)), default=0)
-        name, newest = f"{self.path.stem}-{number}", None
+        name, newest = f"{self.path.stem}-{1 + generation(self.path)}", None
         for part in parts_of(self.path):
             newest = part.path.with_name(part.path.name.replace(self.path.stem, name, 1))
             self._disk.rename(part.path, newest)
@@ -119,14 +118,6 @@ class JournalFiles:
     def _written_bytes(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def _shorten(self, part: Part, position: int) -> None:
-        file = self._disk.open(part.path)
-        try:
-            self._disk.truncate(file, position - part.start)
-            self._disk.sync(file)
-        finally:
-            self._disk.close(file)
-
     def _begin_at(self, position: int) -> None:
         if self._written_bytes():
             self._sync(self.path)
@@ -134,9 +125,12 @@ class JournalFiles:
         self._disk.close(self._disk.open(part_of(self.path, position)))
         self._disk.sync_directory(self.path.parent)
 
-    def _sync(self, path: Path) -> None:
+    def _sync(self, path: Path, size_bytes: int | None = None) -> None:
+        """Have a file on disk, cut to a size if one is given."""
         file = self._disk.open(path)
         try:
+            if size_bytes is not None:
+                self._disk.truncate(file, size_bytes)
             self._disk.sync(file)
         finally:
             self._disk.close(file)

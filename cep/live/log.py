@@ -42,7 +42,6 @@ class Log:
     def __init__(self) -> None:
         """Alone: where they went before is gone."""
         logger.remove()
-        logger.configure(patcher=_patch)
         self._handlers: list[int] = []
 
     def begin(self, config: Config) -> None:
@@ -68,32 +67,34 @@ class Log:
         )
 
 
-def _text(_record: Record) -> str:
+def _text(record: Record) -> str:
+    """A function, because Loguru puts its own traceback behind a format that is a text."""
+    trace = _trace(record).rstrip()
+    shown = f"{record['message']}\n{trace}" if trace else record["message"]
+    record["extra"]["text"] = escaped(shown)
     return _TEXT
 
 
-def _json(_record: Record) -> str:
-    return _JSON
-
-
-def _patch(record: Record) -> None:
-    """Once for each entry, before any of the places it goes to."""
-    failure = record["exception"]
-    message, trace = record["message"], ""
-    if failure is not None and failure.type is not None:
-        trace = "".join(traceback.format_exception(failure.type, failure.value, failure.traceback))
-    shown = f"{message}\n{trace.rstrip()}" if trace else message
-    record["extra"]["text"] = escaped(shown)
+def _json(record: Record) -> str:
     fields = {
         "time": record["time"].astimezone(UTC).isoformat(timespec="milliseconds"),
         "level": record["level"].name,
         "logger": record["name"],
         "line": record["line"],
-        "message": message,
+        "message": record["message"],
     }
-    if trace:
+    if trace := _trace(record):
         fields["exception"] = trace
     record["extra"]["json"] = _encoded(fields)
+    return _JSON
+
+
+def _trace(record: Record) -> str:
+    """The traceback of an entry, without values; empty where it has none."""
+    failure = record["exception"]
+    if failure is None or failure.type is None:
+        return ""
+    return "".join(traceback.format_exception(failure.type, failure.value, failure.traceback))
 
 
 def _encoded(fields: dict[str, Any]) -> str:

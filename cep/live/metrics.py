@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+
+from prometheus_client import Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from cep.live.health import faults
 from mt5bridge.clock import now_msc
 from mt5bridge.server.status import Status, TerminalStatus
-
-if TYPE_CHECKING:
-    from prometheus_client import Metric
 
 PREFIX = "mt5cep"
 
@@ -22,8 +21,6 @@ class Figures:
         self._newest = newest
 
     def collect(self) -> Iterator[Metric]:
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
         status = self._newest()
         if status is None:
             return
@@ -65,8 +62,6 @@ def _plain(status: Status) -> Iterator[tuple[str, str, float]]:
 
 
 def _terminals(status: Status) -> Iterator[Metric]:
-    from prometheus_client.core import GaugeMetricFamily
-
     for name, (text, value) in _OF_TERMINALS.items():
         family = GaugeMetricFamily(f"{PREFIX}_terminal_{name}", text, labels=["terminal"])
         for terminal in status.terminals:

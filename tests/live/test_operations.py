@@ -59,7 +59,6 @@ SECRET = "s3cr3tt0ken"
 def _log_is_as_before() -> Iterator[None]:
     yield
     logger.remove()
-    logger.configure(patcher=lambda _record: None)
     logger.add(sys.stderr)
 
 
