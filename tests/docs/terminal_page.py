@@ -1,7 +1,7 @@
 """The generated parts of `docs/terminal.md`: `python -m tests.docs.terminal_page`.
 
-Tables of inputs come from the MQL5 sources, the example is the source itself, the findings are
-those of the doctor's catalogue.
+Tables of inputs come from the MQL5 sources, the examples are the sources themselves, with what they
+print in their tests; the findings are those of the doctor's catalogue.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "terminal.md"
 EXPERTS = ROOT / "mql5" / "Experts" / "Mt5Bridge"
+OUTPUTS = ROOT / "tests" / "mql5" / "examples"
 INPUT = re.compile(
     r"^input\s+(?P<type>\w+)\s+(?P<name>\w+)\s*=\s*(?P<value>.*?);\s*//\s*(?P<says>.+)$"
 )
@@ -52,13 +53,17 @@ def text() -> str:
 def _part(match: re.Match[str]) -> str:
     """One part, between its marks."""
     kind, _, argument = match[1].partition(" of ")
-    made = {"inputs": _inputs, "source": _source, "findings": _findings}
+    made = {"inputs": _inputs, "source": _source, "output": _output, "findings": _findings}
     return f"<!-- {match[1]} -->\n{made[kind](argument)}<!-- end -->"
 
 
 def _source(path: str) -> str:
     source = (ROOT / "mql5" / path).read_text(encoding="utf-8")
     return f"```cpp\n{source.strip()}\n```\n"
+
+
+def _output(program: str) -> str:
+    return f"```text\n{(OUTPUTS / f'{program}.txt').read_text(encoding='utf-8')}```\n"
 
 
 def _inputs(program: str) -> str:

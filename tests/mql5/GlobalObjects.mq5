@@ -2,7 +2,7 @@
 // them, and when OnDeinit was ended by force, as they were in the midst of their work.
 #property version "1.00"
 
-#include <Mt5Bridge\EventsCallback.mqh>
+#include <Mt5Bridge\SignalReceiver.mqh>
 #include <Mt5Bridge\Orders\Trader.mqh>
 #include <Mt5Bridge\Publisher.mqh>
 

@@ -1,18 +1,11 @@
-//| For authors of Expert Advisors: the daemon's signals and this account's deals as method calls.
+//| For authors of Expert Advisors: what happens, as method calls.
 #ifndef MT5BRIDGE_EVENTS_CALLBACK
 #define MT5BRIDGE_EVENTS_CALLBACK
 
-#include "Account.mqh"
-#include "Deals/DealHandler.mqh"
-#include "Market/ServerClock.mqh"
-#include "Market/SymbolProperties.mqh"
-#include "Session/Session.mqh"
-#include "Session/Trouble.mqh"
-#include "Version.mqh"
+#include "Wire/Frames.mqh"
 
-#define FIRST_LOOKS_MAX 1000   // at the deals of the last days when a program starts
-
-// Override what you need.
+// Override what you need. TickEvents calls OnTick, DealEvents calls OnDeal, and both work without a
+// daemon; SignalReceiver calls everything but OnTick.
 class EventsCallback
   {
 public:
@@ -36,174 +29,11 @@ public:
    virtual void   OnConnected(void) {}
    virtual void   OnDisconnected(const string reason) {}
 
+   // A tick of one of the symbols that TickEvents follows, each once and in order.
+   virtual void   OnTick(const string symbol, const MqlTick &tick) {}
+
    // Each new revision of a deal of this account since OnInit, once and in order.
    virtual void   OnDeal(const DealRecord &deal) {}
   };
-
-// Hands deals on; history from before the program's start is not told.
-class DealEvents : public DealCallback
-  {
-private:
-   EventsCallback *m_callback;
-   bool            m_quiet;
-
-public:
-                   DealEvents(void) { m_callback = NULL; m_quiet = true; }
-   void            Begin(EventsCallback *callback) { m_callback = callback; m_quiet = true; }
-   void            Speak(void) { m_quiet = false; }
-   virtual bool    OnDeal(const DealRecord &deal, const ulong hash)
-     {
-      if(!m_quiet)
-         m_callback.OnDeal(deal);
-      return true;
-     }
-  };
-
-// Connects an EventsCallback to the daemon. Create it in OnInit, call its methods from the event
-// handlers of the same names, delete it in OnDeinit; one that outlives them begins anew with each
-// Begin(). OnDeinit and OnInit are also called when inputs, symbol or period change, and globals keep
-// their values then: so does your EventsCallback if it is one.
-class SignalReceiver : public SessionEvents
-  {
-private:
-   Session         m_session;
-   ServerClock     m_clock;
-   DealHandler     m_deals;
-   DealEvents      m_deal_events;
-   EventsCallback *m_callback;
-   Trouble         m_trouble;
-
-public:
-                   SignalReceiver(void) { m_callback = NULL; }
-   bool            Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback);
-   void            Timer(void);
-   void            Trade(void);
-   void            Transaction(const MqlTradeTransaction &change) { m_deals.Transaction(change); }
-   void            End(void);
-   virtual void    OnLive(const bool first) { m_callback.OnConnected(); }
-   virtual void    OnOffline(const string reason) { m_callback.OnDisconnected(reason); }
-   virtual void    OnSignal(const SignalFrame &frame);
-   virtual void    OnOrder(const OrderFrame &frame);
-   virtual void    OnAsk(const AskFrame &frame);
-   virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
-
-private:
-   void            LearnDeals(const Moment &now);
-   void            Fill(const ulong id, const ResultStatus status, const string text, SignalResultFrame &result) const;
-   void            Tell(SignalResultFrame &result);
-  };
-
-// `symbols` are those whose signals are wanted, separated by commas. `identity` must be no other
-// program's; empty: ACCOUNT@SERVER/signals. False: the settings make no sense.
-bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
-  {
-   m_callback = callback;
-   m_trouble.Forget();
-   HelloFrame hello;
-   FillHello(hello, identity == "" ? DefaultIdentity("/signals") : identity, trades, program);
-   SessionSettings own;
-   own = settings;
-   own.publishes = false;
-   if(!m_session.Begin(own, hello, GetPointer(this)))
-     {
-      Alert("Mt5Bridge: " + m_session.StatusText());
-      return false;
-     }
-   string names[];
-   SymbolNames(symbols, names);
-   for(int i = 0; i < ArraySize(names); i++)
-     {
-      SymbolEntry entry;
-      if(!ReadSymbol(names[i], entry))
-         return false;
-      m_session.AddSymbol(entry);
-     }
-   DealSettings deals;
-   deals.since_msc = (long)TimeCurrent() * 1000 - DEAL_RECENT_MS;
-   m_deals.Begin(deals);
-   m_deal_events.Begin(callback);
-   Moment now;
-   m_clock.Read(now);
-   LearnDeals(now);
-   return true;
-  }
-
-// What was done before is known and not spoken of. The program is being started: here it may wait.
-void SignalReceiver::LearnDeals(const Moment &now)
-  {
-   int looks = 0;
-   do
-      m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
-   while(m_deals.IsComparing() && ++looks < FIRST_LOOKS_MAX);
-   m_deal_events.Speak();
-  }
-
-void SignalReceiver::Timer(void)
-  {
-   Moment now;
-   m_clock.Read(now);
-   m_session.Step(now);
-   m_trouble.Tell(m_session);
-   m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
-  }
-
-void SignalReceiver::Trade(void)
-  {
-   Moment now;
-   m_clock.Read(now);
-   m_deals.Wake();
-   m_deals.EnumCallbacks(GetPointer(m_deal_events), now);
-  }
-
-void SignalReceiver::End(void)
-  {
-   Moment now;
-   m_clock.Read(now);
-   m_session.End("the program ends", now);
-  }
-
-void SignalReceiver::OnSignal(const SignalFrame &frame)
-  {
-   SignalResultFrame result;
-   Fill(frame.id, RESULT_RECEIVED, "", result);
-   m_callback.OnSignal(frame, result);
-   Tell(result);
-  }
-
-void SignalReceiver::OnOrder(const OrderFrame &frame)
-  {
-   SignalResultFrame result;
-   Fill(frame.id, RESULT_REJECTED, "this program takes signals only; orders need the Trader", result);
-   Tell(result);
-  }
-
-// Nothing is remembered here; whoever trades on signals keeps a journal (see OrderJournal.mqh).
-void SignalReceiver::OnAsk(const AskFrame &frame)
-  {
-   for(int i = 0; i < ArraySize(frame.ids); i++)
-     {
-      SignalResultFrame result;
-      Fill(frame.ids[i], RESULT_UNKNOWN, "this program remembers no answers", result);
-      m_callback.OnAsk(frame.ids[i], result);
-      Tell(result);
-     }
-  }
-
-void SignalReceiver::Fill(const ulong id, const ResultStatus status, const string text, SignalResultFrame &result) const
-  {
-   ZeroMemory(result);
-   result.id = id;
-   result.status = (ushort)status;
-   result.text = text;
-  }
-
-void SignalReceiver::Tell(SignalResultFrame &result)
-  {
-   Moment now;
-   m_clock.Read(now);
-   if(result.time_msc == 0)
-      result.time_msc = now.utc_msc;
-   m_session.Report(result);
-  }
 
 #endif

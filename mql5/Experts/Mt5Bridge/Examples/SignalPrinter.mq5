@@ -2,7 +2,7 @@
 #property version   "1.00"
 #property description "Shows how to receive signals in MQL5 with Mt5Bridge's EventsCallback."
 
-#include <Mt5Bridge\EventsCallback.mqh>
+#include <Mt5Bridge\SignalReceiver.mqh>
 
 input string Address = "127.0.0.1";  // Daemon's host name or IP address
 input int    Port = 5655;            // Daemon's port

@@ -7,10 +7,9 @@
 #include "../Session/TickOutbox.mqh"
 #include "LedgerFile.mqh"
 #include "PumpSettings.mqh"
+#include "TickBase.mqh"
 #include "TickCursor.mqh"
 
-#define PUMP_BATCH 2048        // asked from the base at once
-#define PUMP_FULL 1024         // so many new ones: there may be more, whatever was asked
 #define LEDGER_SAVE_MS 1000    // a ledger that is only written anew, at most so often
 #define SECOND_LOOK_TICKS 16384  // after so many all that is remembered is compared once more
 
@@ -21,6 +20,7 @@ class TickPump
   {
 private:
    string       m_symbol;
+   TickBase     m_base;
    TickOutbox  *m_box;
    PumpSettings m_settings;
    TickCursor   m_cursor;
@@ -31,13 +31,10 @@ private:
    bool         m_started;
    bool         m_caught_up;
    long         m_taken_ms;     // steady time of the last tick taken
-   long         m_retry_us;     // a tick base that failed is not asked before
    long         m_saved_ms;
    bool         m_written;      // the ledger, when it was last to be written anew
-   int          m_told_error;   // of the tick base
    ulong        m_looked;       // up to this number ticks had a second look
    ulong        m_late;
-   ulong        m_failures;
 
 public:
                 TickPump(void);
@@ -64,7 +61,7 @@ public:
    bool         WantsSecondLook(void) const { return m_started && m_ledger.Last() >= m_looked + SECOND_LOOK_TICKS; }
    void         Looked(void) { m_looked = m_ledger.Last(); }
    ulong        Late(void) const { return m_late; }
-   ulong        Failures(void) const { return m_failures; }
+   ulong        Failures(void) const { return m_base.Failures(); }
 
 private:
    void         StartFresh(const bool known);
@@ -72,7 +69,6 @@ private:
    bool         Restore(const LedgerPlace &place, const ResumeEntry &resume);
    void         Rewrite(void);
    bool         CatchUp(const LedgerPlace &place, const ResumeEntry &resume);
-   int          Read(MqlTick &buffer[], const int asked);
    int          TakeRead(const MqlTick &ticks[], const int count, const Moment &now);
    int          TakeOddHead(const MqlTick &ticks[], const int count, int &index, const Moment &now);
    bool         Take(const MqlTick &ticks[], const int from, const int count, const Moment &now);
@@ -83,16 +79,16 @@ TickPump::TickPump(void)
    m_box = NULL;
    m_start_msc = m_blind_msc = 0;
    m_started = m_caught_up = false;
-   m_taken_ms = m_saved_ms = m_retry_us = 0;
-   m_looked = m_late = m_failures = 0;
+   m_taken_ms = m_saved_ms = 0;
+   m_looked = m_late = 0;
    m_written = true;
-   m_told_error = 0;
   }
 
 // At program start: a stream that is new to the daemon begins here, not when it answers.
 void TickPump::Begin(const string symbol, TickOutbox *box, const PumpSettings &settings)
   {
    m_symbol = symbol;
+   m_base.Begin(symbol);
    m_box = box;
    m_settings = settings;
    if(settings.folder != "")
@@ -183,20 +179,20 @@ int TickPump::Pump(MqlTick &buffer[], const Moment &now)
   {
    int taken = 0;
    long begun_us = (long)GetMicrosecondCount();
-   bool more = m_started && begun_us >= m_retry_us;
+   bool more = m_started && m_base.Ready(begun_us);
    m_caught_up = false;
    while(more)
      {
-      int room = MathMin(MathMin(m_box.Room(), m_settings.ticks_max - taken), PUMP_BATCH);
+      int room = MathMin(MathMin(m_box.Room(), m_settings.ticks_max - taken), TICK_BASE_BATCH);
       if(room <= 0)
          return taken;
       int asked = m_cursor.CountAtMsc() + room;
-      int count = Read(buffer, asked);
+      int count = m_base.Read(buffer, m_cursor.Msc(), asked);
       if(count < 0)
          return taken;
       int fresh = TakeRead(buffer, count, now);
       taken += fresh;
-      bool full = count >= asked || fresh >= PUMP_FULL;
+      bool full = count >= asked || fresh >= TICK_BASE_FULL;
       m_caught_up = !full && (count == 0 || buffer[count - 1].time_msc <= m_cursor.Msc());
       more = full && fresh > 0 && (long)GetMicrosecondCount() - begun_us < m_settings.us_max;
      }
@@ -215,25 +211,6 @@ void TickPump::PumpWhole(MqlTick &buffer[], const Moment &now, const long reache
    bool lags = quoted_msc > m_cursor.Msc() && quoted_msc > reached_msc - m_settings.grace_ms;
    long whole_msc = m_caught_up && !lags ? MathMax(reached_msc, m_cursor.Msc()) : m_cursor.Msc();
    m_box.Whole(whole_msc - now.utc_offset_ms);
-  }
-
-// The base from the cursor's millisecond on; -1: it failed. A part may lack its beginning, so
-// nothing is taken of it. One that fails slowly gets at most half of the time.
-int TickPump::Read(MqlTick &buffer[], const int asked)
-  {
-   long begun_us = (long)GetMicrosecondCount();
-   ResetLastError();
-   int count = CopyTicks(m_symbol, buffer, COPY_TICKS_ALL, (ulong)MathMax((long)1, m_cursor.Msc()), (uint)asked);
-   int error = GetLastError();
-   if(count >= 0 && error == 0)
-      return count;
-   m_failures++;
-   if(error != m_told_error)
-      PrintFormat("%s: the tick base fails (error %d); it is asked again", m_symbol, error);
-   m_told_error = error;
-   long ended_us = (long)GetMicrosecondCount();
-   m_retry_us = ended_us + (ended_us - begun_us);
-   return -1;
   }
 
 // Of what was read from the cursor's millisecond on, take what was not taken yet.
