@@ -383,7 +383,7 @@ private:
       ResetLastError();
       const bool sent = OrderSendAsync(trade, answer);
       entry.request_id = answer.request_id;
-      if(!sent && !DoubtfulRetcode(answer.retcode))
+      if(!sent && MeaningOf(answer.retcode) != RETCODE_UNCERTAIN)
          return(EndLeg(entry, index, RESULT_REJECTED, answer.retcode,
                        StringFormat("%s (error %d)", RetcodeText(answer.retcode), GetLastError())));
       entry.doubtful = !sent;
@@ -394,7 +394,8 @@ private:
    void              TakeAnswer(OrderEntry *entry, const int index, const uint retcode,
                                 const ulong order, const string comment)
      {
-      if(DoubtfulRetcode(retcode))
+      const RetcodeMeaning meaning = MeaningOf(retcode);
+      if(meaning == RETCODE_UNCERTAIN)
         {
          entry.doubtful = true;
          return;
@@ -405,10 +406,10 @@ private:
       else if(!changes && order != 0)
         {
          // Also a refused order is one: it is followed to its end, so that nobody claims it later.
-         entry.legs[index].retcode = AcceptedRetcode(retcode) ? 0 : retcode;
+         entry.legs[index].retcode = meaning == RETCODE_ACCEPTED ? 0 : retcode;
          Identify(entry, index, order);
         }
-      else if(!AcceptedRetcode(retcode))
+      else if(meaning != RETCODE_ACCEPTED)
          EndLeg(entry, index, RESULT_REJECTED, retcode,
                 RetcodeText(retcode) + (comment == "" ? "" : " (" + comment + ")"));
      }

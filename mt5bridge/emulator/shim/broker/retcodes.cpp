@@ -36,14 +36,20 @@ std::string text_of_retcode(u32 retcode) {
       {TRADE_RETCODE_FROZEN, "Order or position frozen"},
       {TRADE_RETCODE_INVALID_FILL, "Unsupported filling mode"},
       {TRADE_RETCODE_CONNECTION, "No connection"},
+      {TRADE_RETCODE_ONLY_REAL, "Only real accounts allowed"},
       {TRADE_RETCODE_LIMIT_ORDERS, "Orders limit reached"},
       {TRADE_RETCODE_LIMIT_VOLUME, "Volume limit reached"},
       {TRADE_RETCODE_INVALID_ORDER, "Invalid order"},
       {TRADE_RETCODE_POSITION_CLOSED, "Position doesn't exist"},
       {TRADE_RETCODE_INVALID_CLOSE_VOLUME, "Invalid close volume"},
+      {TRADE_RETCODE_CLOSE_ORDER_EXIST, "Close order already exists"},
+      {TRADE_RETCODE_LIMIT_POSITIONS, "Positions limit reached"},
+      {TRADE_RETCODE_REJECT_CANCEL, "Order activation rejected"},
       {TRADE_RETCODE_LONG_ONLY, "Long only"},
       {TRADE_RETCODE_SHORT_ONLY, "Short only"},
       {TRADE_RETCODE_CLOSE_ONLY, "Close only"},
+      {TRADE_RETCODE_FIFO_CLOSE, "Only FIFO close allowed"},
+      {TRADE_RETCODE_HEDGE_PROHIBITED, "Hedging prohibited"},
   };
   const auto found = texts.find(retcode);
   return found == texts.end() ? "Error " + std::to_string(retcode) : found->second;
