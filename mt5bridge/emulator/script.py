@@ -102,6 +102,21 @@ def _symbol_keys() -> dict[str, Check]:
     return keys | {"selected": _flag}
 
 
+FILE_FAULTS: Final[Mapping[str, Check]] = {
+    "open": _share, "move": _share, "delete": _share, "write": _share, "name": _text,
+}  # fmt: skip
+
+
+def _file_faults(text: str) -> None:
+    for word in text.split() or [""]:
+        key, _, value = word.partition("=")
+        if key not in FILE_FAULTS or not value:
+            raise ValueError(
+                f"{word!r} is no fault of files; write {'=..., '.join(FILE_FAULTS)}=..."
+            )
+        FILE_FAULTS[key](value)
+
+
 @dataclass(frozen=True)
 class Statement:
     """What may follow a statement's name: words in their order, then settings."""
@@ -156,15 +171,17 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
     # Addresses in the terminal's list; shares of short sends, of refused and slow connects, of
     # answers of SocketIsReadable that are dummies or name only some of the bytes, of sends after
     # which the connection is silent or that stall until their timeout; bytes sent or read after
-    # which a connection breaks; the system's buffer in bytes.
+    # which a connection breaks; the system's buffer in bytes; whether small sends wait (Nagle).
     "sockets": Statement(
         {
             "allowed": _text, "short": _share, "refuse": _share, "slow_connect": _share,
             "slow_ms": _integer, "dummy": _share, "cut_after": _range, "cut_after_read": _range,
             "trickle": _share, "silence": _share, "silence_ms": _integer, "stall": _share,
-            "send_buffer": _integer,
+            "send_buffer": _integer, "nagle": _flag,
         }
     ),
+    # Shares of what is done with files that fails, as when a scanner holds one; files it is about.
+    "files": Statement(FILE_FAULTS),
     # Server time follows the newest recorded tick, or is this machine's; server time minus UTC.
     "clock": Statement({"mode": _one_of("recorded", "real"), "offset_ms": _integer}),
     # PROGRAM [on SYMBOL] Input=Value ...
@@ -178,7 +195,7 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
             "period": check_period,
             "offline_ticks": _integer, "offset_ms": _integer, "disconnect": _integer,
             "trade_allowed": _flag, "drop_sockets": _flag, "broker": check_broker_command,
-            "crash": _flag,
+            "files": _file_faults, "crash": _flag,
         }
     ),
     # The process ends as if killed at its N-th effect outside.

@@ -102,6 +102,34 @@ void Found(void)
    Print(FolderDelete("deep"));
   }
 
+// A name is what Windows makes of it.
+void Names(void)
+  {
+   const int file = FileOpen("Case\\EURUSDm.bin", FILE_WRITE | FILE_BIN);
+   FileWriteLong(file, 1);
+   if(FileOpen("case\\eurusdM.BIN", FILE_READ | FILE_BIN) == INVALID_HANDLE)
+      Print("the same file, open: ", GetLastError());
+   FileClose(file);
+   string found = "";
+   FileFindClose(FileFindFirst("CASE\\*.BIN", found));
+   Print(FileIsExist("CASE\\EURUSDM.bin"), " ", found);
+   const bool there = FileIsExist("Case\\EURUSDm.bin. .");
+   Print(there, " ", FileDelete("case\\EURUSDM.BIN "));
+   const string refused[] = {"CON", "nul.txt", "Com1.DE", "LPT9 .x\\a.bin", "AUX\\a.bin", "a<b", "a|b",
+                             "a:b", "a\"b", "a?b", "a*b", "tab\t", "..", "x\\...\\y"};
+   for(int i = 0; i < ArraySize(refused); i++)
+      if(FileOpen(refused[i], FILE_WRITE | FILE_BIN) != INVALID_HANDLE || GetLastError() != 5002)
+         Print(refused[i], " is accepted");
+   string path = "deep";
+   while(StringLen(path) <= 150)
+      path += "\\folder";
+   if(FileOpen(path, FILE_WRITE | FILE_BIN) == INVALID_HANDLE)
+      Print("too long: ", GetLastError());
+   const int port = FileOpen("COM10.DE", FILE_WRITE | FILE_BIN);
+   Print(port != INVALID_HANDLE);
+   FileClose(port);
+  }
+
 void Globals(void)
   {
    Print(GlobalVariableCheck("halt"));
@@ -124,5 +152,6 @@ void OnStart(void)
    Text();
    Refused();
    Found();
+   Names();
    Globals();
   }

@@ -31,4 +31,7 @@ ulong TickHash(const MqlTick &tick)
    return HashDouble(hash, tick.volume_real);
   }
 
+// A hash without its lowest bit: the same order, whether ArraySort takes it for signed or not.
+ulong Sortable(const ulong hash) { return hash >> 1; }
+
 #endif

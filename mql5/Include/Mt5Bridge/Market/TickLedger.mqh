@@ -139,7 +139,7 @@ int TickLedger::Missing(const MqlTick &base[], const int count, const long from_
    int found = 0;
    for(int i = 0; i < count; i++)
      {
-      int at = Match(TickHash(base[i]), hashes, used);
+      int at = Match(Sortable(TickHash(base[i])), hashes, used);
       if(at >= 0)
          used[at] = true;
       else
@@ -160,7 +160,7 @@ int TickLedger::Taken(const long from_msc, const long to_msc, ulong &hashes[], u
    for(int i = first; i < m_end; i++)
       if(m_msc[i] >= from_msc && m_msc[i] < to_msc)
         {
-         hashes[count++] = m_hash[i];
+         hashes[count++] = Sortable(m_hash[i]);
          sum += m_hash[i];
         }
    ArrayResize(hashes, count);

@@ -91,9 +91,19 @@ int ArrayInitialize(A&& values, T value) {
   return ArraySize(values);
 }
 
+// Whether this terminal takes values of ulong for signed ones when it sorts; nothing is documented.
+bool sorts_signed();
+
 template <any_array A>
 bool ArraySort(A&& values) {
-  std::sort(values.data(), values.data() + values.size());
+  auto* begin = values.data();
+  auto* end = begin + values.size();
+  if (std::is_same_v<element<A>, ulong> && sorts_signed())
+    std::sort(begin, end, [](const auto& left, const auto& right) {
+      return static_cast<long>(left) < static_cast<long>(right);
+    });
+  else
+    std::sort(begin, end);
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "errors.hpp"
 #include "files.hpp"
+#include "files_faults.hpp"
 #include "terminal/host.hpp"
 
 namespace mql {
@@ -104,7 +105,7 @@ bool OpenFile::flush() {
   const size_t half = waiting_.size() / 2;
   const bool torn_written = put(0, half) == half;
   if (half) host::effect("file_half_written");
-  const bool written = torn_written && put(half, waiting_.size()) == waiting_.size();
+  const bool written = !files::strikes(files::Deed::write, path_) && torn_written && put(half, waiting_.size()) == waiting_.size();
   waiting_.clear();
   host::effect("file_written");
   return written || fail(ERR_FILE_WRITEERROR);
@@ -119,7 +120,7 @@ long OpenFile::size() const {
 
 int OpenFiles::open(const std::filesystem::path& path, int flags, ushort delimiter,
                     uint codepage) {
-  if (!admitted(path, flags)) {
+  if (!admitted(path, flags) || files::strikes(files::Deed::open, path)) {
     fail(ERR_CANNOT_OPEN_FILE);
     return INVALID_HANDLE;
   }

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "language/files_faults.hpp"
 #include "runtime.hpp"
 
 namespace mql::terminal {
@@ -89,6 +90,8 @@ void Terminal::act(const std::string& key, const host::Statement& statement) {
       attached->sockets.drop_all();
   } else if (key == "broker") {
     trade_server::command(statement.text(key));
+  } else if (key == "files") {
+    files::set_faults(statement.text(key));
   } else if (key == "crash") {
     _exit(EXIT_CODE_CRASH);
   }

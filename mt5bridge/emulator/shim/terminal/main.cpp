@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string>
 
+#include "language/files_faults.hpp"
 #include "runtime.hpp"
 
 namespace {
@@ -81,6 +82,8 @@ int main(int count, char** arguments) {
     const auto& script = mql::host::script();
     mql::market::load_symbols(script);
     mql::terminal::load_socket_faults(script);
+    for (const auto& [key, value] : script.merged("files").settings)
+      mql::files::set_fault(key, value);
     mql::terminal::Terminal terminal(script, options.commands);
     const int code = terminal.run();
     if (terminal.restarts())

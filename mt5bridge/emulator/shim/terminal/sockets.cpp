@@ -47,7 +47,8 @@ int dial(const addrinfo& address, std::int64_t timeout_us) {
   if (descriptor < 0)
     return -1;
   const int on = 1;
-  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (!faults.nagle)
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (faults.send_buffer > 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &faults.send_buffer, sizeof faults.send_buffer);
   bool done = ::connect(descriptor, address.ai_addr, address.ai_addrlen) == 0;
@@ -102,6 +103,7 @@ SocketFaults SocketFaults::of(const host::Statement& statement) {
   faults.trickle = statement.number("trickle");
   faults.cut_after = statement.range("cut_after");
   faults.cut_after_read = statement.range("cut_after_read");
+  faults.nagle = statement.flag("nagle", faults.nagle);
   faults.send_buffer = static_cast<int>(statement.integer("send_buffer"));
   return faults;
 }

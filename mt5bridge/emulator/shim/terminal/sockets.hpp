@@ -21,6 +21,7 @@ struct SocketFaults {
   std::int64_t slow_ms = 20, silence_ms = 1000;
   host::Range cut_after{0, 0};              // sent bytes after which a connection breaks; 0 never
   host::Range cut_after_read{0, 0};         // the same for received bytes
+  bool nagle = true;                        // small sends wait for the peer's word, as without TCP_NODELAY
   int send_buffer = 0;                      // bytes of the system's buffer; 0 as it is
 
   static SocketFaults of(const host::Statement& statement);
