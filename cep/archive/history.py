@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count, groupby
 
 import msgspec
 import numpy as np
@@ -15,6 +16,7 @@ from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
 from cep.archive.ingest import INGEST_BITS
 from cep.archive.manifest import File, Mode, save
+from cep.archive.overlap import Overlap, doubled, repeated, repeats, table_keys, tick_keys
 from cep.archive.parts import int64, read_part, write_part
 from cep.archive.paths import DAY_MS, date_of
 from cep.archive.schema import SCHEMAS, TICKS
@@ -31,9 +33,9 @@ _NEVER = -(1 << 62)
 class Imported(msgspec.Struct, frozen=True):
     """Totals of one import; `source` is the name its rows carry.
 
-    `marks` counts odd ticks by what is odd; `repeated` are those that the archive had before,
-    with the same time and prices; `doubled` those that came in this import before, with the same
-    time, prices and volume.
+    `marks` counts odd ticks by what is odd. Of ticks with the time, prices and volume of another,
+    `repeated` are those that the archive has too, `doubled` those that came in this import before,
+    and `left_out` those that are not archived, as only what is new was asked for.
     """
 
     source: str
@@ -43,6 +45,7 @@ class Imported(msgspec.Struct, frozen=True):
     marks: dict[str, int] = {}
     repeated: int = 0
     doubled: int = 0
+    left_out: int = 0
 
 
 @dataclass(slots=True)
@@ -60,53 +63,47 @@ def import_history(
     blocks: Iterable[TickBlock],
     source: str = "history",
     *,
-    allow_overlap: bool = False,
+    overlap: Overlap = "refuse",
     on_rows: Callable[[int], None] | None = None,
 ) -> Imported:
     """Archive `blocks`; all of them become visible at once, or none.
 
-    Ticks may be out of order by up to a day. Refuses times of a symbol that the archive already
-    covers unless `allow_overlap`; then the new ticks of a millisecond follow those there.
+    Ticks may be out of order by up to a day. Times of a symbol that the archive covers already are
+    refused, unless `overlap` says otherwise; then new ticks of a millisecond follow those there.
     """
     with archive.writing():
-        writer = _Writer(archive, _run_name(archive, source), allow_overlap)
-        files = list(_write_days(writer, blocks, on_rows))
+        writer = _Writer(archive, overlap)
+        for _, export in groupby(blocks, key=lambda block: block.export):
+            # A source of its own, whose sequence begins at 1: exports may go back in time.
+            writer.source = writer.free_name(source)
+            _write_days(writer, export, on_rows)
+        files = writer.files
         if files:
             archive.manifest = save(
                 archive.directory,
                 msgspec.structs.replace(archive.manifest, files=(*archive.manifest.files, *files)),
             )
-    rows = sum(file.rows for file in files)
-    symbols = tuple(sorted({file.symbol for file in files}))
     return Imported(
-        writer.source, len(files), rows, symbols, dict(writer.marks), writer.repeated,
-        writer.doubled,
+        writer.source, len(files), sum(file.rows for file in files),
+        tuple(sorted({file.symbol for file in files})), dict(writer.marks),
+        writer.repeated, writer.doubled, writer.left_out,
     )  # fmt: skip
-
-
-def _run_name(archive: Archive, source: str) -> str:
-    """Each import is a source of its own, so that its sequence begins at 1."""
-    names = {r.source for file in archive.manifest.files for r in file.sequences}
-    run = 1
-    while f"{source}/{run}" in names:
-        run += 1
-    return f"{source}/{run}"
 
 
 def _write_days(
     writer: _Writer, blocks: Iterable[TickBlock], on_rows: Callable[[int], None] | None
-) -> Iterator[File]:
+) -> None:
     symbols: dict[str, _Symbol] = {}
     for block in blocks:
         symbol = symbols.setdefault(block.symbol, _Symbol())
         newest = _take(symbol, block)
         for day in sorted(day for day in symbol.days if day < newest - 1):
-            yield writer.write(block.symbol, symbol, day)
+            writer.write(block.symbol, symbol, day)
         if on_rows:
             on_rows(len(block.ticks))
     for name in sorted(symbols):
         for day in sorted(symbols[name].days):
-            yield writer.write(name, symbols[name], day)
+            writer.write(name, symbols[name], day)
 
 
 def _take(symbol: _Symbol, block: TickBlock) -> int:
@@ -118,7 +115,7 @@ def _take(symbol: _Symbol, block: TickBlock) -> int:
                 f"{block.symbol}: ticks of {date_of(day)} come more than a day after later ones; "
                 "sort the source by time"
             )
-        part = TickBlock(block.symbol, block.ticks[days == day], block.utc_offset_ms)
+        part = replace(block, ticks=block.ticks[days == day])
         symbol.days.setdefault(day, []).append(part)
     return int(days.max()) if len(days) else symbol.written_day
 
@@ -126,13 +123,21 @@ def _take(symbol: _Symbol, block: TickBlock) -> int:
 @dataclass(slots=True)
 class _Writer:
     archive: Archive
-    source: str
-    allow_overlap: bool
+    overlap: Overlap
+    source: str = ""
+    files: list[File] = field(default_factory=list)
     marks: Counter[str] = field(default_factory=Counter)
     repeated: int = 0
     doubled: int = 0
+    left_out: int = 0
 
-    def write(self, name: str, symbol: _Symbol, day: int) -> File:
+    def free_name(self, source: str) -> str:
+        """`source` with the first number that no rows carry."""
+        files = (*self.archive.manifest.files, *self.files)
+        names = {found.source for file in files for found in file.sequences}
+        return next(name for run in count(1) if (name := f"{source}/{run}") not in names)
+
+    def write(self, name: str, symbol: _Symbol, day: int) -> None:
         """Write one day of one symbol and step its sequence and ingest numbers on."""
         blocks = symbol.days.pop(day)
         ticks = np.concatenate([block.ticks for block in blocks])
@@ -140,9 +145,28 @@ class _Writer:
         order = np.argsort(times, kind="stable")
         times, ticks = times[order], ticks[order]
         there = self._there(name, int(times[0]), int(times[-1]))
-        ingest = ingest_numbers(times, np.sort(int64(there, "ingest")), symbol.ingest)
-        self.repeated += repeated(times, ticks, there)
-        self.doubled += doubled(times, ticks)
+        fresh = self._fresh(there, times, ticks)
+        times, ticks = times[fresh], ticks[fresh]
+        symbol.written_day = day
+        if len(times):
+            ingest = ingest_numbers(times, np.sort(int64(there, "ingest")), symbol.ingest)
+            self.files.append(self._file(name, symbol, day, ingest, times, ticks))
+
+    def _fresh(self, there: pa.Table, times: Ints, ticks: Records) -> npt.NDArray[np.bool_]:
+        """Which ticks, sorted by time, are to be archived."""
+        keys, known = tick_keys(times, ticks), table_keys(there)
+        fresh = np.ones(len(ticks), np.bool_)
+        if self.overlap == "new":
+            fresh = ~repeats(known, keys)
+            self.left_out += int(np.count_nonzero(~fresh))
+        else:
+            self.repeated += repeated(known, keys)
+        self.doubled += doubled(times[fresh], keys[fresh])
+        return fresh
+
+    def _file(
+        self, name: str, symbol: _Symbol, day: int, ingest: Ints, times: Ints, ticks: Records
+    ) -> File:
         marked, _ = tick_quality(ticks, int(ticks["time_msc"].min()))
         # They are sorted now, so that none is late: at most, a clock went back.
         quality = each(marked, len(ticks)) & ~np.uint8(Quality.LATE)
@@ -158,7 +182,7 @@ class _Writer:
             "source": np.zeros(len(ticks), np.int64),
         }
         symbol.sequence += len(ticks)
-        symbol.ingest, symbol.written_day = int(ingest[-1]), day
+        symbol.ingest = int(ingest[-1])
         table = as_table(TICKS, name, columns, ticks, [self.source])
         tag = "-" + self.source.rpartition("/")[2]
         return write_part(
@@ -166,45 +190,21 @@ class _Writer:
         )
 
     def _there(self, name: str, first_msc: int, last_msc: int) -> pa.Table:
-        """The archive's rows of the files of `name` that reach into the interval."""
+        """Rows of the files of `name` that reach into the interval, of earlier exports too."""
         files = self.archive.files(TICKS, {name}, first_msc, last_msc + 1)
-        if files and not self.allow_overlap:
+        files += [
+            file
+            for file in self.files
+            if file.symbol == name and file.last_msc >= first_msc and file.first_msc <= last_msc
+        ]
+        if files and self.overlap == "refuse":
             raise ArchiveError(
                 f"{name}: the archive already has ticks between {first_msc} and {last_msc} "
-                f"({files[0].path}); import other times, or allow the overlap "
-                "(`archive import --allow-overlap`)"
+                f"({files[0].path}); import other times, or say what to do "
+                "with them (`archive import --overlap new`)"
             )
         tables = [read_part(self.archive.directory, file) for file in files]
         return pa.concat_tables([SCHEMAS[TICKS].empty_table(), *tables]).unify_dictionaries()
-
-
-def repeated(times_msc: Ints, ticks: Records, there: pa.Table) -> int:
-    """How many ticks the archived rows `there` have too: the same time, bid and ask."""
-    if not there.num_rows:
-        return 0
-    named = [("time_msc", np.int64), ("bid", np.float64), ("ask", np.float64)]
-    known, new = np.empty(there.num_rows, named), np.empty(len(ticks), named)
-    for name, _ in named:
-        known[name] = there[name].to_numpy()
-        new[name] = times_msc if name == "time_msc" else ticks[name]
-    return int(np.count_nonzero(np.isin(as_keys(new), as_keys(known))))
-
-
-def doubled(times_msc: Ints, ticks: Records) -> int:
-    """How many ticks, sorted by time, came before: the same time, prices and volume."""
-    is_same = times_msc[1:] == times_msc[:-1]
-    shared = np.flatnonzero(np.append(is_same, False) | np.append(False, is_same))
-    named: list[tuple[str, type]] = [("time_msc", np.int64)]
-    named += [(name, np.float64) for name in ("bid", "ask", "last", "volume_real")]
-    rows = np.empty(len(shared), named)
-    for name, _ in named:
-        rows[name] = (times_msc if name == "time_msc" else ticks[name])[shared]
-    return len(rows) - len(np.unique(as_keys(rows)))
-
-
-def as_keys(rows: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Rows as bytes, which can be sorted whatever they hold."""
-    return np.ascontiguousarray(rows).view(f"V{rows.dtype.itemsize}")
 
 
 def ingest_numbers(times_msc: Ints, there: Ints, previous: int) -> Ints:

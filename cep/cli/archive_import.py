@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
-from cep.archive import Archive, import_history
+from cep.archive import Archive, Imported, Overlap, import_history
 from cep.cli.errors import UserError
 from cep.cli.moments import SERVER_MOMENT
 from cep.cli.paths import FOLDER, PATH
@@ -28,7 +29,13 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
     "--source", default="history", show_default=True, help="Name that the rows are stored under."
 )
 @click.option("--skip-broken", is_flag=True, help="Leave broken lines out instead of stopping.")
-@click.option("--allow-overlap", is_flag=True, help="Add to times that are archived already.")
+@click.option(
+    "--overlap",
+    type=click.Choice(get_args(Overlap)),
+    default="refuse",
+    show_default=True,
+    help="Times that are there already: refuse, take what is new, or keep all.",
+)
 @click.option("--from-terminal", is_flag=True, help="Ask the running terminal (Windows).")
 @click.option("--from", "start", type=SERVER_MOMENT, help="First server time to ask for.")
 @click.option("--to", "end", type=SERVER_MOMENT, help="Server time to ask up to.")
@@ -39,7 +46,7 @@ def command(
     server_time: str | None,
     source: str,
     skip_broken: bool,
-    allow_overlap: bool,
+    overlap: Overlap,
     from_terminal: bool,
     start: datetime | None,
     end: datetime | None,
@@ -55,10 +62,11 @@ def command(
         blocks = terminal_blocks(symbol, start, end, server)
     elif files:
         given: dict[str, Any] = {"symbol": symbol, "server": server, "broken": broken}
-        blocks = file_blocks(files, allow_overlap, empty, **given)
+        blocks = file_blocks(files, overlap, empty, **given)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")
-    rows = run_import(Archive(archive), blocks, source, allow_overlap)
+    done = run_import(Archive(archive), blocks, source, overlap)
+    rows = done.rows + done.left_out
     for example in broken.examples:
         click.echo(f"left out: {example}", err=True)
     if broken.count:
@@ -83,13 +91,11 @@ def tell_empty(empty: Sequence[Path], rows: int) -> None:
 
 
 def run_import(
-    archive: Archive, blocks: Iterable[TickBlock], source: str, allow_overlap: bool
-) -> int:
-    """Import and say what came of it; the number of ticks."""
+    archive: Archive, blocks: Iterable[TickBlock], source: str, overlap: Overlap
+) -> Imported:
+    """Import and say what came of it."""
     with progress("import", unit="ticks") as bar:
-        done = import_history(
-            archive, blocks, source, allow_overlap=allow_overlap, on_rows=bar.advance
-        )
+        done = import_history(archive, blocks, source, overlap=overlap, on_rows=bar.advance)
     if done.rows:
         in_files = f"in {counted(done.files, 'file')}"
         click.echo(f"{counted(done.rows, 'tick')} of {', '.join(done.symbols)} {in_files}")
@@ -99,42 +105,47 @@ def run_import(
             f"note: odd quotes: {marks}; rules do not see those that are nan, zero or negative",
             err=True,
         )
+    if done.left_out:
+        click.echo(
+            f"note: {counted(done.left_out, 'tick')} with the same time, prices and volume were "
+            f"there before, and left out{'' if done.rows else '; nothing is new'}", err=True,
+        )  # fmt: skip
     if done.repeated:
         click.echo(
-            f"note: {counted(done.repeated, 'tick')} with the same time and prices were archived "
-            "before, and are there again now", err=True,
+            f"note: {counted(done.repeated, 'tick')} with the same time, prices and volume were "
+            "archived before, and are there again now", err=True,
         )  # fmt: skip
     if done.doubled:
         click.echo(
             f"note: {counted(done.doubled, 'tick')} with the time, prices and volume of another in "
             "this import; all are archived", err=True,
         )  # fmt: skip
-    return done.rows
+    return done
 
 
 def file_blocks(
-    files: Iterable[Path], allow_overlap: bool, empty: list[Path], **options: Any
+    files: Iterable[Path], overlap: Overlap, empty: list[Path], **options: Any
 ) -> Iterator[TickBlock]:
     """Ticks of the files in turn; those without any are added to `empty`.
 
-    UserError when two have a symbol's ticks of the same time.
+    UserError when two have a symbol's ticks of the same time, which `overlap` refuses.
     """
     known: dict[str, list[tuple[int, int, Path]]] = {}
-    for file in files:
+    for export, file in enumerate(files):
         own: dict[str, tuple[int, int]] = {}
         for block in read_ticks(file, **options):
             first, last = int(block.utc_msc.min()), int(block.utc_msc.max())
-            for low, high, other in () if allow_overlap else known.get(block.symbol, ()):
+            for low, high, other in known.get(block.symbol, ()) if overlap == "refuse" else ():
                 # Files may be cut within a millisecond, which then is in both.
                 if (first < high and low < last) or (first, last) == (low, high):
                     raise UserError(
                         f"{file}: has ticks of {block.symbol} from a time that {other} has too, "
                         f"{time_text(max(first, low))} UTC on",
-                        "give each time in one file only, or --allow-overlap to keep both",
+                        "give each time in one file only, or --overlap new to take each tick once",
                     )
             low, high = own.get(block.symbol, (first, last))
             own[block.symbol] = min(low, first), max(high, last)
-            yield block
+            yield block if overlap == "refuse" else replace(block, export=export)
         if not own:
             empty.append(file)
         for symbol, span in own.items():

@@ -16,11 +16,15 @@ class HistoryError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TickBlock:
-    """Consecutive ticks of `symbol`; `utc_offset_ms` is server time minus UTC."""
+    """Consecutive ticks of `symbol`; `utc_offset_ms` is server time minus UTC.
+
+    `export` numbers exports that may overlap or go back in time, such as files of one import.
+    """
 
     symbol: str
     ticks: Records
     utc_offset_ms: int = 0
+    export: int = 0
 
     @property
     def utc_msc(self) -> npt.NDArray[np.int64]:

@@ -45,10 +45,10 @@ def test_server_time_is_kept_beside_utc(archive: Archive) -> None:
 
 def test_overlap_is_refused_unless_asked_for(archive: Archive) -> None:
     import_history(archive, [block("A", [1000, 2000])])
-    with pytest.raises(ArchiveError, match=r"A: the archive already has ticks.*--allow-overlap"):
+    with pytest.raises(ArchiveError, match=r"A: the archive already has ticks.*--overlap"):
         import_history(archive, [block("A", [1500])])
     import_history(archive, [block("B", [1500]), block("A", [2001])])
-    done = import_history(archive, [block("A", [1000, 1000, 1500])], allow_overlap=True)
+    done = import_history(archive, [block("A", [1000, 1000, 1500])], overlap="keep")
     assert done.source == "history/3"
     rows = stored(archive, symbols={"A"})
     assert [(row[3], row[1]) for row in rows] == [

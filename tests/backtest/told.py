@@ -86,4 +86,4 @@ def history(archive: Archive, *, begin: int) -> None:
     times = START_MSC + 1000 * (begin + np.arange(20))
     for symbol in ("EURUSD", "USDJPY"):
         block = TickBlock(symbol, ticks(times))
-        import_history(archive, [block], f"import {symbol}", allow_overlap=True)
+        import_history(archive, [block], f"import {symbol}", overlap="keep")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from cep.archive import Archive
+from cep.archive import Archive, verify
 from cep.cli import main
 from cep.cli.archive_import import wall_msc
 
@@ -34,7 +34,7 @@ def test_files_become_ticks(ticks: Path, tmp_path: Path) -> None:
 def test_the_same_times_again_are_refused_unless_asked(ticks: Path, tmp_path: Path) -> None:
     arguments = (tmp_path / "archive", ticks, "--symbol", "EURUSD")
     assert [run(*arguments).exit_code, run(*arguments).exit_code] == [0, 2]
-    assert run(*arguments, "--allow-overlap").exit_code == 0
+    assert run(*arguments, "--overlap", "keep").exit_code == 0
 
 
 def test_a_broken_line_stops_or_is_left_out(ticks: Path, tmp_path: Path) -> None:
@@ -164,11 +164,31 @@ def test_files_that_overlap_are_refused_unless_asked(tmp_path: Path) -> None:
         assert result.exit_code == 2, result.output
         assert f"error: {files[1]}: has ticks of A from a time that {files[0]}" in result.stderr
         assert "help: give each time in one file only" in result.stderr
-    asked = run(tmp_path / "archive", first, later, "--symbol", "A", "--allow-overlap")
+    asked = run(tmp_path / "archive", first, later, "--symbol", "A", "--overlap", "keep")
     assert asked.exit_code == 0 and asked.stdout.startswith("6 ticks")
     touching = written(tmp_path, "c.csv", *(f"170929000000{i},1.1,1.2" for i in (1, 3)))
     next_one = written(tmp_path, "d.csv", *(f"170929000000{i},1.1,1.2" for i in (3, 9)))
     assert run(tmp_path / "archive", touching, next_one, "--symbol", "A").exit_code == 0
+
+
+def test_of_exports_that_overlap_only_what_is_new_is_taken(tmp_path: Path) -> None:
+    """Also where the second begins days before the first ends, and quotes come several times."""
+    day_ms = 86_400_000
+    times = [1_709_280_000_000 + day * day_ms // 2 for day in range(12)]
+    lines = [f"{time},1.1,1.2" for time in times for _ in range(2)]
+    first = written(tmp_path, "a.csv", *lines[:16])
+    later = written(tmp_path, "b.csv", *lines[4:], lines[4])
+    asked = ("--symbol", "A", "--overlap", "new")
+    result = run(tmp_path / "archive", first, later, *asked)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("25 ticks of A") and "note: 12 ticks with" in result.stderr
+    archive = Archive(tmp_path / "archive")
+    assert verify(archive).ok
+    kept = [row for batch in archive.read_batches() for row in batch["time_msc"].to_pylist()]
+    assert kept == sorted([*times, *times, times[2]])
+    again = run(tmp_path / "archive", later, first, *asked)
+    assert again.exit_code == 0 and "41 ticks" in again.stderr and "nothing is new" in again.stderr
+    assert len(Archive(tmp_path / "archive").manifest.files) == len(archive.manifest.files)
 
 
 def test_ticks_that_are_archived_twice_are_counted(tmp_path: Path) -> None:
@@ -176,8 +196,10 @@ def test_ticks_that_are_archived_twice_are_counted(tmp_path: Path) -> None:
     given = (tmp_path / "archive", first, "--symbol", "A")
     assert run(*given).stderr == ""
     again = written(tmp_path, "b.csv", "1709280000001,1.1,1.2", "1709280000003,1.1,1.3")
-    result = run(tmp_path / "archive", again, "--symbol", "A", "--allow-overlap")
-    assert "note: 1 tick with the same time and prices were archived before" in result.stderr
+    result = run(tmp_path / "archive", again, "--symbol", "A", "--overlap", "keep")
+    assert (
+        "note: 1 tick with the same time, prices and volume were archived before" in result.stderr
+    )
 
 
 @pytest.mark.parametrize(
