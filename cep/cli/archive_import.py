@@ -14,6 +14,7 @@ from cep.archive import Archive, Imported, Overlap, import_history
 from cep.cli.errors import UserError
 from cep.cli.moments import SERVER_MOMENT
 from cep.cli.paths import FOLDER, PATH
+from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.text import counted
 from cep.report.tables import time_text
@@ -25,6 +26,12 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
 @click.argument("files", nargs=-1, type=PATH)
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
 @click.option("--server-time", help="Clock of zoneless times: UTC, +02:00, Europe/Athens, ny+7.")
+@click.option(
+    "--point",
+    "points",
+    multiple=True,
+    help="SYMBOL=SIZE of a point, where a file counts in points (.bi5); repeat it.",
+)
 @click.option(
     "--source", default="history", show_default=True, help="Name that the rows are stored under."
 )
@@ -44,6 +51,7 @@ def command(
     files: tuple[Path, ...],
     symbol: str | None,
     server_time: str | None,
+    points: tuple[str, ...],
     source: str,
     skip_broken: bool,
     overlap: Overlap,
@@ -51,7 +59,7 @@ def command(
     start: datetime | None,
     end: datetime | None,
 ) -> None:
-    """Import ticks from CSV, JSONL or Parquet files, or from a terminal.
+    """Import ticks from files, also of data vendors, or from a terminal.
 
     The files of a symbol are given in order of time. Either everything is imported or nothing.
     """
@@ -62,6 +70,7 @@ def command(
         blocks = terminal_blocks(symbol, start, end, server)
     elif files:
         given: dict[str, Any] = {"symbol": symbol, "server": server, "broken": broken}
+        given["points"] = given_points(points)
         blocks = file_blocks(files, overlap, empty, **given)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")

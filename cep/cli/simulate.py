@@ -86,8 +86,9 @@ def command(
     if speed is not None and speed <= 0:
         raise UserError(f"--speed {speed:g}: time must go on", "use a number above 0")
     server = ServerTime.parse(server_time) if server_time else None
-    ticks = load_ticks(files, symbol, server) if files else made_up_ticks(names, count, seed)
-    sizes = points_of(ticks, given_points(points), made_up=bool(names))
+    given = given_points(points)
+    ticks = load_ticks(files, symbol, server, given) if files else made_up_ticks(names, count, seed)
+    sizes = points_of(ticks, given, made_up=bool(names))
     odd = read_script(script) if script else Script()
     terminal = make_terminal(ticks, sizes, odd, identity, speed)
     daemon = access(connect, config, credential, user)

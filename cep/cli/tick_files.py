@@ -15,12 +15,15 @@ from mt5bridge.simulator import Walk, random_walk
 
 
 def load_ticks(
-    files: Iterable[Path], symbol: str | None, server: ServerTime | None
+    files: Iterable[Path],
+    symbol: str | None,
+    server: ServerTime | None,
+    points: Mapping[str, float] = {},
 ) -> dict[str, Records]:
     """All ticks of the files by symbol, in file order."""
     found: dict[str, list[Records]] = {}
     for file in files:
-        for block in read_ticks(file, symbol=symbol, server=server):
+        for block in read_ticks(file, symbol=symbol, server=server, points=points):
             found.setdefault(block.symbol, []).append(in_utc(block))
     if not any(map(len, found.values())):
         names = ", ".join(map(str, files))

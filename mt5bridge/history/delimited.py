@@ -8,15 +8,17 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from mt5bridge.arrow import reader
 from mt5bridge.history.block import TickBlock
 from mt5bridge.history.errors import Broken
-from mt5bridge.history.layout import Layout, layout_of
+from mt5bridge.history.layout import SAMPLE_LINES, Layout, layout_of
 from mt5bridge.history.lines import Fault, LineReader, tick_blocks
 from mt5bridge.history.text import BLOCK_BYTES, Lines, line_blocks
 from mt5bridge.history.ticks import Assembler
+from mt5bridge.history.vendors import layout_without_header
 from mt5bridge.history.zones import ServerTime
 
 
@@ -26,20 +28,28 @@ def read_csv(
     server: ServerTime | None,
     broken: Broken,
     block_bytes: int = BLOCK_BYTES,
+    member: str | None = None,
 ) -> Iterator[TickBlock]:
-    """Ticks of a CSV file with a header line, a block at a time."""
+    """Ticks of a CSV file with a header line, or of a vendor's without one, a block at a time."""
     assembler: Assembler | None = None
-    for lines in line_blocks(path, block_bytes):
+    for lines in line_blocks(path, block_bytes, member):
         if assembler is None:
-            header, _, data = lines.data.partition(b"\n")
-            assembler = Assembler(path, layout_of(path, header.decode()), symbol, server)
-            lines = Lines(2, data)
+            layout = _layout(path, Path(member or path.name).name, lines)
+            assembler = Assembler(path, layout, symbol, server or layout.server)
+            if layout.has_header:
+                lines = Lines(2, lines.data.partition(b"\n")[2])
         if lines.data.strip():
             yield from tick_blocks(assembler, lines, broken, _reader(assembler.layout))
     if assembler is None:
-        layout_of(path, "")
+        layout_of(path, [])
     else:
         assembler.finish()
+
+
+def _layout(path: Path, name: str, lines: Lines) -> Layout:
+    first = lines.data.split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES]
+    texts = [line.decode() for line in first]
+    return layout_without_header(path, name, texts[0]) or layout_of(path, texts)
 
 
 def _reader(layout: Layout) -> LineReader:
@@ -49,7 +59,7 @@ def _reader(layout: Layout) -> LineReader:
 def as_table(data: bytes, layout: Layout) -> pa.Table:
     """The used columns of CSV lines: prices as double, the rest as text."""
     types = dict.fromkeys(layout.used, pa.string()) | dict.fromkeys(layout.numbers, pa.float64())
-    return pcsv.read_csv(
+    table = pcsv.read_csv(
         reader(data),
         read_options=pcsv.ReadOptions(column_names=list(layout.names), block_size=len(data) + 1),
         parse_options=pcsv.ParseOptions(delimiter=layout.delimiter),
@@ -58,8 +68,22 @@ def as_table(data: bytes, layout: Layout) -> pa.Table:
             include_columns=list(layout.used),
             null_values=[""],
             strings_can_be_null=True,
+            decimal_point=layout.decimal_point,
         ),
     )
+    return _usual(table, layout)
+
+
+def _usual(table: pa.Table, layout: Layout) -> pa.Table:
+    """A vendor's times and symbols in the usual form."""
+    changed = {}
+    if layout.midnight_msc is not None:
+        changed["time_msc"] = pc.add(table["time_msc"].cast(pa.int64()), layout.midnight_msc)
+    if layout.is_pair:
+        changed["symbol"] = pc.replace_substring(table["symbol"], "/", "")
+    for name, column in changed.items():
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table
 
 
 def _fault(layout: Layout, line: bytes) -> Fault | None:
@@ -72,14 +96,16 @@ def _fault(layout: Layout, line: bytes) -> Fault | None:
     if len(fields) != len(layout.names):
         return Fault(f"{len(fields)} fields where the header has {len(layout.names)}")
     for name, value in zip(layout.names, fields, strict=False):
-        if name in layout.numbers and value and not _is_number(value):
+        if name in layout.numbers and value and not _is_number(value, layout.decimal_point):
             return Fault(f"{name} {value!r} is no number")
     return None
 
 
-def _is_number(value: str) -> bool:
+def _is_number(value: str, decimal_point: str) -> bool:
+    if decimal_point != "." and "." in value:
+        return False
     try:
-        float(value)
+        float(value.replace(decimal_point, "."))
     except ValueError:
         return False
     return True

@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mt5bridge.history.block import HistoryError
+from mt5bridge.history.zones import UTC, ServerTime
 
 DELIMITERS = ("\t", ";", ",")
 NUMBERS = ("bid", "ask", "last", "volume", "flags")
-ALIASES = {"datetime": "time", "timestamp": "time_msc", "vol": "volume", "volume_real": "volume"}
+ALIASES = {
+    "datetime": "time", "timestamp": "time_msc", "vol": "volume", "volume_real": "volume",
+    "bidprice": "bid", "askprice": "ask",
+    "gmt time": "time", "local time": "time", "time (utc)": "time", "time (gmt)": "time",
+    "time (eet)": "time",
+}  # fmt: skip
+CLOCKS = {"gmt time": UTC, "time (utc)": UTC, "time (gmt)": UTC}
+"""What names of columns say about the clock of their times."""
+
+SAMPLE_LINES = 200
 TIMES = ("time_msc", "time", "date")
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns in file order under their usual names; a column not used is called `_N`."""
+    """Columns in file order under their usual names; a column not used is called `_N`.
+
+    `server` is the clock, where the file's format tells it; with `midnight_msc` times count from
+    there. Symbols that are a pair, such as EUR/USD, lose the stroke.
+    """
 
     names: tuple[str, ...]
     delimiter: str = ","
+    has_header: bool = True
+    decimal_point: str = "."
+    server: ServerTime | None = None
+    midnight_msc: int | None = None
+    is_pair: bool = False
 
     @property
     def times(self) -> tuple[str, ...]:
@@ -39,10 +59,28 @@ class Layout:
         return (*self.times, *self.numbers, *symbol)
 
 
-def layout_of(path: Path, header: str) -> Layout:
-    """The layout that a CSV header line describes. HistoryError when prices or time are missing."""
+def layout_of(path: Path, lines: Sequence[str]) -> Layout:
+    """The layout that a header line describes, and lines after it that show how numbers look.
+
+    HistoryError when prices or time are missing.
+    """
+    header = lines[0].strip() if lines else ""
     delimiter = next((mark for mark in DELIMITERS if mark in header), ",")
-    return of_names(path, next(csv.reader([header.strip()], delimiter=delimiter), []), delimiter)
+    layout = of_names(path, next(csv.reader([header], delimiter=delimiter), []), delimiter)
+    return replace(layout, decimal_point="," if _has_commas(layout, lines[1:]) else ".")
+
+
+def _has_commas(layout: Layout, lines: Sequence[str]) -> bool:
+    """Whether the first price with decimals among these lines is written with a comma."""
+    if layout.delimiter == ",":
+        return False
+    places = [layout.names.index(name) for name in layout.numbers]
+    for line in lines[:SAMPLE_LINES]:
+        fields = line.split(layout.delimiter)
+        for text in (fields[place] for place in places if place < len(fields)):
+            if mark := re.search("[.,]", text):
+                return mark[0] == ","
+    return False
 
 
 def of_names(path: Path, raw: Sequence[str], delimiter: str = ",") -> Layout:
@@ -66,7 +104,8 @@ def of_names(path: Path, raw: Sequence[str], delimiter: str = ",") -> Layout:
             f"{path}:1: {problem} among {', '.join(raw) or 'no columns'}; the first line must name "
             "bid, ask and time_msc, time, or <DATE> and <TIME>"
         )
-    return Layout(tuple(names), delimiter)
+    clock = next((CLOCKS[name] for name in plain if name in CLOCKS), None)
+    return Layout(tuple(names), delimiter, server=clock)
 
 
 def _problem(names: list[str], plain: set[str]) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 
 from mt5bridge.history.block import HistoryError
+from mt5bridge.history.zipped import open_member
 
 BLOCK_BYTES = 16 << 20
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -24,22 +27,30 @@ class Lines:
     data: bytes
 
 
-def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Lines]:
-    """Blocks of about `block_bytes` of a UTF-8 or UTF-16 file, which may be gzipped."""
+def line_blocks(
+    path: Path, block_bytes: int = BLOCK_BYTES, member: str | None = None
+) -> Iterator[Lines]:
+    """Blocks of about `block_bytes` of a UTF-8 or UTF-16 file, which may be gzipped.
+
+    `member` names the file in a zip file.
+    """
     number, rest = 1, b""
-    for data in _utf8(path, block_bytes):
-        end = data.rfind(b"\n") + 1
+    pieces = filter(None, _utf8(path, block_bytes, member))
+    data = next(pieces, b"")
+    while data:
+        following = next(pieces, b"")
+        # The last line may lack its end; it belongs to the lines before it.
+        end = data.rfind(b"\n") + 1 if following else len(data)
         block, rest = rest + data[:end], (rest if end == 0 else b"") + data[end:]
         if end:
             yield Lines(number, block)
             number += block.count(b"\n")
-    if rest:
-        yield Lines(number, rest)
+        data = following
 
 
-def _utf8(path: Path, block_bytes: int) -> Iterator[bytes]:
+def _utf8(path: Path, block_bytes: int, member: str | None) -> Iterator[bytes]:
     try:
-        with pa.input_stream(path, compression="detect") as stream:
+        with _stream(path, member) as stream:
             first = bytes(stream.read(4))
             encoding, mark = _encoding(first)
             decoder = codecs.getincrementaldecoder(encoding)()
@@ -56,6 +67,13 @@ def _utf8(path: Path, block_bytes: int) -> Iterator[bytes]:
         raise HistoryError(f"{path}: not text ({error}); export it as UTF-8 or UTF-16") from error
     except OSError as error:
         raise HistoryError(f"{path}: cannot be read ({error}); check the path") from error
+
+
+def _stream(path: Path, member: str | None) -> AbstractContextManager[IO[bytes]]:
+    if member is not None:
+        return open_member(path, member)
+    plain: AbstractContextManager[IO[bytes]] = pa.input_stream(path, compression="detect")
+    return plain
 
 
 def _encoding(first: bytes) -> tuple[str, int]:

@@ -75,7 +75,8 @@ class Assembler:
         if len(columns) == 2:
             column = pc.binary_join_element_wise(*(c.cast(pa.string()) for c in columns), " ")
         msc, zoned = times_of(column, "s" if self.layout.times == ("time",) else "ms")
-        if zoned is False and self.server is None:
+        is_clock = zoned is False or self.layout.midnight_msc is not None
+        if is_clock and self.server is None:
             raise BadRow(
                 0, "its times have no zone",
                 "say what the server's clock shows, for example UTC, +02:00 or Europe/Athens",

@@ -12,15 +12,18 @@ import pyarrow.compute as pc
 
 from mt5bridge.history.epochs import FORMS, BadRow, Ints, as_msc, check_msc, scaled
 
-_DATE = re.compile(r"\s*\d{4}[-./]\d\d[-./]\d\d|\s*\d{8}[ T]\d\d")
+_DATE = re.compile(r"\s*\d{4}[-./]\d\d[-./]\d\d|\s*\d{8}[ T]\d\d|\s*\d\d\.\d\d\.\d{4}")
 _FORMS = (
     (r"^(\d{4})[./]?(\d\d)[./]?(\d\d)\b", r"\1-\2-\3"),
+    (r"^(\d\d)\.(\d\d)\.(\d{4})\b", r"\3-\2-\1"),
     (r"^(\S+)[ T](\d\d)(\d\d)(\d\d)\b", r"\1 \2:\3:\4"),
+    (r"^(\S+)[ T](\d\d)(\d\d)(\d\d)(\d\d\d)\b", r"\1 \2:\3:\4.\5"),
 )
-"""Dates with dots or nothing between their parts, times with nothing, as ISO 8601."""
+"""Dates with dots or nothing between their parts, or with the day first, times with nothing, as
+ISO 8601."""
 _ZONES = (
     (r"(:\d\d(?:\.\d*)?)\s*(?:UTC|GMT|Z|z)$", r"\1Z"),
-    (r"(:\d\d(?:\.\d*)?)\s*([+-]\d\d):?(\d\d)?$", r"\1\2:\3"),
+    (r"(:\d\d(?:\.\d*)?)\s*(?:UTC|GMT)?([+-]\d\d):?(\d\d)?$", r"\1\2:\3"),
     (r"([+-]\d\d):$", r"\1:00"),
 )
 """Zones with names or without a colon as ISO 8601."""
