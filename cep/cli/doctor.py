@@ -23,6 +23,7 @@ from mt5bridge.credential import CredentialError, read_credential
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.folders import Machine, find
 from mt5bridge.terminal.inspection import judge_folders
+from mt5bridge.terminal.probe import judge_probes
 from mt5bridge.terminal.reachable import judge_reach
 from mt5bridge.terminal.sources import sources_folder, sources_version
 
@@ -76,6 +77,7 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
     now = told(config)
     sends = now is not None and (now.sends_signals or now.sends_orders)
     yield from judge_folders(folders, sources, now.version if now else "", sends)
+    yield from judge_probes(folders)
     yield from judge_reach(folders, sources, now_msc())
     yield judge_address(config.server.bind)
     try:

@@ -103,6 +103,20 @@ CATALOGUE: dict[str, Entry] = {
         _PROBLEM, "a compiled program is of another version than the running daemon",
         f"{_COMPILE}; end the daemon and start it again if that is the older one",
     ),
+    "platform": Entry(_OK, "a terminal does what the sources take for granted", ""),
+    "platform not measured": Entry(
+        _WARNING, "facts that the sources take for granted were not measured in a terminal",
+        "run Scripts > Mt5Bridge > SelfTest on a chart that is quoted, with the daemon running",
+    ),
+    "platform differs": Entry(
+        _WARNING, "a terminal does other than the sources take for granted; a problem where orders "
+        "or completeness depend on it",
+        "do what it says for that fact",
+    ),
+    "probe unreadable": Entry(
+        _WARNING, "the file of facts that SelfTest has written cannot be used",
+        "run Scripts > Mt5Bridge > SelfTest again: it writes the file anew",
+    ),
     "address refused": Entry(
         _PROBLEM, "the terminal refuses the daemon's address to a program",
         f"add the host of its input Address in {_LISTED}",

@@ -1,17 +1,21 @@
 """The generated parts of `docs/terminal.md`: `python -m tests.docs.terminal_page`.
 
 Tables of inputs come from the MQL5 sources, the examples are the sources themselves, with what they
-print in their tests; the findings are those of the doctor's catalogue.
+print in their tests; the findings are those of the doctor's catalogue, the facts those of the
+table of assumptions.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
+from mt5bridge.terminal.assumptions import ASSUMPTIONS, Assumption, shown
 from mt5bridge.terminal.findings import CATALOGUE
 from tests.docs.pages import ROOT
+from tests.mql5.platform import RECORD
 
 PAGE = ROOT / "docs" / "terminal.md"
 EXPERTS = ROOT / "mql5" / "Experts" / "Mt5Bridge"
@@ -53,7 +57,10 @@ def text() -> str:
 def _part(match: re.Match[str]) -> str:
     """One part, between its marks."""
     kind, _, argument = match[1].partition(" of ")
-    made = {"inputs": _inputs, "source": _source, "output": _output, "findings": _findings}
+    made = {
+        "inputs": _inputs, "source": _source, "output": _output, "findings": _findings,
+        "facts": _facts, "open questions": _open_questions,
+    }  # fmt: skip
     return f"<!-- {match[1]} -->\n{made[kind](argument)}<!-- end -->"
 
 
@@ -80,6 +87,37 @@ def _findings(_: str) -> str:
     rows = [f"| {entry.when} | {entry.level.value} | {entry.remedy} |\n"
             for entry in CATALOGUE.values() if entry.remedy]  # fmt: skip
     return f"| finding | | what to do |\n|---|---|---|\n{''.join(rows)}"
+
+
+def _facts(_: str) -> str:
+    emulated = json.loads(RECORD.read_text(encoding="utf-8"))
+    rows = [
+        f"| `{one.name}` | {one.asks} | {one.documented} | {one.holds.text()} | "
+        f"{_found(one, emulated)} | {'yes' if _is_open(one) else ''} | {_relying(one)} |\n"
+        for one in ASSUMPTIONS.values()
+    ]
+    head = (
+        "| fact | | documented | needed | emulated, measured here | to be measured by you | "
+        "who relies on it |\n|---|---|---|---|---|---|---|\n"
+    )
+    return head + "".join(rows)
+
+
+def _found(one: Assumption, emulated: dict[str, list[bool | int | float | str]]) -> str:
+    return "as needed" if one.varies else " or ".join(map(shown, emulated[one.name]))
+
+
+def _is_open(one: Assumption) -> bool:
+    """Whether only a real terminal can tell."""
+    return one.varies or not one.documented
+
+
+def _relying(one: Assumption) -> str:
+    return ", ".join(Path(name).stem for name in one.relies)
+
+
+def _open_questions(_: str) -> str:
+    return "".join(f"* {one.asks}: `{one.name}`\n" for one in ASSUMPTIONS.values() if _is_open(one))
 
 
 if __name__ == "__main__":
