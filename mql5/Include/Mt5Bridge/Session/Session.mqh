@@ -2,28 +2,16 @@
 #ifndef MT5BRIDGE_SESSION_SESSION
 #define MT5BRIDGE_SESSION_SESSION
 
-#include "../Link/Connection.mqh"
-#include "../Wire/Decoder.mqh"
+#include "Outflow.mqh"
 #include "Pulse.mqh"
-#include "SessionEvents.mqh"
 #include "SessionSettings.mqh"
+#include "SessionState.mqh"
 #include "Settling.mqh"
+#include "TradingFrames.mqh"
 
 #define SESSION_FRAMES_A_STEP 256      // received in one step; the rest waits for the next
-#define SESSION_SYMBOLS_A_FRAME 1000
 #define SESSION_SETTLE_MS 50           // between looks at what the daemon has in memory
 #define SESSION_RETRY_MS 30000         // after a refusal that only the user can mend
-#define SESSION_FRAME_ROOM 64          // bytes of a frame besides its records
-#define SESSION_FIRST_BATCH 16         // records of a frame on a fresh connection
-
-enum SessionState
-  {
-   SESSION_OFFLINE,
-   SESSION_GREETING,   // HELLO is sent
-   SESSION_SETTLING,   // WELCOME came; fresh streams wait for their place
-   SESSION_LIVE,
-   SESSION_REFUSED
-  };
 
 class Session
   {
@@ -34,6 +22,7 @@ private:
    ByteWriter     m_out;
    uchar          m_in[];
    Streams        m_streams;
+   Outflow        m_outflow;
    Settling       m_settling;
    Pulse          m_pulse;
    SessionSettings m_settings;
@@ -41,10 +30,6 @@ private:
    SessionEvents *m_events;
    SessionState   m_state;
    uint           m_generation;    // of the connection that was greeted
-   int            m_announced;     // symbols told on this connection
-   int            m_window;
-   int            m_batch;         // grows as acknowledgements come: a line that keeps breaking
-                                   // still carries small frames
    bool           m_hello_due;
    bool           m_lived;
    string         m_refused_text;
@@ -84,7 +69,6 @@ private:
    void           Take(const int size, const Moment &now);
    bool           TakeDialog(const int type, const Moment &now);
    bool           TakeRecordsAnswer(const int type);
-   bool           TakeTrading(const int type);
    void           Complain(const ErrorCode code, const string text);
    void           Welcomed(const WelcomeFrame &welcome, const Moment &now);
    void           GoOn(void);
@@ -94,10 +78,7 @@ private:
    void           BecomeLive(const Moment &now);
    void           Acknowledge(const uint stream, const ulong sequence);
    void           HeardError(const ErrorFrame &error, const Moment &now);
-   void           Announce(void);
    void           Beat(const Moment &now);
-   void           Fill(void);
-   bool           SendNext(Outbox *box, const int records_max);
    bool           Welcome(void) const { return m_state == SESSION_SETTLING || m_state == SESSION_LIVE; }
   };
 
@@ -106,9 +87,6 @@ void Session::Reset(void)
   {
    m_pulse.Reset();
    m_state = SESSION_OFFLINE;
-   m_announced = 0;
-   m_window = 0;
-   m_batch = SESSION_FIRST_BATCH;
    m_hello_due = false;
    m_lived = false;
    m_refused_text = "";
@@ -121,7 +99,7 @@ bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, Se
   {
    Reset();
    m_settings = settings;
-   m_settings.batch_records = MathMax(1, settings.batch_records);
+   m_outflow.Configure(settings.batch_records);
    m_hello = hello;
    m_events = events;
    m_streams.Configure(settings.publishes, settings.kept_ticks);
@@ -180,11 +158,11 @@ void Session::Send(const Moment &now)
       SendHello(now);
    if(Welcome())
      {
-      Announce();
+      m_outflow.Announce(m_streams, m_link);
       Beat(now);
      }
    if(m_state == SESSION_LIVE)
-      Fill();
+      m_outflow.Fill(m_streams, m_link);
    m_link.Flush(now.ms);
   }
 
@@ -193,7 +171,7 @@ void Session::End(const string text, const Moment &now)
   {
    if(Welcome())
      {
-      Fill();
+      m_outflow.Fill(m_streams, m_link);
       ByeFrame bye;
       bye.text = text;
       m_encoder.Encode(bye, m_out);
@@ -270,7 +248,7 @@ void Session::FollowLink(const Moment &now)
 void Session::Greet(const Moment &now)
   {
    m_state = SESSION_GREETING;
-   m_announced = 0;
+   m_outflow.Greeted();
    m_hello_due = true;
    SendHello(now);
   }
@@ -284,7 +262,7 @@ void Session::SendHello(const Moment &now)
       return;
    m_hello_due = false;
    m_state = SESSION_GREETING;
-   m_announced = 0;
+   m_outflow.Greeted();
   }
 
 void Session::Offline(const string reason)
@@ -318,7 +296,7 @@ void Session::Take(const int size, const Moment &now)
      {
       int type = m_decoder.Type();
       m_pulse.Heard(now);
-      taken = TakeDialog(type, now) || TakeRecordsAnswer(type) || TakeTrading(type);
+      taken = TakeDialog(type, now) || TakeRecordsAnswer(type) || TakeTradingFrame(m_decoder, m_events);
       if(!taken && m_decoder.Reason() == WIRE_OK)
         {
          Complain(ERROR_UNEXPECTED_FRAME, StringFormat("frame type %d is the terminal's", type));
@@ -383,41 +361,6 @@ bool Session::TakeRecordsAnswer(const int type)
    return false;
   }
 
-bool Session::TakeTrading(const int type)
-  {
-   if(type == FRAME_SIGNAL)
-     {
-      SignalFrame signal;
-      if(!m_decoder.Decode(signal))
-         return false;
-      m_events.OnSignal(signal);
-      return true;
-     }
-   if(type == FRAME_ORDER)
-     {
-      OrderFrame order;
-      if(!m_decoder.Decode(order))
-         return false;
-      m_events.OnOrder(order);
-      return true;
-     }
-   if(type == FRAME_ASK)
-     {
-      AskFrame ask;
-      if(!m_decoder.Decode(ask))
-         return false;
-      m_events.OnAsk(ask);
-      return true;
-     }
-   if(type != FRAME_HALT)
-      return false;
-   HaltFrame halt;
-   if(!m_decoder.Decode(halt))
-      return false;
-   m_events.OnHalt(halt);
-   return true;
-  }
-
 void Session::Complain(const ErrorCode code, const string text)
   {
    ErrorFrame error;
@@ -431,11 +374,9 @@ void Session::Welcomed(const WelcomeFrame &welcome, const Moment &now)
   {
    m_link.Settled();
    m_refused_text = "";
-   m_window = (int)MathMin(welcome.window_records, (uint)0x7FFFFFFF);
+   m_outflow.Welcomed(welcome.window_records);
    m_pulse.Welcomed(welcome.heartbeat_ms, welcome.timeout_ms, now);
    m_settling.Take(welcome);
-   m_announced = 0;
-   m_batch = SESSION_FIRST_BATCH;
    GoOn();
    if(m_streams.AllBegun())
       BecomeLive(now);
@@ -506,7 +447,7 @@ void Session::Acknowledge(const uint stream, const ulong sequence)
    if(box == NULL || !box.Begun())
       return;
    if(sequence > box.Acknowledged())
-      m_batch = MathMin(2 * m_batch, MathMax(m_batch, m_settings.batch_records));
+      m_outflow.Acknowledged();
    box.Acknowledge(sequence);
   }
 
@@ -530,26 +471,9 @@ void Session::HeardError(const ErrorFrame &error, const Moment &now)
       m_events.OnRefused(code, error.text);
   }
 
-// Tell the numbers of the symbols that this connection has not been told.
-void Session::Announce(void)
-  {
-   while(m_announced < m_streams.Symbols())
-     {
-      SymbolsFrame frame;
-      int count = MathMin(SESSION_SYMBOLS_A_FRAME, m_streams.Symbols() - m_announced);
-      ArrayResize(frame.symbols, count);
-      for(int i = 0; i < count; i++)
-         m_streams.Symbol(m_announced + i, frame.symbols[i]);
-      m_encoder.Encode(frame, m_out);
-      if(!m_link.Send(m_out))
-         return;
-      m_announced += count;
-     }
-  }
-
 void Session::Beat(const Moment &now)
   {
-   if(!m_pulse.Due(now) || m_announced < m_streams.Symbols())
+   if(!m_pulse.Due(now) || !m_outflow.Announced(m_streams))
       return;
    HeartbeatFrame beat;
    beat.token = m_pulse.NextToken();
@@ -562,39 +486,6 @@ void Session::Beat(const Moment &now)
    m_encoder.Encode(beat, m_out);
    if(m_link.Send(m_out))
       m_pulse.Sent(now);
-  }
-
-// Records, as far as the window and the connection have room.
-void Session::Fill(void)
-  {
-   if(m_announced < m_streams.Symbols())
-      return;
-   int window = m_window - m_streams.InFlight();
-   while(true)
-     {
-      Outbox *box = m_streams.NextToSend();
-      if(box == NULL)
-         return;
-      bool deals = box.Stream() == DEALS_STREAM;
-      int record_bytes = deals ? DEAL_BYTES : TICK_BYTES;
-      int fitting = (m_link.Room() - SESSION_FRAME_ROOM) / record_bytes;
-      int records_max = MathMin(fitting, MathMin(m_batch, m_settings.batch_records));
-      int before = box.InFlight();
-      if(!deals)
-         records_max = MathMin(records_max, window);
-      if(records_max < 1 || !SendNext(box, records_max))
-         return;
-      if(!deals)
-         window -= box.InFlight() - before;
-     }
-  }
-
-bool Session::SendNext(Outbox *box, const int records_max)
-  {
-   if(!box.EncodeNext(m_encoder, m_out, records_max) || !m_link.Send(m_out))
-      return false;
-   box.Passed();
-   return true;
   }
 
 #endif
