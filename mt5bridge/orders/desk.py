@@ -99,7 +99,7 @@ class Desk:
         self._post: Post | None = None
         self._held: deque[tuple[int, Entry, int]] = deque()
         self._told_funds: set[str] = set()  # accounts of which a trader has told
-        self._told_of = 0  # number of the newest record of a terminal
+        self._noted_at: dict[str, int] = {}  # number of each terminal's newest record
         self.limited: Counter[tuple[str, str]] = Counter()  # refused for a limit: kind, name
         for record in journal.records:
             self._apply(record)
@@ -198,22 +198,20 @@ class Desk:
         self._tell(outcome.identity, outcome.result, now_msc)
 
     def on_trader(self, trader: Trader) -> None:
-        """A terminal has said that it trades, and what."""
+        """A terminal has said that it trades, and what.
+
+        Nobody waits here for the disk: what is sent to this terminal does, until a restart would
+        know whom to ask.
+        """
         record = Terminal(trader.identity, trader.owner, int(trader.trades), list(trader.symbols))
         if self.book.terminals.get(trader.identity) != record:
             self._note(record)
-            self._told_of = self.journal.last
-            self._sync_terminals()
+            self._noted_at[trader.identity] = self.journal.last
 
-    def _sync_terminals(self) -> None:
-        """Before anything is sent to a new terminal: a restart must know whom to ask.
-
-        If that fails, what is asked for waits until a later sync succeeds.
-        """
-        try:
-            self.journal.sync()
-        except OSError as problem:
-            logger.error("{}: {}", self.journal.path, problem)
+    def _is_stored(self, terminals: Iterable[str]) -> bool:
+        """Whether a restart would know these terminals."""
+        newest = max((self._noted_at.get(identity, 0) for identity in terminals), default=0)
+        return newest <= self.journal.durable
 
     def on_funds(self, funds: Funds) -> None:
         """A terminal has told how its account stands; who trades on it is believed above others."""
@@ -271,7 +269,7 @@ class Desk:
             self._refuse(entry, text, now_msc, is_dry=True)
         else:
             self._note(Sent(request.id, now_msc, terminals))
-            if durable or self.journal.durable < self._told_of:
+            if durable or not self._is_stored(terminals):
                 self._held.append((self.journal.last, entry, now_msc))
             else:
                 self._send(entry, now_msc)

@@ -239,11 +239,17 @@ def test_a_signal_that_the_journal_has_lost_may_have_been_sent(tmp_path: Path) -
 def test_a_new_terminal_is_on_disk_before_anything_is_sent_to_it(office: Office) -> None:
     """10.6"""
     office.desk.on_trader(trader("two", "GBPUSD"))
-    assert office.journal.durable == office.journal.last == 1
     office.desk.on_trader(trader("two", "GBPUSD"))
     assert office.journal.last == 1
+    office.post.symbols["two"] = ("GBPUSD",)
+    office.ask(signal(7, symbol="GBPUSD"))
+    office.desk.release()
+    assert office.post.sent == []
+    office.desk.flush()
+    assert office.post.sent == [("two", 7)]
     retired = Trader("two", "account of two", TradeMode.NONE, ())
     office.desk.on_trader(retired)
+    office.desk.flush()
     assert office.again().desk.traders == [retired]
 
 
