@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mt5bridge.records import Records
 from mt5bridge.validate import ALL_GOOD, QualityArray, near
@@ -22,6 +24,13 @@ class Position:
     time_msc: int = 0
     count_at_msc: int = 0
 
+    def advanced_by(self, last: int, parts: Sequence[tuple[Records, QualityArray]]) -> Position:
+        """The position after records that came in parts, the last of which ends with `last`."""
+        if len(parts) == 1:
+            return self.advanced(last, *parts[0])
+        times = np.concatenate([near(*part)["time_msc"] for part in parts])
+        return self._after(last, times)
+
     def advanced(self, last: int, records: Records, quality: QualityArray = ALL_GOOD) -> Position:
         """The position after `records`, whose last sequence is `last`.
 
@@ -34,6 +43,11 @@ class Position:
         times = records["time_msc"]
         if len(records) == 1:  # the usual case at the market's own pace, without a scan
             return self._after_one(last, int(times[0]))
+        return self._after(last, times)
+
+    def _after(self, last: int, times: NDArray[np.int64]) -> Position:
+        if not len(times):
+            return Position(last, self.time_msc, self.count_at_msc)
         newest = int(times.max())
         if newest < self.time_msc:
             return Position(last, self.time_msc, self.count_at_msc)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import msgspec
+
 from mt5bridge.records import Records
 from mt5bridge.validate import QualityArray
 from mt5bridge.wire import Account, Hello, LostReason, SignalResult, TradeMode
@@ -25,8 +27,7 @@ def wire_name(stream: StreamKey) -> str:
     return "" if stream == DEALS else stream[1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class Batch(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Records never handed on before, gapless behind the previous batch of their stream.
 
     `stream` is ("ticks", symbol) with TICK or ("deals",) with DEAL records; `quality`, u1 of shape

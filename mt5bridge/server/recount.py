@@ -16,6 +16,9 @@ _ROOM = 1_024
 _TICKS_MAX = 131_072
 """Ticks of a stream whose times are remembered, many times what a frame can hold."""
 _WAITING_MAX = 64
+_PARTS_MAX = 256
+_PART_TICKS_MAX = 4_096
+"""Times of frames are put in their place together: one by one, that costs more than the rest."""
 _ALWAYS = -(2**63)
 _NEVER = 2**63 - 1
 
@@ -49,11 +52,25 @@ class Ledger:
         self._newest_msc = resumed.time_msc
         self._times: NDArray[np.int64] = np.empty(0, np.int64)
         self._count = 0
+        self._parts: list[NDArray[Any]] = []  # times that have no place yet
+        self._part_ticks = 0
         self._is_torn = False  # by a loss; the next tick tells up to when
         self._waiting: deque[Recount] = deque()
 
     def take(self, times: NDArray[Any]) -> None:
         """The times of the next ticks."""
+        self._parts.append(times)
+        self._part_ticks += len(times)
+        self._received += len(times)
+        if len(self._parts) >= _PARTS_MAX or self._part_ticks >= _PART_TICKS_MAX:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Put the times that have come in their place."""
+        if not self._parts:
+            return
+        times = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
+        self._parts, self._part_ticks = [], 0
         if self._is_torn:
             self._is_torn = False
             self.known_from_msc = max(self._newest_msc, int(times[0])) + 1
@@ -61,12 +78,11 @@ class Ledger:
         count = len(times)
         self._times[self._count : self._count + count] = times
         self._count += count
-        self._received += count
-        newest = times[0] if count == 1 else times.max()  # one is the usual case
-        self._newest_msc = max(self._newest_msc, int(newest))
+        self._newest_msc = max(self._newest_msc, int(times.max()))
 
     def skip_to(self, last: int) -> None:
         """Everything up to number `last` is lost."""
+        self._settle()
         self._received = last
         self._count = 0
         self._is_torn = True
@@ -78,7 +94,10 @@ class Ledger:
 
     def checked(self) -> list[Checked]:
         """What can be said now of recounts that have come."""
-        found = []
+        found: list[Checked] = []
+        if not self._waiting:
+            return found
+        self._settle()
         while self._waiting:
             is_due = self._waiting[0].sequence <= self._received
             if not is_due and len(self._waiting) <= _WAITING_MAX:

@@ -192,7 +192,8 @@ class Server:
             except zmq.Again:
                 break
             received += 1
-            self._send(self.terminals.receive(route, parts, now))
+            if answers := self.terminals.receive(route, parts, now):
+                self._send(answers)
         self.sink.on_taken()
         return received
 

@@ -275,7 +275,7 @@ class Session:
 
     def _offer(self, stream: Stream, frame: Ticks | Deals, now: Now) -> None:
         known = stream.expected - frame.first
-        records = frame.records[known:]
+        records = frame.records[known:] if known else frame.records
         until_msc = now.utc_msc + frame.utc_offset_ms + self.settings.ahead_max_ms
         quality, latest_msc = _quality(frame, records, stream.latest_msc, until_msc)
         batch = Batch(

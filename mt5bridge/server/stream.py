@@ -103,9 +103,12 @@ class Stream:
         sequence = min(sequence, self.expected - 1)
         if sequence <= self.durable.sequence:
             return False
+        done = []
         while self.pending and self.pending[0][0] <= sequence:
             last, records, quality = self.pending.popleft()
-            self.durable = self.durable.advanced(last, records, quality)
+            done.append((records, quality))
+        if done:
+            self.durable = self.durable.advanced_by(last, done)
         self._acknowledge_part(sequence)
         return True
 

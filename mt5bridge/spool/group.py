@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -55,8 +56,7 @@ _HEAD = struct.Struct("<qqqIBBHHH")
 """ingest, sequence, utc_offset_ms, count, kind, stream kind, lengths of source, symbol, note."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Group(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Consecutive records of one stream; record i has ingest `ingest + i`, seq `sequence + i`.
 
     `quality` holds one bit mask a record, or nothing when all are good. A gap has no ingest
@@ -70,7 +70,7 @@ class Group:
     sequence: int
     records: npt.NDArray[Any]
     utc_offset_ms: int = 0
-    quality: npt.NDArray[np.uint8] = field(default_factory=lambda: ALL_GOOD)
+    quality: npt.NDArray[np.uint8] = msgspec.field(default_factory=lambda: ALL_GOOD)
     note: str = ""
 
     @property
@@ -101,22 +101,20 @@ class Group:
         return utc_msc(near(self.records, self.quality), self.utc_offset_ms)
 
     def encode(self) -> bytes:
-        records = np.ascontiguousarray(self.records, DTYPES[self.kind])
-        quality = np.ascontiguousarray(self.quality, np.uint8)
-        if len(quality) not in (0, len(records)):
-            raise GroupError(f"{len(quality)} quality marks for {len(records)} records")
-        symbol = self.stream[1] if len(self.stream) > 1 else ""
-        texts = [text.encode() for text in (self.source, symbol, self.note)]
+        records, quality = self.records, self.quality
+        if records.dtype != DTYPES[self.kind]:
+            records = records.astype(DTYPES[self.kind])
+        count, kind = len(records), int(self.kind)
+        stream_kind, lengths, texts = _texts(self.source, self.stream, self.note)
+        marks = b""
+        if len(quality):
+            if len(quality) != count:
+                raise GroupError(f"{len(quality)} quality marks for {count} records")
+            marks, kind = quality.astype(np.uint8).tobytes(), kind | 0x80
         head = _HEAD.pack(
-            self.ingest,
-            self.sequence,
-            self.utc_offset_ms,
-            len(records),
-            self.kind | (0x80 if len(quality) else 0),
-            _STREAM_KINDS[self.stream[0]],
-            *(len(text) for text in texts),
+            self.ingest, self.sequence, self.utc_offset_ms, count, kind, stream_kind, *lengths
         )
-        return b"".join((head, *texts, quality.tobytes(), records.tobytes()))
+        return b"".join((head, texts, marks, records.tobytes()))
 
     @classmethod
     def decode(cls, data: memoryview) -> Group:
@@ -151,6 +149,14 @@ class Group:
             quality=np.frombuffer(data, np.uint8, marks, at),
             note=note,
         )
+
+
+@lru_cache(maxsize=4_096)
+def _texts(source: str, stream: Stream, note: str) -> tuple[int, tuple[int, ...], bytes]:
+    """The kind of a stream, and the texts of its groups, whose lengths come before."""
+    symbol = stream[1] if len(stream) > 1 else ""
+    texts = [text.encode() for text in (source, symbol, note)]
+    return int(_STREAM_KINDS[stream[0]]), tuple(map(len, texts)), b"".join(texts)
 
 
 def clock_group(

@@ -228,13 +228,12 @@ class Spool:
     def _written(self) -> Durable:
         """All of it is on disk."""
         written, self._writing = self._writing, []
-        for group, _ in written:
-            fold(self._streams, group)
+        keys = fold(self._streams, (group for group, _ in written))
         with self._mutex:
             self._pending_bytes -= sum(len(data) for _, data in written)
             self._count(groups=len(written), records=sum(group.width for group, _ in written))
         self._durable_ingest = max(self._durable_ingest, written[-1][0].last_ingest)
-        sequences = {group.key: self._streams[group.key].sequence for group, _ in written}
+        sequences = {key: self._streams[key].sequence for key in keys}
         return Durable(self._durable_ingest, sequences)
 
     def _fail(self, error: OSError) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 
 import msgspec
 import numpy as np
@@ -30,15 +31,27 @@ class StreamState(msgspec.Struct, frozen=True):
 Streams = dict[StreamKey, StreamState]
 
 
-def fold(streams: Streams, group: Group) -> None:
-    """Bring `streams` up to date with `group`."""
-    state = streams.get(group.key, StreamState())
-    if group.kind is RecordKind.GAP:
-        last = max(state.sequence, *(last for _, last in group.records.tolist()))
-        streams[group.key] = StreamState(state.position.advanced(last, _NOTHING))
-    elif len(group.records):
-        position = state.position.advanced(group.last_sequence, group.records, group.quality)
-        streams[group.key] = StreamState(position)
+def fold(streams: Streams, groups: Iterable[Group]) -> set[StreamKey]:
+    """Bring `streams` up to date with groups in order, those of a stream together; its keys."""
+    found: dict[StreamKey, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.key, []).append(group)
+    for key, own in found.items():
+        position = streams.get(key, StreamState()).position
+        for is_gap, run in groupby(own, lambda group: group.kind is RecordKind.GAP):
+            position = (_past_gaps if is_gap else _past)(position, list(run))
+        streams[key] = StreamState(position)
+    return set(found)
+
+
+def _past_gaps(position: Position, gaps: list[Group]) -> Position:
+    last = max(last for gap in gaps for _, last in gap.records.tolist())
+    return position.advanced(max(position.sequence, last), _NOTHING)
+
+
+def _past(position: Position, groups: list[Group]) -> Position:
+    parts = [(group.records, group.quality) for group in groups if len(group.records)]
+    return position.advanced_by(groups[-1].last_sequence, parts) if parts else position
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -70,6 +83,5 @@ class Checkpoint(msgspec.Struct, frozen=True):
 def fold_all(streams: Streams, groups: Iterable[Group]) -> Streams:
     """`streams` after all of `groups`, as a new mapping."""
     folded = dict(streams)
-    for group in groups:
-        fold(folded, group)
+    fold(folded, groups)
     return folded

@@ -16,7 +16,8 @@ BODY_BYTES_MAX = 1_048_576
 _VERSION_AT = 4
 _HEAD = struct.Struct("<4sBBHI")  # magic, version, type, flags, body length
 _CRC = struct.Struct("<I")  # of the head and the body
-HEADER_BYTES = _HEAD.size + _CRC.size
+_HEADER = struct.Struct(_HEAD.format + "I")
+HEADER_BYTES = _HEADER.size
 FRAME_BYTES_MAX = HEADER_BYTES + BODY_BYTES_MAX
 
 _BY_TYPE = {int(frame.TYPE): frame for frame in FRAMES}
@@ -43,9 +44,13 @@ def decode(data: bytes) -> Frame:
     """The frame in `data`, which it may keep a view of; WireError and nothing else if none."""
     if len(data) < HEADER_BYTES:
         raise WireError(Reason.TRUNCATED, f"{len(data)} bytes, a header has {HEADER_BYTES}")
-    magic, version, number, flags, body_bytes = _HEAD.unpack_from(data)
-    _check_head(magic, version, body_bytes, len(data) - HEADER_BYTES)
-    _check_crc(data)
+    magic, version, number, flags, body_bytes, checksum = _HEADER.unpack_from(data)
+    seen = len(data) - HEADER_BYTES
+    if magic != MAGIC or version != VERSION or not seen == body_bytes <= BODY_BYTES_MAX:
+        _refuse_head(magic, version, body_bytes, seen)
+    found = crc32(memoryview(data)[HEADER_BYTES:], crc32(data[: _HEAD.size]))
+    if found != checksum:
+        raise WireError(Reason.BAD_CHECKSUM, f"{found:#010x}, header says {checksum:#010x}")
     if flags:
         raise WireError(Reason.BAD_FLAGS, f"flags {flags:#06x}, version {VERSION} has none")
     if number not in _BY_TYPE:
@@ -53,7 +58,8 @@ def decode(data: bytes) -> Frame:
     return _decode_body(_BY_TYPE[number], data)
 
 
-def _check_head(magic: bytes, version: int, body_bytes: int, body_bytes_seen: int) -> None:
+def _refuse_head(magic: bytes, version: int, body_bytes: int, body_bytes_seen: int) -> None:
+    """Say what is wrong with it."""
     if magic != MAGIC:
         raise WireError(Reason.BAD_MAGIC, f"{magic!r} instead of {MAGIC!r}")
     if version != VERSION:
@@ -64,14 +70,6 @@ def _check_head(magic: bytes, version: int, body_bytes: int, body_bytes_seen: in
         raise WireError(Reason.TRUNCATED, f"{body_bytes_seen} of {body_bytes} body bytes")
     if body_bytes_seen > body_bytes:
         raise WireError(Reason.TRAILING_BYTES, f"bytes too many: {body_bytes_seen - body_bytes}")
-
-
-def _check_crc(data: bytes) -> None:
-    view = memoryview(data)
-    (expected,) = _CRC.unpack_from(view, _HEAD.size)
-    found = crc32(view[HEADER_BYTES:], crc32(view[: _HEAD.size]))
-    if found != expected:
-        raise WireError(Reason.BAD_CHECKSUM, f"{found:#010x}, header says {expected:#010x}")
 
 
 def _decode_body(frame: type[Frame], data: bytes) -> Frame:

@@ -98,6 +98,9 @@ def _check_count(count: int, count_max: int, what: str) -> None:
 
 def _check_batch(first: int, utc_offset_ms: int, records: Records, records_max: int) -> None:
     count = len(records)
+    is_right = 0 < count <= records_max and 0 < first <= SEQUENCE_MAX - count
+    if is_right and -UTC_OFFSET_MS_MAX <= utc_offset_ms <= UTC_OFFSET_MS_MAX:
+        return  # nearly always, and then no text is made
     _require(1 <= count <= records_max, f"{count} records, 1 to {records_max} allowed")
     _check_interval(first, first + count - 1)
     _check_offset(utc_offset_ms)

@@ -55,7 +55,12 @@ class Reader:
 
     def unpack(self, form: struct.Struct) -> tuple[Any, ...]:
         """The values of a fixed structure."""
-        return form.unpack_from(self.data, self.skip(form.size))
+        at = self.at
+        end = at + form.size
+        if end > len(self.data):
+            self.skip(form.size)
+        self.at = end
+        return form.unpack_from(self.data, at)
 
 
 class Fields(Protocol):

@@ -133,6 +133,25 @@ def test_what_is_no_longer_remembered_is_not_checked() -> None:
     assert len(ledger._times) <= 2 * _TICKS_MAX
 
 
+def test_ticks_of_many_small_frames_are_counted_as_those_of_one() -> None:
+    """7.7, with a loss between them, whose interval cannot be checked."""
+    times = np.arange(700) // 3
+    asked = [Recount(1, 1_450, at, at + 10, 30) for at in range(0, 460, 7)]
+    found = []
+    for cut in (1, 3, 700):
+        ledger = Ledger(Position())
+        for at in range(0, 700, cut):
+            ledger.take(times[at : at + cut])
+        ledger.skip_to(750)
+        for at in range(0, 700, cut):
+            ledger.take(times[at : at + cut] + 240)
+        for recount in asked:
+            ledger.recounted(recount)
+        found.append(ledger.checked())
+    assert found[0] == found[1] == found[2]
+    assert {checked.agreement for checked in found[0]} == {NOT_CHECKED, AGREED}
+
+
 def test_recounts_that_never_come_due_are_given_up() -> None:
     ledger = Ledger(Position())
     for number in range(70):
