@@ -9,26 +9,37 @@ from loguru import logger
 
 from cep.engine.native import Compiled
 from cep.live.rules_file import RulesFile
+from cep.plan.nodes import Plan
 from mt5bridge.worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Rules that have their machine code, and their text."""
+    """Rules that have their machine code, their plan and their text."""
 
     rules: Compiled
+    plan: Plan
     text: str
 
 
 class Reload:
-    """Follows the rule file. `compiled` checks a text and compiles it; None: it means the same.
+    """Follows the rule file. Belongs to the server's thread, which no rules keep from its work.
 
-    Machine code is made by another process, so that terminals do not wait for it.
+    `checked` makes a plan of a text, or None where it means the same as before: in a thread of its
+    own, however long that takes. `compiled` gets the plan back in the server's thread, since new
+    rules go on from the strings and keys of the old ones; their machine code another process makes.
     """
 
-    def __init__(self, file: RulesFile, compiled: Callable[[str], Compiled | None]) -> None:
+    def __init__(
+        self,
+        file: RulesFile,
+        checked: Callable[[str], Plan | None],
+        compiled: Callable[[Plan], Compiled],
+    ) -> None:
         self._file = file
-        self._compiled = compiled
+        self._checked, self._compiled = checked, compiled
+        self._text = ""
+        self._plan: Plan | None = None
         self._worker: Worker | None = None
         self._coming: Ready | None = None
 
@@ -38,33 +49,50 @@ class Reload:
 
     def look(self, now_ms: int) -> Ready | None:
         """Rules that are ready now; what is wrong with a new file is logged, with the remedy."""
-        if self._worker is not None:
-            return self._finished()
-        text = self._file.look(now_ms)
-        if text is not None:
-            self._begin(text)
+        worker = self._worker
+        if worker is None:
+            text = self._file.look(now_ms)
+            if text is not None:
+                self._begin(text)
+            return None
+        if worker.is_alive:
+            return None
+        self._worker = None
+        if self._coming is not None:
+            return self._finished(worker)
+        self._compile(worker)
         return None
 
     def _begin(self, text: str) -> None:
-        try:
-            rules = self._compiled(text)
-        except Exception as problem:  # noqa: BLE001 -- whatever is wrong, the old rules go on
-            logger.error("the new rules are wrong, the old ones go on:\n{}", _shown(problem))
-            return
-        if rules is None:
+        self._text, self._plan = text, None
+        self._worker = Worker("check rules", self._check).start()
+
+    def _check(self) -> None:
+        self._plan = self._checked(self._text)
+
+    def _compile(self, checking: Worker) -> None:
+        """The text is checked: go on with its plan."""
+        problem, plan = checking.failure, self._plan
+        if problem is None and plan is None:
             logger.info("the rule file has changed, its meaning has not")
             return
+        try:
+            if problem is not None:
+                raise problem
+            assert plan is not None
+            rules = self._compiled(plan)
+        except Exception as wrong:  # noqa: BLE001 -- whatever is wrong, the old rules go on
+            logger.error("the new rules are wrong, the old ones go on:\n{}", _shown(wrong))
+            return
         logger.info("new rules: compiling")
-        self._coming = Ready(rules, text)
+        self._coming = Ready(rules, plan, self._text)
         self._worker = Worker("compile", lambda: rules.start().warm_up(in_child=True)).start()
 
-    def _finished(self) -> Ready | None:
-        worker = self._worker
-        if worker is None or worker.is_alive:
-            return None
-        self._worker, ready, self._coming = None, self._coming, None
-        if worker.failure is not None:
-            logger.error("the new rules do not compile, the old ones go on: {}", worker.failure)
+    def _finished(self, compiling: Worker) -> Ready | None:
+        ready, self._coming = self._coming, None
+        if compiling.failure is not None:
+            failure = compiling.failure
+            logger.error("the new rules do not compile, the old ones go on: {}", failure)
             return None
         return ready
 

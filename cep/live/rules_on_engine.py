@@ -93,7 +93,7 @@ class RulesOnEngine(LiveRules):
         wanted = self.config.rules
         most = wanted.file_max_kib << 10
         file = RulesFile(wanted.file, self.text, wanted.watch_ms, most, self.sink.complain)
-        self._reload = Reload(file, self._compiled_text)
+        self._reload = Reload(file, self._checked, self._following)
 
     def end(self) -> None:
         """Nothing runs beside the server."""
@@ -152,14 +152,12 @@ class RulesOnEngine(LiveRules):
         self.journal.add([noted(report, since)])
         logger.info("new rules from record {} on\n{}", since.ingest + 1, report)
 
-    def _compiled_text(self, text: str) -> Compiled | None:
-        """New rules from their text; None when they mean the same as those that run."""
+    def _checked(self, text: str) -> Plan | None:
+        """The plan of a text; None when it means what runs already. Called in any thread."""
         for path in changed_files():
             logger.warning("{} has changed: functions are read at the start only, restart", path)
         plan = load_plan(self.config, text)
-        if plan == self.plan:
-            return None
-        return self._following(plan)
+        return None if plan == self.plan else plan
 
     def _change(self, ready: Ready) -> bool:
         """Take over new rules between two records, for good; False: try again later."""
@@ -175,6 +173,6 @@ class RulesOnEngine(LiveRules):
         if self.log.newest != since:
             return False
         self._take_over(following, since)
-        self.text, self.plan = ready.text, load_plan(self.config, ready.text)
+        self.text, self.plan = ready.text, ready.plan
         self.snapshot()
         return True

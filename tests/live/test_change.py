@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import Event, get_ident
 from typing import Any
 
 import numpy as np
 from loguru import logger
 
+from cep.engine.native import Compiled
+from cep.live.reload import Ready, Reload
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since
+from cep.plan import compile_rules
+from cep.plan.nodes import Plan
 from tests.live.service import (
     RULES,
     Service,
@@ -22,6 +27,7 @@ from tests.live.service import (
     walks,
     write_settings,
 )
+from tests.waiting import LONG_S
 
 OPTIONS = {
     "rules": {"watch_ms": 20, "numba": False},
@@ -119,6 +125,31 @@ def test_wrong_rules_are_logged_and_the_old_ones_go_on(tmp_path: Path) -> None:
     wrong = next(text for text in messages if "the old ones go on" in text)
     assert "middle" in wrong and "^" in wrong and "rules.cep" in wrong
     assert len(rows(settings)) > 5
+
+
+def test_whoever_serves_does_not_wait_for_rules_to_be_checked(tmp_path: Path) -> None:
+    (tmp_path / "rules.cep").write_text(WIDER, encoding="utf-8")
+    may_end, checkers = Event(), []
+    found: list[Ready] = []
+
+    def checked(text: str) -> Plan:
+        checkers.append(get_ident())
+        assert may_end.wait(LONG_S)
+        return compile_rules(text, "rules.cep")
+
+    def is_ready() -> bool:
+        ready = reload.look(0)
+        found.extend([ready] if ready is not None else [])
+        return ready is not None
+
+    file = RulesFile(tmp_path / "rules.cep", RULES, 0)
+    reload = Reload(file, checked, lambda plan: Compiled(plan, jit=False))
+    reload.ask()
+    assert not any(is_ready() for _ in range(5)), "they are being checked"
+    may_end.set()
+    wait_until(is_ready)
+    assert found[0].text == WIDER and found[0].plan == compile_rules(WIDER, "rules.cep")
+    assert len(checkers) == 1 and get_ident() not in checkers
 
 
 def test_a_file_is_taken_when_it_is_at_rest(tmp_path: Path) -> None:
