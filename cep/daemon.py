@@ -24,11 +24,14 @@ from cep.live.outgoing import Outgoing
 from cep.live.rules import LiveRules
 from cep.live.state_folder import check_access, hold
 from cep.live.timekeeper import Timekeeper
+from cep.live.watchdog import Watchdog
 from mt5bridge import clock
 from mt5bridge.credential import ensure_credential, read_credential
+from mt5bridge.orders.syncer import SYNCS
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.server.batch import StreamKey
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
+from mt5bridge.spool.committer import COMMITS
 from mt5bridge.troubles import Effect, Trouble, Troubles
 
 MEBIBYTE = 1 << 20
@@ -175,6 +178,7 @@ class Daemon:
             stack.callback(rules.send_held)
             commits.start()
             stack.callback(commits.end)
+            watchdog = self._watchdog(commits)
             self._start_archiving(stack)
             logger.info("listening on {}", server.address)
             self.operations.serve(stack)
@@ -188,7 +192,13 @@ class Daemon:
                     self.timekeeper.look(now)
                 rules.look(now)
                 self.outgoing.look(now)
+                watchdog.look(now)
                 self.operations.look(now)
+
+    def _watchdog(self, commits: CommitThread) -> Watchdog:
+        syncer = self.outgoing.syncer
+        turns = {COMMITS: lambda: commits.turns, SYNCS: lambda: syncer.turns}
+        return Watchdog(self.troubles, turns)
 
     def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch

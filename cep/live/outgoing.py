@@ -102,9 +102,9 @@ class Outgoing:
             terminal = self.config.signals.terminal
             self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
         self.take_orders()
-        syncer = Syncer(self.journal, server.wake, self._troubles)
-        syncer.start()
-        stack.callback(syncer.stop)
+        self.syncer = Syncer(self.journal, server.wake, self._troubles)
+        self.syncer.start()
+        stack.callback(self.syncer.stop)
 
     def signal(self, signal: Signal) -> None:
         """Send a signal, unless it is too much or too late; it does not wait for the disk."""

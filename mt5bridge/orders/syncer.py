@@ -10,6 +10,8 @@ from mt5bridge.troubles import Troubles
 
 _LOOK_S = 0.5
 _RETRY_S = 1.0
+SYNCS = "orders"
+"""The name of the thread."""
 
 
 class Syncer:
@@ -28,7 +30,9 @@ class Syncer:
         self._on_synced = on_synced
         self._troubles = troubles or Troubles()
         self._stop = Event()
-        self._worker = self._troubles.worker("orders", self._run)
+        self._worker = self._troubles.worker(SYNCS, self._run)
+        self.turns = 0
+        """Turns that have ended: a thread that hangs makes none."""
 
     def start(self) -> None:
         self._worker.start()
@@ -43,6 +47,7 @@ class Syncer:
         while not self._stop.is_set() and self._troubles.end is None:
             if self._journal.added.wait(_LOOK_S) and not self.sync():
                 self._stop.wait(_RETRY_S)
+            self.turns += 1
         self.sync()
 
     def sync(self) -> bool:

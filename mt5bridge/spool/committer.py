@@ -11,6 +11,8 @@ from mt5bridge.troubles import Effect, Troubles
 RETRY_S = 0.25
 GATHER_S = 0.002
 """Fewer, larger commits leave the appending thread in peace; it is far less than a sync takes."""
+COMMITS = "spool-commit"
+"""The name of the thread."""
 
 
 def _nothing() -> None:
@@ -36,7 +38,9 @@ class CommitThread:
         self._troubles = troubles or Troubles()
         self._on_turn = on_turn
         self._stop = threading.Event()
-        self._worker = self._troubles.worker("spool-commit", self._run)
+        self._worker = self._troubles.worker(COMMITS, self._run)
+        self.turns = 0
+        """Turns that have ended: a thread that hangs makes none."""
 
     @property
     def failure(self) -> BaseException | None:
@@ -74,3 +78,4 @@ class CommitThread:
         else:
             self._troubles.clear(self._spool.directory)
         self._on_turn()
+        self.turns += 1
