@@ -18,6 +18,7 @@ from loguru import logger
 from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.dropped import Dropped
 from cep.live.config import Config, credential_path
+from cep.live.credentials import server_settings
 from cep.live.log import Log
 from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
@@ -26,7 +27,7 @@ from cep.live.state_folder import check_access, hold
 from cep.live.timekeeper import Timekeeper
 from cep.live.watchdog import Watchdog
 from mt5bridge import clock
-from mt5bridge.credential import ensure_credential, read_credential
+from mt5bridge.credential import ensure_credential
 from mt5bridge.orders.syncer import SYNCS
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.server.batch import StreamKey
@@ -138,7 +139,7 @@ class Daemon:
         path = credential_path(self.config)
         if ensure_credential(path):
             logger.info("made {}; `mt5cep terminal install` gives it to a terminal", path)
-        return self.config.server.settings(read_credential(path))
+        return server_settings(self.config)
 
     def _hold_state(self, stack: ExitStack) -> None:
         """Nobody else journals orders here: a second daemon would send them once more."""
@@ -174,7 +175,6 @@ class Daemon:
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
             server, rules = self._listen(stack), self.rules
-            rules.tell_events(server)  # before anybody can ask for some
             self.operations.begin(stack, server, rules, self.outgoing)
             stack.callback(rules.send_held)
             commits.start()
@@ -192,7 +192,6 @@ class Daemon:
                     rules.pipeline.store_gaps()
                     self.timekeeper.look(now)
                 rules.look(now)
-                rules.tell_events(server)
                 self.outgoing.look(now)
                 watchdog.look(now)
                 self.operations.look(now)

@@ -57,6 +57,11 @@ def credential_fault(user: str, password: str) -> str:
     return ""
 
 
+def new_password() -> str:
+    """A random one of 256 bits."""
+    return secrets.token_urlsafe(_SECRET_BYTES)
+
+
 def ensure_credential(path: Path) -> bool:
     """Make a file with a random secret if there is none; whether it was made.
 
@@ -65,7 +70,7 @@ def ensure_credential(path: Path) -> bool:
     if path.exists():
         return False
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = _draft(path, Credential(USER, secrets.token_urlsafe(_SECRET_BYTES)))
+    draft = _draft(path, _text(Credential(USER, new_password())))
     try:
         _publish(draft, path)
     except FileExistsError:  # another process was quicker; its credential holds
@@ -79,7 +84,12 @@ def ensure_credential(path: Path) -> bool:
 def write_credential(path: Path, credential: Credential) -> None:
     """Put a credential into a file, in place of what was there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = _draft(path, credential)
+    write_private(path, _text(credential))
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Replace a file whole, for its owner alone, in a folder that is there."""
+    draft = _draft(path, content)
     try:
         draft.replace(path)
     except OSError:
@@ -138,18 +148,18 @@ def _parsed(path: Path, raw: bytes) -> Credential:
         ) from None
 
 
-def _text(credential: Credential) -> str:
-    return f"{HEAD}\nuser {credential.user}\npassword {credential.password}\n"
+def _text(credential: Credential) -> bytes:
+    return f"{HEAD}\nuser {credential.user}\npassword {credential.password}\n".encode()
 
 
-def _draft(path: Path, credential: Credential) -> Path:
-    """The whole text on disk, under a name of its own."""
+def _draft(path: Path, content: bytes) -> Path:
+    """The whole content on disk, under a name of its own."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     file = os.open(draft, flags, 0o600)
     try:
         disk = Disk()
-        disk.write_at(file, _text(credential).encode(), 0)
+        disk.write_at(file, content, 0)
         disk.sync(file)
     except OSError:
         draft.unlink(missing_ok=True)

@@ -51,6 +51,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.terminals",
         "List the terminals that the running daemon knows, and let one go.",
     ),
+    "credential": (
+        "cep.cli.credential",
+        "Say who may publish, trade or read, as which terminal, account and symbols.",
+    ),
     "orders": (
         "cep.cli.orders",
         "List and send orders, ask what became of them, and turn the kill switch.",

@@ -14,7 +14,13 @@ import click
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import MORE_FUNCTIONS
 from cep.cli.settings_file import CONFIG, needed_settings
-from mt5bridge.credential import CredentialMissingError, others_can_use, read_credential
+from mt5bridge.credential import (
+    USER,
+    Credential,
+    CredentialMissingError,
+    others_can_use,
+    read_credential,
+)
 
 if TYPE_CHECKING:
     from cep.daemon import Daemon
@@ -117,11 +123,13 @@ def _begin(config: Path | None, check: bool) -> None:
 
 
 def _check_credential(settings: Config) -> None:
-    """CredentialError when there is one that cannot be used; the first start makes one."""
+    """CredentialError when there is one that cannot be used; the first start makes the daemon's."""
     from cep.live.config import credential_path
+    from cep.live.credentials import admitted
 
     with suppress(CredentialMissingError):
         read_credential(credential_path(settings))
+    admitted(settings, Credential(USER, "unknown"))
 
 
 def _check_database(settings: Config) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
+from mt5bridge.grant import Grant
 from mt5bridge.local import AddressError, local
 from mt5bridge.orders import Defaults, Limits
 from mt5bridge.orders.limits import MINUTES_A_DAY
@@ -40,13 +41,19 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     message_max_mib: AtLeastOne = 64
     streams_max: AtLeastOne = 131_072
     requests_max: AtLeastOne = 10_000
-    events_max: AtLeastOne = 10_000
     memory_max_mib: NotNegative = 0
     users: dict[str, str] = {}
     allow_insecure: bool = False
 
-    def settings(self, own: Credential) -> Settings:
-        """For the server; `own` is the daemon's credential, let in beside `users`."""
+    def settings(
+        self,
+        own: Credential,
+        passwords: dict[str, str] | None = None,
+        grants: dict[str, Grant] | None = None,
+    ) -> Settings:
+        """For the server; `own` is the daemon's credential, let in beside `users`. `passwords` are
+        those of all that are let in, if there are more, and `grants` what they may do.
+        """
         return Settings(
             bind=self.bind,
             heartbeat_ms=self.heartbeat_ms,
@@ -59,8 +66,8 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             message_mib_max=self.message_max_mib,
             streams_max=self.streams_max,
             signals_max=self.requests_max,
-            events_max=self.events_max,
-            passwords={**self.users, own.user: own.password},
+            passwords=passwords or {**self.users, own.user: own.password},
+            grants=grants or {},
             allow_insecure=self.allow_insecure,
             program="mt5cep",
         )

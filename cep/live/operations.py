@@ -12,6 +12,7 @@ from loguru import logger
 
 from cep.live.alerts import Alerts, begin_alerts
 from cep.live.config import Config, ConfigError
+from cep.live.credentials import CredentialWatch
 from cep.live.log import Log
 from cep.live.memory import Memory
 from cep.live.outgoing import Outgoing
@@ -44,6 +45,7 @@ class Operations:
     def begin(self, stack: ExitStack, server: Server, rules: LiveRules, outgoing: Outgoing) -> None:
         """Terminals are served from now on."""
         self._server, self._rules, self._outgoing = server, rules, outgoing
+        self._credentials = CredentialWatch(self.config, server)
         self._status = StatusFile(self.config, server, self._troubles, lambda: rules.dropped)
         stack.callback(self._status.end)
         if self.config.metrics.bind is not None:
@@ -64,6 +66,7 @@ class Operations:
         self._memory.look(now)
         self._status.look(now)
         self._supervisor.look(now)
+        self._credentials.look(now)
 
     def reload(self) -> None:
         """Read settings and rules once more, soon; may be called from a handler of a signal."""

@@ -57,7 +57,7 @@ class RulesOnDatabase(LiveRules):
         """Bring the database, our engine and the journal to the end of the spool."""
         found, is_restored = self._found(stack)
         folder = self.spool.directory
-        self.open_journal(stack, found)
+        self.open_journal(stack, found.journal_bytes)
         waiting = Waiting(folder, self.spool.durable_ingest)
         self.pipeline = FollowedPipeline(self.spool, self.on_database, self.on_rows, waiting)
         self.act_for(self.plan)
@@ -143,8 +143,7 @@ class RulesOnDatabase(LiveRules):
             act(Caused(told, [group]))
         self.acted = done.ingest
         if done.state is not None:
-            size, events = self.journal.size_bytes, self.events.state()
-            self.checkpoints.hold(done.ingest, size, done.state, events)
+            self.checkpoints.hold(done.ingest, self.journal.size_bytes, done.state)
 
     def on_rows(self, caused: Caused) -> None:
         """Everything that comes here is on disk."""
@@ -159,8 +158,7 @@ class RulesOnDatabase(LiveRules):
             with self.troubles.attempt(SNAPSHOT, Effect.GOES_ON):
                 state = rules.snapshot()
                 if state is not None:
-                    size, events = self.journal.size_bytes, self.events.state()
-                    self.checkpoints.hold(rules.position, size, state, events)
+                    self.checkpoints.hold(rules.position, self.journal.size_bytes, state)
 
 
 def pause(attempt: int) -> None:

@@ -34,6 +34,10 @@ class Authenticator:
         self.socket.linger = 0
         self.socket.bind(_ENDPOINT)
         self._refusals = refusals
+        self.change(passwords)
+
+    def change(self, passwords: Mapping[str, str]) -> None:
+        """Let these in from now on; connections that stand are not asked again."""
         self._digests = {user.encode(): _digest(word.encode()) for user, word in passwords.items()}
 
     def guard(self, router: zmq.Socket[bytes]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from mt5bridge.wire import ASKED_MAX, Ask, Asked, Order, Signal, SignalResult, SignalStatus
@@ -22,6 +22,14 @@ class RequestQueue:
         self._asked: dict[int, None] = {}
         self._to_send: dict[int, Request] = {}  # on this connection
         self._to_ask: dict[int, None] = {}
+
+    def __iter__(self) -> Iterator[Request]:
+        """Those that are sent (again) on a connection."""
+        return iter(list(self._open.values()))
+
+    def __contains__(self, number: int) -> bool:
+        """Whether a request with this id waits."""
+        return number in self._open or number in self._asked
 
     def __len__(self) -> int:
         return len(self._open) + len(self._asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from threading import Event
 from types import TracebackType
 from typing import Any, Self, TypeAlias
@@ -13,6 +14,7 @@ import zmq
 
 from mt5bridge import clock as clocks
 from mt5bridge.clock import Clock
+from mt5bridge.grant import Grant
 from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
 from mt5bridge.server.handshakes import Handshakes
@@ -25,8 +27,7 @@ from mt5bridge.server.status import Status
 from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
 from mt5bridge.waker import Waker
-from mt5bridge.wire import FRAME_BYTES_MAX, Halt, Standing, WireError, encode
-from mt5bridge.wire import Event as ComplexEvent
+from mt5bridge.wire import FRAME_BYTES_MAX, Halt, WireError, encode
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
@@ -44,8 +45,8 @@ class Server:
     `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
-    `forget`, `halt`, `tell_rules`, `publish`, `status` and what tells of terminals belong to the
-    server's thread, in which the sink is called.
+    `forget`, `halt`, `status` and what tells of terminals belong to the server's thread, in which
+    the sink is called.
     """
 
     def __init__(
@@ -130,23 +131,16 @@ class Server:
         self.terminals.set_halt(Halt(int(halted), reason))
         self._send(self.terminals.outgoing())
 
-    def tell_rules(self, numbering: int, standings: Iterable[Standing]) -> None:
-        """Which complex events there are, numbered since when, to those who want some."""
-        self.terminals.events.begin(numbering, standings)
-        self._send(self.terminals.outgoing())
-
-    def publish(self, events: Iterable[ComplexEvent]) -> None:
-        """Send complex events to those who want them, as fast as they take them.
-
-        WireError when one is no frame.
-        """
-        for event in events:
-            self.terminals.events.add(event)
-        self._send(self.terminals.outgoing())
-
     def status(self) -> Status:
         """How this server and its terminals stand."""
         return survey(self.terminals, self.address, self.since_msc, self._clock())
+
+    def change_credentials(self, passwords: dict[str, str], grants: dict[str, Grant]) -> None:
+        """Let others in from now on; who is here and may not be any more is sent away."""
+        self.settings = replace(self.settings, passwords=passwords, grants=grants)
+        self.settings.check()
+        self._authenticator.change(passwords)
+        self._send(self.terminals.change_credentials(self.settings))
 
     def counters(self) -> dict[str, int]:
         """A copy of the counters."""
@@ -203,27 +197,29 @@ class Server:
         now, received = self._clock(), 0
         while received < _FRAMES_A_POLL:
             try:
-                route, parts = self._take()
+                route, parts, user = self._take()
             except zmq.Again:
                 break
             received += 1
-            if answers := self.terminals.receive(route, parts, now):
+            if answers := self.terminals.receive(route, parts, now, user):
                 self._send(answers)
         self.sink.on_taken()
         return received
 
-    def _take(self) -> tuple[Route, list[bytes]]:
-        """One message and who sent it. Of the parts behind its first, which none may have, nothing
-        is kept; too many of them end the connection. zmq.Again when none waits.
+    def _take(self) -> tuple[Route, list[bytes], str]:
+        """One message, who sent it, and, of a stranger, who it was let in as. zmq.Again when none
+        waits. Of the parts behind its first, which none may have, nothing is kept; too many of them
+        end the connection.
         """
         take, inflow = self._socket.recv, self._inflow
-        route = take(zmq.NOBLOCK)
-        if inflow.knows(route):
+        route, user = take(zmq.NOBLOCK), ""
+        if inflow.knows(route) and self.terminals.knows(route):
             parts = [take()]
         else:
             first = take(copy=False)
-            inflow.begin(route, _file_of(first))
-            parts = [first.bytes]
+            if not inflow.knows(route):
+                inflow.begin(route, _file_of(first))
+            parts, user = [first.bytes], _user_of(first)
         size, more = len(parts[0]) + PART_OVERHEAD_BYTES, 0
         while self._socket.getsockopt(zmq.RCVMORE):
             size += len(take(copy=False)) + PART_OVERHEAD_BYTES
@@ -232,7 +228,7 @@ class Server:
         if more > _PARTS_MAX:
             self.sink.complain("connections_cut", f"{route.hex()}: a message of {more + 1:,} parts")
             inflow.cut(route)
-        return route, [*parts, b""] if more else parts
+        return route, [*parts, b""] if more else parts, user
 
     def _obey(self) -> None:
         while self._commands:
@@ -266,6 +262,11 @@ class Server:
                 if error.errno != zmq.EHOSTUNREACH:
                     raise
                 self.terminals.gone(route)
+
+
+def _user_of(frame: zmq.Frame) -> str:
+    """Who the authenticator has let in on the connection that a frame has come from."""
+    return str(frame.get("User-Id"))
 
 
 def _file_of(frame: zmq.Frame) -> int:

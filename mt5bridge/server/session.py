@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mt5bridge.clock import Now
+from mt5bridge.grant import ANYTHING, Pace, Role
 from mt5bridge.position import Position
 from mt5bridge.records import Records
 from mt5bridge.server.batch import (
@@ -20,7 +21,6 @@ from mt5bridge.server.batch import (
     ticks_of,
     wire_name,
 )
-from mt5bridge.server.events import EVENTS_A_HEARTBEAT, EventStore, Subscription
 from mt5bridge.server.figures import Figures
 from mt5bridge.server.recount import Agreement, Checked
 from mt5bridge.server.requests import Request, RequestQueue
@@ -38,7 +38,6 @@ from mt5bridge.wire import (
     Durable,
     Error,
     ErrorCode,
-    Event,
     Frame,
     Halt,
     Heartbeat,
@@ -51,8 +50,6 @@ from mt5bridge.wire import (
     Resume,
     Signal,
     SignalResult,
-    Subscribe,
-    Subscribed,
     Symbol,
     Symbols,
     Ticks,
@@ -62,6 +59,7 @@ from mt5bridge.wire import (
     encode,
 )
 
+_RECORDS = (Ticks, Deals, Lost, Recount)
 _NEW_SPOOL = "archive the spool and begin a new one"
 
 
@@ -98,9 +96,9 @@ class Session:
         self.figures = Figures()
         self.requests = RequestQueue()
         self.halt: Halt | None = None  # to be told on this connection
+        self.grant = ANYTHING  # of who is connected, or was last
+        self.pace = Pace()
         self.acked: set[StreamKey] = set()  # streams whose ACK is to be sent
-        self.events = EventStore()
-        self.subscription: Subscription | None = None  # on this connection
 
     def connect(self, hello: Hello, session: int, now: Now) -> Welcome:
         """Begin a connection; what the last one agreed on ids is void."""
@@ -115,7 +113,7 @@ class Session:
         self.acked.clear()
         self.behind.clear()
         self.requests.reconnected()
-        self.subscription = None
+        self.recall()
         for stream in self.streams.values():
             stream.reconnected()
         self._tell_trader()
@@ -168,6 +166,8 @@ class Session:
     def receive(self, frame: Frame, now: Now) -> list[Frame]:
         """Take one frame of the connected terminal; the replies, in order."""
         self.heard_ms = now.ms
+        if isinstance(frame, _RECORDS) and not self.grant.may(Role.PUBLISH):
+            return self._not_allowed("the credential does not have the role `publish`")
         match frame:
             case Ticks() | Deals():
                 return self._receive_records(frame, now)
@@ -183,8 +183,6 @@ class Session:
                 return self._receive_recount(frame)
             case Account():
                 self._receive_account(frame)
-            case Subscribe():
-                self.subscription = Subscription(self.events, frame)
             case Bye():
                 self.disconnect()
             case Error():
@@ -204,6 +202,9 @@ class Session:
         if len(self.requests) >= self.settings.signals_max:
             self.sink.complain("signals_refused", f"{self.identity}: too many without a result")
             return False
+        if refusal := self._refuses(request):
+            self.sink.complain("signals_refused", f"{self.identity}: {refusal}")
+            return False
         try:
             encode(request)
         except WireError as problem:  # queued, it would end each of the terminal's connections
@@ -211,6 +212,18 @@ class Session:
             return False
         self.requests.add(request)
         return True
+
+    def recall(self) -> None:
+        """Ask about what waits and is not allowed (any more): it may have been sent before."""
+        refused = [one.id for one in self.requests if self.grant.refuses_request(one)]
+        if refused:
+            text = f"{self.identity}: requests that its credential does not allow: {len(refused)}"
+            self.sink.complain("signals_refused", text)
+            self.requests.ask(refused)
+
+    def refuses_symbols(self) -> str:
+        """Why one of the symbols may not be here; empty if all may."""
+        return next(filter(None, map(self.grant.refuses_symbol, self.symbols)), "")
 
     def outgoing(self) -> list[Frame]:
         """What is due without having been asked: requests and acknowledgements."""
@@ -222,18 +235,6 @@ class Session:
             frames += self.requests.due()
         if self.acked:
             frames += self._ack()
-        if self.subscription is not None:
-            frames += self._due_events(self.subscription)
-        return frames
-
-    def _due_events(self, subscription: Subscription) -> list[Frame]:
-        """13.6: behind everything else, and no more than a slow terminal takes."""
-        frames: list[Frame] = [*subscription.due()]
-        if dropped := subscription.dropped:
-            subscription.dropped = 0
-            self.sink.complain("events_left_out", f"{self.identity}: {dropped} were not kept")
-            self.sink.count("events_dropped", dropped)
-        self.sink.count("events_sent", sum(isinstance(frame, Event) for frame in frames))
         return frames
 
     def unsent(self, frame: Frame) -> None:
@@ -243,8 +244,6 @@ class Session:
                 self.halt = frame
             case Signal() | Order() | Ask():
                 self.requests.unsent(frame)
-            case Subscribed() | Event() if self.subscription is not None:
-                self.subscription.unsent(frame)
 
     @property
     def owner(self) -> str:
@@ -256,6 +255,20 @@ class Session:
     def may_trade(self, symbol: str) -> bool:
         """Whether this terminal trades, and this symbol; empty: anything."""
         return self.trades is not TradeMode.NONE and (not symbol or symbol in self.symbols)
+
+    def _refuses(self, request: Request) -> str:
+        """Why a request may not be sent; one that waits already was judged."""
+        if request.id in self.requests:
+            return ""
+        refusal = self.grant.refuses_request(request)
+        return refusal or self.pace.refuses(request, self.grant.orders_per_minute)
+
+    def _not_allowed(self, refusal: str) -> list[Frame]:
+        """12.6: the connection ends, and nothing of the frame is taken."""
+        self.disconnect()
+        text = f"{self.identity}: {refusal}"
+        self.sink.complain("refused_not_allowed", text)
+        return [Error.of(ErrorCode.NOT_ALLOWED, text)]
 
     def _due_halt(self) -> list[Frame]:
         due, self.halt = self.halt, None
@@ -334,8 +347,6 @@ class Session:
 
     def _receive_heartbeat(self, beat: Heartbeat, now: Now) -> list[Frame]:
         self.figures.beaten(beat, now)
-        if self.subscription is not None:
-            self.subscription.credit = EVENTS_A_HEARTBEAT
         frames: list[Frame] = []
         for mark in beat.marks:
             stream = self._stream(mark.stream)
@@ -370,6 +381,9 @@ class Session:
         if self.is_renamed:
             self.is_renamed = False
             self.symbols.clear()
+        for symbol in frame.symbols:
+            if refused := self.grant.refuses_symbol(symbol.name):
+                return self._not_allowed(refused)
         for symbol in frame.symbols:
             if refusal := self._refuse_symbol(symbol):
                 return [refusal]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from mt5bridge.credential import credential_fault
+from mt5bridge.grant import ANYTHING, Grant
 from mt5bridge.wire import SYMBOLS_MAX
 
 PORT_MAX = 65_535
@@ -34,13 +35,17 @@ class Settings:
     symbols_max: int = 10_000  # per terminal
     streams_max: int = 131_072  # of all terminals: each segment of the spool begins with them
     signals_max: int = 10_000  # per terminal, without a final result
-    events_max: int = 10_000  # complex events kept for terminals that come back or are slow
     frames_queued_max: int = 256  # per connection, each way
     connections_max: int = 1_024  # let in or not
     message_mib_max: int = 64  # that a connection may hold of messages that are not whole
     passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password: needed
+    grants: dict[str, Grant] = field(default_factory=dict)  # by user; who is not named may anything
     allow_insecure: bool = False  # may be bound where others reach it; they need a password too
     program: str = "mt5bridge"
+
+    def grant_of(self, user: str) -> Grant:
+        """What a user may do."""
+        return self.grants.get(user, ANYTHING)
 
     def check(self) -> None:
         """UnsafeBindError or ValueError, with the remedy, when the settings cannot be used."""
@@ -52,7 +57,6 @@ class Settings:
             "frames_queued_max",
             "streams_max",
             "signals_max",
-            "events_max",
             "connections_max",
             "message_mib_max",
             "ahead_max_ms",

@@ -11,7 +11,6 @@ from loguru import logger
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.server.batch import StreamKey, Trader
-from mt5bridge.server.events import EventStore
 from mt5bridge.server.requests import Request
 from mt5bridge.server.session import Session
 from mt5bridge.server.settings import Settings
@@ -51,7 +50,6 @@ class Terminals:
         self.settings = settings
         self.sink = sink
         self.halt: Halt | None = None  # None: it was never on
-        self.events = EventStore(settings.events_max)
         streams, known = _by_identity(resumes), {trader.identity: trader for trader in traders}
         self.sessions: dict[str, Session] = {}
         self.resting: dict[str, Session] = {}  # known, and counted and listed when it is back
@@ -64,12 +62,17 @@ class Terminals:
         self._resting_streams = _streams(self.resting)
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
+        self._users: dict[Route, str] = {}  # of routes that are somebody's
         self._strangers: OrderedDict[Route, None] = OrderedDict()
         self._foreign: OrderedDict[Route, int] = OrderedDict()  # who speaks an earlier version
         self._connections = 0
 
-    def receive(self, route: Route, parts: list[bytes], now: Now) -> Outgoing:
-        """Take one message of a peer; what to answer, and whom."""
+    def knows(self, route: Route) -> bool:
+        """Whether a terminal has introduced itself there; else `receive` is told the user."""
+        return route in self._by_route
+
+    def receive(self, route: Route, parts: list[bytes], now: Now, user: str = "") -> Outgoing:
+        """Take one message of a peer, which was let in as `user`; what to answer, and whom."""
         try:
             frame = decode(_only(parts))
         except WireError as error:
@@ -78,7 +81,7 @@ class Terminals:
             return [(route, self._bad_frame(route, error))]
         self.sink.counters["frames"] += 1
         if isinstance(frame, Hello):
-            return self._hello(route, frame, now)
+            return self._hello(route, frame, now, self._users.get(route, user))
         session = self._by_route.get(route)
         if session is None:
             return self._stranger(route)
@@ -87,7 +90,7 @@ class Terminals:
         except Exception as problem:  # noqa: BLE001 -- one peer's frame must not stop the others
             return self._fail(session, type(frame).__name__.upper(), problem)
         if not session.connected:
-            self._drop(session, "said goodbye")
+            self._drop(session, "it has ended")
         return [(route, reply) for reply in replies]
 
     def outgoing(self) -> Outgoing:
@@ -183,7 +186,35 @@ class Terminals:
         """The identities now connected."""
         return tuple(self._routes)
 
-    def _hello(self, route: Route, hello: Hello, now: Now) -> Outgoing:
+    def change_credentials(self, settings: Settings) -> Outgoing:
+        """Others are let in from now on: who came as somebody that is gone, or has another password
+        or may not be here any more, is told and has to come again.
+        """
+        before, self.settings = self.settings, settings
+        found: Outgoing = []
+        for route, user in list(self._users.items()):
+            session = self._by_route[route]
+            session.grant = settings.grant_of(user)
+            is_same = before.passwords.get(user) == settings.passwords.get(user)
+            refusal = "" if is_same else "the credential was changed or removed"
+            if session.hello is not None:
+                refusal = refusal or session.grant.refuses_hello(session.hello)
+            refusal = refusal or session.refuses_symbols()
+            if refusal:
+                found.append((route, self._not_allowed(session.identity, user, refusal)))
+                self._drop(session, refusal)
+            else:
+                session.recall()
+        return found
+
+    def _not_allowed(self, identity: str, user: str, refusal: str) -> Error:
+        return self._refuse(ErrorCode.NOT_ALLOWED, f"{identity}: {refusal} (user {user!r})")
+
+    def _hello(self, route: Route, hello: Hello, now: Now, user: str) -> Outgoing:
+        if refusal := self.settings.grant_of(user).refuses_hello(hello):
+            if previous := self._by_route.get(route):
+                self._drop(previous, "it says to be another one")
+            return [(route, self._not_allowed(hello.identity, user, refusal))]
         session = self.sessions.get(hello.identity) or self._admitted(hello.identity)
         if session is None:
             count = self.settings.terminals_max
@@ -194,7 +225,7 @@ class Terminals:
             # If the older connection is dead, the socket tells so when it cannot send this.
             probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, 0, ()))
             return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
-        return self._bind(route, session, hello, now)
+        return self._bind(route, session, hello, now, user)
 
     def _known(self, identity: str) -> Session | None:
         return self.sessions.get(identity) or self.resting.get(identity)
@@ -233,7 +264,7 @@ class Terminals:
         same_program = session.hello.instance == hello.instance
         return self._routes[session.identity] != route and not same_program
 
-    def _bind(self, route: Route, session: Session, hello: Hello, now: Now) -> Outgoing:
+    def _bind(self, route: Route, session: Session, hello: Hello, now: Now, user: str) -> Outgoing:
         self._strangers.pop(route, None)
         self._foreign.pop(route, None)
         previous = self._by_route.pop(route, None)
@@ -243,15 +274,18 @@ class Terminals:
         old_route = self._routes.get(session.identity, route)
         if old_route != route:
             self._by_route.pop(old_route, None)
+            self._users.pop(old_route, None)
             replies.append(
                 (old_route, Error.of(ErrorCode.SUPERSEDED, "another connection took over"))
             )
         self._by_route[route] = session
         self._routes[session.identity] = route
+        self._users[route] = user
+        session.grant = self.settings.grant_of(user)
         self._connections += 1
         self.sink.count("connections")
         logger.info("{} connected: {!r} {!r}", session.identity, hello.broker, hello.program)
-        session.halt, session.events = self.halt, self.events
+        session.halt = self.halt
         try:
             return [*replies, (route, session.connect(hello, self._connections, now))]
         except Exception as problem:  # noqa: BLE001 -- as in receive()
@@ -262,6 +296,7 @@ class Terminals:
         route = self._routes.pop(session.identity, None)
         if route is not None:
             self._by_route.pop(route, None)
+            self._users.pop(route, None)
         logger.info("{} disconnected: {}", session.identity, why)
 
     def _each(self, call: Callable[[Session], list[Frame]], what: str) -> Outgoing:

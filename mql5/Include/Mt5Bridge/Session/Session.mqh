@@ -459,7 +459,8 @@ void Session::HeardError(const ErrorFrame &error, const Moment &now)
       m_hello_due = m_hello_due || Welcome();
       return;
      }
-   if(code != ERROR_WRONG_VERSION && code != ERROR_IDENTITY_IN_USE && code != ERROR_SUPERSEDED && code != ERROR_LIMIT)
+   if(code != ERROR_WRONG_VERSION && code != ERROR_IDENTITY_IN_USE && code != ERROR_SUPERSEDED
+      && code != ERROR_LIMIT && code != ERROR_NOT_ALLOWED)
       return;
    bool news = m_refused_text != error.text;
    m_refused_text = error.text;
