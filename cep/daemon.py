@@ -175,6 +175,7 @@ class Daemon:
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
             server, rules = self._listen(stack), self.rules
+            rules.tell_events(server)  # before anybody can ask for some
             self.operations.begin(stack, server, rules, self.outgoing)
             stack.callback(rules.send_held)
             commits.start()
@@ -192,6 +193,7 @@ class Daemon:
                     rules.pipeline.store_gaps()
                     self.timekeeper.look(now)
                 rules.look(now)
+                rules.tell_events(server)
                 self.outgoing.look(now)
                 watchdog.look(now)
                 self.operations.look(now)

@@ -132,9 +132,9 @@ def _words(codes: NDArray[Any], words: dict[int, str]) -> pa.Array:
     return pa.array([words.get(int(code)) for code in codes], pa.string())
 
 
-def shown_ticks(quality: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which ticks rules see."""
-    shown: NDArray[np.bool_] = (quality & REJECTED) == 0
+def shown_ticks(quality: NDArray[Any], hidden: int = 0) -> NDArray[np.bool_]:
+    """Which ticks rules see; those with a mark of `hidden` are kept from them too."""
+    shown: NDArray[np.bool_] = (quality & (REJECTED | hidden)) == 0
     return shown
 
 

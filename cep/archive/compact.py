@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import File, Mode, save
+from cep.archive.manifest import File
 from cep.archive.parts import read_part, sorted_by_ingest, write_part
 from cep.archive.paths import LOCK, MANIFEST
+from cep.archive.replacing import replace_files, tag_of
 from mt5bridge.spool.disk import Disk
 
 PARTITIONS_A_COMMIT = 32
@@ -58,14 +59,7 @@ def by_partition(files: tuple[File, ...]) -> list[list[File]]:
 
 def _replace(archive: Archive, partitions: list[list[File]]) -> None:
     written = [_merge(archive, files) for files in partitions]
-    replaced = {file.path for files in partitions for file in files}
-    kept = [file for file in archive.manifest.files if file.path not in replaced]
-    archive.manifest = save(
-        archive.directory,
-        msgspec.structs.replace(archive.manifest, files=(*kept, *written)),
-    )
-    for path in replaced:
-        Disk().remove(archive.directory / path)
+    replace_files(archive, [file for files in partitions for file in files], written)
 
 
 def _merge(archive: Archive, files: list[File]) -> File:
@@ -74,10 +68,8 @@ def _merge(archive: Archive, files: list[File]) -> File:
     if table.num_rows != sum(file.rows for file in files):
         raise ArchiveError(f"{files[0].path}: rows differ from the manifest; run archive verify")
     first = files[0]
-    tag = f"-c{archive.manifest.generation + 1}"
     assert first.mode is not None, "a manifest that is read has modes"
-    if first.mode is Mode.SORTED:
-        tag += "s"  # the same day and symbol may have a file that was lived
+    tag = tag_of(archive, "c", first.mode)
     return write_part(
         archive.directory, first.stream, first.symbol, first.date, table, first.mode, tag
     )

@@ -85,7 +85,7 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
     for table in merged(Path(part.directory), part.files, columns, batch_rows):
         kept = within(table, part.from_msc, part.to_msc)
         if name == TICK_STREAM:
-            shown = shown_ticks(kept["quality"].to_numpy())
+            shown = shown_ticks(kept["quality"].to_numpy(), selection.hidden)
         else:
             shown = shown_deals(table_field(kept), kept["quality"].to_numpy())
         if not shown.all():

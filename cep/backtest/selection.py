@@ -29,7 +29,7 @@ class Selection(msgspec.Struct, frozen=True):
     """Files and the times wanted of them, `from_msc` <= time_msc < `to_msc`.
 
     The files are those of one manifest, so that all tasks of a run read the same. `clock` are
-    those that say how time passed without records.
+    those that say how time passed without records; ticks with a mark of `hidden` are left out.
     """
 
     directory: str
@@ -37,6 +37,7 @@ class Selection(msgspec.Struct, frozen=True):
     from_msc: int | None = None
     to_msc: int | None = None
     clock: tuple[File, ...] = ()
+    hidden: int = 0
 
     @property
     def symbols(self) -> list[str]:
@@ -105,6 +106,7 @@ def select(
     symbols: Collection[str] | None = None,
     from_msc: int | None = None,
     to_msc: int | None = None,
+    hidden: int = 0,
 ) -> Selection:
     """What the plan's source streams read of `archive`; BacktestError when that is nothing."""
     if from_msc is not None and to_msc is not None and from_msc >= to_msc:
@@ -119,7 +121,8 @@ def select(
     if not files and (plan.sources or not clock):
         raise BacktestError(f"no records{_range_text(archive, plan)}", "see `mt5cep archive ls`")
     files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
-    return Selection(str(archive.directory.resolve()), tuple(files), from_msc, to_msc, clock)
+    folder = str(archive.directory.resolve())
+    return Selection(folder, tuple(files), from_msc, to_msc, clock, hidden)
 
 
 def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:

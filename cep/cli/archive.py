@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from cep.archive import Archive, File, Ingested, compact, ingest_spool, verify
+from cep.cli.archive_doctor import command as doctor_command
 from cep.cli.archive_import import command as import_command
+from cep.cli.archives import existing
 from cep.cli.errors import BAD_INPUT, UserError, extra
 from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
@@ -23,6 +25,7 @@ def command() -> None:
 
 
 command.add_command(import_command)
+command.add_command(doctor_command)
 
 
 @command.command("ingest")
@@ -110,13 +113,6 @@ def ls_command(archive: Path, files: bool) -> None:
     else:
         rows = [["stream", "symbol", "from", "to", "rows", "files"], *symbol_rows(content)]
     click.echo("\n".join(aligned(rows)))
-
-
-def existing(directory: Path) -> Archive:
-    """The archive in a directory; reading one that is not there is a mistake."""
-    archive = Archive(directory)
-    archive.require()
-    return archive
 
 
 def file_row(file: File) -> list[str]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cep.cli.archive import existing
+from cep.archive import Odd
+from cep.cli.archives import existing
 from cep.cli.check import warn
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
@@ -26,6 +27,7 @@ from cep.cli.summary import tell_dropped
 from cep.cli.text import counted
 from cep.plan import Plan, compile_rules
 from cep.report.tables import time_text
+from mt5bridge.validate import Quality
 
 if TYPE_CHECKING:
     from cep.archive import Archive
@@ -37,6 +39,12 @@ if TYPE_CHECKING:
     from cep.engine.rows import Rows
 
 NO_SPARK = "none"
+REJECTABLE = {
+    **{odd.name.lower(): int(odd) for odd in Odd if odd.name},
+    "crossed": int(Quality.CROSSED),
+    "late": int(Quality.LATE),
+}
+"""Marks that rules may do without; ticks without a price or a time they never see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,10 @@ class Wishes:
 @click.option("--from", "start", type=MOMENT, help="First moment, UTC (default: all there is).")
 @click.option("--to", "end", type=MOMENT, help="Moment to stop before, UTC.")
 @click.option("--symbols", metavar="A,B", help="Only records of these symbols.")
+@click.option(
+    "--reject", metavar="MARKS",
+    help="Keep ticks with these marks from rules and fills: outlier,repeated,gap,crossed,late.",
+)  # fmt: skip
 @click.option(
     "--master", default="local[*]", show_default=True,
     help="Spark master; none runs in this process, without Spark.",
@@ -91,6 +103,7 @@ def command(
     start: datetime | None,
     end: datetime | None,
     symbols: str | None,
+    reject: str | None,
     master: str,
     work: Path | None,
     out: Path | None,
@@ -114,7 +127,9 @@ def command(
     )  # fmt: skip
     archive = existing(folder)
     check_symbols(archive, wishes.points)
-    selection = select(archive, plan, names(symbols), utc_msc(start), utc_msc(end))
+    selection = select(
+        archive, plan, names(symbols), utc_msc(start), utc_msc(end), mark_bits(reject)
+    )
     run_backtest(plan, archive, selection, wishes)
 
 
@@ -288,6 +303,16 @@ def right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def range_text(selection: Selection) -> str:
     first, last = selection.interval_msc
     return f"{time_text(first)} to {time_text(last)} UTC"
+
+
+def mark_bits(text: str | None) -> int:
+    """The marks that `--reject` names, as one number."""
+    bits = 0
+    for name in filter(None, (text or "").replace(" ", "").split(",")):
+        if name not in REJECTABLE:
+            raise UserError(f"--reject: no mark {name}", f"there are {', '.join(REJECTABLE)}")
+        bits |= REJECTABLE[name]
+    return bits
 
 
 def names(text: str | None) -> list[str] | None:

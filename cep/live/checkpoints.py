@@ -6,10 +6,12 @@ before the last record in them is on disk: a snapshot never holds what a crash c
 
 from __future__ import annotations
 
+import struct
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from loguru import logger
 
@@ -25,17 +27,24 @@ KEPT = 3
 """An older one is used when the newest is damaged."""
 
 
+_MARK = b"MT5CEPE1"
+_TAIL = struct.Struct("<QI8s")
+
 RulesAt = Callable[[int, Seed], Compiled]
 """The rules that ran at a record, compiled with a seed; ValueError when they are wrong today."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A run, the last ingest number in it, and how much of the journal belongs to it."""
+    """A run, the last ingest number in it, and how much of the journal belongs to it.
+
+    `events` is the state of the complex events; empty: there was none.
+    """
 
     run: Run
     ingest: int
     journal_bytes: int
+    events: bytes = b""
 
 
 class Checkpoints:
@@ -56,13 +65,13 @@ class Checkpoints:
         self.spool = spool
         self._waiting: deque[tuple[int, int, bytes]] = deque()
 
-    def take(self, run: Run, ingest: int, journal_bytes: int) -> None:
+    def take(self, run: Run, ingest: int, journal_bytes: int, events: bytes = b"") -> None:
         """Remember the state after record `ingest`, to be saved once that is durable."""
-        self.hold(ingest, journal_bytes, take(run))
+        self.hold(ingest, journal_bytes, take(run), events)
 
-    def hold(self, ingest: int, journal_bytes: int, data: bytes) -> None:
+    def hold(self, ingest: int, journal_bytes: int, data: bytes, events: bytes = b"") -> None:
         """As `take`, with the state as it was taken elsewhere."""
-        self._waiting.append((ingest, journal_bytes, data))
+        self._waiting.append((ingest, journal_bytes, joined(data, events)))
 
     def save(self, durable_ingest: int, sync_journal: Callable[[], None]) -> None:
         """Write the states taken up to `durable_ingest`; without room for one, the next one counts.
@@ -97,9 +106,9 @@ class Checkpoints:
                 self._disk.sync_directory(self.folder)
                 continue
             try:
-                data = path.read_bytes()
+                data, events = parted(path.read_bytes())
                 run = restore(rules_at(ingest, seed_of(data)), data)
-                return Restored(run, ingest, journal_bytes)
+                return Restored(run, ingest, journal_bytes, events)
             except (OSError, ValueError) as problem:
                 logger.warning("{}: {}; trying an older one", path, problem)
             except MemoryError:
@@ -121,3 +130,20 @@ class Checkpoints:
             if ingest.isdigit() and journal_bytes.isdigit():
                 found.append((int(ingest), int(journal_bytes), path))
         yield from sorted(found, reverse=True)
+
+
+def joined(data: bytes, events: bytes) -> bytes:
+    """A snapshot with the state of the complex events behind it."""
+    return data + events + _TAIL.pack(len(events), crc32(events), _MARK)
+
+
+def parted(whole: bytes) -> tuple[bytes, bytes]:
+    """What was joined; ValueError when it is damaged."""
+    if len(whole) < _TAIL.size or not whole.endswith(_MARK):
+        raise ValueError("its end is missing, or of an earlier version")
+    size, checksum, _ = _TAIL.unpack_from(whole, len(whole) - _TAIL.size)
+    end = len(whole) - _TAIL.size
+    events = whole[end - size : end] if size <= end else b""
+    if len(events) != size or crc32(events) != checksum:
+        raise ValueError("the state of the complex events is damaged")
+    return whole[: end - size], events

@@ -41,6 +41,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     message_max_mib: AtLeastOne = 64
     streams_max: AtLeastOne = 131_072
     requests_max: AtLeastOne = 10_000
+    events_max: AtLeastOne = 10_000
     memory_max_mib: NotNegative = 0
     users: dict[str, str] = {}
     allow_insecure: bool = False
@@ -66,6 +67,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             message_mib_max=self.message_max_mib,
             streams_max=self.streams_max,
             signals_max=self.requests_max,
+            events_max=self.events_max,
             passwords=passwords or {**self.users, own.user: own.password},
             grants=grants or {},
             allow_insecure=self.allow_insecure,

@@ -16,13 +16,15 @@ from mt5bridge.wire import Signal
 
 Send = Callable[[Signal], None]
 Deliver = Callable[[Sequence[Row]], None]
+Take = Callable[[Sequence[Row], Caused], None]
 
 
 class Effects:
     """Acts on rows as they are found, and on rows that are found again after a restart.
 
     `signals` names the streams of signals; `deliver` is the user's callback, `take_orders` sends
-    what it has ordered. `spool` is the name of that which holds the records.
+    what it has ordered. `spool` is the name of that which holds the records. `take_events` gets all
+    rows, the others but those of hidden streams.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Effects:
         deliver: Deliver | None,
         take_orders: Callable[[], None] = lambda: None,
         spool: str = "",
+        take_events: Take = lambda rows, caused: None,
     ) -> None:
         self.signals = signals if trading.send else ()
         self.trading = trading
@@ -40,10 +43,15 @@ class Effects:
         self.deliver = deliver
         self.take_orders = take_orders
         self.spool = spool
+        self.take_events = take_events
+        self.hidden: Collection[str] = ()
         self.found_again: list[Signal] = []
 
-    def go_on(self, signals: Collection[str], deliver: Deliver | None) -> None:
+    def go_on(
+        self, signals: Collection[str], deliver: Deliver | None, hidden: Collection[str] = ()
+    ) -> None:
         """Act on the rows of other rules from now on."""
+        self.hidden = hidden
         self.signals = signals if self.trading.send else ()
         self.deliver = deliver
 
@@ -52,6 +60,7 @@ class Effects:
         rows = caused.rows.dicts()
         for signal in self._signals(rows, caused):
             send(signal)
+        rows = self._shown(rows, caused)
         if self.deliver is not None:
             self.deliver(rows)
             self.take_orders()
@@ -62,13 +71,21 @@ class Effects:
         """Rows found again: a terminal knows a signal by its id, a callback knows nothing."""
         rows = caused.rows.dicts()
         self.found_again += self._signals(rows, caused)
+        rows = self._shown(rows, caused)
         self.journal.add_again(rows)
         if self.deliver is not None and not self.journal.repeats:
             self.deliver(rows)
 
     def note(self, caused: Caused) -> None:
         """Rows that new rules find in old records: nobody shall act on them any more."""
-        self.journal.add_again(caused.rows.dicts())
+        self.journal.add_again(self._shown(caused.rows.dicts(), caused))
+
+    def _shown(self, rows: list[Row], caused: Caused) -> list[Row]:
+        """The rows without those that are for terminals alone, which get theirs."""
+        self.take_events(rows, caused)
+        if not self.hidden:
+            return rows
+        return [row for row in rows if row["stream"] not in self.hidden]
 
     def _signals(self, rows: Sequence[Row], caused: Caused) -> list[Signal]:
         if not self.signals:

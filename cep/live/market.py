@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from cep.engine.kernels.state import Ints
@@ -21,6 +22,7 @@ from cep.market import (
     tick_columns,
 )
 from cep.plan.nodes import Plan
+from cep.plan.types import Type
 from mt5bridge.spool import Group, RecordKind
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -74,6 +76,30 @@ class Market:
             lambda name: fixed_texts(records[name].tolist()),
         )
         return StreamRows(DEAL_STREAM, *_places(groups, shown), columns)
+
+
+def record_values(plan: Plan, group: Group, ingest: int) -> dict[str, Any]:
+    """The attributes of one record as the plan's source declares them; none if it is not there."""
+    at, is_tick = ingest - group.ingest, group.kind is RecordKind.TICKS
+    stream = source(plan, TICK_STREAM if is_tick else DEAL_STREAM)
+    is_market = is_tick or group.kind is RecordKind.DEALS
+    if stream is None or not is_market or not 0 <= at < group.width:
+        return {}
+    records = group.records[at : at + 1]
+    if is_tick:
+        columns = tick_columns(stream, records.__getitem__, [group.stream[1]])
+    else:
+        columns = deal_columns(
+            stream, records.__getitem__, lambda name: fixed_texts(records[name].tolist())
+        )
+    return {one.name: _value(one.type, columns[one.name][0]) for one in stream.schema.attributes}
+
+
+def _value(type_: Type, cell: Any) -> Any:
+    value = cell.as_py() if isinstance(cell, pa.Scalar) else cell
+    if type_ in (Type.DOUBLE, Type.FLOAT):
+        return float(value)
+    return int(value) if type_ in (Type.INT, Type.LONG) else value
 
 
 def _shown(group: Group) -> Mask:

@@ -13,6 +13,7 @@ from cep.dropped import Dropped
 from cep.engine.native import Compiled
 from cep.functions import load_functions
 from cep.live.checkpoints import Checkpoints, Restored
+from cep.live.complex_events import ComplexEvents
 from cep.live.config import Config, ConfigError
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
@@ -22,12 +23,12 @@ from cep.live.quarantine import Quarantine, RecordError
 from cep.live.rules_log import RulesLog, Since
 from cep.market import check_market
 from cep.plan import compile_rules
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Origin, Plan
 from cep.plan.own import own_digests
 from cep.plan.rule_file import read_rule_file
 from mt5bridge.clock import Now
 from mt5bridge.orders import OrderRequest
-from mt5bridge.server import Sink
+from mt5bridge.server import Server, Sink
 from mt5bridge.spool import Durable, Spool
 from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import Troubles
@@ -64,6 +65,12 @@ def signals_of(plan: Plan) -> set[str]:
     return {signal.name for signal in plan.signals}
 
 
+def events_of(plan: Plan) -> set[str]:
+    """The streams of simple events and of complex ones."""
+    origins = (Origin.EVENT, Origin.COMPLEX)
+    return {stream.name for stream in plan.streams if stream.origin in origins}
+
+
 class LiveRules(ABC):
     """What a daemon has of its rules, wherever they run. Belongs to the server's thread, but for
     what says otherwise.
@@ -86,6 +93,7 @@ class LiveRules(ABC):
         self.delivery = load_delivery(config, self.plan)
         self.market_msc = 0
         """The newest time of the records that were stored before, UTC ms."""
+        self.events = ComplexEvents()
         self.is_begun = False
         """With the first record of the spool: nobody acts on what it holds."""
 
@@ -105,7 +113,14 @@ class LiveRules(ABC):
     def outputs_of(self, plan: Plan) -> list[str] | None:
         """The same of other rules."""
         streams = self.config.rules.streams
-        return None if streams is None else [*streams, *signals_of(plan)]
+        if streams is None:
+            return None
+        return [*streams, *(signals_of(plan) | events_of(plan)) - {*streams}]
+
+    def hidden_of(self, plan: Plan) -> set[str]:
+        """The streams whose rows are wanted for terminals alone."""
+        streams = self.config.rules.streams
+        return set() if streams is None else events_of(plan) - {*streams}
 
     @property
     def dropped(self) -> Dropped:
@@ -183,19 +198,22 @@ class LiveRules(ABC):
         with self.troubles.attempt(self.journal.path):
             self.journal.write()
 
-    def open_journal(self, stack: ExitStack, size_bytes: int) -> None:
-        """Have the journal of rows, cut to so many bytes, and what acts on them."""
+    def open_journal(self, stack: ExitStack, found: Restored) -> None:
+        """Have the journal of rows, cut to what a state knows, and what acts on them."""
         state = self.config.state
+        self.events.begin(found.events)
         self.journal = Journal(
             state.journal,
-            size_bytes,
+            found.journal_bytes,
             self.outgoing.journal.write,
             file_bytes=state.journal_mib << 20,
             files_max=state.journal_files,
         )
         stack.callback(self._close_journal)
         name, take = self.spool.recovered.spool, self.outgoing.take_orders
-        self.effects = Effects((), self.config.signals, self.journal, None, take, name)
+        self.effects = Effects(
+            (), self.config.signals, self.journal, None, take, name, self.events.take
+        )
 
     def _close_journal(self) -> None:
         with self.troubles.attempt(self.journal.path):
@@ -206,7 +224,15 @@ class LiveRules(ABC):
         if self.delivery is not None:
             self.delivery = Delivery(plan, self.delivery.callback, live=True)
         deliver = self.delivery.deliver if self.delivery else None
-        self.effects.go_on(signals_of(plan), deliver)
+        self.effects.go_on(signals_of(plan), deliver, self.hidden_of(plan))
+        self.events.go_on(plan)
+
+    def tell_events(self, server: Server) -> None:
+        """Send the complex events that no crash can undo any more, and tell of new rules."""
+        if not self.events.is_told:
+            server.tell_rules(self.events.numbering, self.events.standings())
+        if due := list(self.events.release(self.spool.durable_ingest)):
+            server.publish(due)
 
     def deliver_result(self, row: Row) -> None:
         """Tell the user's callback what became of an order."""
@@ -238,8 +264,10 @@ class LiveRules(ABC):
         aside = set_aside(self.config.state.journal)
         if aside is not None:
             logger.warning("the journal of other rules or another spool is now {}", aside)
-        fresh = Restored(self.compiled.start(), first.ingest - 1 if first else 0, 0)
+        self.events.begin()
+        ingest, events = first.ingest - 1 if first else 0, self.events.state()
+        fresh = Restored(self.compiled.start(), ingest, 0, events)
         self.log.begin(Since(fresh.ingest, self.text, own_digests(self.plan)))
-        self.checkpoints.take(fresh.run, fresh.ingest, 0)
+        self.checkpoints.take(fresh.run, fresh.ingest, 0, events)
         self.checkpoints.save(fresh.ingest, lambda: None)
         return fresh

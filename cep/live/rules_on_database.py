@@ -57,7 +57,7 @@ class RulesOnDatabase(LiveRules):
         """Bring the database, our engine and the journal to the end of the spool."""
         found, is_restored = self._found(stack)
         folder = self.spool.directory
-        self.open_journal(stack, found.journal_bytes)
+        self.open_journal(stack, found)
         waiting = Waiting(folder, self.spool.durable_ingest)
         self.pipeline = FollowedPipeline(self.spool, self.on_database, self.on_rows, waiting)
         self.act_for(self.plan)
@@ -143,7 +143,8 @@ class RulesOnDatabase(LiveRules):
             act(Caused(told, [group]))
         self.acted = done.ingest
         if done.state is not None:
-            self.checkpoints.hold(done.ingest, self.journal.size_bytes, done.state)
+            size, events = self.journal.size_bytes, self.events.state()
+            self.checkpoints.hold(done.ingest, size, done.state, events)
 
     def on_rows(self, caused: Caused) -> None:
         """Everything that comes here is on disk."""
@@ -158,7 +159,8 @@ class RulesOnDatabase(LiveRules):
             with self.troubles.attempt(SNAPSHOT, Effect.GOES_ON):
                 state = rules.snapshot()
                 if state is not None:
-                    self.checkpoints.hold(rules.position, self.journal.size_bytes, state)
+                    size, events = self.journal.size_bytes, self.events.state()
+                    self.checkpoints.hold(rules.position, size, state, events)
 
 
 def pause(attempt: int) -> None:

@@ -56,7 +56,7 @@ class RulesOnEngine(LiveRules):
         if self.config.rules.numba:
             self.compiled.start().warm_up(in_child=True)
         found = self._restored() or self.begun()
-        self.open_journal(stack, found.journal_bytes)
+        self.open_journal(stack, found)
         self.pipeline = Pipeline(self.spool, found.run, self.on_rows)
         self.act_for(found.run.rules.plan)
         act = self.effects.note if self.is_begun else self.effects.act_again
@@ -136,7 +136,8 @@ class RulesOnEngine(LiveRules):
         ingest = self.spool.next_ingest - 1
         self._snapshot_at = ingest + self.config.state.snapshot_records
         try:
-            self.checkpoints.take(self.pipeline.run, ingest, self.journal.size_bytes)
+            size, events = self.journal.size_bytes, self.events.state()
+            self.checkpoints.take(self.pipeline.run, ingest, size, events)
         except SnapshotError as problem:  # an indicator of the user's holds what cannot be saved
             self.troubles.report(SNAPSHOT, problem, Effect.GOES_ON)
 

@@ -15,8 +15,10 @@ from mt5bridge.wire import (
     Account,
     Ack,
     Ask,
+    Entry,
     Error,
     ErrorCode,
+    Event,
     Frame,
     Halt,
     Heartbeat,
@@ -26,8 +28,11 @@ from mt5bridge.wire import (
     Resend,
     Signal,
     SignalResult,
+    Subscribe,
+    Subscribed,
     Symbol,
     Symbols,
+    Wanted,
     Welcome,
 )
 
@@ -35,6 +40,8 @@ _BATCH_RECORDS = 1_000
 _ROUND_TRIP_US_MAX = 2**32 - 1
 
 Request: TypeAlias = Signal | Order | Ask
+_EVENTS_A_BEAT = 32
+"""After so many complex events a heartbeat goes out at once, for more to come (13.6)."""
 _TIMEOUT_MS = 5_000  # until WELCOME names another
 
 
@@ -59,6 +66,12 @@ class Client:
         self.ticks: dict[str, Outbox] = {}
         self.requests: list[Request] = []  # received, for the owner to take, in order
         self.halt: Halt | None = None  # the newest one received
+        self.events: list[Event] = []  # received, for the owner to take, in order
+        self.missed_events = 0  # by their numbers
+        self.subscribed: Subscribed | None = None
+        self._wanted: tuple[Entry, ...] = ()
+        self._known: dict[str, int] = {}  # number of the newest one of each name
+        self._taken_events = 0  # since the last heartbeat
         self.round_trip_ms: int | None = None
         self.utc_offset_ms = hello.utc_offset_ms
         self.whole_msc = 0  # UTC; the owner has taken all earlier ticks; 0: nobody knows
@@ -120,6 +133,12 @@ class Client:
         if self.state is ClientState.LIVE:
             self._urgent.append(state)
 
+    def subscribe(self, *wanted: Entry) -> None:
+        """Ask for complex events, now and on each connection; what was missed comes, too."""
+        self._wanted = wanted
+        if self.state is ClientState.LIVE:
+            self._subscribe()
+
     def resume(self, symbol: str) -> Position:
         """Where the daemon's disk stands in a symbol's ticks, from its last WELCOME."""
         return self._resumes.get(symbol, START)
@@ -141,6 +160,10 @@ class Client:
                 self.requests.append(frame)
             case Halt():
                 self.halt = frame
+            case Subscribed():
+                self._told_standings(frame)
+            case Event():
+                self._take_event(frame)
             case Error():
                 self._refused(frame, now)
             case _:
@@ -191,8 +214,10 @@ class Client:
     def _beat(self, now: Now) -> None:
         if self.state is not ClientState.LIVE or self.welcome is None:
             return
-        if now.ms - self._beat_ms < self.welcome.heartbeat_ms:
+        wants_more = self._taken_events >= _EVENTS_A_BEAT
+        if now.ms - self._beat_ms < self.welcome.heartbeat_ms and not wants_more:
             return
+        self._taken_events = 0
         self._beat_ms = now.ms
         self._token += 1
         self._beats = {self._token: now.ms}
@@ -225,6 +250,28 @@ class Client:
             go_on = outbox.begin if first else outbox.resume
             go_on(self.resume(name).sequence)
         self._announce(list(self.symbols.values()))
+        if self._wanted:
+            self._subscribe()
+
+    def _subscribe(self) -> None:
+        known = [Entry(Wanted.KNOWN, number, name) for name, number in self._known.items()]
+        numbering = self.subscribed.numbering if self.subscribed else 0
+        self._urgent.append(Subscribe(numbering, (*self._wanted, *known)))
+
+    def _told_standings(self, frame: Subscribed) -> None:
+        if self.subscribed is None or self.subscribed.numbering != frame.numbering:
+            self._known.clear()
+        for one in frame.events:
+            self._known.setdefault(one.name, one.number)
+        self.subscribed = frame
+
+    def _take_event(self, event: Event) -> None:
+        self._taken_events += 1
+        last = self._known.get(event.name, 0)
+        if event.number > last:
+            self.missed_events += event.number - last - 1
+            self._known[event.name] = event.number
+            self.events.append(event)
 
     def _announce(self, symbols: list[Symbol]) -> None:
         if symbols:

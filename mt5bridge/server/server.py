@@ -27,7 +27,8 @@ from mt5bridge.server.status import Status
 from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
 from mt5bridge.waker import Waker
-from mt5bridge.wire import FRAME_BYTES_MAX, Halt, WireError, encode
+from mt5bridge.wire import FRAME_BYTES_MAX, Halt, Standing, WireError, encode
+from mt5bridge.wire import Event as ComplexEvent
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
@@ -45,8 +46,8 @@ class Server:
     `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
-    `forget`, `halt`, `status` and what tells of terminals belong to the server's thread, in which
-    the sink is called.
+    `forget`, `halt`, `tell_rules`, `publish`, `status` and what tells of terminals belong to the
+    server's thread, in which the sink is called.
     """
 
     def __init__(
@@ -129,6 +130,20 @@ class Server:
     def halt(self, halted: bool, reason: str) -> None:
         """Turn the kill switch of all terminals that trade."""
         self.terminals.set_halt(Halt(int(halted), reason))
+        self._send(self.terminals.outgoing())
+
+    def tell_rules(self, numbering: int, standings: Iterable[Standing]) -> None:
+        """Which complex events there are, numbered since when, to those who want some."""
+        self.terminals.events.begin(numbering, standings)
+        self._send(self.terminals.outgoing())
+
+    def publish(self, events: Iterable[ComplexEvent]) -> None:
+        """Send complex events to those who want them, as fast as they take them.
+
+        WireError when one is no frame.
+        """
+        for event in events:
+            self.terminals.events.add(event)
         self._send(self.terminals.outgoing())
 
     def status(self) -> Status:

@@ -21,6 +21,7 @@ from mt5bridge.server.batch import (
     ticks_of,
     wire_name,
 )
+from mt5bridge.server.events import EVENTS_A_HEARTBEAT, EventStore, Subscription
 from mt5bridge.server.figures import Figures
 from mt5bridge.server.recount import Agreement, Checked
 from mt5bridge.server.requests import Request, RequestQueue
@@ -38,6 +39,7 @@ from mt5bridge.wire import (
     Durable,
     Error,
     ErrorCode,
+    Event,
     Frame,
     Halt,
     Heartbeat,
@@ -50,6 +52,8 @@ from mt5bridge.wire import (
     Resume,
     Signal,
     SignalResult,
+    Subscribe,
+    Subscribed,
     Symbol,
     Symbols,
     Ticks,
@@ -99,6 +103,8 @@ class Session:
         self.grant = ANYTHING  # of who is connected, or was last
         self.pace = Pace()
         self.acked: set[StreamKey] = set()  # streams whose ACK is to be sent
+        self.events = EventStore()
+        self.subscription: Subscription | None = None  # on this connection
 
     def connect(self, hello: Hello, session: int, now: Now) -> Welcome:
         """Begin a connection; what the last one agreed on ids is void."""
@@ -113,6 +119,7 @@ class Session:
         self.acked.clear()
         self.behind.clear()
         self.requests.reconnected()
+        self.subscription = None
         self.recall()
         for stream in self.streams.values():
             stream.reconnected()
@@ -183,6 +190,8 @@ class Session:
                 return self._receive_recount(frame)
             case Account():
                 self._receive_account(frame)
+            case Subscribe():
+                self.subscription = Subscription(self.events, frame)
             case Bye():
                 self.disconnect()
             case Error():
@@ -235,6 +244,18 @@ class Session:
             frames += self.requests.due()
         if self.acked:
             frames += self._ack()
+        if self.subscription is not None:
+            frames += self._due_events(self.subscription)
+        return frames
+
+    def _due_events(self, subscription: Subscription) -> list[Frame]:
+        """13.6: behind everything else, and no more than a slow terminal takes."""
+        frames: list[Frame] = [*subscription.due()]
+        if dropped := subscription.dropped:
+            subscription.dropped = 0
+            self.sink.complain("events_left_out", f"{self.identity}: {dropped} were not kept")
+            self.sink.count("events_dropped", dropped)
+        self.sink.count("events_sent", sum(isinstance(frame, Event) for frame in frames))
         return frames
 
     def unsent(self, frame: Frame) -> None:
@@ -244,6 +265,8 @@ class Session:
                 self.halt = frame
             case Signal() | Order() | Ask():
                 self.requests.unsent(frame)
+            case Subscribed() | Event() if self.subscription is not None:
+                self.subscription.unsent(frame)
 
     @property
     def owner(self) -> str:
@@ -347,6 +370,8 @@ class Session:
 
     def _receive_heartbeat(self, beat: Heartbeat, now: Now) -> list[Frame]:
         self.figures.beaten(beat, now)
+        if self.subscription is not None:
+            self.subscription.credit = EVENTS_A_HEARTBEAT
         frames: list[Frame] = []
         for mark in beat.marks:
             stream = self._stream(mark.stream)

@@ -35,6 +35,7 @@ class Settings:
     symbols_max: int = 10_000  # per terminal
     streams_max: int = 131_072  # of all terminals: each segment of the spool begins with them
     signals_max: int = 10_000  # per terminal, without a final result
+    events_max: int = 10_000  # complex events kept for terminals that come back or are slow
     frames_queued_max: int = 256  # per connection, each way
     connections_max: int = 1_024  # let in or not
     message_mib_max: int = 64  # that a connection may hold of messages that are not whole
@@ -57,6 +58,7 @@ class Settings:
             "frames_queued_max",
             "streams_max",
             "signals_max",
+            "events_max",
             "connections_max",
             "message_mib_max",
             "ahead_max_ms",

@@ -11,6 +11,7 @@ from loguru import logger
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.server.batch import StreamKey, Trader
+from mt5bridge.server.events import EventStore
 from mt5bridge.server.requests import Request
 from mt5bridge.server.session import Session
 from mt5bridge.server.settings import Settings
@@ -50,6 +51,7 @@ class Terminals:
         self.settings = settings
         self.sink = sink
         self.halt: Halt | None = None  # None: it was never on
+        self.events = EventStore(settings.events_max)
         streams, known = _by_identity(resumes), {trader.identity: trader for trader in traders}
         self.sessions: dict[str, Session] = {}
         self.resting: dict[str, Session] = {}  # known, and counted and listed when it is back
@@ -285,7 +287,7 @@ class Terminals:
         self._connections += 1
         self.sink.count("connections")
         logger.info("{} connected: {!r} {!r}", session.identity, hello.broker, hello.program)
-        session.halt = self.halt
+        session.halt, session.events = self.halt, self.events
         try:
             return [*replies, (route, session.connect(hello, self._connections, now))]
         except Exception as problem:  # noqa: BLE001 -- as in receive()

@@ -26,6 +26,9 @@ class FrameType(IntEnum):
     ASK = 16
     HALT = 17
     RECOUNT = 18
+    SUBSCRIBE = 19
+    SUBSCRIBED = 20
+    EVENT = 21
 
 
 class AccountMode(IntEnum):
@@ -115,6 +118,25 @@ _OPEN = (
     SignalStatus.PLACED,
     SignalStatus.UNKNOWN,
 )
+
+
+class Wanted(IntEnum):
+    """What an entry of SUBSCRIBE says."""
+
+    ALL = 0  # complex events of all engines
+    ENGINE = 1  # those of an engine
+    NAMED = 2  # those of a name
+    KNOWN = 3  # the number of the newest one that has come of a name
+
+
+class FieldKind(IntEnum):
+    """What a field of a bound event holds."""
+
+    NULL = 0
+    BOOL = 1  # whole: 0 or 1
+    WHOLE = 2
+    NUMBER = 3
+    TEXT = 4
 
 
 class ErrorCode(IntEnum):

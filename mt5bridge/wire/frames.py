@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, TypeAlias
 
 from mt5bridge.records import SYMBOL_BYTES, Records, fixed_text
+from mt5bridge.wire.checks import (
+    SEQUENCE_MAX,
+    UTC_OFFSET_MS_MAX,
+    check_count,
+    check_finite,
+    check_interval,
+    check_name,
+    check_offset,
+    check_sequences,
+    check_sizes,
+    check_times,
+    require,
+)
 from mt5bridge.wire.codes import (
     AccountMode,
     ErrorCode,
@@ -19,7 +30,7 @@ from mt5bridge.wire.codes import (
     SignalStatus,
     TradeMode,
 )
-from mt5bridge.wire.errors import Reason, WireError
+from mt5bridge.wire.event_frames import Event, Subscribe, Subscribed
 from mt5bridge.wire.layout import (
     F8,
     I4,
@@ -34,10 +45,6 @@ from mt5bridge.wire.layout import (
 )
 
 DEALS_STREAM = 0
-SEQUENCE_MAX = 2**63 - 1
-TIME_MSC_MIN = -62_135_596_800_000  # the years 1 to 9999
-TIME_MSC_MAX = 253_402_300_799_999
-UTC_OFFSET_MS_MAX = 86_400_000
 TICKS_MAX = 16_384
 DEALS_MAX = 4_096
 IDENTITY_BYTES_MAX = 128
@@ -45,55 +52,6 @@ ASKED_MAX = 1_024
 SYMBOLS_MAX = 16_384
 STREAMS_MAX = SYMBOLS_MAX + 1
 """Of one terminal: its symbols and its deals; as many fit every frame that lists streams."""
-# A fixed list (PROTOCOL.md 1.5), so that both sides agree whatever Unicode each of them knows.
-_UNPRINTABLE = re.compile(
-    "[\x00-\x1f\x7f-\xa0\xad\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ue000-\uf8ff"
-    "\ufeff\ufff9-\ufffb]"
-)
-
-
-def _require(condition: bool, detail: str) -> None:
-    if not condition:
-        raise WireError(Reason.BAD_VALUE, detail)
-
-
-def _check_name(name: str, what: str, bytes_max: int) -> None:
-    size = len(name.encode())
-    _require(1 <= size <= bytes_max, f"{what} has {size} bytes, 1 to {bytes_max} allowed")
-    _require(not _UNPRINTABLE.search(name), f"{what} {name!r} is not printable")
-
-
-def _check_interval(first: int, last: int) -> None:
-    _require(1 <= first <= last <= SEQUENCE_MAX, f"sequences {first}..{last} are no interval")
-
-
-def _check_offset(utc_offset_ms: int) -> None:
-    _require(abs(utc_offset_ms) <= UTC_OFFSET_MS_MAX, f"offset {utc_offset_ms} ms is beyond a day")
-
-
-def _check_sizes(*numbers: float) -> None:
-    for number in numbers:
-        _require(math.isfinite(number) and number >= 0, f"{number} is no size")
-
-
-def _check_finite(*numbers: float) -> None:
-    for number in numbers:
-        _require(math.isfinite(number), f"{number} is no finite number")
-
-
-def _check_times(*times: int) -> None:
-    for time_msc in times:
-        in_range = TIME_MSC_MIN <= time_msc <= TIME_MSC_MAX
-        _require(in_range, f"time {time_msc} is not in the years 1 to 9999")
-
-
-def _check_sequences(*sequences: int) -> None:
-    for sequence in sequences:
-        _require(sequence <= SEQUENCE_MAX, f"sequence {sequence} is too large")
-
-
-def _check_count(count: int, count_max: int, what: str) -> None:
-    _require(count <= count_max, f"{count} {what}, at most {count_max} allowed")
 
 
 def _check_batch(first: int, utc_offset_ms: int, records: Records, records_max: int) -> None:
@@ -101,9 +59,9 @@ def _check_batch(first: int, utc_offset_ms: int, records: Records, records_max: 
     is_right = 0 < count <= records_max and 0 < first <= SEQUENCE_MAX - count
     if is_right and -UTC_OFFSET_MS_MAX <= utc_offset_ms <= UTC_OFFSET_MS_MAX:
         return  # nearly always, and then no text is made
-    _require(1 <= count <= records_max, f"{count} records, 1 to {records_max} allowed")
-    _check_interval(first, first + count - 1)
-    _check_offset(utc_offset_ms)
+    require(1 <= count <= records_max, f"{count} records, 1 to {records_max} allowed")
+    check_interval(first, first + count - 1)
+    check_offset(utc_offset_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +84,9 @@ class Hello:
     program: Text
 
     def __post_init__(self) -> None:
-        _check_name(self.identity, "identity", IDENTITY_BYTES_MAX)
-        _check_times(self.time_msc)
-        _check_offset(self.utc_offset_ms)
+        check_name(self.identity, "identity", IDENTITY_BYTES_MAX)
+        check_times(self.time_msc)
+        check_offset(self.utc_offset_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +102,7 @@ class Resume:
     name: Text
 
     def __post_init__(self) -> None:
-        _check_sequences(self.durable)
+        check_sequences(self.durable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +119,8 @@ class Welcome:
     streams: tuple[Resume, ...]
 
     def __post_init__(self) -> None:
-        _check_times(self.time_msc)
-        _check_count(len(self.streams), STREAMS_MAX, "streams")
+        check_times(self.time_msc)
+        check_count(len(self.streams), STREAMS_MAX, "streams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +139,10 @@ class Symbol:
     name: Text
 
     def __post_init__(self) -> None:
-        _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
-        _check_name(self.name, "symbol", SYMBOL_BYTES)
-        _check_sizes(self.point, self.tick_size, self.contract_size)
-        _check_sizes(self.volume_min, self.volume_max, self.volume_step)
+        require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
+        check_name(self.name, "symbol", SYMBOL_BYTES)
+        check_sizes(self.point, self.tick_size, self.contract_size)
+        check_sizes(self.volume_min, self.volume_max, self.volume_step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +153,7 @@ class Symbols:
     symbols: tuple[Symbol, ...]
 
     def __post_init__(self) -> None:
-        _check_count(len(self.symbols), SYMBOLS_MAX, "symbols")
+        check_count(len(self.symbols), SYMBOLS_MAX, "symbols")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,7 +167,7 @@ class Ticks:
     records: TickArray
 
     def __post_init__(self) -> None:
-        _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
+        require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
         _check_batch(self.first, self.utc_offset_ms, self.records, TICKS_MAX)
 
 
@@ -224,7 +182,7 @@ class Deals:
     records: DealArray
 
     def __post_init__(self) -> None:
-        _require(self.stream == DEALS_STREAM, f"stream {self.stream} is not the deals'")
+        require(self.stream == DEALS_STREAM, f"stream {self.stream} is not the deals'")
         _check_batch(self.first, self.utc_offset_ms, self.records, DEALS_MAX)
 
 
@@ -241,7 +199,7 @@ class Mark:
     passed: U8
 
     def __post_init__(self) -> None:
-        _check_sequences(self.taken, self.passed)
+        check_sequences(self.taken, self.passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +219,9 @@ class Heartbeat:
     marks: tuple[Mark, ...]
 
     def __post_init__(self) -> None:
-        _check_times(self.time_msc, self.complete_msc)
-        _check_offset(self.utc_offset_ms)
-        _check_count(len(self.marks), STREAMS_MAX, "marks")
+        check_times(self.time_msc, self.complete_msc)
+        check_offset(self.utc_offset_ms)
+        check_count(len(self.marks), STREAMS_MAX, "marks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +232,7 @@ class Durable:
     sequence: U8
 
     def __post_init__(self) -> None:
-        _check_sequences(self.sequence)
+        check_sequences(self.sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +243,7 @@ class Ack:
     streams: tuple[Durable, ...]
 
     def __post_init__(self) -> None:
-        _check_count(len(self.streams), STREAMS_MAX, "streams")
+        check_count(len(self.streams), STREAMS_MAX, "streams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +256,7 @@ class Resend:
     last: U8
 
     def __post_init__(self) -> None:
-        _check_interval(self.first, self.last)
+        check_interval(self.first, self.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +271,7 @@ class Lost:
     text: Text
 
     def __post_init__(self) -> None:
-        _check_interval(self.first, self.last)
+        check_interval(self.first, self.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +291,8 @@ class Signal:
     symbol: Text
 
     def __post_init__(self) -> None:
-        _check_times(self.time_msc, self.valid_until_msc)
-        _check_sizes(self.lots, self.stop_points, self.target_points)
+        check_times(self.time_msc, self.valid_until_msc)
+        check_sizes(self.lots, self.stop_points, self.target_points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,9 +311,9 @@ class SignalResult:
     text: Text
 
     def __post_init__(self) -> None:
-        _check_times(self.time_msc)
-        _check_sizes(self.lots)
-        _check_finite(self.price)
+        check_times(self.time_msc)
+        check_sizes(self.lots)
+        check_finite(self.price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,9 +355,9 @@ class Account:
     allowed: U1
 
     def __post_init__(self) -> None:
-        _check_times(self.time_msc)
-        _check_finite(self.balance, self.credit, self.profit)
-        _check_finite(self.equity, self.margin, self.margin_free)
+        check_times(self.time_msc)
+        check_finite(self.balance, self.credit, self.profit)
+        check_finite(self.equity, self.margin, self.margin_free)
 
 
 _OPENING = (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
@@ -429,18 +387,18 @@ class Order:
     symbol: Text
 
     def __post_init__(self) -> None:
-        _check_times(self.time_msc, self.valid_until_msc)
-        _check_sizes(self.lots, self.price, self.sl, self.tp)
+        check_times(self.time_msc, self.valid_until_msc)
+        check_sizes(self.lots, self.price, self.sl, self.tp)
         kind = self.kind
         if kind in _OPENING:
-            _require(self.side is not OrderSide.NONE, f"{kind.name} needs a side")
-            _require(self.lots > 0, f"{kind.name} needs lots")
+            require(self.side is not OrderSide.NONE, f"{kind.name} needs a side")
+            require(self.lots > 0, f"{kind.name} needs lots")
         if kind in (OrderKind.LIMIT, OrderKind.STOP):
-            _require(self.price > 0, f"{kind.name} needs a price")
+            require(self.price > 0, f"{kind.name} needs a price")
         if kind in (OrderKind.MODIFY, OrderKind.CANCEL):
-            _require(self.ticket > 0, f"{kind.name} needs a ticket")
+            require(self.ticket > 0, f"{kind.name} needs a ticket")
         if kind is OrderKind.CLOSE:
-            _require(bool(self.ticket or self.symbol), "CLOSE needs a ticket or a symbol")
+            require(bool(self.ticket or self.symbol), "CLOSE needs a ticket or a symbol")
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +417,7 @@ class Ask:
 
     def __post_init__(self) -> None:
         count = len(self.ids)
-        _require(1 <= count <= ASKED_MAX, f"{count} ids, 1 to {ASKED_MAX} allowed")
+        require(1 <= count <= ASKED_MAX, f"{count} ids, 1 to {ASKED_MAX} allowed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,7 +429,7 @@ class Halt:
     reason: Text
 
     def __post_init__(self) -> None:
-        _require(self.halted in (0, 1), f"halted {self.halted} is neither 0 nor 1")
+        require(self.halted in (0, 1), f"halted {self.halted} is neither 0 nor 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,10 +447,10 @@ class Recount:
     count: U4
 
     def __post_init__(self) -> None:
-        _require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
-        _check_sequences(self.sequence)
-        _check_times(self.from_msc, self.to_msc)
-        _require(self.from_msc < self.to_msc, f"{self.from_msc}..{self.to_msc} is no interval")
+        require(self.stream != DEALS_STREAM, "stream 0 is the deals'")
+        check_sequences(self.sequence)
+        check_times(self.from_msc, self.to_msc)
+        require(self.from_msc < self.to_msc, f"{self.from_msc}..{self.to_msc} is no interval")
 
 
 Frame: TypeAlias = (
@@ -514,6 +472,9 @@ Frame: TypeAlias = (
     | Ask
     | Halt
     | Recount
+    | Subscribe
+    | Subscribed
+    | Event
 )
 
 FRAMES: tuple[type[Frame], ...] = (
@@ -535,4 +496,7 @@ FRAMES: tuple[type[Frame], ...] = (
     Ask,
     Halt,
     Recount,
+    Subscribe,
+    Subscribed,
+    Event,
 )

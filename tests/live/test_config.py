@@ -32,7 +32,7 @@ ALL: dict[str, dict[str, Any]] = {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
         "terminals_max": 4, "symbols_max": 5, "ahead_max_minutes": 6,
         "connections_max": 7, "message_max_mib": 8, "streams_max": 9, "requests_max": 10,
-        "memory_max_mib": 11,
+        "events_max": 12, "memory_max_mib": 11,
         "users": {"a": "b"}, "allow_insecure": True,
     },
     "spool": {

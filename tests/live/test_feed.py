@@ -31,9 +31,10 @@ insert into Ticks;
 from Deal select * insert into Deals;
 """
 CROSSING = TICKS.replace("group by symbol", "")
+PLAIN = TICKS.replace("bid float", "bid double").replace("flags int", "flags long")
 RULES = {
     name: Compiled(compile_rules(text, name), jit=False)
-    for name, text in [("keyed", TICKS), ("crossing", CROSSING)]
+    for name, text in [("keyed", TICKS), ("crossing", CROSSING), ("plain", PLAIN)]
 }
 PRICES = st.sampled_from([1.1, 1.2345678901, 0.0, -1.0, np.nan, np.inf, 1e30])
 
@@ -129,6 +130,21 @@ def test_streams_that_no_rule_defines_are_not_fed() -> None:
     tick = as_group(1, "A", np.zeros(1, TICK))
     assert not list(MarketFeed(only_deals.start()).feed([tick, tick]))
     assert not list(MarketFeed(only_deals.start()).feed([]))
+
+
+def test_rules_may_read_the_symbol_or_flags_alone() -> None:
+    for attribute, expected in (
+        ("symbol string", '"symbol":"A"'),
+        ("flags long", '"flags":4294967295'),
+    ):
+        name = attribute.split()[0]
+        rules = f"define stream Tick ({attribute}); from Tick select {name} insert into O;"
+        feed = MarketFeed(Compiled(compile_rules(rules, "o"), jit=False).start())
+        records = np.zeros(1, TICK)
+        records["bid"] = records["ask"] = 1.0
+        records["flags"] = 2**32 - 1
+        ((rows, _),) = feed.feed([as_group(1, "A", records)])
+        assert [expected in line.decode() for line in rows.json_lines()] == [True]
 
 
 def test_the_recorded_time_is_told_with_its_place() -> None:

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
-from mt5bridge.wire import VERSION
+from mt5bridge.wire import VERSION, FrameType
 from mt5bridge.wire.layout import Code, Entries, Numbers, RecordArray, TextPart, parts
 from tests.wire.samples import FRAMES
 
@@ -100,6 +100,7 @@ def pieces(body: Any) -> Iterator[Piece]:
                 yield from (Piece("fixed", record.tobytes()) for record in records)
 
 
+_KINDS = 1 + max(FrameType)
 SHAPES = tuple((int(frame.TYPE), tuple(pieces(frame))) for _, frame in FRAMES.values())
 
 
@@ -118,7 +119,7 @@ def frames(seed: int, count: int) -> Iterator[bytes]:
         for _ in range(random.choice((0, 1, 1, 1, 2, 4))):
             _change(random, changed)
         if random.random() < 0.03:
-            kind = random.choice((0, 19, 99, 255, random.randrange(1, 19)))
+            kind = random.choice((0, _KINDS, 99, 255, random.randrange(1, _KINDS)))
         body = b"".join(piece.raw for piece in changed)
         yield _damage(random, seal(kind, body[: 2**20 + 1]))
 

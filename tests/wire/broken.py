@@ -20,7 +20,13 @@ _KIND_AT = _LOTS_AT + 4 * 8 + 4
 
 def broken_frames() -> dict[str, Broken]:
     """Frames that must be refused, by file name."""
-    return {**broken_shapes(), **broken_trading(), **broken_bounds(), **broken_orders()}
+    return {
+        **broken_shapes(),
+        **broken_trading(),
+        **broken_bounds(),
+        **broken_orders(),
+        **broken_events(),
+    }
 
 
 def broken_shapes() -> dict[str, Broken]:
@@ -189,6 +195,31 @@ def broken_orders() -> dict[str, Broken]:
             Reason.BAD_VALUE,
             "ORDER: cancel without a ticket",
             sealed(order, {_KIND_AT: 4}),
+        ),
+    }
+
+
+def broken_events() -> dict[str, Broken]:
+    """Subscriptions and complex events that cannot be."""
+    subscribe = encode(FRAMES["subscribe"][1])
+    event = encode(FRAMES["event"][1])
+    number = struct.pack("<d", 1.25)
+    return {
+        "bad_subscribe": (
+            Reason.BAD_VALUE,
+            "SUBSCRIBE to all events of a name",
+            sealed(subscribe, {16 + 8 + 4: 0}),
+        ),
+        "bad_subscribe_number": (
+            Reason.BAD_VALUE,
+            "SUBSCRIBE to an engine with a number",
+            sealed(subscribe, {16 + 8 + 4 + 1: 5}),
+        ),
+        "bad_event_number": (Reason.BAD_VALUE, "EVENT number 0", sealed(event, {16: 0})),
+        "bad_event_field": (
+            Reason.BAD_VALUE,
+            "EVENT with a field of an infinite number",
+            sealed(event, _at(event.index(number), struct.pack("<d", float("inf")))),
         ),
     }
 

@@ -11,11 +11,16 @@ from mt5bridge.wire import (
     Ack,
     Ask,
     Asked,
+    Bound,
     Bye,
     Deals,
     Durable,
+    Entry,
     Error,
     ErrorCode,
+    Event,
+    Field,
+    FieldKind,
     Frame,
     Halt,
     Heartbeat,
@@ -33,10 +38,14 @@ from mt5bridge.wire import (
     Signal,
     SignalResult,
     SignalStatus,
+    Standing,
+    Subscribe,
+    Subscribed,
     Symbol,
     Symbols,
     Ticks,
     TradeMode,
+    Wanted,
     Welcome,
 )
 
@@ -198,5 +207,48 @@ FRAMES: dict[str, tuple[str, Frame]] = {
     "recount": (
         "a minute of stream 1 holds 42 ticks in the tick base, none behind sequence 42",
         Recount(1, 42, 1_699_999_980_000, 1_700_000_040_000, 42),
+    ),
+    "subscribe": (
+        "all events of engine Main, and Reversal, of which the 41st has come",
+        Subscribe(
+            77,
+            (
+                Entry(Wanted.ENGINE, 0, "Main"),
+                Entry(Wanted.NAMED, 0, "Reversal"),
+                Entry(Wanted.KNOWN, 41, "Reversal"),
+            ),
+        ),
+    ),
+    "subscribed": (
+        "43 Reversals so far, and no Breakout",
+        Subscribed(77, (Standing(43, "Reversal", "Main"), Standing(0, "Breakout", "Main"))),
+    ),
+    "event": (
+        "the 42nd Reversal, of a row of Band with a field of each kind and a row not remembered",
+        Event(
+            42,
+            TIME_MSC + 500,
+            TIME_MSC,
+            "Reversal",
+            "Main",
+            "EURUSD",
+            (
+                Bound(
+                    7,
+                    TIME_MSC,
+                    "AboveUpper",
+                    "Band",
+                    "EURUSD",
+                    (
+                        Field(FieldKind.NULL, 0, 0.0, "none", ""),
+                        Field(FieldKind.BOOL, 1, 0.0, "rising", ""),
+                        Field(FieldKind.WHOLE, -(2**63), 0.0, "count", ""),
+                        Field(FieldKind.NUMBER, 0, 1.25, "bid", ""),
+                        Field(FieldKind.TEXT, 0, 0.0, "symbol", "für €"),
+                    ),
+                ),
+                Bound(9, 0, "BelowMa", "Band", "EURUSD", ()),
+            ),
+        ),
     ),
 }

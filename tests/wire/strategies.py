@@ -17,6 +17,9 @@ from mt5bridge.wire import (
     Ask,
     Asked,
     Deals,
+    Entry,
+    Event,
+    Field,
     Frame,
     Halt,
     Order,
@@ -25,8 +28,10 @@ from mt5bridge.wire import (
     Recount,
     Resume,
     SignalResult,
+    Standing,
     Symbol,
     Ticks,
+    Wanted,
 )
 from mt5bridge.wire.layout import Code, Entries, Numbers, RecordArray, parts
 
@@ -78,6 +83,13 @@ _OF_CLASS: dict[type, dict[str, st.SearchStrategy[Any]]] = {
     Recount: {"from_msc": st.integers(TIME_MSC_MIN, 0), "to_msc": st.integers(1, TIME_MSC_MAX)},
     Resume: {"time_msc": st.integers(-(2**63), 2**63 - 1)},
     SignalResult: {"price": _MONEY},
+    Standing: {"number": _SEQUENCE},
+    Event: {
+        "number": st.integers(1, SEQUENCE_MAX),
+        "first_msc": _TIME,
+        "name": _NAME,
+    },
+    Field: {"number": _MONEY},
     Symbol: {
         "name": _NAME,
         **dict.fromkeys(
@@ -108,6 +120,8 @@ def bodies(cls: type) -> st.SearchStrategy[Any]:
     arguments.update(_OF_CLASS.get(cls, {}))
     if cls is Order:
         return orders(arguments)
+    if cls is Entry:
+        return entries()
     return st.builds(cls, **arguments)
 
 
@@ -130,6 +144,15 @@ def orders(arguments: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Or
             st.builds(Order, **{**arguments, **some, "kind": st.just(kind), **what})
             for kind, what in needed.items()
         ]
+    )
+
+
+def entries() -> st.SearchStrategy[Entry]:
+    """Wishes of all kinds."""
+    return st.one_of(
+        st.builds(Entry, st.just(Wanted.ALL), st.just(0), st.just("")),
+        st.builds(Entry, st.sampled_from([Wanted.ENGINE, Wanted.NAMED]), st.just(0), _NAME),
+        st.builds(Entry, st.just(Wanted.KNOWN), _SEQUENCE, _NAME),
     )
 
 

@@ -29,6 +29,8 @@ _LISTED = (
     wire_codes.Side,
     wire_codes.SignalStatus,
     wire_codes.TradeMode,
+    wire_codes.Wanted,
+    wire_codes.FieldKind,
 )
 _FORMATS = {"u4": "<u4", "u8": "<u8", "i8": "<i8", "f8": "<f8"}
 
@@ -50,7 +52,7 @@ def test_tables_read_what_the_codec_writes(frame: Frame) -> None:
 
 @pytest.mark.parametrize("name", ["tick", "deal"])
 def test_record_tables(name: str) -> None:
-    """4.19, 4.20: names, types and order of a record's fields."""
+    """4.22, 4.23: names, types and order of a record's fields."""
     size, table = protocol_page.record_tables()[name]
     types = [(field, _FORMATS.get(kind) or f"S{kind.split()[0]}") for kind, field in _bare(table)]
     assert np.dtype(types) == _DTYPES[name]

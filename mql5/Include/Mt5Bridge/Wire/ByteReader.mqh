@@ -143,6 +143,14 @@ public:
       return((int)(count < room ? count : room));
      }
 
+   // How many entries of a list are to be read, one more than can be there where `count` is too
+   // large: reading that one fails, for the reason that comes first in it.
+   int               ListReach(const uint count, const int entry_bytes_min) const
+     {
+      const uint reach = (uint)(Left() / entry_bytes_min) + 1;
+      return((int)(count < reach ? count : reach));
+     }
+
    // Fails as truncated if a list of `count` entries had room for fewer.
    void              ListEnd(const uint count, const int room)
      {

@@ -96,6 +96,20 @@ bool OrderAllowed(const OrderFrame &order)
    return(order.ticket > 0 || StringLen(order.symbol) > 0);
   }
 
+// A wish has a name, unless it is for all; only a known number is one.
+bool WantedAllowed(const WantedEntry &entry)
+  {
+   return((entry.wanted == WANTED_KNOWN || entry.number == 0) && entry.number <= SEQUENCE_MAX
+          && (entry.wanted == WANTED_ALL) == (StringLen(entry.name) == 0));
+  }
+
+// Number, name and times of a complex event.
+bool EventAllowed(const EventFrame &event)
+  {
+   return(event.number >= 1 && event.number <= SEQUENCE_MAX && StringLen(event.name) > 0
+          && TimeAllowed(event.time_msc) && TimeAllowed(event.first_msc));
+  }
+
 // An interval of a tick stream.
 bool RecountAllowed(const RecountFrame &recount)
   {

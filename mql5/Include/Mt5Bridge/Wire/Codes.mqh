@@ -21,6 +21,7 @@
 #define SEQUENCE_MAX       0x7FFFFFFFFFFFFFFF
 #define SYMBOLS_MAX        16384
 #define STREAMS_MAX        16385               // of one terminal: its symbols and its deals
+#define EVENT_LIST_MAX     1024                // entries, complex events, simple events of one, fields
 #define TIME_MSC_MIN       (-62135596800000)   // the years 1 to 9999
 #define TIME_MSC_MAX       253402300799999
 
@@ -44,7 +45,10 @@ enum FrameType
    FRAME_ORDER = 15,
    FRAME_ASK = 16,
    FRAME_HALT = 17,
-   FRAME_RECOUNT = 18
+   FRAME_RECOUNT = 18,
+   FRAME_SUBSCRIBE = 19,
+   FRAME_SUBSCRIBED = 20,
+   FRAME_EVENT = 21
   };
 
 // Why bytes are not a frame (PROTOCOL.md 3.2).
@@ -171,6 +175,25 @@ enum DealRecordKind
    DEAL_RECORD_ADD = 0,
    DEAL_RECORD_UPDATE = 1,
    DEAL_RECORD_DELETE = 2
+  };
+
+// What an entry of SUBSCRIBE says.
+enum WantedCode
+  {
+   WANTED_ALL = 0,
+   WANTED_ENGINE = 1,
+   WANTED_NAMED = 2,
+   WANTED_KNOWN = 3
+  };
+
+// What a field of a simple event holds (EVENT).
+enum FieldKind
+  {
+   FIELD_NULL = 0,
+   FIELD_BOOL = 1,
+   FIELD_WHOLE = 2,
+   FIELD_NUMBER = 3,
+   FIELD_TEXT = 4
   };
 
 // Bits of ACCOUNT's `allowed`.

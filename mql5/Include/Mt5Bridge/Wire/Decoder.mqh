@@ -42,7 +42,7 @@ private:
          return(WIRE_BAD_CHECKSUM);
       if(flags != 0)
          return(WIRE_BAD_FLAGS);
-      if(m_type < FRAME_HELLO || m_type > FRAME_RECOUNT)
+      if(m_type < FRAME_HELLO || m_type > FRAME_EVENT)
          return(WIRE_UNKNOWN_TYPE);
       return(WIRE_OK);
      }
@@ -96,6 +96,32 @@ private:
       symbol.name = m_in.Text();
       m_in.Require(symbol.stream != DEALS_STREAM && NameAllowed(symbol.name, SYMBOL_BYTES_MAX)
                    && SymbolAllowed(symbol));
+     }
+
+   void              BoundFields(BoundEvent &event)
+     {
+      event.sequence = m_in.U8();
+      event.time_msc = m_in.I8();
+      event.name = m_in.Text();
+      event.stream = m_in.Text();
+      event.key = m_in.Text();
+      const uint count = m_in.U4();
+      const int room = m_in.ListReach(count, 21);
+      ArrayResize(event.fields, room);
+      for(int i = 0; i < room && m_in.Good(); i++)
+         FieldFields(event.fields[i]);
+      m_in.Require(TimeAllowed(event.time_msc) && room <= EVENT_LIST_MAX);
+     }
+
+   void              FieldFields(EventField &field)
+     {
+      field.kind = m_in.U1();
+      m_in.Require(field.kind <= FIELD_TEXT);
+      field.whole = m_in.I8();
+      field.number = m_in.F8();
+      field.name = m_in.Text();
+      field.text = m_in.Text();
+      m_in.Require(IsFinite(field.number));
      }
 
 public:
@@ -381,6 +407,60 @@ public:
       frame.to_msc = m_in.I8();
       frame.count = m_in.U4();
       m_in.Require(RecountAllowed(frame));
+      return(End());
+     }
+
+   bool              Decode(SubscribeFrame &frame)
+     {
+      frame.numbering = m_in.U8();
+      const uint count = m_in.U4();
+      const int room = m_in.ListReach(count, 11);
+      ArrayResize(frame.entries, room);
+      for(int i = 0; i < room && m_in.Good(); i++)
+        {
+         frame.entries[i].wanted = m_in.U1();
+         m_in.Require(frame.entries[i].wanted <= WANTED_KNOWN);
+         frame.entries[i].number = m_in.U8();
+         frame.entries[i].name = m_in.Text();
+         m_in.Require(WantedAllowed(frame.entries[i]));
+        }
+      m_in.Require(room <= EVENT_LIST_MAX);
+      return(End());
+     }
+
+   bool              Decode(SubscribedFrame &frame)
+     {
+      frame.numbering = m_in.U8();
+      const uint count = m_in.U4();
+      const int room = m_in.ListRoom(count, 12);
+      ArrayResize(frame.events, room);
+      for(int i = 0; i < room && m_in.Good(); i++)
+        {
+         frame.events[i].number = m_in.U8();
+         frame.events[i].name = m_in.Text();
+         frame.events[i].engine = m_in.Text();
+         m_in.Require(frame.events[i].number <= SEQUENCE_MAX);
+        }
+      m_in.ListEnd(count, room);
+      m_in.Require(room <= EVENT_LIST_MAX);
+      return(End());
+     }
+
+   bool              Decode(EventFrame &frame)
+     {
+      frame.number = m_in.U8();
+      frame.time_msc = m_in.I8();
+      frame.first_msc = m_in.I8();
+      frame.name = m_in.Text();
+      frame.engine = m_in.Text();
+      frame.key = m_in.Text();
+      const uint count = m_in.U4();
+      const int room = m_in.ListRoom(count, 26);
+      ArrayResize(frame.bound, room);
+      for(int i = 0; i < room && m_in.Good(); i++)
+         BoundFields(frame.bound[i]);
+      m_in.ListEnd(count, room);
+      m_in.Require(EventAllowed(frame) && room <= EVENT_LIST_MAX);
       return(End());
      }
   };

@@ -126,6 +126,29 @@ private:
       return(false);
      }
 
+   bool              Events(ByteWriter &out)
+     {
+      SubscribeFrame subscribe;
+      SubscribedFrame subscribed;
+      EventFrame event;
+      switch(m_decoder.Type())
+        {
+         case FRAME_SUBSCRIBE:
+            if(m_decoder.Decode(subscribe))
+               m_encoder.Encode(subscribe, out);
+            return(true);
+         case FRAME_SUBSCRIBED:
+            if(m_decoder.Decode(subscribed))
+               m_encoder.Encode(subscribed, out);
+            return(true);
+         case FRAME_EVENT:
+            if(m_decoder.Decode(event))
+               m_encoder.Encode(event, out);
+            return(true);
+        }
+      return(false);
+     }
+
 public:
    // Why the first `size` bytes are no frame; if they are one, `out` holds it encoded again.
    WireReason        Repeat(const uchar &data[], const int size, ByteWriter &out)
@@ -133,7 +156,7 @@ public:
       out.Clear();
       if(!m_decoder.Open(data, size))
          return(m_decoder.Reason());
-      if(!Dialog(out) && !Records(out) && !Trading(out))
+      if(!Dialog(out) && !Records(out) && !Trading(out) && !Events(out))
          return(WIRE_UNKNOWN_TYPE);
       return(m_decoder.Reason());
      }

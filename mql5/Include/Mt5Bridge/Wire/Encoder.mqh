@@ -80,6 +80,24 @@ private:
       out.Text(symbol.name);
      }
 
+   void              BoundFields(const BoundEvent &event, ByteWriter &out) const
+     {
+      out.U8(event.sequence);
+      out.I8(event.time_msc);
+      out.Text(event.name);
+      out.Text(event.stream);
+      out.Text(event.key);
+      out.U4((uint)ArraySize(event.fields));
+      for(int i = 0; i < ArraySize(event.fields); i++)
+        {
+         out.U1(event.fields[i].kind);
+         out.I8(event.fields[i].whole);
+         out.F8(event.fields[i].number);
+         out.Text(event.fields[i].name);
+         out.Text(event.fields[i].text);
+        }
+     }
+
 public:
    // `count` ticks from `from` on, the first one numbered `first`; 1 to TICKS_MAX of them.
    void              EncodeTicks(const uint stream, const int utc_offset_ms, const ulong first,
@@ -319,6 +337,49 @@ public:
       out.I8(frame.from_msc);
       out.I8(frame.to_msc);
       out.U4(frame.count);
+      End(out);
+     }
+
+   void              Encode(const SubscribeFrame &frame, ByteWriter &out) const
+     {
+      Begin(FRAME_SUBSCRIBE, out);
+      out.U8(frame.numbering);
+      out.U4((uint)ArraySize(frame.entries));
+      for(int i = 0; i < ArraySize(frame.entries); i++)
+        {
+         out.U1(frame.entries[i].wanted);
+         out.U8(frame.entries[i].number);
+         out.Text(frame.entries[i].name);
+        }
+      End(out);
+     }
+
+   void              Encode(const SubscribedFrame &frame, ByteWriter &out) const
+     {
+      Begin(FRAME_SUBSCRIBED, out);
+      out.U8(frame.numbering);
+      out.U4((uint)ArraySize(frame.events));
+      for(int i = 0; i < ArraySize(frame.events); i++)
+        {
+         out.U8(frame.events[i].number);
+         out.Text(frame.events[i].name);
+         out.Text(frame.events[i].engine);
+        }
+      End(out);
+     }
+
+   void              Encode(const EventFrame &frame, ByteWriter &out) const
+     {
+      Begin(FRAME_EVENT, out);
+      out.U8(frame.number);
+      out.I8(frame.time_msc);
+      out.I8(frame.first_msc);
+      out.Text(frame.name);
+      out.Text(frame.engine);
+      out.Text(frame.key);
+      out.U4((uint)ArraySize(frame.bound));
+      for(int i = 0; i < ArraySize(frame.bound); i++)
+         BoundFields(frame.bound[i], out);
       End(out);
      }
   };

@@ -259,6 +259,69 @@ struct RecountFrame
    uint              count;
   };
 
+// A wish of SUBSCRIBE: an engine's complex events, or those of a name; or the newest number known.
+struct WantedEntry
+  {
+   uchar             wanted;
+   ulong             number;
+   string            name;
+  };
+
+// Terminal: send me these complex events. `numbering` is that of the numbers known, 0 without.
+struct SubscribeFrame
+  {
+   ulong             numbering;
+   WantedEntry       entries[];
+  };
+
+// A complex event of the rules, and the number of its newest occurrence.
+struct StandingEntry
+  {
+   ulong             number;
+   string            name;
+   string            engine;
+  };
+
+// Daemon: the complex events that are subscribed; under another `numbering` numbers are new.
+struct SubscribedFrame
+  {
+   ulong             numbering;
+   StandingEntry     events[];
+  };
+
+// An attribute of the row that raised a simple event; `kind` says where its value is.
+struct EventField
+  {
+   uchar             kind;
+   long              whole;
+   double            number;
+   string            name;
+   string            text;
+  };
+
+// A simple event in a complex one; time 0 and no fields: the daemon does not remember its row.
+struct BoundEvent
+  {
+   ulong             sequence;
+   long              time_msc;
+   string            name;
+   string            stream;
+   string            key;
+   EventField        fields[];
+  };
+
+// Daemon: the `number`-th occurrence of a complex event, and the simple events in it, in order.
+struct EventFrame
+  {
+   ulong             number;
+   long              time_msc;
+   long              first_msc;
+   string            name;
+   string            engine;
+   string            key;
+   BoundEvent        bound[];
+  };
+
 // Fills a deal's text field: UTF-8 cut between two characters, the rest zero.
 void PutFixedText(const string text, uchar &field[])
   {
