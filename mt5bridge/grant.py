@@ -19,7 +19,7 @@ class Role(StrEnum):
 
     PUBLISH = "publish"  # ticks and deals
     TRADE = "trade"  # signals and orders
-    READ = "read"  # what the daemon tells whoever only listens
+    READ = "read"  # complex events of the rules
 
 
 class Grant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -53,8 +53,8 @@ class Grant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             return "the account is a real one, and the credential does not allow any"
         if hello.trades is not TradeMode.NONE and not self.may(Role.TRADE):
             return "the credential does not have the role `trade`"
-        if hello.trades is TradeMode.NONE and not self.may(Role.PUBLISH):
-            return "the credential does not have the role `publish`"
+        if hello.trades is TradeMode.NONE and not (self.may(Role.PUBLISH) or self.may(Role.READ)):
+            return "the credential has neither the role `publish` nor `read`"
         return ""
 
     def refuses_symbol(self, name: str) -> str:

@@ -175,6 +175,8 @@ class Session:
         self.heard_ms = now.ms
         if isinstance(frame, _RECORDS) and not self.grant.may(Role.PUBLISH):
             return self._not_allowed("the credential does not have the role `publish`")
+        if isinstance(frame, Subscribe) and not self.grant.may(Role.READ):
+            return self._not_allowed("the credential does not have the role `read`")
         match frame:
             case Ticks() | Deals():
                 return self._receive_records(frame, now)

@@ -23,6 +23,7 @@ from mt5bridge.wire import (
     OrderSide,
     Side,
     Signal,
+    Subscribe,
     Symbols,
     Ticks,
     TradeMode,
@@ -130,6 +131,17 @@ def test_who_only_trades_publishes_nothing() -> None:
     door.say(Symbols((simulated_symbol("EURUSD"),)))
     assert "`publish`" in refused(door.say(Ticks(1, 0, 1, numbered_ticks(1))))
     assert door.batches == [] and not door.terminals.connected()
+
+
+def test_who_may_not_read_gets_no_events() -> None:
+    door = Door(Grant(roles=(Role.PUBLISH,)))
+    door.say(PUBLISHER)
+    assert "`read`" in refused(door.say(Subscribe(0, ())))
+    reader = Door(Grant(roles=(Role.READ,)))
+    assert isinstance(reader.say(PUBLISHER)[0], Welcome)
+    assert not any(isinstance(one, Error) for one in reader.say(Subscribe(0, ())))
+    reader.say(Symbols((simulated_symbol("EURUSD"),)))
+    assert "`publish`" in refused(reader.say(Ticks(1, 0, 1, numbered_ticks(1))))
 
 
 def test_requests_beyond_are_not_sent() -> None:
