@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -81,22 +82,31 @@ def kernels_digest() -> str:
 
 def take(run: Run) -> bytes:
     """The state of a run between two records."""
-    snapshot = Snapshot(
+    return sealed(captured(run))
+
+
+def captured(run: Run) -> Snapshot:
+    """A copy of that state: the run goes on, while another thread makes bytes of it."""
+    return Snapshot(
         FORMAT,
         run.rules.fingerprint + kernels_digest(),
         len(run.rules.seed.strings),
         len(run.rules.seed.keys),
         run.rules.seed.before,
         run.next_order,
-        run.strings.values,
-        run.decoder.key_codes,
+        run.strings.values[:],
+        run.decoder.key_codes[:],
         dict(_arrays(run)),
         None if run.interpreting is None else run.interpreting.interpreter.snapshot(),
         None if run.machine is None else run.machine.host.instances.saved(),
         run.clocks.mode,
         run.clocks.state(),
-        run.watermarks.state(),
+        deepcopy(run.watermarks.state()),
     )
+
+
+def sealed(snapshot: Snapshot) -> bytes:
+    """A snapshot as bytes, with their digest."""
     data = msgspec.msgpack.encode(snapshot)
     return _digest(data) + data
 

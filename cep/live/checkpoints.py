@@ -16,7 +16,7 @@ from zlib import crc32
 from loguru import logger
 
 from cep.engine.native import Compiled, Run, Seed
-from cep.engine.snapshot import restore, seed_of, take
+from cep.engine.snapshot import captured, restore, sealed, seed_of
 from cep.live.quarantine import Complain, set_file_aside, warn
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.troubles import Effect, Troubles
@@ -63,15 +63,20 @@ class Checkpoints:
         self.folder = folder
         self._complain = complain
         self.spool = spool
-        self._waiting: deque[tuple[int, int, bytes]] = deque()
+        self._waiting: deque[tuple[int, int, Callable[[], bytes]]] = deque()
 
     def take(self, run: Run, ingest: int, journal_bytes: int, events: bytes = b"") -> None:
-        """Remember the state after record `ingest`, to be saved once that is durable."""
-        self.hold(ingest, journal_bytes, take(run), events)
+        """Remember the state after record `ingest`, to be saved once that is durable.
+
+        It is copied here, and becomes bytes where it is saved: the digest takes longest.
+        """
+        state = captured(run)
+        made = (ingest, journal_bytes, lambda: joined(sealed(state), events))
+        self._waiting.append(made)
 
     def hold(self, ingest: int, journal_bytes: int, data: bytes, events: bytes = b"") -> None:
         """As `take`, with the state as it was taken elsewhere."""
-        self._waiting.append((ingest, journal_bytes, joined(data, events)))
+        self._waiting.append((ingest, journal_bytes, lambda: joined(data, events)))
 
     def save(self, durable_ingest: int, sync_journal: Callable[[], None]) -> None:
         """Write the states taken up to `durable_ingest`; without room for one, the next one counts.
@@ -79,10 +84,10 @@ class Checkpoints:
         The journal goes to disk first, so that it is never shorter than a snapshot says.
         """
         while self._waiting and self._waiting[0][0] <= durable_ingest:
-            ingest, journal_bytes, data = self._waiting.popleft()
+            ingest, journal_bytes, made = self._waiting.popleft()
             with self._troubles.attempt(SNAPSHOT, Effect.GOES_ON):
                 sync_journal()
-                self._write(f"{self.spool}-{ingest}-{journal_bytes}.state", data)
+                self._write(f"{self.spool}-{ingest}-{journal_bytes}.state", made())
 
     def _write(self, name: str, data: bytes) -> None:
         make_directories(self.folder, self._disk)
