@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cep.live.checkpoints import Checkpoints
+from cep.live.checkpoints import Checkpoints, parted
 from cep.live.journal import Journal, set_aside
 from cep.live.journal_files import parts_of
 from cep.live.outbox import Outbox
@@ -85,7 +85,7 @@ class Keeper:
     def check(self, folder: Path) -> None:
         newest = -1
         for ingest, size, path in Checkpoints(folder / "state", "spool")._files():
-            assert path.read_bytes() == b"state %d" % ingest
+            assert parted(path.read_bytes()) == (b"state %d" % ingest, b"")
             text, start = written(folder / "state" / "rows.jsonl") if size else (b"", 0)
             text = text[: size - start]
             assert rows(ingest)[start:] == text, "the journal is as long as the snapshot says"
