@@ -6,6 +6,7 @@ import click
 
 from cep.cli.doctor import command as doctor_command
 from cep.cli.install import command as install_command
+from cep.cli.probe import command as probe_command
 
 
 @click.group()
@@ -15,3 +16,4 @@ def command() -> None:
 
 command.add_command(install_command)
 command.add_command(doctor_command)
+command.add_command(probe_command)

@@ -7,15 +7,13 @@ table of assumptions.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-from mt5bridge.terminal.assumptions import ASSUMPTIONS, Assumption, shown
+from mt5bridge.terminal.assumptions import ASSUMPTIONS, Assumption, emulated, shown
 from mt5bridge.terminal.findings import CATALOGUE
 from tests.docs.pages import ROOT
-from tests.mql5.platform import RECORD
 
 PAGE = ROOT / "docs" / "terminal.md"
 EXPERTS = ROOT / "mql5" / "Experts" / "Mt5Bridge"
@@ -90,10 +88,9 @@ def _findings(_: str) -> str:
 
 
 def _facts(_: str) -> str:
-    emulated = json.loads(RECORD.read_text(encoding="utf-8"))
     rows = [
         f"| `{one.name}` | {one.asks} | {one.documented} | {one.holds.text()} | "
-        f"{_found(one, emulated)} | {'yes' if _is_open(one) else ''} | {_relying(one)} |\n"
+        f"{_found(one)} | {'yes' if _is_open(one) else ''} | {_relying(one)} |\n"
         for one in ASSUMPTIONS.values()
     ]
     head = (
@@ -103,8 +100,8 @@ def _facts(_: str) -> str:
     return head + "".join(rows)
 
 
-def _found(one: Assumption, emulated: dict[str, list[bool | int | float | str]]) -> str:
-    return "as needed" if one.varies else " or ".join(map(shown, emulated[one.name]))
+def _found(one: Assumption) -> str:
+    return "as needed" if one.varies else " or ".join(map(shown, emulated()[one.name]))
 
 
 def _is_open(one: Assumption) -> bool:

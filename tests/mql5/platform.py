@@ -16,15 +16,13 @@ import numpy as np
 from mt5bridge.emulator.script import Script
 from mt5bridge.emulator.terminal import EmulatedTerminal, write_tick_file
 from mt5bridge.records import TICK, Records
-from mt5bridge.terminal import assumptions
-from mt5bridge.terminal.assumptions import ASSUMPTIONS, Value
+from mt5bridge.terminal.assumptions import ASSUMPTIONS, RECORD, Value
 from mt5bridge.terminal.probe import Probe, read_probe
 from tests.credentials import CREDENTIAL
 from tests.mql5.probing import letting_in, port_of, prepare
 from tests.mql5.running import PROGRAMS
 from tests.waiting import LONG_S
 
-RECORD = Path(assumptions.__file__).with_name("emulated.json")
 SEEDS = (1, 2)
 _TICKS, _SAME_MS, _STEP_MS = 3_000, 3, 40
 _BEGIN_MSC = 1_700_000_000_000

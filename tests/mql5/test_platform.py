@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from mt5bridge.terminal.assumptions import ASSUMPTIONS
+from mt5bridge.terminal.assumptions import ASSUMPTIONS, emulated
 from mt5bridge.terminal.probe import Probe, deviations, unmeasured
 from tests.mql5 import platform
 from tests.mql5.running import Scripts
@@ -22,9 +21,8 @@ def probes(scripts: Scripts, tmp_path_factory: pytest.TempPathFactory) -> list[P
 
 
 def test_the_emulated_terminal_is_as_it_was_measured(probes: list[Probe]) -> None:
-    kept = json.loads(platform.RECORD.read_text(encoding="utf-8"))
     found = platform.record(probes)
-    assert found == kept, "run python -m tests.mql5.platform, and read what has changed"
+    assert found == emulated(), "run python -m tests.mql5.platform, and read what has changed"
 
 
 def test_every_fact_of_the_table_is_measured_and_no_other(probes: list[Probe]) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 
-from mt5bridge.terminal.assumptions import ASSUMPTIONS, Assumption, Between, Only, Value
+from mt5bridge.terminal.assumptions import (
+    ASSUMPTIONS,
+    Assumption,
+    Between,
+    Only,
+    Value,
+    emulated,
+)
 from mt5bridge.terminal.sources import OWN, sources_folder
-from tests.mql5.platform import RECORD
 
 INCLUDE = sources_folder() / "Include" / OWN
 MEASURED = re.compile(r'facts\.(?:Truth|Whole|Real|Text)\("([a-z0-9_.]+)"')
@@ -36,8 +41,7 @@ def test_the_probe_measures_the_table() -> None:
 
 
 def test_what_varies_is_not_kept() -> None:
-    kept = json.loads(RECORD.read_text(encoding="utf-8"))
-    assert kept.keys() == {name for name, one in ASSUMPTIONS.items() if not one.varies}
+    assert emulated().keys() == {name for name, one in ASSUMPTIONS.items() if not one.varies}
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
+from cep.cli import main
 from mt5bridge.terminal.assumptions import ASSUMPTIONS, Between, Value
 from mt5bridge.terminal.findings import Finding, Level
-from mt5bridge.terminal.folders import given
+from mt5bridge.terminal.folders import Machine, given
 from mt5bridge.terminal.install import install
 from mt5bridge.terminal.probe import (
     BYTES_MAX,
@@ -21,7 +24,7 @@ from mt5bridge.terminal.probe import (
     unmeasured,
 )
 from mt5bridge.terminal.sources import sources_folder, sources_version
-from tests.terminal.machines import data_folder
+from tests.terminal.machines import HEX, data_folder, terminals, windows
 
 VERSION = sources_version(sources_folder())
 
@@ -148,3 +151,87 @@ def test_a_probe_without_facts_lacks_them_all(tmp_path: Path) -> None:
     path = tmp_path / "probe.json"
     path.write_text(probe(facts={}), encoding="utf-8")
     assert unmeasured(read_probe(path)) == list(ASSUMPTIONS)
+
+
+def probe_command(*arguments: str | Path) -> Result:
+    """Run `mt5cep terminal probe`."""
+    return CliRunner().invoke(main, ["terminal", "probe", *map(str, arguments)])
+
+
+def written(path: Path, **fields: Any) -> Path:
+    """A probe in a file."""
+    path.write_text(probe(**fields), encoding="utf-8")
+    return path
+
+
+def test_the_command_shows_all_facts(tmp_path: Path) -> None:
+    done = probe_command(written(tmp_path / "a.json"))
+    assert done.exit_code == 0, done.output
+    assert all(name in done.stdout for name in ASSUMPTIONS)
+    assert "MetaTrader 5 build 4000" in done.stdout
+    assert done.stdout.endswith("0 facts otherwise, 0 not measured\n")
+
+
+def test_the_command_shows_what_is_otherwise_or_missing(tmp_path: Path) -> None:
+    kept = facts(file__append=False, file__longest_name=9)
+    del kept["socket.writable"]
+    path = written(tmp_path / "a.json", facts=kept, skipped={"socket.": "no connection"})
+    done = probe_command(path)
+    assert done.exit_code == 1
+    assert re.search(r"^!  file\.append +false +true +true$", done.stdout, re.MULTILINE)
+    assert f"file.append: {ASSUMPTIONS['file.append'].remedy}\n" in done.stdout
+    assert re.search(r"^\?  socket\.writable +true", done.stdout, re.MULTILINE)
+    assert "socket. not measured: no connection" in done.stdout
+    assert done.stdout.endswith("2 facts otherwise, 1 not measured\n")
+    (told,) = json.loads(probe_command(path, "--json").stdout)
+    assert (told["file"], told["build"]) == (str(path), 4000)
+    found = {one["fact"]: one for one in told["facts"]}
+    assert found.keys() == ASSUMPTIONS.keys()
+    assert found["file.append"]["holds"] is False and found["file.append"]["emulated"] == [True]
+    assert found["socket.writable"]["value"] is None
+
+
+def test_a_fact_on_which_no_order_depends_is_no_failure(tmp_path: Path) -> None:
+    assert (
+        probe_command(written(tmp_path / "a.json", facts=facts(file__longest_name=9))).exit_code
+        == 0
+    )
+
+
+def test_the_command_compares_two_terminals(tmp_path: Path) -> None:
+    one = written(tmp_path / "a.json")
+    changed = facts(
+        array__sort_ulong="signed", clock__microsecond_step_us=2, socket__connect_us=10**9
+    )
+    other = written(tmp_path / "b.json", build=4001, facts=changed)
+    done = probe_command(one, other)
+    assert done.exit_code == 0
+    names = re.findall(r"^([a-z]+\.[a-z_]+)", done.stdout, re.MULTILINE)
+    assert names == ["array.sort_ulong", "socket.connect_us"]
+    assert "build 4000" in done.stdout and "build 4001" in done.stdout
+    sort, _ = json.loads(probe_command(one, other, "--json").stdout)
+    assert sort == {
+        "fact": "array.sort_ulong", "values": ["unsigned", "signed"],
+        "needed": "unsigned or signed",
+    }  # fmt: skip
+    assert probe_command(one, one).stdout.endswith("no difference\n")
+
+
+def test_the_command_finds_the_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = windows(tmp_path)
+    monkeypatch.setattr(Machine, "here", lambda: machine)
+    folder = data_folder(terminals(machine) / HEX)
+    none = probe_command()
+    assert none.exit_code == 2 and "SelfTest" in none.stderr
+    path = folder / "MQL5" / PLACE
+    path.parent.mkdir(parents=True)
+    written(path)
+    assert probe_command().stdout.startswith(f"{path}\n")
+
+
+def test_the_command_refuses_what_is_no_probe(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", build="x")
+    done = probe_command(path)
+    assert done.exit_code == 2 and "a.json: no probe" in done.stderr and "SelfTest" in done.stderr
+    assert probe_command(path, path, path).exit_code == 2
+    assert probe_command(tmp_path / "none.json").exit_code == 2

@@ -4,6 +4,10 @@ The script `SelfTest` measures each in a terminal (`mql5/Include/Mt5Bridge/Probe
 has what it finds in the emulated one.
 """
 
+import json
+from functools import cache
+from pathlib import Path
+
 from mt5bridge.terminal.assumptions.base import Assumption, Between, Only, Value, shown
 from mt5bridge.terminal.assumptions.files import FILES
 from mt5bridge.terminal.assumptions.language import LANGUAGE
@@ -15,4 +19,16 @@ ASSUMPTIONS: dict[str, Assumption] = {
 }
 """By name, in the order of the table in docs/terminal.md."""
 
-__all__ = ["ASSUMPTIONS", "Assumption", "Between", "Only", "Value", "shown"]
+RECORD = Path(__file__).with_name("emulated.json")
+
+
+@cache
+def emulated() -> dict[str, list[Value]]:
+    """Each fact that does not vary, with the values it has in emulated terminals."""
+    found: dict[str, list[Value]] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return found
+
+
+__all__ = [
+    "ASSUMPTIONS", "RECORD", "Assumption", "Between", "Only", "Value", "emulated", "shown",
+]  # fmt: skip

@@ -13,7 +13,7 @@ _UNTRUSTED = "do not trust its streams to be complete; tell us, with the file `p
 
 MARKET = (
     Assumption(
-        "clock.backwards", "how often a steady clock goes back in 200,000 looks", "never", NONE,
+        "clock.backwards", "how often steady clocks go back in a tenth of a second", "never", NONE,
         (_CLOCK, _PUMP), "GetMicrosecondCount", REPORT, _PROBLEM,
     ),
     Assumption(

@@ -4,19 +4,20 @@
 
 #include "Facts.mqh"
 
-#define PROBE_CLOCK_READS 200000
+#define PROBE_STEPS_US    100000
 #define PROBE_FLIP_MS_MAX 1500
 #define QUARTER_HOUR_S    900
 
 // The smallest step of each steady clock, and whether one ever goes back.
 void ProbeSteps(ProbeFacts &facts)
   {
-   ulong before_us = GetMicrosecondCount();
+   const ulong begin_us = GetMicrosecondCount();
+   ulong before_us = begin_us;
    ulong before_ms = GetTickCount64();
    ulong step_us = 0;
    ulong step_ms = 0;
    int backwards = 0;
-   for(int i = 0; i < PROBE_CLOCK_READS; i++)
+   while(before_us - begin_us < PROBE_STEPS_US)
      {
       const ulong us = GetMicrosecondCount();
       const ulong ms = GetTickCount64();
@@ -30,8 +31,7 @@ void ProbeSteps(ProbeFacts &facts)
      }
    facts.Whole("clock.backwards", backwards);
    facts.Whole("clock.microsecond_step_us", (long)step_us);
-   if(step_ms > 0)
-      facts.Whole("clock.tick_count_step_ms", (long)step_ms);
+   facts.Whole("clock.tick_count_step_ms", (long)step_ms);
   }
 
 // The steady clock when TimeGMT is next seen to flip; 0: it does not.
