@@ -1,4 +1,4 @@
-"""What a session script may change at an expert that stays on its chart, checked beforehand.
+"""What a session script may let happen to a program on its chart, checked beforehand.
 
 at tick=500 reinit=Publisher reason=PARAMETERS inputs="Port=5656 Symbols='GBPUSD,USDJPY'"
 at ms=900 reinit=Trader reason=CHARTCHANGE symbol=GBPUSD period=PERIOD_H1
@@ -11,12 +11,20 @@ from collections.abc import Mapping, Sequence
 
 Settings = Sequence[tuple[str, str]]
 
-# Why OnDeinit and OnInit are called on the same globals, and what may change with each.
+# Why OnDeinit is called, and what may change with each.
 REASONS: Mapping[str, tuple[str, ...]] = {
     "PARAMETERS": ("inputs",),
     "CHARTCHANGE": ("symbol", "period"),
+    "ACCOUNT": (),
+    "PROGRAM": (),
+    "REMOVE": (),
+    "RECOMPILE": (),
+    "CHARTCLOSE": (),
+    "TEMPLATE": ("inputs",),
+    "INITFAILED": ("inputs",),
+    "CLOSE": (),
 }
-_DETAILS = ("reason", *(key for keys in REASONS.values() for key in keys))
+_DETAILS = ("reason", "inputs", "symbol", "period")
 _PERIODS = "M1 M2 M3 M4 M5 M6 M10 M12 M15 M20 M30 H1 H2 H3 H4 H6 H8 H12 D1 W1 MN1".split()
 
 
@@ -58,7 +66,7 @@ def chart_settings(settings: Settings) -> list[tuple[str, str]]:
     if wrong := [key for key in details if key not in ("reason", *fitting)]:
         raise ValueError(
             f"at {wrong[0]} does not change with the reason {given['reason']}; "
-            f"write {' or '.join(fitting)}"
+            f"write {' or '.join(fitting) or 'the reason alone'}"
         )
     if given["reason"] == "CHARTCHANGE" and not {"symbol", "period"} & set(details):
         raise ValueError("at reinit reason=CHARTCHANGE needs symbol=... or period=...")

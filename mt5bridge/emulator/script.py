@@ -117,6 +117,23 @@ def _file_faults(text: str) -> None:
         FILE_FAULTS[key](value)
 
 
+ACCOUNT: Final[dict[str, Check]] = {
+    "login": _integer, "server": _text, "name": _text, "company": _text,
+    "currency": _text, "mode": _one_of("netting", "exchange", "hedging"),
+    "leverage": _integer, "balance": _number, "demo": _flag,
+}  # fmt: skip
+
+
+def _other_account(text: str) -> None:
+    for word in text.split() or [""]:
+        key, _, value = word.partition("=")
+        if key not in ACCOUNT or not value:
+            raise ValueError(
+                f"{word!r} says nothing of an account; write {'=..., '.join(ACCOUNT)}=..."
+            )
+        ACCOUNT[key](value)
+
+
 @dataclass(frozen=True)
 class Statement:
     """What may follow a statement's name: words in their order, then settings."""
@@ -129,13 +146,8 @@ class Statement:
 STATEMENTS: Final[Mapping[str, Statement]] = {
     # Everything random in the session follows from it.
     "seed": Statement({"value": _integer}, words=("value",)),
-    "account": Statement(
-        {
-            "login": _integer, "server": _text, "name": _text, "company": _text,
-            "currency": _text, "mode": _one_of("netting", "exchange", "hedging"),
-            "leverage": _integer, "balance": _number, "demo": _flag,
-        }
-    ),
+    # The account; the terminal logs in so many milliseconds after its start.
+    "account": Statement(ACCOUNT | {"login_ms": _integer}),
     # Settings of the broker: see broker_script.
     "broker": Statement(),
     "symbol": Statement({"name": _text} | _symbol_keys(), words=("name",)),
@@ -195,7 +207,7 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
             "period": check_period,
             "offline_ticks": _integer, "offset_ms": _integer, "disconnect": _integer,
             "trade_allowed": _flag, "drop_sockets": _flag, "broker": check_broker_command,
-            "files": _file_faults, "crash": _flag,
+            "account": _other_account, "files": _file_faults, "crash": _flag,
         }
     ),
     # The process ends as if killed at its N-th effect outside.

@@ -144,7 +144,7 @@ def test_commands_while_the_terminal_runs(tmp_path: Path) -> None:
         terminal.act("reinit=ReinitProbe reason=PARAMETERS inputs='Number=9'")  # after the restart
         terminal.wait_journal("init 2 reason 5 5 number 9", WITHIN_S)
         terminal.act("reinit=Nobody reason=PARAMETERS")
-        terminal.wait_journal("no expert Nobody is running", WITHIN_S)
+        terminal.wait_journal("no program Nobody is running", WITHIN_S)
         with pytest.raises(ScriptError, match="leave out tick and ms"):
             terminal.act("tick=5 restart=ReinitProbe")
         terminal.stop()

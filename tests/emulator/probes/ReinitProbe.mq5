@@ -41,6 +41,12 @@ void First()
      }
   }
 
+void TellAccount(const string where)
+  {
+   PrintFormat("%s login %I64d positions %d time %d", where, AccountInfoInteger(ACCOUNT_LOGIN),
+               PositionsTotal(), TimeCurrent() > 0);
+  }
+
 int OnInit()
   {
    if(memory.inits++ == 0)
@@ -49,6 +55,8 @@ int OnInit()
                _UninitReason, Number, FileWriteString(file, "line") > 0,
                Port > 0 && SocketIsConnected(link));
    PrintFormat("chart %s %s", _Symbol, EnumToString(_Period));
+   PrintFormat("id %I64d", ChartID());
+   TellAccount("account");
    return Fail ? INIT_FAILED : INIT_SUCCEEDED;
   }
 
@@ -58,6 +66,7 @@ void OnDeinit(const int reason)
                EnumToString(_Period));
    PrintFormat("counts ticks %d timers %d charts %d books %d trades %d", memory.ticks,
                memory.timers, memory.charts, memory.books, memory.trades);
+   TellAccount("left");
    Sleep(20);  // the market goes on meanwhile, and nobody tells this program
   }
 

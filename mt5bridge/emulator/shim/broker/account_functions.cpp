@@ -9,6 +9,8 @@ using broker::installed;
 long AccountInfoInteger(ENUM_ACCOUNT_INFO_INTEGER property) {
   const broker::AccountSettings& account = installed().account();
   const broker::Settings& settings = installed().settings();
+  if (!installed().logged_in())
+    return 0;
   switch (property) {
     case ACCOUNT_LOGIN: return account.login;
     case ACCOUNT_TRADE_MODE:
@@ -30,6 +32,8 @@ long AccountInfoInteger(ENUM_ACCOUNT_INFO_INTEGER property) {
 double AccountInfoDouble(ENUM_ACCOUNT_INFO_DOUBLE property) {
   broker::Broker& broker = installed();
   const broker::Book& book = broker.view();
+  if (!broker.logged_in())
+    return 0;
   const double margin = broker.margin(book);
   switch (property) {
     case ACCOUNT_BALANCE: return book.money.balance;
@@ -53,6 +57,8 @@ double AccountInfoDouble(ENUM_ACCOUNT_INFO_DOUBLE property) {
 
 string AccountInfoString(ENUM_ACCOUNT_INFO_STRING property) {
   const broker::AccountSettings& account = installed().account();
+  if (!installed().logged_in())
+    return string("");
   switch (property) {
     case ACCOUNT_NAME: return string(account.name);
     case ACCOUNT_COMPANY: return string(account.company);

@@ -35,6 +35,12 @@ Broker::Broker(Surroundings& around, AccountSettings account, u64 seed,
   m_deliveries.view = m_book;
 }
 
+// Nothing while the terminal does not know whose it is.
+const Book& Broker::view() const {
+  static const Book none;
+  return logged_in() ? m_deliveries.view : none;
+}
+
 // Writes a batch down, applies it, and sends it on its way to the terminal.
 void Broker::commit(const Batch& batch, const char* effect) {
   m_log.append(m_around.server_msc(), batch);

@@ -33,7 +33,8 @@ public:
                  double& profit);
 
   // --- what the terminal shows
-  const Book& view() const { return m_deliveries.view; }
+  const Book& view() const;
+  bool logged_in() const { return m_around.logged_in(); }
   const AccountSettings& account() const { return m_account; }
   const Settings& settings() const { return m_settings; }
   bool quote(const std::string& symbol, Quote& quote) { return m_around.quote(symbol, quote); }

@@ -50,6 +50,7 @@ public:
   virtual bool quote(const std::string& name, Quote& quote) = 0;   // what the server has now
   virtual std::int64_t server_msc() = 0;
   virtual std::int64_t steady_ms() = 0;
+  virtual bool logged_in() = 0;        // the terminal knows its account
   virtual bool connected() = 0;        // the terminal is connected to its trade server
   virtual bool trading_allowed() = 0;  // algo trading is on and the program may trade
   virtual void post_transaction(const MqlTradeTransaction& transaction,

@@ -2,8 +2,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <map>
-
 #include "language/files_faults.hpp"
 #include "runtime.hpp"
 
@@ -16,16 +14,6 @@ constexpr int EXIT_CODE_CRASH = 137;
 bool is_detail(const std::string& key) {
   return key == "tick" || key == "ms" || key == "reason" || key == "symbol" || key == "period" ||
          key.starts_with("input.");
-}
-
-// Why a program that stays on its chart is told to begin again, by the names of the script.
-int reason_of(const std::string& name) {
-  static const std::map<std::string, int> reasons = {{"CHARTCHANGE", REASON_CHARTCHANGE},
-                                                     {"PARAMETERS", REASON_PARAMETERS}};
-  const auto found = reasons.find(name);
-  if (found == reasons.end())
-    throw host::ScriptError("at reinit: unknown reason " + name);
-  return found->second;
 }
 
 }  // namespace
@@ -90,6 +78,8 @@ void Terminal::act(const std::string& key, const host::Statement& statement) {
       attached->sockets.drop_all();
   } else if (key == "broker") {
     trade_server::command(statement.text(key));
+  } else if (key == "account") {
+    change_account(statement.text(key));
   } else if (key == "files") {
     files::set_faults(statement.text(key));
   } else if (key == "crash") {
@@ -102,31 +92,9 @@ void Terminal::restart(const std::string& name) {
     m_restart = true;
     return;
   }
-  for (const auto& attached : m_programs) {
-    if (attached->program->info().name != name)
-      continue;
-    leave(*attached, REASON_REMOVE);
-    m_again.push_back(attached->what);
-  }
-}
-
-// What a user changes at the experts of this name on their charts.
-void Terminal::reinit(const host::Statement& statement) {
-  const Change change{reason_of(statement.text("reason")), statement.text("symbol"),
-                      static_cast<ENUM_TIMEFRAMES>(enum_value(
-                          names_of(PERIOD_CURRENT), statement.text("period", "PERIOD_CURRENT"))),
-                      statement.inputs()};
-  bool any = false;
-  for (std::size_t at = 0; at < m_programs.size(); ++at) {
-    auto& attached = *m_programs[at];
-    if (attached.program->info().name != statement.text("reinit") || !attached.expert() ||
-        !attached.running || attached.leaving)
-      continue;
-    any = true;
-    reinitialise(attached, change);
-  }
-  if (!any)
-    host::journal("", "no expert " + statement.text("reinit") + " is running");
+  for (const auto& attached : m_programs)
+    if (attached->program->info().name == name)
+      reload(*attached, {REASON_REMOVE});
 }
 
 // Ticks that the trade server has seen and this terminal finds in its history later.

@@ -32,9 +32,10 @@ struct Attachment {
   std::string program, symbol;
   std::vector<std::pair<std::string, std::string>> inputs{};  // a later one wins
   ENUM_TIMEFRAMES period = PERIOD_M1;
+  long chart_id = 0;  // of a chart that is there; 0: a new one
 };
 
-// What a user changes at a program that stays on its chart.
+// What a user changes at a program or its chart.
 struct Change {
   int reason;  // for OnDeinit
   std::string symbol{};  // of the chart; empty: the same as before

@@ -65,7 +65,7 @@ Attached* Terminal::attach(Attachment what, Attached* owner) {
     throw host::ScriptError("attach: no program " + attached->what.program + " is built in");
   furnish(*attached);
   attached->owner = owner;
-  attached->chart_id = m_next_chart++;
+  attached->chart_id = attached->what.chart_id != 0 ? attached->what.chart_id : m_next_chart++;
   attached->program->attachment = std::shared_ptr<void>(std::shared_ptr<void>(), attached.get());
   m_programs.push_back(std::move(attached));
   auto* kept = m_programs.back().get();
@@ -227,30 +227,6 @@ void Terminal::deinitialise(Attached& attached) {
   guarded(attached, USAGE_DEINIT, [&] { attached.program->handle_deinit(attached.reason); });
   if (attached.usage[USAGE_DEINIT].longest_us > DEINIT_US_MAX)
     m_failed.push_back(attached.title + ": OnDeinit took longer than 2.5 seconds");
-}
-
-// A change at an expert's chart or inputs does not load it anew: OnDeinit sees the old ones, OnInit
-// the new, and globals keep their values. Events that came before OnInit has succeeded are skipped,
-// as documented. Of the rest nothing is documented; so what a program could rely on is gone (its
-// timer), and what it could leave behind by mistake stays: sockets and files are open, indicators
-// and market books go on telling of ticks. Meanwhile the market and the broker do not wait.
-void Terminal::reinitialise(Attached& attached, const Change& change) {
-  attached.reason = change.reason;
-  deinitialise(attached);
-  attached.timer_period_us = 0;
-  if (attached.leaving)
-    return;
-  if (!change.symbol.empty())
-    attached.what.symbol = change.symbol;
-  if (change.period != PERIOD_CURRENT)
-    attached.what.period = change.period;
-  attached.what.inputs.insert(attached.what.inputs.end(), change.inputs.begin(),
-                              change.inputs.end());
-  furnish(attached);
-  background();
-  attached.queue.clear();
-  initialise(attached);
-  host::journal("", attached.title + (attached.running ? " has begun again" : " has not begun again"));
 }
 
 void Terminal::detach(Attached& attached) {

@@ -29,13 +29,15 @@ bool set_timer(std::int64_t period_us) {
 // --- time
 datetime TimeCurrent() {
   std::int64_t newest = 0;
+  if (!terminal::terminal().logged_in())
+    return seconds(0);
   for (const auto& symbol : market::symbols())
     newest = std::max<std::int64_t>(newest, symbol->newest.time_msc);
   return seconds(newest);
 }
 
 datetime TimeTradeServer() {
-  return seconds(host::server_msc());
+  return seconds(terminal::terminal().logged_in() ? host::server_msc() : 0);
 }
 
 datetime TimeGMT() {

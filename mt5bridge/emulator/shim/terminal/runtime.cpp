@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace mql::terminal {
 namespace {
@@ -90,6 +91,12 @@ void Terminal::start() {
   catch_up();
   m_broker_due_us = trade_server::poll();  // the account is there before any program
   m_feed.start(host::steady_us());
+  const auto login_ms = host::script().merged("account").integer("login_ms");
+  if (login_ms > 0) {
+    m_logged_in = m_connected = false;
+    m_login_us = host::steady_us() + 1000 * login_ms;
+    m_reconnect_at = std::numeric_limits<std::uint64_t>::max();
+  }
   for (const auto* statement : host::script().all("attach"))
     attach({statement->text("program"), statement->text("symbol"), statement->inputs()}, nullptr);
   reap();
@@ -116,6 +123,7 @@ void Terminal::round() {
     passing = 0;
     host::pass_time();
   }
+  log_in();
   const bool moved = move_market(false);
   fire_timers();
   m_broker_due_us = trade_server::poll();

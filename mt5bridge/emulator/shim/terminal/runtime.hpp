@@ -64,6 +64,7 @@ public:
   void post_transaction(std::shared_ptr<const TradeEvent> event);
   void post_trade();
   bool connected() const { return m_connected; }
+  bool logged_in() const { return m_logged_in; }
   bool trade_allowed() const { return m_trade_allowed; }
 
   // --- for the statistics
@@ -100,7 +101,6 @@ private:
   void furnish(Attached& attached);
   void initialise(Attached& attached);
   void deinitialise(Attached& attached);
-  void reinitialise(Attached& attached, const Change& change);
   bool dispatch();
   bool events_wait() const;
   bool handle_one(Attached& attached);
@@ -117,8 +117,17 @@ private:
   void perform(const host::Statement& statement);
   void act(const std::string& key, const host::Statement& statement);
   void restart(const std::string& name);
-  void reinit(const host::Statement& statement);
   void release_unseen(std::uint64_t count);
+
+  // life.cpp: changes at charts and programs, accounts
+  void reinit(const host::Statement& statement);
+  void change(Attached& attached, const Change& change);
+  void adopt(Attachment& what, const Change& change);
+  void reinitialise(Attached& attached, const Change& change);
+  void reload(Attached& attached, const Change& change);
+  void fail_once(Attached& attached, const Change& change);
+  void change_account(const std::string& words);
+  void log_in();
 
   Oddities m_odd;
   Feed m_feed;
@@ -132,7 +141,9 @@ private:
   std::uint64_t m_reconnect_at = 0;
   std::int64_t m_started_us, m_active_us, m_broker_due_us = 0;
   long m_next_chart = 128'000'000'000'000'001;
-  bool m_connected = true, m_trade_allowed = true, m_interlude = false, m_restart = false;
+  std::int64_t m_login_us = 0;  // when the terminal logs in
+  bool m_logged_in = true, m_connected = true, m_trade_allowed = true;
+  bool m_interlude = false, m_restart = false;
 };
 
 // Work inside a handler that is not the program's: its CPU time counts for nobody.

@@ -1,7 +1,9 @@
 // Joins the broker to the terminal around it.
 #include "trade_server.hpp"
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "broker/broker.hpp"
 #include "runtime.hpp"
@@ -32,6 +34,7 @@ public:
   }
   std::int64_t server_msc() override { return host::server_msc(); }
   std::int64_t steady_ms() override { return host::steady_us() / 1000; }
+  bool logged_in() override { return terminal::terminal().logged_in(); }
   bool connected() override { return terminal::terminal().connected(); }
   bool trading_allowed() override { return terminal::terminal().trade_allowed(); }
   void post_transaction(const MqlTradeTransaction& transaction, const MqlTradeRequest& request,
@@ -65,16 +68,48 @@ broker::AccountSettings account_of(const host::Statement& statement) {
   return account;
 }
 
+// Which account the terminal was logged in to last, as words; kept from run to run.
+std::filesystem::path account_path() {
+  return host::data_folder() / "account.txt";
+}
+
+std::string log_name(const broker::AccountSettings& account) {
+  const auto own = account_of(host::script().merged("account"));
+  if (account.login == own.login && account.server == own.server)
+    return "broker.log";
+  return "broker-" + std::to_string(account.login) + "@" + account.server + ".log";
+}
+
+void open_account(const std::string& words) {
+  auto statement = host::script().merged("account");
+  std::istringstream stream(words);
+  for (std::string word; stream >> word;)
+    statement.settings.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
+  const auto account = account_of(statement);
+  const auto path = host::data_folder() / log_name(account);
+  server = std::make_unique<broker::Broker>(around, account, host::random("broker")(), path.string());
+  for (const auto* settings : host::script().all("broker"))
+    for (const auto& [key, value] : settings->settings)
+      server->command(key + "=" + value);
+  broker::install(server.get());
+}
+
 }  // namespace
 
 void start() {
-  const auto path = host::data_folder() / "broker.log";
-  server = std::make_unique<broker::Broker>(around, account_of(host::script().merged("account")),
-                                            host::random("broker")(), path.string());
-  for (const auto* statement : host::script().all("broker"))
-    for (const auto& [key, value] : statement->settings)
-      server->command(key + "=" + value);
-  broker::install(server.get());
+  std::ifstream file(account_path());
+  std::string words;
+  std::getline(file, words);
+  open_account(words);
+}
+
+void change_account(const std::string& words) {
+  stop();
+  open_account(words);
+  std::ofstream(account_path()) << words << '\n';
+  server->pump();
+  host::journal("", "logged in to " + std::to_string(server->account().login) + "@" +
+                        server->account().server);
 }
 
 void stop() {

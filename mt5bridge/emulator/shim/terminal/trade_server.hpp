@@ -19,6 +19,10 @@ void on_tick(const market::Symbol& symbol, const MqlTick& tick);
 std::int64_t poll();
 bool idle();  // nothing is under way
 
+// The terminal logs in to another account, with its own orders, deals and positions. The words of a
+// script's `at ... account="login=5002 server=Other"`; what they leave out is as in `account`.
+void change_account(const std::string& words);
+
 // The words of a script's `at ... broker="..."`.
 void command(const std::string& words);
 
