@@ -70,10 +70,18 @@ def test_oninit_that_fails_with_inputs_that_are_then_mended(tmp_path: Path) -> N
 def test_a_terminal_that_is_closed_and_started_again(tmp_path: Path) -> None:
     with terminal_with(tmp_path, ATTACH) as terminal:
         terminal.act("reinit=ReinitProbe reason=CLOSE")
-        terminal.wait_journal("terminal restarts", WITHIN_S)
+        terminal.wait_journal("terminal started, run 2", WITHIN_S)
         result = terminal.stop()
     assert _values(result, "deinit", "deinit")[0] == CLOSED
     assert set(_values(result, "init", "init")) == {1}
+
+
+@needs_compiler
+def test_a_terminal_that_is_stopped_while_it_restarts(tmp_path: Path) -> None:
+    with terminal_with(tmp_path, ATTACH) as terminal:
+        terminal.act("restart=terminal")
+        terminal.wait_journal("terminal restarts", WITHIN_S)
+        assert terminal.stop(WITHIN_S).exit_code == 0
 
 
 @needs_compiler

@@ -67,6 +67,8 @@ void start_again() {
   sigemptyset(&closing);
   sigaddset(&closing, SIGTERM);
   sigprocmask(SIG_BLOCK, &closing, nullptr);
+  if (mql::terminal::told_to_stop())  // while it was closing
+    return;
   execv("/proc/self/exe", again);
 }
 

@@ -42,6 +42,10 @@ void listen_to_signals() {
 
 }  // namespace
 
+bool told_to_stop() {
+  return signalled != 0;
+}
+
 Terminal& terminal() {
   return *the_terminal;
 }
@@ -161,7 +165,7 @@ void Terminal::count_sent(std::size_t bytes) {
 }
 
 bool Terminal::stopping() const {
-  return signalled != 0;
+  return told_to_stop();
 }
 
 void Terminal::close_all() {

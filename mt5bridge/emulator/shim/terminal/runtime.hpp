@@ -162,6 +162,9 @@ private:
 Terminal& terminal();
 Attached& self();
 
+// Somebody wants the terminal closed, and not started again.
+bool told_to_stop();
+
 void post_transaction(const MqlTradeTransaction& transaction, const MqlTradeRequest& request,
                       const MqlTradeResult& result);
 void post_trade();
