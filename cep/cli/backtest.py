@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -135,11 +135,13 @@ def command(
 
 def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wishes) -> None:
     """Run the rules, then the fills; write and print."""
+    from cep.backtest.missing import missing, silent
     from cep.backtest.results import Results, event_names
     from cep.engine.native import Compiled
     from cep.market import fills_warning
 
     warn(fills_warning(plan, has_deals(selection)))
+    tell(missing(archive, plan, selection))
     shown = shown_streams(plan, wishes)
     needed = {signal.name for signal in plan.signals}
     if wishes.report:
@@ -147,7 +149,8 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
     results = Results(plan, keep_events=wishes.report is not None)
     rules = Compiled(plan, outputs=shown | needed, waits=False)
     run_rules(rules, selection, wishes, shown, results)
-    click.echo("\n".join(run_lines(selection, results)))
+    click.echo("\n".join(run_lines(selection, results, wishes)))
+    tell([silent(plan, results.counts)])
     tell_dropped(results.dropped)
     if (wishes.fills and plan.signals) or wishes.report:
         finish(archive, selection, wishes, results)
@@ -268,9 +271,17 @@ def has_deals(selection: Selection) -> bool:
     return selection.stream(DEAL_STREAM).rows > 0
 
 
-def run_lines(selection: Selection, results: Results) -> list[str]:
-    """What was read and what came out."""
+def tell(notes: Iterable[str]) -> None:
+    """Say what a run did not find; empty notes are none."""
+    for note in filter(None, notes):
+        click.echo(f"note: {note}", err=True)
+
+
+def run_lines(selection: Selection, results: Results, wishes: Wishes) -> list[str]:
+    """What was read and what came out: of streams that nobody asked for, nothing is known."""
     rows = [f"{name} {count:,}" for name, count in sorted(results.counts.items())]
+    if not rows and (wishes.out is None and wishes.tables is None):
+        rows = ["not asked for; --out and --tables write them"]
     return [
         f"{counted(results.records, 'record')} of {counted(len(selection.symbols), 'symbol')}, "
         f"{range_text(selection)}",

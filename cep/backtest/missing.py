@@ -1,0 +1,38 @@
+"""What a run did not find: symbols that rules name, records of a stream, rows nobody asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
+
+from cep.archive import Archive
+from cep.archive.schema import TICKS
+from cep.backtest.selection import Selection
+from cep.plan.nodes import Plan
+
+
+def named_symbols(plan: Plan) -> list[str]:
+    """Symbols that rules name, as keys of events or in signals, in the order of their names."""
+    signals = {signal.symbol for signal in plan.signals if signal.symbol is not None}
+    return sorted({*plan.keys, *signals})
+
+
+def missing(archive: Archive, plan: Plan, selection: Selection) -> Iterator[str]:
+    """What the rules need and the records of a run have not, each with what follows."""
+    everywhere = {file.symbol for file in archive.files(TICKS)}
+    for symbol in named_symbols(plan):
+        if symbol not in everywhere:
+            near = get_close_matches(symbol, everywhere, n=1, cutoff=0.5)
+            hint = f"; it has {near[0]}" if near else ""
+            yield f"the rules name {symbol}, and the archive has no tick of it{hint}"
+        elif symbol not in selection.symbols:
+            yield f"the rules name {symbol}, and no tick of it is in what this run reads"
+    for stream in plan.sources:
+        if not selection.stream(stream.name).rows:
+            yield f"no record of the stream {stream.name} is in what this run reads"
+
+
+def silent(plan: Plan, counts: Collection[str]) -> str:
+    """The signals of which there was none; empty when each was raised."""
+    quiet = [signal.name for signal in plan.signals if signal.name not in counts]
+    return f"no signal {', '.join(quiet)}: what it waits for never happened" if quiet else ""

@@ -1,0 +1,73 @@
+"""A backtest says what it did not find, where silence could be taken for an answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from cep.archive import Archive, import_history
+from cep.cli import main
+from mt5bridge.history import TickBlock
+from mt5bridge.records import TICK, Records
+
+START_MSC = 1_709_285_400_000
+RULES = """
+define stream Tick (symbol string, bid double, ask double);
+define event High for each symbol as Tick[bid > 1.5];
+define event Low for each symbol as Tick[bid > 1.0];
+define complex Both as High('EURUSD') and Low('GBPUSDX') within 1 min;
+define complex Once for each symbol as Low within 1 min;
+define signal Never on Both buy 'EURUSD' 0.10 lots;
+define signal Gold on Once sell 'XAUUSD' 0.10 lots;
+"""
+
+
+def run(folder: Path, rules: str, *options: str) -> Result:
+    path = folder / "rules.cep"
+    path.write_text(rules, encoding="utf-8")
+    given = ("backtest", path, "--archive", folder / "archive", "--master", "none", *options)
+    return CliRunner().invoke(main, [*map(str, given)])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    ticks: Records = np.zeros(50, TICK)
+    ticks["time_msc"] = START_MSC + 1000 * np.arange(50)
+    ticks["bid"] = 1.1 + 1e-5 * np.arange(50)
+    ticks["ask"] = ticks["bid"] + 1e-4
+    blocks = [TickBlock("EURUSD", ticks), TickBlock("GBPUSD", ticks)]
+    import_history(Archive(tmp_path / "archive"), blocks)
+    late = ticks.copy()
+    late["time_msc"] += 86_400_000
+    import_history(Archive(tmp_path / "archive"), [TickBlock("XAUUSD", late)])
+    return tmp_path
+
+
+def test_symbols_that_rules_name_and_signals_that_never_came_are_told(folder: Path) -> None:
+    told = run(folder, RULES, "--to", "2024-03-02", "--fills", "none")
+    assert told.exit_code == 0, told.output
+    notes = [line for line in told.stderr.splitlines() if line.startswith("note: ")]
+    assert notes == [
+        "note: the rules name GBPUSDX, and the archive has no tick of it; it has GBPUSD",
+        "note: the rules name XAUUSD, and no tick of it is in what this run reads",
+        "note: no signal Never: what it waits for never happened",
+    ]
+    assert "rows: Gold 2" in told.stdout
+
+
+def test_rows_that_nobody_asked_for_are_not_called_none(folder: Path) -> None:
+    rules = "\n".join(RULES.splitlines()[:4])
+    asked = run(folder, rules, "--out", str(folder / "rows.jsonl"), "--streams", "High")
+    assert "rows: none\n" in asked.stdout, asked.output
+    assert "rows: not asked for; --out and --tables write them" in run(folder, rules).stdout
+
+
+def test_a_stream_without_records_is_told(folder: Path) -> None:
+    rules = RULES.splitlines()[:4]
+    rules.append("define stream Deal (symbol string, price double);")
+    rules.append("define event Filled for each symbol as Deal[price > 0.0];")
+    told = run(folder, "\n".join(rules))
+    assert "note: no record of the stream Deal is in what this run reads" in told.stderr
