@@ -6,10 +6,10 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from mt5bridge.records import TICK
 from mt5bridge.spool import CommitThread, Group, RecordKind, Spool

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -200,7 +199,7 @@ def _after(group: Group, count: int) -> Group:
     if count <= 0:
         return group
     count = min(count, len(group.records))
-    return replace(
+    return msgspec.structs.replace(
         group,
         ingest=group.ingest + count,
         sequence=group.sequence + count,
