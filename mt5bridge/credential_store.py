@@ -21,8 +21,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SUFFIX = ".json"
 _FILE_BYTES_MAX = 65_536
 _OTHERS = 0o077
-ENVIRONMENT = "env:"
-KEYRING = "keyring:"
 
 
 class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -71,15 +71,7 @@ class Archive:
         to_msc: int | None = None,
     ) -> list[File]:
         """Files with rows in `from_msc` <= time_msc < `to_msc`, in order of first ingest."""
-        found = [
-            file
-            for file in self.manifest.files
-            if file.stream == stream
-            and (symbols is None or file.symbol in symbols)
-            and (from_msc is None or file.last_msc >= from_msc)
-            and (to_msc is None or file.first_msc < to_msc)
-        ]
-        return sorted(found, key=lambda file: (file.first_ingest, file.symbol, file.path))
+        return chosen(self.manifest.files, stream, symbols, from_msc, to_msc)
 
     def path(self, file: File) -> Path:
         return self.directory / file.path
@@ -118,6 +110,25 @@ class Archive:
             kept = within(table, from_msc, to_msc)
             if kept.num_rows:
                 yield from kept.combine_chunks().to_batches()
+
+
+def chosen(
+    files: Iterable[File],
+    stream: str,
+    symbols: Collection[str] | None = None,
+    from_msc: int | None = None,
+    to_msc: int | None = None,
+) -> list[File]:
+    """Those of `files` that `Archive.files` gives, in its order."""
+    found = [
+        file
+        for file in files
+        if file.stream == stream
+        and (symbols is None or file.symbol in symbols)
+        and (from_msc is None or file.last_msc >= from_msc)
+        and (to_msc is None or file.first_msc < to_msc)
+    ]
+    return sorted(found, key=lambda file: (file.first_ingest, file.symbol, file.path))
 
 
 def _stranger(directory: Path) -> str | None:

@@ -30,9 +30,10 @@ from cep.archive.overlap import table_keys
 from cep.archive.parts import int64, part_batches, read_part, write_part
 from cep.archive.replacing import replace_files, tag_of
 from cep.archive.schema import TICKS
+from mt5bridge.history.zones import HOUR_MS
 from mt5bridge.validate import Quality
 
-GAP_MS = 3_600_000
+GAP_MS = HOUR_MS
 WEEKS_MIN = 2
 LEVEL_RATIO = 3.0
 PLACES = 5

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.archive.archive import Archive
+from cep.archive.archive import Archive, chosen
 from cep.archive.errors import ArchiveError
 from cep.archive.ingest import INGEST_BITS
 from cep.archive.manifest import File, Mode, save
@@ -145,24 +145,23 @@ class _Writer:
         order = np.argsort(times, kind="stable")
         times, ticks = times[order], ticks[order]
         there = self._there(name, int(times[0]), int(times[-1]))
-        fresh = self._fresh(there, times, ticks)
-        times, ticks = times[fresh], ticks[fresh]
+        if there.num_rows:
+            times, ticks = self._beside(there, times, ticks)
+        self.doubled += doubled(times, ticks)
         symbol.written_day = day
         if len(times):
             ingest = ingest_numbers(times, np.sort(int64(there, "ingest")), symbol.ingest)
             self.files.append(self._file(name, symbol, day, ingest, times, ticks))
 
-    def _fresh(self, there: pa.Table, times: Ints, ticks: Records) -> npt.NDArray[np.bool_]:
-        """Which ticks, sorted by time, are to be archived."""
+    def _beside(self, there: pa.Table, times: Ints, ticks: Records) -> tuple[Ints, Records]:
+        """The ticks, sorted by time, that are to be archived beside the rows that are there."""
         keys, known = tick_keys(times, ticks), table_keys(there)
-        fresh = np.ones(len(ticks), np.bool_)
         if self.overlap == "new":
             fresh = ~repeats(known, keys)
             self.left_out += int(np.count_nonzero(~fresh))
-        else:
-            self.repeated += repeated(known, keys)
-        self.doubled += doubled(times[fresh], keys[fresh])
-        return fresh
+            return times[fresh], ticks[fresh]
+        self.repeated += repeated(known, keys)
+        return times, ticks
 
     def _file(
         self, name: str, symbol: _Symbol, day: int, ingest: Ints, times: Ints, ticks: Records
@@ -191,12 +190,8 @@ class _Writer:
 
     def _there(self, name: str, first_msc: int, last_msc: int) -> pa.Table:
         """Rows of the files of `name` that reach into the interval, of earlier exports too."""
-        files = self.archive.files(TICKS, {name}, first_msc, last_msc + 1)
-        files += [
-            file
-            for file in self.files
-            if file.symbol == name and file.last_msc >= first_msc and file.first_msc <= last_msc
-        ]
+        wanted = (TICKS, {name}, first_msc, last_msc + 1)
+        files = [*self.archive.files(*wanted), *chosen(self.files, *wanted)]
         if files and self.overlap == "refuse":
             raise ArchiveError(
                 f"{name}: the archive already has ticks between {first_msc} and {last_msc} "

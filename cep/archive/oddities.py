@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mt5bridge.history.zones import HOUR_MS
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -21,7 +23,6 @@ SCALES = 20.0
 FLOOR = 2e-5
 """The least scale, as a share of the price: of a market that stands still, any move is far."""
 CHUNK_ROWS = 1 << 16
-HOUR_MS = 3_600_000
 WEEK_HOURS = 168
 USUAL_SHARE = 0.5
 
@@ -64,10 +65,9 @@ def _may_be_far(mid: Floats) -> Mask:
     blocks = -(-len(mid) // NEIGHBOURS)
     padded = np.pad(mid, (0, blocks * NEIGHBOURS - len(mid)), mode="edge").reshape(blocks, -1)
     low, high = padded.min(1), padded.max(1)
-    sides = [slice(None), slice(0, -2), slice(2, None)]
     lows, highs = np.pad(low, 1, mode="edge"), np.pad(high, 1, mode="edge")
-    lowest = np.minimum.reduce([low, lows[sides[1]], lows[sides[2]]])
-    highest = np.maximum.reduce([high, highs[sides[1]], highs[sides[2]]])
+    lowest = np.minimum.reduce([lows[:-2], low, lows[2:]])
+    highest = np.maximum.reduce([highs[:-2], high, highs[2:]])
     wide = highest - lowest > SCALES * FLOOR * np.abs(lowest)
     return np.repeat(wide, NEIGHBOURS)[: len(mid)]
 

@@ -66,11 +66,11 @@ def _occurrences(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
 
 def repeated(there: Keys, ticks: Keys) -> int:
     """How many ticks the archive has too."""
-    return int(np.count_nonzero(np.isin(ticks, there))) if len(there) else 0
+    return int(np.count_nonzero(np.isin(ticks, there)))
 
 
-def doubled(times_msc: Ints, ticks: Keys) -> int:
+def doubled(times_msc: Ints, ticks: Records) -> int:
     """How many ticks, sorted by time, came before in the same import."""
     same = np.flatnonzero(times_msc[1:] == times_msc[:-1])
-    shared = ticks[np.union1d(same, same + 1)]
-    return len(shared) - len(np.unique(shared))
+    shared = np.union1d(same, same + 1)  # all others have a time of their own, and need no key
+    return len(shared) - len(np.unique(tick_keys(times_msc[shared], ticks[shared])))

@@ -20,12 +20,13 @@ def named_symbols(plan: Plan) -> list[str]:
 def missing(archive: Archive, plan: Plan, selection: Selection) -> Iterator[str]:
     """What the rules need and the records of a run have not, each with what follows."""
     everywhere = {file.symbol for file in archive.files(TICKS)}
+    read = selection.symbols
     for symbol in named_symbols(plan):
         if symbol not in everywhere:
             near = get_close_matches(symbol, everywhere, n=1, cutoff=0.5)
             hint = f"; it has {near[0]}" if near else ""
             yield f"the rules name {symbol}, and the archive has no tick of it{hint}"
-        elif symbol not in selection.symbols:
+        elif symbol not in read:
             yield f"the rules name {symbol}, and no tick of it is in what this run reads"
     for stream in plan.sources:
         if not selection.stream(stream.name).rows:

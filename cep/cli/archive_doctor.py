@@ -15,8 +15,7 @@ from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
 from cep.cli.text import counted
 from cep.report.tables import time_text
-
-MINUTE_MS = 60_000
+from mt5bridge.history.zones import HOUR_MS, MINUTE_MS
 
 
 @click.command("doctor")
@@ -79,7 +78,7 @@ def _told(findings: Findings) -> Iterator[str]:
         yield f"{counted(counts[Odd.REPEATED], 'tick')} with the time, prices and volume of another"
     if findings.gaps:
         longest_gap = max(findings.gaps, key=lambda gap: gap.last_msc - gap.first_msc)
-        hours = (longest_gap.last_msc - longest_gap.first_msc) / 3_600_000
+        hours = (longest_gap.last_msc - longest_gap.first_msc) / HOUR_MS
         yield (
             f"{counted(len(findings.gaps), 'gap')} in usual hours, the longest {hours:.1f} h from "
             f"{time_text(longest_gap.first_msc)}"

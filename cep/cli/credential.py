@@ -16,7 +16,7 @@ from cep.cli.text import aligned
 from cep.live.config import read_config
 from cep.live.credentials import store_of
 from mt5bridge.credential import USER, write_credential
-from mt5bridge.credential_store import CredentialStore
+from mt5bridge.credential_store import Kept
 from mt5bridge.grant import Grant, Role
 
 HEAD = ["name", "roles", "identity", "account", "money", "symbols", "lots", "a minute", "password"]
@@ -95,19 +95,20 @@ def add_command(
 def ls_command(config: Path, as_json: bool) -> None:
     """List credentials and what they allow; no password is shown."""
     store = store_of(read_config(config))
+    kept = {name: store.read(name) for name in store.names()}
     if as_json:
         told = [
             {
                 "name": name,
-                **msgspec.to_builtins(store.read(name).grant),
-                "password_from": store.read(name).password_from,
+                **msgspec.to_builtins(one.grant),
+                "password_from": one.password_from,
             }
-            for name in store.names()
+            for name, one in kept.items()
         ]
         click.echo(json.dumps(told, indent=1))
         return
     own = [USER, "all", "any", "any", "demo, real", "all", "", "", "credential.txt"]
-    click.echo("\n".join(aligned([HEAD, own, *(row(store, name) for name in store.names())])))
+    click.echo("\n".join(aligned([HEAD, own, *(row(*item) for item in kept.items())])))
 
 
 @command.command("rm")
@@ -148,8 +149,7 @@ def account_of(text: str) -> tuple[int, str]:
     return int(login or 0), server
 
 
-def row(store: CredentialStore, name: str) -> list[str]:
-    kept = store.read(name)
+def row(name: str, kept: Kept) -> list[str]:
     grant = kept.grant
     return [
         name,

@@ -68,8 +68,7 @@ def there() -> list[Path]:
 def rows(probe: Probe) -> Iterator[Row]:
     """Every fact of the table, as it is in a probe."""
     for name, one in ASSUMPTIONS.items():
-        value = probe.facts.get(name)
-        holds = None if value is None else one.holds.holds(value)
+        value, holds = probe.facts.get(name), verdict(probe, one)
         remedy = one.remedy if holds is False else ""
         yield Row(name, value, one.holds.text(), emulated().get(name, []), holds, remedy)
 
@@ -108,6 +107,7 @@ def differing(one: Probe, other: Probe) -> list[Assumption]:
 
 
 def verdict(probe: Probe, fact: Assumption) -> bool | None:
+    """Whether a fact is as it is needed; None: not measured."""
     value = probe.facts.get(fact.name)
     return None if value is None else fact.holds.holds(value)
 

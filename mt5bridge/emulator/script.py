@@ -107,16 +107,6 @@ FILE_FAULTS: Final[Mapping[str, Check]] = {
 }  # fmt: skip
 
 
-def _file_faults(text: str) -> None:
-    for word in text.split() or [""]:
-        key, _, value = word.partition("=")
-        if key not in FILE_FAULTS or not value:
-            raise ValueError(
-                f"{word!r} is no fault of files; write {'=..., '.join(FILE_FAULTS)}=..."
-            )
-        FILE_FAULTS[key](value)
-
-
 ACCOUNT: Final[dict[str, Check]] = {
     "login": _integer, "server": _text, "name": _text, "company": _text,
     "currency": _text, "mode": _one_of("netting", "exchange", "hedging"),
@@ -124,14 +114,17 @@ ACCOUNT: Final[dict[str, Check]] = {
 }  # fmt: skip
 
 
-def _other_account(text: str) -> None:
-    for word in text.split() or [""]:
-        key, _, value = word.partition("=")
-        if key not in ACCOUNT or not value:
-            raise ValueError(
-                f"{word!r} says nothing of an account; write {'=..., '.join(ACCOUNT)}=..."
-            )
-        ACCOUNT[key](value)
+def _settings_in(checks: Mapping[str, Check], wrong: str) -> Check:
+    """A check of a text that has settings of its own; `wrong` is what other words are."""
+
+    def check(text: str) -> None:
+        for word in text.split() or [""]:
+            key, _, value = word.partition("=")
+            if key not in checks or not value:
+                raise ValueError(f"{word!r} {wrong}; write {'=..., '.join(checks)}=...")
+            checks[key](value)
+
+    return check
 
 
 @dataclass(frozen=True)
@@ -207,7 +200,8 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
             "period": check_period,
             "offline_ticks": _integer, "offset_ms": _integer, "disconnect": _integer,
             "trade_allowed": _flag, "drop_sockets": _flag, "broker": check_broker_command,
-            "account": _other_account, "files": _file_faults, "crash": _flag,
+            "account": _settings_in(ACCOUNT, "says nothing of an account"),
+            "files": _settings_in(FILE_FAULTS, "is no fault of files"), "crash": _flag,
         }
     ),
     # The process ends as if killed at its N-th effect outside.

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mt5bridge.history.block import HistoryError, TickBlock
+from mt5bridge.history.zones import HOUR_MS
 from mt5bridge.records import TICK, TickFlag
 
 BI5 = ".bi5"
 CONTENT_BYTES_MAX = 1 << 28
 """More than any hour has: 13 million ticks."""
 
-HOUR_MS = 3_600_000
 _RECORD = np.dtype(
     [("ms", ">u4"), ("ask", ">u4"), ("bid", ">u4"), ("ask_volume", ">f4"), ("bid_volume", ">f4")]
 )

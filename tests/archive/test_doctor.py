@@ -8,9 +8,9 @@ import numpy as np
 from click.testing import CliRunner, Result
 
 from cep.archive import Archive, Odd, examine, import_history, verify
-from cep.archive.oddities import HOUR_MS
 from cep.cli import main
 from mt5bridge.history import TickBlock
+from mt5bridge.history.zones import HOUR_MS
 from mt5bridge.records import TICK, Records
 from mt5bridge.validate import Quality
 

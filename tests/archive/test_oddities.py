@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from cep.archive.oddities import (
     FLOOR,
-    HOUR_MS,
     NEIGHBOURS,
     NEIGHBOURS_MIN,
     SCALES,
@@ -21,6 +20,7 @@ from cep.archive.oddities import (
     runs,
     usual_ms,
 )
+from mt5bridge.history.zones import HOUR_MS
 
 WEEK_MS = WEEK_HOURS * HOUR_MS
 
