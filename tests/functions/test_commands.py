@@ -148,7 +148,7 @@ def test_the_list_of_commands_above_is_whole() -> None:
     """Who adds a command that reads rules gives it the option."""
     with_rules = {"check", "explain", "replay", "backtest", "daemon"}
     without = {"fmt", "demo", "simulate", "terminal", "terminals", "orders", "archive"}
-    without |= {"alert", "rows", "status"}
+    without |= {"alert", "credential", "rows", "status"}
     assert with_rules | without == set(COMMANDS)
     for command in with_rules:
         assert "--functions FILE" in CliRunner().invoke(main, [command, "--help"]).stdout
