@@ -2,7 +2,7 @@
 #ifndef MT5BRIDGE_EVENTS_CALLBACK
 #define MT5BRIDGE_EVENTS_CALLBACK
 
-#include "Wire/Frames.mqh"
+#include "ComplexEvent.mqh"
 
 // Override what you need. TickEvents calls OnTick, DealEvents calls OnDeal, and both work without a
 // daemon; SignalReceiver calls everything but OnTick.
@@ -24,6 +24,10 @@ public:
    // has never seen the id; whoever trades fills in what OnSignal answered, else the daemon takes it
    // that nothing was done.
    virtual void   OnAsk(const ulong id, SignalResultFrame &result) {}
+
+   // A complex event of the daemon's rules that was subscribed, each once and in order. It comes when
+   // its records are on the daemon's disk; `event.missed` counts those that were lost on the way.
+   virtual void   OnComplexEvent(const ComplexEvent &event) {}
 
    // The connection to the daemon stands, or is gone.
    virtual void   OnConnected(void) {}

@@ -1,4 +1,4 @@
-//| Connects an EventsCallback to the daemon: signals and this account's deals as method calls.
+//| Connects an EventsCallback to the daemon: signals, complex events and deals as method calls.
 #ifndef MT5BRIDGE_SIGNAL_RECEIVER
 #define MT5BRIDGE_SIGNAL_RECEIVER
 
@@ -26,6 +26,9 @@ private:
 public:
                    SignalReceiver(void) { m_callback = NULL; }
    bool            Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback);
+   void            SubscribeAll(void) { m_session.Want(WANTED_ALL); }
+   void            SubscribeEngine(const string name) { m_session.Want(WANTED_ENGINE, name); }
+   void            SubscribeEvent(const string name) { m_session.Want(WANTED_NAMED, name); }
    void            Timer(void);
    void            Trade(void) { m_deals.EnumCallbacks(); }
    void            Transaction(const MqlTradeTransaction &change) { m_deals.Transaction(change); }
@@ -35,6 +38,7 @@ public:
    virtual void    OnSignal(const SignalFrame &frame);
    virtual void    OnOrder(const OrderFrame &frame);
    virtual void    OnAsk(const AskFrame &frame);
+   virtual void    OnComplexEvent(const ComplexEvent &event) { m_callback.OnComplexEvent(event); }
    virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
 
 private:
@@ -43,7 +47,8 @@ private:
   };
 
 // `symbols` are those whose signals are wanted, separated by commas. `identity` must be no other
-// program's; empty: ACCOUNT@SERVER/signals. False: the settings make no sense.
+// program's; empty: ACCOUNT@SERVER/signals. Complex events are subscribed after it: all, an engine's or
+// those of a name. False: the settings make no sense.
 bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
   {
    m_callback = callback;

@@ -2,6 +2,7 @@
 #ifndef MT5BRIDGE_SESSION_SESSION
 #define MT5BRIDGE_SESSION_SESSION
 
+#include "EventFrames.mqh"
 #include "Outflow.mqh"
 #include "Pulse.mqh"
 #include "SessionSettings.mqh"
@@ -24,6 +25,7 @@ private:
    Streams        m_streams;
    Outflow        m_outflow;
    Settling       m_settling;
+   Subscription   m_subscription;
    Pulse          m_pulse;
    SessionSettings m_settings;
    HelloFrame     m_hello;
@@ -45,6 +47,7 @@ public:
    bool           Report(const SignalResultFrame &result);
    bool           SendAccount(const AccountFrame &account);
    bool           SendRecount(const RecountFrame &recount);
+   void           Want(const WantedCode wanted, const string name = "") { m_subscription.Want(wanted, name); }
    void           Resume(const string name, ResumeEntry &found) const { m_settling.Resume(name, found); }
    DealOutbox    *Deals(void) { return m_streams.Deals(); }
    TickOutbox    *Ticks(const int index) { return m_streams.Ticks(index); }
@@ -79,6 +82,7 @@ private:
    void           Acknowledge(const uint stream, const ulong sequence);
    void           HeardError(const ErrorFrame &error, const Moment &now);
    void           Beat(const Moment &now);
+   void           Subscribe(void);
    bool           Welcome(void) const { return m_state == SESSION_SETTLING || m_state == SESSION_LIVE; }
   };
 
@@ -98,6 +102,7 @@ void Session::Reset(void)
 bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, SessionEvents *events)
   {
    Reset();
+   m_subscription.Begin();
    m_settings = settings;
    m_outflow.Configure(settings.batch_records);
    m_hello = hello;
@@ -162,7 +167,10 @@ void Session::Send(const Moment &now)
       Beat(now);
      }
    if(m_state == SESSION_LIVE)
+     {
+      Subscribe();
       m_outflow.Fill(m_streams, m_link);
+     }
    m_link.Flush(now.ms);
   }
 
@@ -296,7 +304,9 @@ void Session::Take(const int size, const Moment &now)
      {
       int type = m_decoder.Type();
       m_pulse.Heard(now);
-      taken = TakeDialog(type, now) || TakeRecordsAnswer(type) || TakeTradingFrame(m_decoder, m_events);
+      taken = TakeDialog(type, now) || TakeRecordsAnswer(type) || TakeTradingFrame(m_decoder, m_events) || TakeEventFrame(m_decoder, m_subscription, m_events);
+      if(m_subscription.WantsMore())
+         m_pulse.DueIn(0, now);
       if(!taken && m_decoder.Reason() == WIRE_OK)
         {
          Complain(ERROR_UNEXPECTED_FRAME, StringFormat("frame type %d is the terminal's", type));
@@ -437,6 +447,7 @@ void Session::BecomeLive(const Moment &now)
    bool first = !m_lived;
    m_state = SESSION_LIVE;
    m_lived = true;
+   m_subscription.Live();
    m_pulse.DueIn(0, now);
    m_events.OnLive(first);
   }
@@ -487,6 +498,18 @@ void Session::Beat(const Moment &now)
    m_encoder.Encode(beat, m_out);
    if(m_link.Send(m_out))
       m_pulse.Sent(now);
+  }
+
+// The complex events that are wanted, once for each connection.
+void Session::Subscribe(void)
+  {
+   if(!m_subscription.Due())
+      return;
+   SubscribeFrame frame;
+   m_subscription.Fill(frame);
+   m_encoder.Encode(frame, m_out);
+   if(m_link.Send(m_out))
+      m_subscription.Sent();
   }
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef MT5BRIDGE_SESSION_EVENTS
 #define MT5BRIDGE_SESSION_EVENTS
 
-#include "../Wire/Frames.mqh"
+#include "../ComplexEvent.mqh"
 
 class SessionEvents
   {
@@ -19,6 +19,9 @@ public:
    virtual void OnOrder(const OrderFrame &frame) {}
    virtual void OnAsk(const AskFrame &frame) {}
    virtual void OnHalt(const HaltFrame &frame) {}
+
+   // A complex event that is wanted, each once and in the order of its numbers.
+   virtual void OnComplexEvent(const ComplexEvent &event) {}
 
    // The daemon will not have this terminal (PROTOCOL 9.2); `text` says why. Told once, although
    // it is tried again.
