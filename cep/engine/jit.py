@@ -21,6 +21,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 
 import cep.plan.functions
+import mt5bridge.broker
 
 F = TypeVar("F", bound=Callable[..., Any])
 Around = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -38,9 +39,11 @@ def cache_root() -> Path:
 def kernel_files() -> tuple[Path, ...]:
     """The sources of everything that is ever compiled, but for generated modules."""
     here, functions = Path(__file__), Path(cep.plan.functions.__file__).parent
+    broker = Path(mt5bridge.broker.__file__).parent.glob("*.py")
     kernels = (here.parent / "kernels").glob("*.py")
     machine = (here.parent / "machine").rglob("*.py")
-    return (here, *sorted(kernels), *sorted(machine), *sorted(functions.rglob("*.py")))
+    folders = (kernels, machine, functions.rglob("*.py"), broker)
+    return (here, *(path for found in folders for path in sorted(found)))
 
 
 @cache
@@ -75,13 +78,28 @@ def inline(function: F) -> F:
 @cache
 def compiled(function: F) -> F:
     """An inlined kernel of a plain function; those it calls become kernels, too."""
-    source: Any = function
-    names = dict(source.__globals__)
-    for name in source.__code__.co_names:
+    return inline(_calling_kernels(function, compiled))
+
+
+@cache
+def called(function: F) -> F:
+    """An inner kernel of a plain function that is too long to be inlined, as of those it calls."""
+    return inner(_calling_kernels(function, called))
+
+
+def entry(function: F) -> F:
+    """A kernel for Python of a plain function; those it calls become inner kernels."""
+    return kernel(_calling_kernels(function, called))
+
+
+def _calling_kernels(function: Any, as_kernel: Callable[[Any], Any]) -> Any:
+    """A copy of a plain function that calls kernels where it called functions."""
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
         if isinstance(names.get(name), types.FunctionType):
-            names[name] = compiled(names[name])
-    copy: Any = types.FunctionType(source.__code__, names, source.__name__, source.__defaults__)
-    return inline(copy)
+            names[name] = as_kernel(names[name])
+    code = function.__code__
+    return types.FunctionType(code, names, function.__name__, function.__defaults__)
 
 
 def _compiled(function: F, **options: Any) -> F:

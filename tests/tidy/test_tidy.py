@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.interpreter": {"cep.plan", "cep.clocks", "cep.dropped"},
     "cep.engine": {
         "cep.plan", "cep.clocks", "cep.dropped", "cep.inputs", "cep.interpreter",
-        "mt5bridge.file_lock",
+        "mt5bridge.file_lock", "mt5bridge.broker",
     },
     "cep.functions": {"cep.plan"},
     "cep.app": {"cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.functions"},
@@ -112,6 +112,18 @@ def test_imports_point_one_way() -> None:
         for source in package_sources()
         for line, name in imports(source)
         if source.module != "cep" and forbidden(source.module, name)
+    )
+
+
+def test_the_broker_stands_alone() -> None:
+    """It is compiled, and run where there is no socket: arrays and arithmetic are all it knows."""
+    known = {"__future__", "collections", "dataclasses", "math", "typing", "numpy"}
+    report(
+        f"{source.place}:{line}: imports {name}"
+        for source in package_sources()
+        if source.module.startswith("mt5bridge.broker")
+        for line, name in imports(source)
+        if name.split(".")[0] not in known and not name.startswith("mt5bridge.broker")
     )
 
 

@@ -68,8 +68,9 @@ double Broker::book_fill(Batch& batch, Order& order, double lots, double price) 
 void Broker::open_lots(Batch& batch, Deal& deal, const Order& order, const Position* into) {
   Position position = into != nullptr ? *into : position_from(order, deal);
   const double volume = tidy(position.volume + deal.volume);
-  position.price_open =
-      (position.price_open * position.volume + deal.price * deal.volume) / volume;
+  if (position.volume > 0)  // else the price of the deal, which no division shall change
+    position.price_open =
+        (position.price_open * position.volume + deal.price * deal.volume) / volume;
   position.volume = volume;
   position.time_update_msc = deal.time_msc;
   take_stops(position, order);

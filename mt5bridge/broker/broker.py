@@ -1,0 +1,204 @@
+"""One account at a simulated broker: quotes come in, requests are answered, deals go out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mt5bridge.broker import requests
+from mt5bridge.broker.checks import floating, margin
+from mt5bridge.broker.run import GROWING, is_roomy, rows_needed, run
+from mt5bridge.broker.state import (
+    ACCOUNT,
+    ANSWER,
+    DEAL_ROW,
+    HOLDING,
+    ORDER,
+    POSITION,
+    REQUEST,
+    SYMBOL,
+    Ints,
+    Reals,
+    Record,
+    State,
+    Table,
+)
+from mt5bridge.broker.ticks import on_tick, watch
+
+_ROWS = 64  # of a table at first
+
+
+class Run(Protocol):
+    """The loop of `run`, as it is or compiled."""
+
+    def __call__(
+        self,
+        state: State,
+        row: int,
+        places: Ints,
+        times_msc: Ints,
+        bids: Reals,
+        asks: Reals,
+        requests: Table,
+        answers: Table,
+        at: Ints,
+    ) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """What trading a symbol depends on. Zero says that there is no step or limit.
+
+    `commission_per_lot` is the account's money for each lot of each deal. Market and stop orders
+    fill `slippage_points` worse than the quote.
+    """
+
+    point: float
+    tick_size: float = 0.0
+    contract_size: float = 1.0
+    volume_min: float = 0.0
+    volume_max: float = 0.0
+    volume_step: float = 0.0
+    stops_level_points: float = 0.0
+    freeze_level_points: float = 0.0
+    slippage_points: float = 0.0
+    commission_per_lot: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an account is: `leverage` 0 asks for no margin, `money_digits` None does not round.
+
+    An order is filled in the shares `fills`, each a deal.
+    """
+
+    hedging: bool = False
+    balance: float = 0.0
+    leverage: float = 0.0
+    money_digits: int | None = None
+    fills: tuple[float, ...] = (1.0,)
+    first_ticket: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.fills or min(self.fills) <= 0 or abs(sum(self.fills) - 1) > 1e-9:
+            raise ValueError(f"fills {self.fills} are no shares of one order: make their sum 1")
+
+
+class Broker:
+    """A state machine over ticks and requests; nothing in it reads a clock or draws by chance."""
+
+    def __init__(
+        self, terms: Terms, symbols: Sequence[Specification] = (), compiled: Run = run
+    ) -> None:
+        self._run = compiled
+        account = np.zeros(1, ACCOUNT)
+        account["hedging"] = terms.hedging
+        account["balance"], account["leverage"] = terms.balance, terms.leverage
+        account["parts_of_unit"] = 0 if terms.money_digits is None else 10**terms.money_digits
+        account["next_order"] = account["next_deal"] = terms.first_ticket
+        self.state = State(
+            account,
+            np.zeros(0, SYMBOL),
+            np.zeros(_ROWS, POSITION),
+            np.zeros(_ROWS, ORDER),
+            np.zeros(_ROWS, HOLDING),
+            np.zeros(4 * _ROWS, DEAL_ROW),
+            np.array(terms.fills),
+        )
+        for symbol in symbols:
+            self.add(symbol)
+
+    def add(self, symbol: Specification) -> int:
+        """Let a symbol be traded; its row."""
+        row = np.zeros(1, SYMBOL)
+        for name in Specification.__dataclass_fields__:
+            row[name] = getattr(symbol, name)
+        self.state = self.state._replace(symbols=np.concatenate([self.state.symbols, row]))
+        watch(self.state)
+        return len(self.state.symbols) - 1
+
+    def tick(self, row: int, time_msc: int, bid: float, ask: float) -> None:
+        """The next quote of the symbol in a row."""
+        self._make_room()
+        on_tick(self.state, row, time_msc, bid, ask)
+
+    def execute(self, request: Record) -> Record:
+        """Answer a request, a record of REQUEST, at the quotes of now."""
+        self._make_room()
+        answer = np.zeros(1, ANSWER)
+        requests.execute(self.state, request, answer[0])
+        return answer[0]
+
+    def send(self, request: Record) -> int:
+        """The return code of a server that takes a request as it is: lots and levels, no CLOSE."""
+        self._make_room()
+        retcode = requests.send(self.state, request, np.zeros(1, ANSWER)[0])
+        watch(self.state)
+        return retcode
+
+    def run(
+        self,
+        row: int,
+        places: Ints,
+        times_msc: Ints,
+        bids: Reals,
+        asks: Reals,
+        waiting: Table | None = None,
+    ) -> Table:
+        """Ticks of a symbol, and requests in between; the answers of those that were executed."""
+        if waiting is None:
+            waiting = np.zeros(0, REQUEST)
+        answers, at = np.zeros(len(waiting), ANSWER), np.zeros(3, np.int64)
+        while not self._run(self.state, row, places, times_msc, bids, asks, waiting, answers, at):
+            self._grow()
+        return answers[: at[1]]
+
+    def take_deals(self) -> Table:
+        """The deals since the last time, in their order."""
+        account = self.state.account[0]
+        found = self.state.deals[: account["deals"]].copy()
+        account["deals"] = 0
+        return found
+
+    @property
+    def positions(self) -> Table:
+        """Open positions by ticket."""
+        return self.state.positions[: self.state.account[0]["positions"]]
+
+    @property
+    def orders(self) -> Table:
+        """Pending orders by ticket."""
+        return self.state.orders[: self.state.account[0]["orders"]]
+
+    @property
+    def balance(self) -> float:
+        return float(self.state.account[0]["balance"])
+
+    @property
+    def floating(self) -> float:
+        """What open positions would bring now."""
+        return floating(self.state)
+
+    @property
+    def margin(self) -> float:
+        """What open positions block."""
+        return margin(self.state)
+
+    def _make_room(self) -> None:
+        while not is_roomy(self.state):
+            self._grow()
+
+    def _grow(self) -> None:
+        """Twice the rows of tables that are too small."""
+        tables = {name: getattr(self.state, name) for name in GROWING}
+        needed = dict(zip(GROWING, rows_needed(self.state), strict=True))
+        self.state = self.state._replace(
+            **{
+                name: np.concatenate([table, np.zeros_like(table)])
+                for name, table in tables.items()
+                if needed[name] > len(table)
+            }
+        )

@@ -1,0 +1,62 @@
+"""MetaTrader's numbers for orders, deals and answers, as kernels use them."""
+
+from __future__ import annotations
+
+# ENUM_TRADE_REQUEST_ACTIONS; CLOSE is ours: positions by ticket, or by symbol and magic number
+CLOSE = 0
+DEAL = 1
+PENDING = 5
+SLTP = 6
+MODIFY = 7
+REMOVE = 8
+
+# ENUM_ORDER_TYPE; even ones buy
+BUY = 0
+SELL = 1
+BUY_LIMIT = 2
+SELL_LIMIT = 3
+BUY_STOP = 4
+SELL_STOP = 5
+
+# ENUM_DEAL_ENTRY
+IN = 0
+OUT = 1
+INOUT = 2
+
+# ENUM_DEAL_REASON, which are those of orders, too
+BY_EXPERT = 3
+BY_STOP = 4
+BY_TARGET = 5
+
+# TRADE_RETCODE_*
+RUNS = 0  # not yet answered
+DONE = 10_009
+INVALID = 10_013
+INVALID_VOLUME = 10_014
+INVALID_PRICE = 10_015
+INVALID_STOPS = 10_016
+NO_MONEY = 10_019
+PRICE_OFF = 10_021
+INVALID_EXPIRATION = 10_022
+NO_CHANGES = 10_025
+FROZEN = 10_029
+INVALID_ORDER = 10_035
+POSITION_CLOSED = 10_036
+INVALID_CLOSE_VOLUME = 10_038
+
+TEXTS = {
+    DONE: "done",
+    INVALID: "invalid request",
+    INVALID_VOLUME: "invalid volume",
+    INVALID_PRICE: "invalid price",
+    INVALID_STOPS: "invalid stops",
+    NO_MONEY: "not enough money",
+    PRICE_OFF: "no price",
+    INVALID_EXPIRATION: "came too late",
+    NO_CHANGES: "nothing to change",
+    FROZEN: "too near to the market to be changed",
+    INVALID_ORDER: "no such order",
+    POSITION_CLOSED: "no position to close",
+    INVALID_CLOSE_VOLUME: "more to close than the position has",
+}
+"""What the return codes say."""

@@ -1,0 +1,217 @@
+"""Working orders become deals, and deals make of positions what the account's kind says."""
+
+from __future__ import annotations
+
+from mt5bridge.broker.codes import (
+    BUY,
+    BUY_LIMIT,
+    BY_EXPERT,
+    BY_TARGET,
+    IN,
+    INOUT,
+    OUT,
+    SELL,
+    SELL_LIMIT,
+)
+from mt5bridge.broker.find import (
+    position_in,
+    position_row,
+    remove_order,
+    remove_position,
+    room_for_position,
+)
+from mt5bridge.broker.holdings import hold, let_go
+from mt5bridge.broker.money import money, profit_of, stepped, tidy
+from mt5bridge.broker.state import Record, State
+
+
+def side_of(kind: int) -> int:
+    """Of an order's type: 1 buys, -1 sells."""
+    return 1 if kind % 2 == 0 else -1
+
+
+def new_order(state: State, symbol: int, kind: int, lots: float, tag: int) -> int:
+    """The row of a new working order; the caller sets what else it has."""
+    account = state.account[0]
+    row = int(account["orders"])
+    account["orders"] += 1
+    order = state.orders[row]
+    order["ticket"] = account["next_order"]
+    account["next_order"] += 1
+    order["symbol"] = symbol
+    order["type"] = kind
+    order["lots"] = lots
+    order["tag"] = tag
+    order["reason"] = BY_EXPERT
+    order["magic"] = 0
+    order["position"] = 0
+    order["expires_msc"] = 0
+    order["price"] = 0.0
+    order["sl"] = 0.0
+    order["tp"] = 0.0
+    return row
+
+
+def fill_price(state: State, order: Record) -> float:
+    """Limits and targets are met at their own price or better, others at the slipped market."""
+    symbol = state.symbols[order["symbol"]]
+    kind, price = order["type"], order["price"]
+    buys = side_of(kind) > 0
+    market = symbol["ask"] if buys else symbol["bid"]
+    if kind in (BUY_LIMIT, SELL_LIMIT):
+        return float(min(market, price) if buys else max(market, price))
+    if order["reason"] == BY_TARGET:
+        return float(price)
+    slipped = symbol["slippage_points"] * symbol["point"]
+    return float(market + slipped if buys else market - slipped)
+
+
+def work(state: State, row: int) -> None:
+    """Fill the order of a row, in parts, and end it."""
+    order = state.orders[row]
+    price = fill_price(state, order)
+    symbol = state.symbols[order["symbol"]]
+    lots = order["lots"]
+    shares, filled = 0.0, 0.0
+    for at in range(len(state.fills)):
+        shares += state.fills[at]
+        is_last = at == len(state.fills) - 1
+        part = tidy((lots if is_last else stepped(symbol, lots * shares + 1e-9)) - filled)
+        if part > 0.0:
+            fill(state, order, part, price)
+            filled = tidy(filled + part)
+    remove_order(state, row)
+
+
+def fill(state: State, order: Record, lots: float, price: float) -> None:
+    """One deal of an order; fewer lots when the position to be closed has become smaller."""
+    account = state.account[0]
+    closes = account["hedging"] == 1 and order["position"] != 0
+    if account["hedging"] == 1:
+        row = position_row(state, order["position"] if closes else order["ticket"])
+    else:
+        row = position_in(state, order["symbol"])
+    if closes and row < 0:
+        return
+    side = side_of(order["type"])
+    if closes:
+        lots = min(lots, state.positions[row]["lots"])
+    deal = new_deal(state, order, lots, price)
+    if row < 0 or state.positions[row]["side"] == side:
+        open_lots(state, order, deal, row)
+    elif lots <= state.positions[row]["lots"]:
+        close_lots(state, deal, row)
+    else:
+        reverse(state, order, deal, row)
+    account["balance"] = money(account, account["balance"] + deal["profit"] + deal["commission"])
+
+
+def new_deal(state: State, order: Record, lots: float, price: float) -> Record:
+    account = state.account[0]
+    deal = state.deals[account["deals"]]
+    account["deals"] += 1
+    deal["ticket"] = account["next_deal"]
+    account["next_deal"] += 1
+    deal["order"] = order["ticket"]
+    deal["time_msc"] = account["time_msc"]
+    deal["place"] = account["place"]
+    deal["magic"] = order["magic"]
+    deal["symbol"] = order["symbol"]
+    deal["tag"] = order["tag"]
+    deal["type"] = BUY if side_of(order["type"]) > 0 else SELL
+    deal["reason"] = order["reason"]
+    deal["volume"] = lots
+    deal["price"] = price
+    deal["sl"] = order["sl"]
+    deal["tp"] = order["tp"]
+    deal["profit"] = 0.0
+    symbol = state.symbols[order["symbol"]]
+    deal["commission"] = money(account, -symbol["commission_per_lot"] * lots)
+    deal["closed_lots"] = 0.0
+    deal["open_price"] = 0.0
+    deal["opened_msc"] = 0
+    deal["opened_by"] = 0
+    return deal
+
+
+def new_position(state: State, order: Record, deal: Record, lots: float) -> Record:
+    """A position that an order opens; it is named after the order."""
+    position = state.positions[room_for_position(state, order["ticket"])]
+    position["ticket"] = order["ticket"]
+    position["identifier"] = order["ticket"]
+    position["symbol"] = order["symbol"]
+    position["side"] = side_of(order["type"])
+    position["magic"] = order["magic"]
+    position["tag"] = order["tag"]
+    position["time_msc"] = deal["time_msc"]
+    position["lots"] = lots
+    position["price"] = deal["price"]
+    position["sl"] = order["sl"]
+    position["tp"] = order["tp"]
+    return position
+
+
+def share(state: State, deal: Record) -> None:
+    """On a netting account: whose lots they are."""
+    if state.account[0]["hedging"] == 0:
+        lots = deal["volume"] if deal["type"] == BUY else -deal["volume"]
+        hold(state, deal["position_id"], deal["magic"], lots)
+
+
+def open_lots(state: State, order: Record, deal: Record, row: int) -> None:
+    """A new position, or more of one: levels that the order names replace those it had."""
+    deal["entry"] = IN
+    if row < 0:
+        deal["position_id"] = order["ticket"]
+        new_position(state, order, deal, deal["volume"])
+    else:
+        position = state.positions[row]
+        deal["position_id"] = position["identifier"]
+        lots = tidy(position["lots"] + deal["volume"])
+        cost = position["price"] * position["lots"] + deal["price"] * deal["volume"]
+        position["price"] = cost / lots
+        position["lots"] = lots
+        if order["sl"] > 0.0:
+            position["sl"] = order["sl"]
+        if order["tp"] > 0.0:
+            position["tp"] = order["tp"]
+    share(state, deal)
+
+
+def note_closed(state: State, deal: Record, position: Record, lots: float) -> None:
+    """What a deal closes, and what that brings."""
+    account, symbol = state.account[0], state.symbols[position["symbol"]]
+    deal["position_id"] = position["identifier"]
+    deal["closed_lots"] = lots
+    deal["open_price"] = position["price"]
+    deal["opened_msc"] = position["time_msc"]
+    deal["opened_by"] = position["tag"]
+    deal["profit"] = profit_of(
+        account, symbol, position["side"], lots, position["price"], deal["price"]
+    )
+
+
+def close_lots(state: State, deal: Record, row: int) -> None:
+    """Less of a position, or none."""
+    position = state.positions[row]
+    deal["entry"] = OUT
+    note_closed(state, deal, position, deal["volume"])
+    share(state, deal)
+    position["lots"] = tidy(position["lots"] - deal["volume"])
+    if position["lots"] <= 0.0:
+        let_go(state, position["identifier"])
+        remove_position(state, row)
+
+
+def reverse(state: State, order: Record, deal: Record, row: int) -> None:
+    """One deal closes a position and opens one on the other side.
+
+    The identifier stays, the ticket becomes that of the order.
+    """
+    position = state.positions[row]
+    identifier, lots = position["identifier"], tidy(deal["volume"] - position["lots"])
+    deal["entry"] = INOUT
+    note_closed(state, deal, position, position["lots"])
+    remove_position(state, row)
+    new_position(state, order, deal, lots)["identifier"] = identifier
+    share(state, deal)

@@ -1,0 +1,185 @@
+"""Requests: market and pending orders, changes, and closing what a strategy holds."""
+
+from __future__ import annotations
+
+from mt5bridge.broker.checks import check_change, check_levels, check_open
+from mt5bridge.broker.codes import (
+    BUY,
+    CLOSE,
+    DEAL,
+    DONE,
+    INVALID,
+    INVALID_EXPIRATION,
+    INVALID_ORDER,
+    INVALID_VOLUME,
+    MODIFY,
+    PENDING,
+    POSITION_CLOSED,
+    PRICE_OFF,
+    REMOVE,
+    SELL,
+    SLTP,
+)
+from mt5bridge.broker.fills import new_order, side_of, work
+from mt5bridge.broker.find import order_row, position_in, position_row, remove_order
+from mt5bridge.broker.holdings import held
+from mt5bridge.broker.money import snapped, stepped
+from mt5bridge.broker.state import Record, State
+from mt5bridge.broker.ticks import FAR, side_price, watch
+
+
+def execute(state: State, request: Record, answer: Record) -> None:
+    """Do what a request asks for, or refuse it. What it leaves open is set in the request.
+
+    Lots become whole steps, and distances become the prices of stop and target.
+    """
+    answer["order"] = 0
+    answer["left"] = 0.0
+    valid_until_msc = request["valid_until_msc"]
+    if valid_until_msc != 0 and state.account[0]["time_msc"] > valid_until_msc:
+        answer["retcode"] = INVALID_EXPIRATION
+        return
+    if request["action"] == CLOSE:
+        answer["retcode"] = close(state, request, answer)
+    else:
+        if request["action"] in (DEAL, PENDING):
+            complete(state, request)
+        answer["retcode"] = send(state, request, answer)
+    watch(state)
+
+
+def complete(state: State, request: Record) -> None:
+    """Whole steps of lots, and stop and target as prices."""
+    symbol = state.symbols[request["symbol"]]
+    request["lots"] = stepped(symbol, request["lots"])
+    price = side_price(symbol, request["type"])
+    if request["action"] == PENDING:
+        price = request["price"]
+    away = side_of(request["type"]) * symbol["point"]
+    if request["stop_points"] > 0.0:
+        request["sl"] = snapped(symbol, price - away * request["stop_points"])
+    if request["target_points"] > 0.0:
+        request["tp"] = snapped(symbol, price + away * request["target_points"])
+
+
+def send(state: State, request: Record, answer: Record) -> int:
+    """What a MetaTrader server does with a request; its return code."""
+    action = request["action"]
+    if action in (DEAL, PENDING):
+        return open_order(state, request, answer)
+    if action == SLTP:
+        return change_levels(state, request)
+    if action == MODIFY:
+        return change_order(state, request, answer)
+    if action == REMOVE:
+        row = order_row(state, request["order"])
+        if row < 0:
+            return INVALID_ORDER
+        answer["order"] = request["order"]
+        remove_order(state, row)
+        return DONE
+    return INVALID
+
+
+def open_order(state: State, request: Record, answer: Record) -> int:
+    refusal = check_open(state, request)
+    if refusal != 0:
+        return refusal
+    row = new_order(state, request["symbol"], request["type"], request["lots"], request["tag"])
+    order = state.orders[row]
+    answer["order"] = order["ticket"]
+    order["magic"] = request["magic"]
+    order["sl"] = request["sl"]
+    order["tp"] = request["tp"]
+    if request["action"] == PENDING:
+        order["price"] = request["price"]
+        order["expires_msc"] = request["expires_msc"]
+    else:
+        order["position"] = request["position"]
+        order["price"] = side_price(state.symbols[request["symbol"]], request["type"])
+        work(state, row)
+    return DONE
+
+
+def change_levels(state: State, request: Record) -> int:
+    """Another stop and target for a position."""
+    row = position_row(state, request["position"])
+    if state.account[0]["hedging"] == 0 and request["position"] == 0:
+        row = position_in(state, request["symbol"])
+    refusal = check_levels(state, request, row)
+    if refusal != 0:
+        return refusal
+    state.positions[row]["sl"] = request["sl"]
+    state.positions[row]["tp"] = request["tp"]
+    return DONE
+
+
+def change_order(state: State, request: Record, answer: Record) -> int:
+    """Another price, stop, target and expiry for a pending order."""
+    row = order_row(state, request["order"])
+    if row < 0:
+        return INVALID_ORDER
+    order = state.orders[row]
+    request["symbol"] = order["symbol"]
+    refusal = check_change(state, request)
+    if refusal != 0:
+        return refusal
+    answer["order"] = order["ticket"]
+    order["price"] = request["price"]
+    order["sl"] = request["sl"]
+    order["tp"] = request["tp"]
+    order["expires_msc"] = request["expires_msc"]
+    return DONE
+
+
+def close(state: State, request: Record, answer: Record) -> int:
+    """Close a position by its ticket, or what a magic number holds of a symbol, oldest first.
+
+    Zero lots are all of it.
+    """
+    rest = FAR
+    if request["lots"] > 0.0:
+        rest = stepped(state.symbols[request["symbol"]], request["lots"])
+        if rest <= 0.0:
+            return INVALID_VOLUME
+    has_closed, row = False, 0
+    while row < state.account[0]["positions"] and rest > 0.0:
+        ticket = state.positions[row]["ticket"]
+        lots = min(rest, closable(state, request, state.positions[row]))
+        if lots > 0.0:
+            symbol = state.symbols[state.positions[row]["symbol"]]
+            if not (symbol["bid"] > 0.0 and symbol["ask"] > 0.0):
+                return PRICE_OFF
+            answer["order"] = _close_lots(state, request, row, lots)
+            has_closed = True
+            rest -= lots
+        if row < state.account[0]["positions"] and state.positions[row]["ticket"] == ticket:
+            row += 1
+    answer["left"] = rest if rest < FAR / 2.0 else 0.0
+    return DONE if has_closed else POSITION_CLOSED
+
+
+def closable(state: State, request: Record, position: Record) -> float:
+    """How much of a position a request may close."""
+    if request["position"] != 0:
+        return float(position["lots"]) if position["ticket"] == request["position"] else 0.0
+    if position["symbol"] != request["symbol"]:
+        return 0.0
+    if state.account[0]["hedging"] == 1:
+        return float(position["lots"]) if position["magic"] == request["magic"] else 0.0
+    share = held(state, position["identifier"], request["magic"]) * position["side"]
+    return float(min(position["lots"], max(0.0, share)))
+
+
+def _close_lots(state: State, request: Record, row: int, lots: float) -> int:
+    """The ticket of the order that closes so much of the position in this row."""
+    position = state.positions[row]
+    kind = SELL if position["side"] > 0 else BUY
+    at = new_order(state, position["symbol"], kind, lots, request["tag"])
+    order = state.orders[at]
+    ticket = int(order["ticket"])
+    order["magic"] = request["magic"]
+    if state.account[0]["hedging"] == 1:
+        order["position"] = position["ticket"]
+    work(state, at)
+    return ticket

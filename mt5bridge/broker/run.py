@@ -1,0 +1,67 @@
+"""The loop over ticks and requests."""
+
+from __future__ import annotations
+
+from mt5bridge.broker.requests import execute
+from mt5bridge.broker.state import Ints, Reals, State, Table
+from mt5bridge.broker.ticks import on_tick
+
+GROWING = ("positions", "orders", "holdings", "deals")
+"""Tables that grow with what happens."""
+
+
+def rows_needed(state: State) -> tuple[int, int, int, int]:
+    """So many rows take whatever one tick or one request can add, in the order of GROWING."""
+    account = state.account[0]
+    positions, orders = account["positions"], account["orders"]
+    deals = account["deals"] + len(state.fills) * (positions + 2 * orders + 3)
+    return positions + orders + 2, orders + 2, account["holdings"] + orders + 2, deals
+
+
+def is_roomy(state: State) -> bool:
+    positions, orders, holdings, deals = rows_needed(state)
+    return bool(
+        positions <= len(state.positions)
+        and orders <= len(state.orders)
+        and holdings <= len(state.holdings)
+        and deals <= len(state.deals)
+    )
+
+
+def run(
+    state: State,
+    row: int,
+    places: Ints,
+    times_msc: Ints,
+    bids: Reals,
+    asks: Reals,
+    requests: Table,
+    answers: Table,
+    at: Ints,
+) -> bool:
+    """Ticks of the symbol in a row of the table, and what is waiting for them; False: make room.
+
+    `at` has the next tick, the next request, and 1 when that tick has had its effect. At a tick
+    come expiry, pending orders, stops and targets, then requests. Those wait for a tick behind
+    their place, at their earliest time; none overtakes another.
+    """
+    account = state.account[0]
+    while at[0] < len(places):
+        if at[2] == 0:
+            if not is_roomy(state):
+                return False
+            account["place"] = places[at[0]]
+            on_tick(state, row, times_msc[at[0]], bids[at[0]], asks[at[0]])
+            at[2] = 1
+        while at[1] < len(requests):
+            request = requests[at[1]]
+            is_late = request["after"] >= places[at[0]]
+            if is_late or request["earliest_msc"] > times_msc[at[0]]:
+                break
+            if not is_roomy(state):
+                return False
+            execute(state, request, answers[at[1]])
+            at[1] += 1
+        at[2] = 0
+        at[0] += 1
+    return True

@@ -1,0 +1,161 @@
+"""What a broker remembers of one account: tables of records, which kernels read and write.
+
+Prices are the symbol's, money is the account's, times are milliseconds since 1970 by the clock that
+the ticks have. A symbol is named by its row, an order or a position by its ticket. Sides are 1
+(long) and -1 (short).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Table = NDArray[Any]
+Record = Any  # one row of a table: a NumPy record, which has no type of its own
+Reals = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SYMBOL = np.dtype(
+    [
+        ("point", "<f8"),
+        ("tick_size", "<f8"),  # 0: prices have no steps
+        ("contract_size", "<f8"),
+        ("volume_min", "<f8"),
+        ("volume_max", "<f8"),  # 0: no limit
+        ("volume_step", "<f8"),  # 0: any lots
+        ("stops_level_points", "<f8"),
+        ("freeze_level_points", "<f8"),
+        ("slippage_points", "<f8"),  # market and stop orders fill so much worse than the quote
+        ("commission_per_lot", "<f8"),  # of each deal
+        ("bid", "<f8"),
+        ("ask", "<f8"),
+        # beyond these a tick sets something off
+        ("bid_low", "<f8"),
+        ("bid_high", "<f8"),
+        ("ask_low", "<f8"),
+        ("ask_high", "<f8"),
+    ]
+)
+
+ACCOUNT = np.dtype(
+    [
+        ("hedging", "<i8"),  # 1: every order opens a position of its own; 0: one a symbol
+        ("leverage", "<f8"),  # 0: no margin is asked
+        ("parts_of_unit", "<f8"),  # money is rounded to these: 100 are cents; 0: not rounded
+        ("balance", "<f8"),
+        ("time_msc", "<i8"),
+        ("place", "<i8"),  # of the tick at work in the total order
+        ("expires_msc", "<i8"),  # of the order that expires first
+        ("next_order", "<i8"),
+        ("next_deal", "<i8"),
+        ("positions", "<i8"),
+        ("orders", "<i8"),
+        ("holdings", "<i8"),
+        ("deals", "<i8"),
+    ]
+)
+
+POSITION = np.dtype(
+    [
+        ("ticket", "<i8"),
+        ("identifier", "<i8"),
+        ("symbol", "<i8"),
+        ("side", "<i8"),
+        ("magic", "<i8"),
+        ("tag", "<i8"),  # of the request that opened it
+        ("time_msc", "<i8"),
+        ("lots", "<f8"),
+        ("price", "<f8"),
+        ("sl", "<f8"),
+        ("tp", "<f8"),
+    ]
+)
+
+ORDER = np.dtype(
+    [
+        ("ticket", "<i8"),
+        ("symbol", "<i8"),
+        ("type", "<i8"),
+        ("reason", "<i8"),
+        ("magic", "<i8"),
+        ("tag", "<i8"),
+        ("position", "<i8"),  # hedging: the ticket of the one it closes
+        ("expires_msc", "<i8"),  # 0: never
+        ("lots", "<f8"),
+        ("price", "<f8"),
+        ("sl", "<f8"),
+        ("tp", "<f8"),
+    ]
+)
+
+HOLDING = np.dtype([("identifier", "<i8"), ("magic", "<i8"), ("lots", "<f8")])
+"""Netting: lots that deals with a magic number have added to a position; short ones negative."""
+
+DEAL_ROW = np.dtype(
+    [
+        ("ticket", "<i8"),
+        ("order", "<i8"),
+        ("time_msc", "<i8"),
+        ("place", "<i8"),  # of the tick that made it, in the total order
+        ("magic", "<i8"),
+        ("position_id", "<i8"),
+        ("symbol", "<i8"),
+        ("tag", "<i8"),  # of the request that caused it; 0: stop or target
+        ("type", "<i8"),
+        ("entry", "<i8"),
+        ("reason", "<i8"),
+        ("volume", "<f8"),
+        ("price", "<f8"),
+        ("commission", "<f8"),
+        ("profit", "<f8"),
+        ("sl", "<f8"),
+        ("tp", "<f8"),
+        # the position it closes, in part or whole
+        ("closed_lots", "<f8"),
+        ("open_price", "<f8"),
+        ("opened_msc", "<i8"),
+        ("opened_by", "<i8"),  # the tag of the request that opened it
+    ]
+)
+
+REQUEST = np.dtype(
+    [
+        ("tag", "<i8"),  # the caller's name for it, above 0
+        ("action", "<i8"),
+        ("type", "<i8"),
+        ("symbol", "<i8"),
+        ("magic", "<i8"),
+        ("order", "<i8"),
+        ("position", "<i8"),
+        ("expires_msc", "<i8"),  # of a pending order; 0: never
+        ("after", "<i8"),  # a tick behind this place may execute it, at this time or later
+        ("earliest_msc", "<i8"),
+        ("valid_until_msc", "<i8"),  # later it is refused; 0: never
+        ("lots", "<f8"),
+        ("price", "<f8"),
+        ("sl", "<f8"),
+        ("tp", "<f8"),
+        ("stop_points", "<f8"),  # distances, in place of `sl` and `tp`; 0: none
+        ("target_points", "<f8"),
+    ]
+)
+
+ANSWER = np.dtype([("retcode", "<i8"), ("order", "<i8"), ("left", "<f8")])
+"""`left`: what could not be closed of the lots asked for."""
+
+
+class State(NamedTuple):
+    """The tables of one account. The counts of used rows are in `account`, which has one row.
+
+    `fills` are the shares in which an order is filled; their sum is 1.
+    """
+
+    account: Table
+    symbols: Table
+    positions: Table
+    orders: Table
+    holdings: Table
+    deals: Table
+    fills: Reals

@@ -1,0 +1,145 @@
+// Order sessions on the emulated terminal's broker, without a terminal: lines in, lines out.
+//
+//   session MODE LEVERAGE BALANCE   a new account; MODE is ENUM_ACCOUNT_MARGIN_MODE
+//   set KEY=VALUE                   a setting of the broker
+//   symbol NAME POINT CONTRACT MIN MAX STEP STOPS FREEZE
+//   tick NAME MSC BID ASK
+//   request ACTION TYPE NAME LOTS PRICE SL TP ORDER POSITION MAGIC EXPIRATION_S
+//   end                             prints what came of the session
+#include "broker/broker.hpp"
+#include "broker/enums.hpp"
+
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+// Nobody listens to transactions, so their texts need no encoding.
+namespace mql {
+std::string utf8_of(std::u16string_view) { return {}; }
+std::u16string utf16_of(std::string_view) { return {}; }
+}  // namespace mql
+
+namespace {
+
+using namespace mql;
+using namespace mql::broker;
+
+class Market : public Surroundings {
+public:
+  std::map<std::string, SymbolFacts> facts;
+  std::map<std::string, Quote> quotes;
+  std::int64_t now_msc = 1;
+
+  const SymbolFacts* symbol(const std::string& name) override {
+    const auto found = facts.find(name);
+    return found == facts.end() ? nullptr : &found->second;
+  }
+  bool quote(const std::string& name, Quote& quote) override {
+    quote = quotes[name];
+    return true;
+  }
+  std::int64_t server_msc() override { return now_msc; }
+  std::int64_t steady_ms() override { return now_msc; }
+  bool logged_in() override { return true; }
+  bool connected() override { return true; }
+  bool trading_allowed() override { return true; }
+  void post_transaction(const mql::MqlTradeTransaction&, const mql::MqlTradeRequest&,
+                        const mql::MqlTradeResult&) override {}
+  void post_trade() override {}
+  void block_ms(std::int64_t) override {}
+  void journal(const std::string&) override {}
+  void effect(const char*) override {}
+};
+
+struct Session {
+  Market market;
+  std::unique_ptr<Broker> broker;
+  std::vector<u32> retcodes;
+};
+
+void begin(Session& session, std::istream& words, const std::string& log) {
+  AccountSettings account;
+  account.currency = "USD";
+  words >> account.mode >> account.leverage >> account.balance;
+  session.market = {};
+  session.retcodes.clear();
+  std::remove(log.c_str());
+  session.broker = std::make_unique<Broker>(session.market, account, 1, log);
+}
+
+void add_symbol(Market& market, std::istream& words) {
+  SymbolFacts known;
+  words >> known.name >> known.point >> known.contract_size >> known.volume_min >>
+      known.volume_max >> known.volume_step >> known.stops_level >> known.freeze_level;
+  known.tick_size = known.point;
+  known.currency_profit = known.currency_margin = "USD";
+  known.filling_modes = 3;
+  market.facts[known.name] = known;
+}
+
+void tick(Session& session, std::istream& words) {
+  std::string name;
+  Quote quote;
+  words >> name >> quote.time_msc >> quote.bid >> quote.ask;
+  session.market.now_msc = quote.time_msc;
+  session.market.quotes[name] = quote;
+  session.broker->pump();
+  session.broker->on_tick(name, quote);
+}
+
+void request(Session& session, std::istream& words) {
+  Request asked;
+  words >> asked.action >> asked.type >> asked.symbol >> asked.volume >> asked.price >> asked.sl >>
+      asked.tp >> asked.order >> asked.position >> asked.magic >> asked.expiration_s;
+  asked.filling = asked.action == TRADE_ACTION_DEAL ? ORDER_FILLING_FOK : ORDER_FILLING_RETURN;
+  asked.time_type = asked.expiration_s > 0 ? ORDER_TIME_SPECIFIED : ORDER_TIME_GTC;
+  Answer answer;
+  session.broker->send(asked, answer, false);
+  session.retcodes.push_back(answer.retcode);
+}
+
+void tell(Session& session) {
+  session.broker->pump();  // what has not arrived at the terminal yet
+  const Book& book = session.broker->view();
+  for (const u32 retcode : session.retcodes)
+    std::cout << "retcode " << retcode << '\n';
+  for (const auto& [ticket, deal] : book.deals)
+    if (deal.type <= DEAL_TYPE_SELL)
+      std::cout << "deal " << deal.order << ' ' << deal.time_msc << ' ' << deal.magic << ' '
+                << deal.position_id << ' ' << deal.type << ' ' << deal.entry << ' ' << deal.reason
+                << ' ' << deal.volume << ' ' << deal.price << ' ' << deal.commission << ' '
+                << deal.profit << ' ' << deal.sl << ' ' << deal.tp << ' ' << deal.symbol << '\n';
+  for (const auto& [ticket, position] : book.positions)
+    std::cout << "position " << ticket << ' ' << position.identifier << ' ' << position.type << ' '
+              << position.magic << ' ' << position.volume << ' ' << position.price_open << ' '
+              << position.sl << ' ' << position.tp << ' ' << position.symbol << '\n';
+  for (const auto& [ticket, order] : book.orders)
+    std::cout << "order " << ticket << ' ' << order.type << ' ' << order.magic << ' '
+              << order.volume_current << ' ' << order.price_open << ' ' << order.sl << ' '
+              << order.tp << ' ' << order.expiration_s << ' ' << order.symbol << '\n';
+  std::cout << "balance " << book.money.balance << "\nend\n";
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  std::cout.precision(17);
+  Session session;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string verb, setting;
+    words >> verb;
+    if (verb == "session")
+      begin(session, words, arguments[1]);
+    else if (verb == "set" && words >> setting)
+      session.broker->command(setting);
+    else if (verb == "symbol")
+      add_symbol(session.market, words);
+    else if (verb == "tick")
+      tick(session, words);
+    else if (verb == "request")
+      request(session, words);
+    else if (verb == "end")
+      tell(session);
+  }
+}

@@ -1,0 +1,215 @@
+"""Random order sessions, as text for the emulated broker and as calls of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mt5bridge.broker import REQUEST, Broker, Specification, Terms
+from mt5bridge.broker.codes import BUY_LIMIT, DEAL, MODIFY, PENDING, REMOVE, SELL_STOP, SLTP
+
+BASE = 1 << 32
+"""The emulated broker's order tickets begin behind it, ours at 1."""
+
+NAMES = ("EURUSD", "XAUUSD")
+SIZES = (1e-5, 0.01)
+MIDDLES = (1.1, 1900.0)
+CONTRACTS = (100_000.0, 100.0)
+HEDGING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    symbol: int
+    time_msc: int
+    bid: float
+    ask: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as a server gets it; tickets count from 1, 0 is none."""
+
+    action: int
+    type: int
+    symbol: int
+    lots: float
+    price: float
+    sl: float
+    tp: float
+    order: int
+    position: int
+    magic: int
+    expires_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    mode: int
+    leverage: int
+    balance: float
+    commission: float
+    slippage_points: int
+    stops_level: int
+    freeze_level: int
+    steps: tuple[Tick | Asked, ...]
+
+
+class _Maker:
+    """Draws a session: quotes in whole points, and orders near enough to them to matter."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.bids = [round(middle / size) for middle, size in zip(MIDDLES, SIZES, strict=True)]
+        self.spreads = [2, 2]
+        self.time_msc = 1_000_000
+        self.made = 0
+        self.levels = self.chosen(0, 0, 4)
+
+    def chosen(self, *values: Any) -> Any:
+        return values[int(self.random.integers(len(values)))]
+
+    def between(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high + 1))
+
+    def price(self, symbol: int, points: float) -> float:
+        return round(points * SIZES[symbol], 8)
+
+    def tick(self) -> Tick:
+        symbol = self.chosen(0, 0, 1)
+        far = 40 if self.random.random() < 0.1 else 6
+        self.bids[symbol] += self.between(-far, far)
+        self.spreads[symbol] = self.between(0, 5)
+        self.time_msc += self.chosen(0, 1, 200, 900)
+        bid = self.bids[symbol]
+        ask = bid + self.spreads[symbol]
+        return Tick(symbol, self.time_msc, self.price(symbol, bid), self.price(symbol, ask))
+
+    def near(self, symbol: int, at: float, sign: int, zero: float = 0.4) -> float:
+        """A price on one side of another, sometimes none, wrong, or between two steps."""
+        if self.random.random() < zero:
+            return 0.0
+        away = self.chosen(1, 2, 3, 4, 5, 6, 10, 20, 20, 30, 0, -3) * sign
+        return self.price(symbol, at + away + self.chosen(*[0] * 20, 0.5))
+
+    def asked(self) -> Asked:
+        symbol = self.chosen(0, 0, 1)
+        action = self.chosen(DEAL, DEAL, DEAL, PENDING, PENDING, SLTP, MODIFY, REMOVE)
+        kind = self.between(0, 1) if action == DEAL else self.between(BUY_LIMIT, SELL_STOP)
+        sign = 1 if kind % 2 == 0 else -1
+        at = self.bids[symbol] + (self.spreads[symbol] if sign > 0 else 0)
+        price = 0.0
+        if action in (PENDING, MODIFY):
+            side = -sign if kind < 4 else sign
+            price = self.near(symbol, at, side, 0.02)
+            at = price / SIZES[symbol]
+        self.made += action in (DEAL, PENDING)
+        return Asked(
+            action, kind, symbol, self.chosen(0.1, 0.1, 0.2, 0.3, 0.01, 1.0, 0.0, 0.015, 500.0),
+            price, self.near(symbol, at, -sign), self.near(symbol, at, sign),
+            order=self.between(0, self.made + 2), position=self.ticket(action),
+            magic=self.between(0, 2), expires_s=self.expiry(),
+        )  # fmt: skip
+
+    def ticket(self, action: int) -> int:
+        if action == SLTP or (action == DEAL and self.random.random() < 0.3):
+            return self.between(0, self.made + 2)
+        return 0
+
+    def expiry(self) -> int:
+        return int(self.chosen(0, 0, 0, self.time_msc // 1000 + self.between(-1, 6)))
+
+
+def session(seed: int, length: int = 60) -> Session:
+    """Some ticks and requests; the seed says all of it."""
+    maker = _Maker(seed)
+    steps: list[Tick | Asked] = [maker.tick() for _ in range(6)]
+    steps += [maker.asked() if maker.random.random() < 0.4 else maker.tick() for _ in range(length)]
+    return Session(
+        maker.chosen(0, HEDGING), maker.chosen(100, 100, 500, 30), maker.chosen(10_000.0, 1e6),
+        maker.chosen(0.0, 3.5, 0.07), maker.chosen(0, 0, 2), maker.levels, maker.chosen(0, 0, 3),
+        tuple(steps),
+    )  # fmt: skip
+
+
+def as_lines(found: Session) -> Iterator[str]:
+    """A session as the emulated broker's program reads it."""
+    yield f"session {found.mode} {found.leverage} {found.balance}"
+    yield f"set commission={found.commission}"
+    yield f"set slippage_points={found.slippage_points}"
+    for name, size, contract in zip(NAMES, SIZES, CONTRACTS, strict=True):
+        yield (
+            f"symbol {name} {size!r} {contract} 0.01 100 0.01 "
+            f"{found.stops_level} {found.freeze_level}"
+        )
+    for step in found.steps:
+        if isinstance(step, Tick):
+            yield f"tick {NAMES[step.symbol]} {step.time_msc} {step.bid!r} {step.ask!r}"
+        else:
+            yield (
+                f"request {step.action} {step.type} {NAMES[step.symbol]} {step.lots!r} "
+                f"{step.price!r} {step.sl!r} {step.tp!r} {_ticket(step.order)} "
+                f"{_ticket(step.position)} {step.magic} {step.expires_s}"
+            )
+    yield "end"
+
+
+def _ticket(number: int) -> int:
+    return BASE + number if number else 0
+
+
+def ours(found: Session) -> list[str]:
+    """What our broker makes of a session, in the words of the emulated one's program."""
+    broker = Broker(
+        Terms(found.mode == HEDGING, found.balance, found.leverage, money_digits=2),
+        [
+            Specification(
+                size, size, contract, 0.01, 100.0, 0.01, found.stops_level, found.freeze_level,
+                found.slippage_points, found.commission,
+            )
+            for size, contract in zip(SIZES, CONTRACTS, strict=True)
+        ],
+    )  # fmt: skip
+    lines = []
+    for step in found.steps:
+        if isinstance(step, Tick):
+            broker.tick(step.symbol, step.time_msc, step.bid, step.ask)
+        else:
+            lines.append(f"retcode {broker.send(_request(step))}")
+    return lines + _books(broker)
+
+
+def _request(step: Asked) -> Any:
+    record = np.zeros(1, REQUEST)[0]
+    for name in ("action", "type", "symbol", "lots", "price", "sl", "tp", "order", "position",
+                 "magic"):  # fmt: skip
+        record[name] = getattr(step, name)
+    record["expires_msc"] = 1000 * step.expires_s
+    return record
+
+
+def _books(broker: Broker) -> list[str]:
+    lines = [
+        _line("deal", _ticket(d["order"]), d["time_msc"], d["magic"], _ticket(d["position_id"]),
+              d["type"], d["entry"], d["reason"], d["volume"], d["price"], d["commission"],
+              d["profit"], d["sl"], d["tp"], NAMES[d["symbol"]])
+        for d in broker.take_deals()
+    ]  # fmt: skip
+    lines += [
+        _line("position", _ticket(p["ticket"]), _ticket(p["identifier"]), int(p["side"] < 0),
+              p["magic"], p["lots"], p["price"], p["sl"], p["tp"], NAMES[p["symbol"]])
+        for p in broker.positions
+    ]  # fmt: skip
+    lines += [
+        _line("order", _ticket(o["ticket"]), o["type"], o["magic"], o["lots"], o["price"], o["sl"],
+              o["tp"], o["expires_msc"] // 1000, NAMES[o["symbol"]])
+        for o in broker.orders
+    ]  # fmt: skip
+    return [*lines, _line("balance", broker.balance)]
+
+
+def _line(*values: Any) -> str:
+    return " ".join(f"{v:.17g}" if isinstance(v, float) else str(v) for v in values)
