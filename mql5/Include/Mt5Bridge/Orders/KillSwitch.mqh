@@ -24,7 +24,8 @@ public:
       m_reason = m_halted ? ReadReason() : "";
      }
 
-   // The daemon's switch; it is on the disk when this returns true.
+   // The daemon's switch; it is on the disk when this returns true. That the file is there is the
+   // switch: a full disk may cost the reason, no more.
    bool              Set(const bool halted, const string reason)
      {
       m_halted = halted;

@@ -123,7 +123,7 @@ public:
       int kept = 0;
       for(int i = 0; i < m_count; i++)
         {
-         if(m_entries[i].Final() && m_entries[i].accepted_msc < msc)
+         if(m_entries[i].Forgettable(msc))
             delete m_entries[i];
          else
             m_entries[kept++] = m_entries[i];

@@ -181,8 +181,8 @@ public:
          OrderEntry *entry = m_book.OpenAt(i);
          Advance(entry, true, now);
         }
-      if(m_journal.Large() && !m_journal.Compact(m_book))
-         Print(m_journal.Error());
+      if(m_journal.Large() && !m_journal.Compact(m_book, 0))
+         Print(m_journal.Error(), "; the old file goes on, and it is tried again later");
      }
 
    // The results to tell.
@@ -218,8 +218,9 @@ private:
      {
       entry.AddResult(result);
       entry.AddFill(result);
-      if(!m_journal.WriteResult(result) || !m_journal.Flush())
-         Print("the order journal cannot be written: free some disk space");
+      m_journal.WriteResult(result);
+      if(!m_journal.Flush())
+         Print("the order journal cannot be written: ", m_journal.Error());
       m_tray.Put(result);
      }
 
@@ -227,10 +228,8 @@ private:
    void              TakeNew(const OrderRequest &request, const Moment &now)
      {
       OrderEntry *entry = m_book.Add(request, now.utc_msc);
-      if(m_journal.WriteEntry(entry))
-         Advance(entry, false, now);
-      else
-         Refuse(entry, RESULT_REJECTED, NO_JOURNAL_TEXT, now);
+      m_journal.WriteEntry(entry);
+      Advance(entry, false, now);
       if(!entry.Final())
          TellReceived(request.id, now);
      }
@@ -249,10 +248,9 @@ private:
          return(Refuse(entry, RESULT_REJECTED, refusal, now));
       if(m_settings.trading == TRADING_DRY)
          return(Refuse(entry, RESULT_DRY_RUN, m_planner.Describe(entry), now));
-      bool good = true;
-      for(int i = 0; good && i < ArraySize(entry.legs); i++)
-         good = m_journal.WriteLeg(entry, i);
-      return(good || Refuse(entry, RESULT_REJECTED, NO_JOURNAL_TEXT, now));
+      for(int i = 0; i < ArraySize(entry.legs); i++)
+         m_journal.WriteLeg(entry, i);
+      return(true);
      }
 
    // Whether earlier requests come first. A close waits for orders that are on their way: what
@@ -376,7 +374,8 @@ private:
       entry.legs[index].sent_msc = now.utc_msc + now.utc_offset_ms;
       entry.since_ms = now.ms;
       entry.doubtful = false;
-      if(!m_journal.WriteLeg(entry, index) || !m_journal.Flush())
+      m_journal.WriteLeg(entry, index);
+      if(!m_journal.Flush())
          return(EndLeg(entry, index, RESULT_REJECTED, 0, NO_JOURNAL_TEXT));
       MqlTradeResult answer;
       ZeroMemory(answer);

@@ -153,13 +153,18 @@ public:
       return(ArraySize(legs) > 0 && legs[0].state != LEG_WAITING && legs[0].sent_msc != 0);
      }
 
-   // Forgets a plan of which nothing was sent.
-   void              Unplan(void)
+   // Whether it may be forgotten: it is final and was accepted before `msc` (UTC).
+   bool              Forgettable(const long msc) const { return(Final() && accepted_msc < msc); }
+
+   // Forgets a plan of which nothing was sent; false if there is none.
+   bool              Unplan(void)
      {
       for(int i = 0; i < ArraySize(legs); i++)
          if(legs[i].state != LEG_WAITING)
-            return;
+            return(false);
+      const bool planned = ArraySize(legs) > 0;
       ArrayResize(legs, 0);
+      return(planned);
      }
 
    // Appends a leg.

@@ -51,16 +51,19 @@ void WriteResultRecord(const SignalResultFrame &result, ByteWriter &out)
    out.Text(result.text);
   }
 
-// Puts an accepted request into the book; false when it is there already.
+// Puts an accepted request into the book. One that is there already has lost its plan; false when
+// something of it was sent.
 bool TakeEntryRecord(ByteReader &source, OrderBook &book)
   {
    OrderRequest request;
    const long accepted_msc = source.I8();
    ReadRequest(source, request);
-   if(!source.Good() || book.Find(request.id) != NULL)
+   if(!source.Good())
       return(false);
-   book.Add(request, accepted_msc);
-   return(true);
+   OrderEntry *entry = book.Find(request.id);
+   if(entry == NULL)
+      book.Add(request, accepted_msc);
+   return(entry == NULL || entry.Unplan());
   }
 
 // Puts a leg into its entry; false when it does not fit.
