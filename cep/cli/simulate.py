@@ -105,8 +105,9 @@ def make_terminal(
     speed: float | None,
 ) -> Terminal:
     symbols = {name: simulated_symbol(name, points[name]) for name in ticks}
-    hello = simulated_hello(identity, secrets.randbits(63))
-    return Terminal(hello, symbols, prepare(ticks, script), Account(script.fills), script, speed)
+    hello = simulated_hello(identity, secrets.randbits(63), hedging=script.hedging)
+    account = Account(script.fills, hedging=script.hedging)
+    return Terminal(hello, symbols, prepare(ticks, script), account, script, speed)
 
 
 class Watch:

@@ -10,7 +10,8 @@ import numpy as np
 
 from mt5bridge.broker import requests
 from mt5bridge.broker.checks import floating, margin
-from mt5bridge.broker.run import GROWING, is_roomy, rows_needed, run
+from mt5bridge.broker.leap import leap
+from mt5bridge.broker.run import GROWING, is_roomy, rows_needed
 from mt5bridge.broker.state import (
     ACCOUNT,
     ANSWER,
@@ -25,6 +26,7 @@ from mt5bridge.broker.state import (
     Record,
     State,
     Table,
+    Waiting,
 )
 from mt5bridge.broker.ticks import on_tick, watch
 
@@ -32,18 +34,17 @@ _ROWS = 64  # of a table at first
 
 
 class Run(Protocol):
-    """The loop of `run`, as it is or compiled."""
+    """The loop over ticks: `leap`, or `run`, compiled."""
 
     def __call__(
         self,
         state: State,
-        row: int,
+        rows: Ints,
         places: Ints,
         times_msc: Ints,
         bids: Reals,
         asks: Reals,
-        requests: Table,
-        answers: Table,
+        waiting: Waiting,
         at: Ints,
     ) -> bool: ...
 
@@ -91,9 +92,9 @@ class Broker:
     """A state machine over ticks and requests; nothing in it reads a clock or draws by chance."""
 
     def __init__(
-        self, terms: Terms, symbols: Sequence[Specification] = (), compiled: Run = run
+        self, terms: Terms, symbols: Sequence[Specification] = (), loop: Run = leap
     ) -> None:
-        self._run = compiled
+        self._loop = loop
         account = np.zeros(1, ACCOUNT)
         account["hedging"] = terms.hedging
         account["balance"], account["leverage"] = terms.balance, terms.leverage
@@ -139,22 +140,29 @@ class Broker:
         watch(self.state)
         return retcode
 
+    def waiting(self, requests: Table) -> Waiting:
+        """Requests, REQUEST in their order, to be executed while ticks are `run`."""
+        ordered = requests[np.argsort(requests["symbol"], kind="stable")]
+        count = len(self.state.symbols)
+        ends = np.searchsorted(ordered["symbol"], np.arange(count), side="right")
+        first = np.concatenate([np.zeros(min(1, count), np.int64), ends[:-1]])
+        return Waiting(ordered, np.zeros(len(ordered), ANSWER), first, ends)
+
     def run(
         self,
-        row: int,
+        rows: Ints,
         places: Ints,
         times_msc: Ints,
         bids: Reals,
         asks: Reals,
-        waiting: Table | None = None,
-    ) -> Table:
-        """Ticks of a symbol, and requests in between; the answers of those that were executed."""
+        waiting: Waiting | None = None,
+    ) -> None:
+        """Ticks of the symbols in `rows`, in their order, and the requests that wait for them."""
         if waiting is None:
-            waiting = np.zeros(0, REQUEST)
-        answers, at = np.zeros(len(waiting), ANSWER), np.zeros(3, np.int64)
-        while not self._run(self.state, row, places, times_msc, bids, asks, waiting, answers, at):
+            waiting = self.waiting(np.zeros(0, REQUEST))
+        at = np.zeros(2, np.int64)
+        while not self._loop(self.state, rows, places, times_msc, bids, asks, waiting, at):
             self._grow()
-        return answers[: at[1]]
 
     def take_deals(self) -> Table:
         """The deals since the last time, in their order."""
@@ -172,6 +180,11 @@ class Broker:
     def orders(self) -> Table:
         """Pending orders by ticket."""
         return self.state.orders[: self.state.account[0]["orders"]]
+
+    @property
+    def time_msc(self) -> int:
+        """The newest tick's time; 0 before the first one."""
+        return int(self.state.account[0]["time_msc"])
 
     @property
     def balance(self) -> float:

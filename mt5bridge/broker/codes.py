@@ -30,7 +30,10 @@ BY_TARGET = 5
 
 # TRADE_RETCODE_*
 RUNS = 0  # not yet answered
+CANCELLED = 10_007
+PLACED = 10_008
 DONE = 10_009
+DONE_PARTIAL = 10_010
 INVALID = 10_013
 INVALID_VOLUME = 10_014
 INVALID_PRICE = 10_015
@@ -51,12 +54,12 @@ TEXTS = {
     INVALID_PRICE: "invalid price",
     INVALID_STOPS: "invalid stops",
     NO_MONEY: "not enough money",
-    PRICE_OFF: "no price",
+    PRICE_OFF: "no price for this symbol",
     INVALID_EXPIRATION: "came too late",
     NO_CHANGES: "nothing to change",
     FROZEN: "too near to the market to be changed",
     INVALID_ORDER: "no such order",
-    POSITION_CLOSED: "no position to close",
+    POSITION_CLOSED: "no such position",
     INVALID_CLOSE_VOLUME: "more to close than the position has",
 }
 """What the return codes say."""

@@ -122,6 +122,7 @@ def new_deal(state: State, order: Record, lots: float, price: float) -> Record:
     deal["reason"] = order["reason"]
     deal["volume"] = lots
     deal["price"] = price
+    deal["order_price"] = order["price"]
     deal["sl"] = order["sl"]
     deal["tp"] = order["tp"]
     deal["profit"] = 0.0

@@ -31,7 +31,7 @@ from mt5bridge.broker.ticks import FAR, side_price, watch
 def execute(state: State, request: Record, answer: Record) -> None:
     """Do what a request asks for, or refuse it. What it leaves open is set in the request.
 
-    Lots become whole steps, and distances become the prices of stop and target.
+    Lots and prices become whole steps, distances become the prices of stop and target.
     """
     answer["order"] = 0
     answer["left"] = 0.0
@@ -42,16 +42,19 @@ def execute(state: State, request: Record, answer: Record) -> None:
     if request["action"] == CLOSE:
         answer["retcode"] = close(state, request, answer)
     else:
-        if request["action"] in (DEAL, PENDING):
+        if request["action"] in (DEAL, PENDING, SLTP, MODIFY):
             complete(state, request)
         answer["retcode"] = send(state, request, answer)
     watch(state)
 
 
 def complete(state: State, request: Record) -> None:
-    """Whole steps of lots, and stop and target as prices."""
+    """Whole steps of lots and of prices, and stop and target as prices."""
     symbol = state.symbols[request["symbol"]]
     request["lots"] = stepped(symbol, request["lots"])
+    request["price"] = snapped(symbol, request["price"])
+    request["sl"] = snapped(symbol, request["sl"])
+    request["tp"] = snapped(symbol, request["tp"])
     price = side_price(symbol, request["type"])
     if request["action"] == PENDING:
         price = request["price"]

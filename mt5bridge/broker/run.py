@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mt5bridge.broker.requests import execute
-from mt5bridge.broker.state import Ints, Reals, State, Table
+from mt5bridge.broker.state import Ints, Reals, State, Waiting
 from mt5bridge.broker.ticks import on_tick
 
 GROWING = ("positions", "orders", "holdings", "deals")
@@ -30,38 +30,39 @@ def is_roomy(state: State) -> bool:
 
 def run(
     state: State,
-    row: int,
+    rows: Ints,
     places: Ints,
     times_msc: Ints,
     bids: Reals,
     asks: Reals,
-    requests: Table,
-    answers: Table,
+    waiting: Waiting,
     at: Ints,
 ) -> bool:
-    """Ticks of the symbol in a row of the table, and what is waiting for them; False: make room.
+    """Ticks of symbols in rows of the table, and what is waiting for them; False: make room.
 
-    `at` has the next tick, the next request, and 1 when that tick has had its effect. At a tick
-    come expiry, pending orders, stops and targets, then requests. Those wait for a tick behind
-    their place, at their earliest time; none overtakes another.
+    `at` has the next tick, and 1 when that tick has had its effect. At a tick come expiry, pending
+    orders, stops and targets, then requests. Those wait for a tick of their symbol behind their
+    place, at their earliest time; none overtakes another one of that symbol.
     """
     account = state.account[0]
     while at[0] < len(places):
-        if at[2] == 0:
+        row = rows[at[0]]
+        if at[1] == 0:
             if not is_roomy(state):
                 return False
             account["place"] = places[at[0]]
             on_tick(state, row, times_msc[at[0]], bids[at[0]], asks[at[0]])
-            at[2] = 1
-        while at[1] < len(requests):
-            request = requests[at[1]]
-            is_late = request["after"] >= places[at[0]]
-            if is_late or request["earliest_msc"] > times_msc[at[0]]:
+            at[1] = 1
+        while waiting.next[row] < waiting.ends[row]:
+            number = waiting.next[row]
+            request = waiting.requests[number]
+            is_behind = request["after"] >= places[at[0]]
+            if is_behind or request["earliest_msc"] > times_msc[at[0]]:
                 break
             if not is_roomy(state):
                 return False
-            execute(state, request, answers[at[1]])
-            at[1] += 1
-        at[2] = 0
+            execute(state, request, waiting.answers[number])
+            waiting.next[row] = number + 1
+        at[1] = 0
         at[0] += 1
     return True

@@ -108,6 +108,7 @@ DEAL_ROW = np.dtype(
         ("reason", "<i8"),
         ("volume", "<f8"),
         ("price", "<f8"),
+        ("order_price", "<f8"),  # that of the order, which is the level of a stop or a target
         ("commission", "<f8"),
         ("profit", "<f8"),
         ("sl", "<f8"),
@@ -159,3 +160,16 @@ class State(NamedTuple):
     holdings: Table
     deals: Table
     fills: Reals
+
+
+class Waiting(NamedTuple):
+    """Requests that wait for ticks: those of one symbol together, in their order.
+
+    Of the symbol in a row, `next` is the request that comes next, `ends` the one behind its last.
+    An answer whose return code is 0 has not been given yet.
+    """
+
+    requests: Table
+    answers: Table
+    next: Ints
+    ends: Ints

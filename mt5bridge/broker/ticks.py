@@ -23,7 +23,7 @@ NEVER_MSC = 1 << 62
 def on_tick(state: State, row: int, time_msc: int, bid: float, ask: float) -> None:
     """A tick of the symbol in this row."""
     account, symbol = state.account[0], state.symbols[row]
-    account["time_msc"] = time_msc
+    account["time_msc"] = max(account["time_msc"], time_msc)
     symbol["bid"] = bid
     symbol["ask"] = ask
     is_due = time_msc >= account["expires_msc"]

@@ -1,25 +1,22 @@
-"""A trading account that executes signals and orders at once, each of them at most once."""
+"""A trading account at the broker that executes signals and orders, each of them at most once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mt5bridge.records import (
-    COMMENT_BYTES,
-    DEAL,
-    DealEntry,
-    DealKind,
-    DealType,
-    Records,
-    fixed_text,
-)
+from mt5bridge.broker import Broker, Record, Specification, Terms, codes
+from mt5bridge.position import Position
+from mt5bridge.records import DEAL, Records
+from mt5bridge.simulator.deals import as_deals
+from mt5bridge.simulator.tape import merge
 from mt5bridge.simulator.wish import Wish, wish_of
 from mt5bridge.wire import (
     Halt,
     Order,
+    OrderKind,
+    OrderSide,
     Signal,
     SignalResult,
     SignalStatus,
@@ -27,54 +24,80 @@ from mt5bridge.wire import (
     TradeMode,
 )
 
-_COMMENT_CHARACTERS = 31  # brokers keep no more
-_DONE, _DONE_PARTIAL, _REJECT, _INVALID_EXPIRATION = 10_009, 10_010, 10_006, 10_022
-_REASON_EXPERT = 3
 _DEPOSIT = 10_000.0
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """The market at the moment of execution; times in milliseconds."""
-
-    bid: float
-    ask: float
-    time_msc: int
-    utc_offset_ms: int
-
-
-@dataclass(slots=True)
-class _Net:
-    lots: float = 0.0  # negative: short
-    price: float = 0.0
-    position_id: int = 0
-    contract_size: float = 1.0
+_EXPIRED, _CANCELLED = "the order's time has passed", "the order was cancelled"
+_NO_SIDE = OrderSide.NONE
 
 
 class Account:
-    """What a broker remembers, whatever becomes of the terminal: deals, positions, answers."""
+    """What a broker remembers, whatever becomes of the terminal: deals, positions, answers.
 
-    def __init__(self, fills: Sequence[float] = (1.0,), first_ticket: int = 1_000_001) -> None:
-        if not fills or min(fills) <= 0 or abs(sum(fills) - 1) > 1e-9:
-            raise ValueError(f"fills {tuple(fills)} are no shares of one order: make their sum 1")
+    Ticks and deals are in server time; requests and results are in UTC, `utc_offset_ms` before it.
+    """
+
+    def __init__(
+        self,
+        fills: Sequence[float] = (1.0,),
+        first_ticket: int = 1_000_001,
+        hedging: bool = False,
+    ) -> None:
         self.deals: Records = np.empty(0, DEAL)
         self.executed: dict[int, list[SignalResult]] = {}
-        self._fills = tuple(fills)
-        self._ticket = first_ticket
-        self._nets: dict[tuple[str, int], _Net] = {}
+        self.hedging = hedging
+        self.utc_offset_ms = 0
+        self._broker = Broker(
+            Terms(hedging, _DEPOSIT, 0.0, 2, tuple(fills), first_ticket)  # no margin is asked
+        )
+        self._symbols: list[Symbol] = []
+        self._rows: dict[str, int] = {}
+        self._reached: dict[str, Position] = {}
+        self._wishes: list[Wish] = []  # the tag of the first one is 1
+        self._standing: dict[int, int] = {}  # tickets of pending orders: their requests' tags
+
+    def add(self, symbol: Symbol) -> Position:
+        """Trade a symbol; how far its ticks have come already."""
+        if symbol.name not in self._rows:
+            self._rows[symbol.name] = self._broker.add(specification(symbol))
+            self._symbols.append(symbol)
+        return self._reached.get(symbol.name, Position())
+
+    def take_ticks(self, ticks: Mapping[str, Records]) -> list[SignalResult]:
+        """The market goes on; what became of pending orders by that."""
+        if not ticks:
+            return []
+        for name, array in ticks.items():
+            self._reached[name] = self._reached.get(name, Position()).advanced(0, array)
+        order, times = merge(list(ticks.values()), self._broker.time_msc)
+        lengths = [len(array) for array in ticks.values()]
+        rows = np.repeat([self._rows[name] for name in ticks], lengths)[order]
+        bids, asks = (
+            np.concatenate([array[side] for array in ticks.values()])[order]
+            for side in ("bid", "ask")
+        )
+        self._broker.run(rows, np.zeros(len(rows), np.int64), times, bids, asks)
+        return [*self._book(), *self._ended()]
 
     def execute(
         self,
         request: Signal | Order,
-        symbol: Symbol | None,
-        quote: Quote | None,
         mode: TradeMode = TradeMode.LIVE,
         halt: Halt | None = None,
     ) -> list[SignalResult]:
         """Trade, or tell what came of it when it was asked before; new deals are in `deals`."""
-        if request.id not in self.executed:
-            self.executed[request.id] = self._first(request, symbol, quote, mode, halt)
-        return self.executed[request.id]
+        if request.id in self.executed:
+            return list(self.executed[request.id])
+        wish = wish_of(request)
+        self.executed[request.id] = []
+        return self._refused(wish, mode, halt) or self._traded(wish)
+
+    def halt(self, reason: str) -> list[SignalResult]:
+        """Take all pending orders back; what became of them."""
+        results = []
+        for ticket in list(self._standing):
+            cancel = Wish(0, "", "", 0, 0, OrderKind.CANCEL, _NO_SIDE, 0.0, ticket)
+            self._broker.execute(cancel.request(0, 0))
+            results += self._ended(f"halted: {reason}")
+        return results
 
     def answer(self, identifier: int) -> list[SignalResult]:
         """What became of a request, in order; nothing is executed."""
@@ -84,166 +107,156 @@ class Account:
         return [SignalResult(identifier, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.UNKNOWN, text)]
 
     def symbol_of(self, ticket: int) -> str:
-        """The symbol of a position; empty when there is none with this ticket."""
-        found = (
-            key[0] for key, net in self._nets.items() if net.lots and net.position_id == ticket
-        )
-        return next(found, "")
+        """The symbol of a position or a pending order; empty when there is none."""
+        found = self._found(ticket)
+        return "" if found is None else self._symbols[found["symbol"]].name
 
     @property
     def positions(self) -> int:
         """How many positions are open."""
-        return sum(net.lots != 0 for net in self._nets.values())
+        return len(self._broker.positions)
+
+    @property
+    def orders(self) -> int:
+        """How many pending orders stand."""
+        return len(self._broker.orders)
 
     @property
     def balance(self) -> float:
         """The deposit, and what closed positions have brought."""
-        return _DEPOSIT + float(self.deals["profit"].sum())
+        return self._broker.balance
 
-    def floating(self, price_of: Callable[[str, bool], float]) -> float:
-        """What open positions would bring; `price_of` gives a symbol's price to sell or buy at."""
-        return sum(
-            net.lots * (price_of(name, net.lots > 0) - net.price) * net.contract_size
-            for (name, _), net in self._nets.items()
-            if net.lots
-        )
+    @property
+    def floating(self) -> float:
+        """What open positions would bring now."""
+        return self._broker.floating
 
-    def _first(
-        self,
-        request: Signal | Order,
-        symbol: Symbol | None,
-        quote: Quote | None,
-        mode: TradeMode,
-        halt: Halt | None,
-    ) -> list[SignalResult]:
-        wish = wish_of(request)
-        if isinstance(wish, str):
-            return [_refusal(request, SignalStatus.REJECTED, _REJECT, wish)]
-        if symbol is None or quote is None:
-            return [_refusal(request, SignalStatus.REJECTED, _REJECT, "no price for this symbol")]
-        utc_msc = quote.time_msc - quote.utc_offset_ms
-        if request.valid_until_msc and utc_msc > request.valid_until_msc:
-            return [_refusal(request, SignalStatus.EXPIRED, _INVALID_EXPIRATION, "came too late")]
-        if halt is not None and halt.halted and wish.direction:
-            return [_refusal(request, SignalStatus.REJECTED, 0, f"halted: {halt.reason}")]
+    def _found(self, ticket: int) -> Record | None:
+        for table in (self._broker.positions, self._broker.orders):
+            for row in table[table["ticket"] == ticket]:
+                return row
+        return None
+
+    def _refused(self, wish: Wish, mode: TradeMode, halt: Halt | None) -> list[SignalResult]:
+        """The answer to what is not to be tried, if so."""
+        utc_msc = self._broker.time_msc - self.utc_offset_ms
+        if wish.valid_until_msc and utc_msc > wish.valid_until_msc:
+            return self._refuse(wish, codes.INVALID_EXPIRATION)
+        if halt is not None and halt.halted and self._adds_risk(wish):
+            return self._say(wish, SignalStatus.REJECTED, 0, f"halted: {halt.reason}")
         if mode is TradeMode.DRY_RUN:
-            return [_refusal(request, SignalStatus.DRY_RUN, 0, f"would {wish.text}")]
-        return self._trade(wish, symbol, quote)
+            return self._say(wish, SignalStatus.DRY_RUN, 0, f"would {wish.text}")
+        return []
 
-    def _trade(self, wish: Wish, symbol: Symbol, quote: Quote) -> list[SignalResult]:
-        trades = self._sizes(wish, symbol.name)
-        if not trades:
-            return [_refusal(wish, SignalStatus.REJECTED, _REJECT, "no position to close")]
-        results: list[SignalResult] = []
-        for number, (key, lots) in enumerate(trades, 1):
-            order, self._ticket = self._ticket, self._ticket + 1
-            parts = _parts(abs(lots), self._fills, symbol.volume_step)
-            results += [
-                self._fill(
-                    wish, key, symbol, quote, order, part if lots > 0 else -part,
-                    left or number < len(trades),
-                )
-                for part, left in parts
-            ]  # fmt: skip
+    def _adds_risk(self, wish: Wish) -> bool:
+        """Whether a position may become larger by it, or its stop or target farther."""
+        if wish.kind is not OrderKind.MODIFY:
+            return wish.opens
+        found = self._found(wish.ticket)
+        if found is None or "side" not in found.dtype.names:
+            return True
+        side = found["side"]
+        is_wider = wish.sl and found["sl"] and (wish.sl - found["sl"]) * side < 0
+        return bool(is_wider or (wish.tp and found["tp"] and (found["tp"] - wish.tp) * side < 0))
+
+    def _traded(self, wish: Wish) -> list[SignalResult]:
+        name = wish.symbol or self.symbol_of(wish.ticket)
+        if name not in self._rows:
+            is_cancel = wish.kind is OrderKind.CANCEL
+            unknown = codes.INVALID_ORDER if is_cancel else codes.POSITION_CLOSED
+            return self._refuse(wish, codes.PRICE_OFF if wish.symbol else unknown)
+        self._wishes.append(wish)
+        tag = len(self._wishes)
+        request = self._completed(wish, wish.request(tag, self._rows[name]))
+        answer = self._broker.execute(request)
+        if answer["retcode"] != codes.DONE:
+            return self._refuse(wish, int(answer["retcode"]))
+        if request["action"] == codes.PENDING:
+            ticket = int(answer["order"])
+            self._standing[ticket] = tag
+            return self._say(
+                wish, SignalStatus.PLACED, codes.PLACED, "", ticket,
+                lots=float(request["lots"]), price=float(request["price"]),
+            )  # fmt: skip
+        if request["action"] in (codes.SLTP, codes.MODIFY, codes.REMOVE):
+            ended = self._ended()
+            done = self._say(wish, SignalStatus.EXECUTED, codes.DONE, "", int(answer["order"]))
+            return [*ended, *done]
+        return self._book()
+
+    def _completed(self, wish: Wish, request: Record) -> Record:
+        """With the order's time; what a change does not name stays as it is."""
+        if wish.kind in (OrderKind.LIMIT, OrderKind.STOP) and wish.valid_until_msc:
+            request["expires_msc"] = wish.valid_until_msc + self.utc_offset_ms
+        found = self._found(wish.ticket) if wish.kind is OrderKind.MODIFY else None
+        if found is not None:
+            is_order = "side" not in found.dtype.names
+            for name in ("price", "sl", "tp") if is_order else ("sl", "tp"):
+                request[name] = request[name] or found[name]
+            if is_order:
+                request["action"], request["expires_msc"] = codes.MODIFY, found["expires_msc"]
+        return request
+
+    def _book(self) -> list[SignalResult]:
+        """The broker's new deals, and what they say of the requests that caused them."""
+        rows = self._broker.take_deals()
+        self.deals = np.concatenate([self.deals, as_deals(rows, self._symbols, self._wishes)])
+        results = []
+        for at, row in enumerate(rows):
+            if tag := int(row["tag"]):
+                is_last = tag not in rows["tag"][at + 1 :]
+                self._standing.pop(int(row["order"]), None)
+                results += self._say(
+                    self._wishes[tag - 1],
+                    SignalStatus.EXECUTED if is_last else SignalStatus.PARTIAL,
+                    codes.DONE if is_last else codes.DONE_PARTIAL, "", int(row["order"]),
+                    int(row["ticket"]), int(row["time_msc"]), float(row["volume"]),
+                    float(row["price"]),
+                )  # fmt: skip
         return results
 
-    def _sizes(self, wish: Wish, symbol: str) -> list[tuple[tuple[str, int], float]]:
-        """What to trade, by symbol and magic number; lots to sell are negative."""
-        if wish.direction:
-            return [((symbol, wish.magic), wish.direction * wish.lots)]
-        found = []
-        for key, net in self._nets.items():
-            is_meant = (
-                net.position_id == wish.ticket if wish.ticket else key == (symbol, wish.magic)
-            )
-            if is_meant and net.lots:
-                size = min(abs(net.lots), wish.lots or abs(net.lots))
-                found.append((key, -size if net.lots > 0 else size))
-        return found
+    def _ended(self, why: str = "") -> list[SignalResult]:
+        """Pending orders that stand no more, and are not filled."""
+        if not self._standing:
+            return []
+        results = []
+        standing = set(self._broker.orders["ticket"].tolist())
+        for ticket in sorted(self._standing.keys() - standing):
+            wish = self._wishes[self._standing.pop(ticket) - 1]
+            until_msc = wish.valid_until_msc + self.utc_offset_ms
+            is_late = not why and wish.valid_until_msc and self._broker.time_msc >= until_msc
+            status = SignalStatus.EXPIRED if is_late else SignalStatus.CANCELLED
+            text = why or (_EXPIRED if is_late else _CANCELLED)
+            results += self._say(wish, status, codes.CANCELLED, text, ticket)
+        return results
 
-    def _fill(
+    def _refuse(self, wish: Wish, retcode: int) -> list[SignalResult]:
+        is_late = retcode == codes.INVALID_EXPIRATION
+        status = SignalStatus.EXPIRED if is_late else SignalStatus.REJECTED
+        return self._say(wish, status, retcode, codes.TEXTS[retcode])
+
+    def _say(
         self,
         wish: Wish,
-        key: tuple[str, int],
-        symbol: Symbol,
-        quote: Quote,
-        order: int,
-        lots: float,
-        left: bool,
-    ) -> SignalResult:
-        price = quote.ask if lots > 0 else quote.bid
-        net = self._nets.setdefault(key, _Net(contract_size=symbol.contract_size))
-        deal = np.zeros(1, DEAL)
-        deal["ticket"], deal["order"], deal["time_msc"] = self._ticket, order, quote.time_msc
-        deal["volume"], deal["price"] = abs(lots), price
-        deal["type"] = DealType.BUY if lots > 0 else DealType.SELL
-        deal["entry"] = _entry(net.lots, lots)
-        deal["profit"] = _profit(net, lots, price) * symbol.contract_size
-        deal["magic"], deal["reason"], deal["kind"] = key[1], _REASON_EXPERT, DealKind.ADD
-        deal["sl"], deal["tp"] = wish.levels(price, symbol.point)
-        deal["symbol"], deal["comment"] = key[0].encode(), comment(wish)
-        _trade(net, lots, price, order)
-        deal["position_id"] = net.position_id
-        self.deals = np.concatenate([self.deals, deal])
-        self._ticket += 1
-        return _result(wish.id, deal[0], left)
+        status: SignalStatus,
+        retcode: int,
+        text: str,
+        order: int = 0,
+        deal: int = 0,
+        time_msc: int = 0,
+        lots: float = 0.0,
+        price: float = 0.0,
+    ) -> list[SignalResult]:
+        """One more result of a request."""
+        utc_msc = time_msc - self.utc_offset_ms if time_msc else 0
+        result = SignalResult(wish.id, deal, order, utc_msc, lots, price, retcode, status, text)
+        self.executed[wish.id].append(result)
+        return [result]
 
 
-def comment(wish: Wish) -> bytes:
-    """A deal's comment: the request's id in 16 hexadecimal digits, and as much name as fits."""
-    text = f"{wish.id:016x} {wish.name}"[:_COMMENT_CHARACTERS]
-    return fixed_text(text, COMMENT_BYTES)
-
-
-def _parts(lots: float, fills: Sequence[float], step: float) -> list[tuple[float, bool]]:
-    """Lots of each fill, in whole steps, and whether more follows."""
-    steps = round(lots / step) if step > 0 else 0
-    if steps < len(fills):
-        return [(lots, False)]
-    ends = [round(share * steps) for share in np.cumsum(fills)]
-    sizes = np.diff([0, *ends[:-1], steps])
-    parts = [round(int(size) * step, 8) for size in sizes if size > 0]
-    return [(part, number < len(parts)) for number, part in enumerate(parts, 1)]
-
-
-def _entry(net: float, lots: float) -> DealEntry:
-    if net * lots >= 0:
-        return DealEntry.IN
-    return DealEntry.OUT if abs(lots) <= abs(net) + 1e-9 else DealEntry.INOUT
-
-
-def _profit(net: _Net, lots: float, price: float) -> float:
-    if net.lots * lots >= 0:
-        return 0.0
-    closed = min(abs(lots), abs(net.lots))
-    return closed * (price - net.price) * (1 if net.lots > 0 else -1)
-
-
-def _trade(net: _Net, lots: float, price: float, order: int) -> None:
-    after = round(net.lots + lots, 8)
-    if net.lots * lots >= 0:
-        net.position_id = net.position_id if net.lots else order
-        net.price = (net.price * abs(net.lots) + price * abs(lots)) / abs(after)
-    elif net.lots * after < 0:
-        net.position_id, net.price = order, price
-    net.lots = after
-
-
-def _result(identifier: int, deal: np.void, left: bool) -> SignalResult:
-    return SignalResult(
-        id=identifier,
-        deal=int(deal["ticket"]),
-        order=int(deal["order"]),
-        time_msc=int(deal["time_msc"]),
-        lots=float(deal["volume"]),
-        price=float(deal["price"]),
-        retcode=_DONE_PARTIAL if left else _DONE,
-        status=SignalStatus.PARTIAL if left else SignalStatus.EXECUTED,
-        text="",
-    )
-
-
-def _refusal(
-    request: Signal | Order | Wish, status: SignalStatus, retcode: int, text: str
-) -> SignalResult:
-    return SignalResult(request.id, 0, 0, 0, 0.0, 0.0, retcode, status, text)
+def specification(symbol: Symbol) -> Specification:
+    """What the wire tells of a symbol, as the broker takes it."""
+    return Specification(
+        symbol.point, symbol.tick_size, symbol.contract_size, symbol.volume_min,
+        symbol.volume_max, symbol.volume_step,
+    )  # fmt: skip

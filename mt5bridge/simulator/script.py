@@ -34,12 +34,16 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Faults of the wire, oddities of the ticks (shares of 1), and how orders are filled."""
+    """Faults of the wire, oddities of the ticks (shares of 1), and how orders are filled.
+
+    With `hedging` each order opens a position of its own, else a symbol has one.
+    """
 
     seed: int = 1
     same_ms: float = 0.0
     late: float = 0.0
     fills: tuple[float, ...] = (1.0,)
+    hedging: bool = False
     fault: tuple[Fault, ...] = ()
 
 

@@ -17,10 +17,13 @@ class Tape:
     def __init__(self, ticks: Mapping[str, Records]) -> None:
         self.ticks = dict(ticks)
         self._names = list(ticks)
-        self._owner, self._times = _merge(list(ticks.values()))
+        order, self._times = merge(list(ticks.values()))
+        lengths = [len(array) for array in ticks.values()]
+        self._owner = np.repeat(np.arange(len(lengths)), lengths)[order]
         self._released = 0
         self._taken = dict.fromkeys(self._names, 0)
         self._skipped = dict.fromkeys(self._names, 0)  # what an earlier run has taken
+        self._passed = dict.fromkeys(self._names, 0)  # what the account has seen
 
     def __len__(self) -> int:
         return len(self._times)
@@ -56,11 +59,6 @@ class Tape:
             return max(self.now_msc + 1, until_msc or 0)
         return min(max(self.now_msc, until_msc or 0), int(self._times[self._released]))
 
-    def last_tick(self, symbol: str) -> np.void | None:
-        """The symbol's newest released tick."""
-        taken = self._taken.get(symbol, 0)
-        return self.ticks[symbol][taken - 1] if taken else None
-
     def released(self, symbol: str) -> Records:
         """All ticks of a symbol that have come so far."""
         return self.ticks[symbol][: self._taken[symbol]]
@@ -72,13 +70,21 @@ class Tape:
         """
         if not position.count_at_msc or symbol not in self.ticks:
             return
-        times = self.ticks[symbol]["time_msc"]
-        same = np.flatnonzero(times == position.time_msc)
-        if len(same) >= position.count_at_msc:
-            self._skipped[symbol] = int(same[position.count_at_msc - 1]) + 1
-        else:
-            reached = np.maximum.accumulate(times)
-            self._skipped[symbol] = int(np.searchsorted(reached, position.time_msc, side="right"))
+        self._skipped[symbol] = behind(self.ticks[symbol]["time_msc"], position)
+
+    def traded(self, symbol: str, position: Position) -> None:
+        """An account has seen the market up to a position."""
+        if position.count_at_msc:
+            self._passed[symbol] = behind(self.ticks[symbol]["time_msc"], position)
+
+    def pass_on(self) -> dict[str, Records]:
+        """Ticks by symbol that were released since the last time, skipped or not."""
+        found = {}
+        for name, taken in self._taken.items():
+            if taken > self._passed[name]:
+                found[name] = self.ticks[name][self._passed[name] : taken]
+                self._passed[name] = taken
+        return found
 
     def release(self, count_max: int, until_msc: int | None = None) -> dict[str, Records]:
         """The next ticks by symbol: at most `count_max`, none later than `until_msc`."""
@@ -101,12 +107,26 @@ class Tape:
         return self.ticks[name][max(first, self._skipped[name]) : first + count]
 
 
-def _merge(ticks: list[Records]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For every tick in common order: the index of its array, and the time it comes at."""
+def behind(times: NDArray[np.int64], position: Position) -> int:
+    """How many of these ticks stand up to a position.
+
+    Of ticks that are not those of the position, all up to its time.
+    """
+    same = np.flatnonzero(times == position.time_msc)
+    if len(same) >= position.count_at_msc:
+        return int(same[position.count_at_msc - 1]) + 1
+    reached = np.maximum.accumulate(times)
+    return int(np.searchsorted(reached, position.time_msc, side="right"))
+
+
+def merge(ticks: list[Records], since_msc: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The common order of several symbols' ticks, one array behind the other, and their times.
+
+    A late tick comes after its predecessor, whatever its stamp says, and none before `since_msc`.
+    """
     if not ticks:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    # A late tick comes after its predecessor, whatever its stamp says.
-    times = np.concatenate([np.maximum.accumulate(array["time_msc"]) for array in ticks])
-    owners = np.repeat(np.arange(len(ticks)), [len(array) for array in ticks])
+    own = [np.maximum.accumulate(array["time_msc"]) for array in ticks]
+    times = np.maximum(np.concatenate(own), since_msc)
     order = np.argsort(times, kind="stable")
-    return owners[order], times[order]
+    return order, times[order]

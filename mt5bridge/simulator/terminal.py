@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mt5bridge.client import Client, ClientState
 from mt5bridge.clock import Now
 from mt5bridge.records import Records
-from mt5bridge.simulator.account import Account, Quote
+from mt5bridge.simulator.account import Account
 from mt5bridge.simulator.faults import Faults, Sending
 from mt5bridge.simulator.recounts import Recounts
 from mt5bridge.simulator.script import Script
@@ -21,10 +21,12 @@ from mt5bridge.wire import (
     Ask,
     Deals,
     Frame,
+    Halt,
     Hello,
     LostReason,
     Order,
     Signal,
+    SignalResult,
     Symbol,
     Ticks,
     TradeMode,
@@ -65,8 +67,10 @@ class Terminal:
         self._is_all_taken = False
         self._quiet_until_ms = 0
         self._recounts = Recounts(tape)
+        account.utc_offset_ms = hello.utc_offset_ms
         for name in tape.ticks:
             self.client.add_symbol(symbols[name])
+            tape.traded(name, account.add(symbols[name]))
 
     def connected(self, now: Now) -> None:
         """A connection stands."""
@@ -80,6 +84,8 @@ class Terminal:
             self._begin(now)
         if self.client.state is ClientState.LIVE and not was_live:
             self._tell_account()
+        if isinstance(frame, Halt) and frame.halted:
+            self._report(self.account.halt(frame.reason))
         requests, self.client.requests = self.client.requests, []
         for request in requests:
             self._handle(request)
@@ -131,6 +137,7 @@ class Terminal:
             self.client.take_ticks(name, ticks)
             for recount in self._recounts.due(name, self.client.ticks[name]):
                 self.client.tell(recount)
+        self._report(self.account.take_ticks(self.tape.pass_on()))
         self._is_all_taken = self.tape.finished
         self._note_whole(until_msc)
 
@@ -151,37 +158,30 @@ class Terminal:
     def _handle(self, request: Signal | Order | Ask) -> None:
         if isinstance(request, Ask):
             for asked in request.ids:
-                for result in self.account.answer(asked.id):
-                    self.client.report(result)
+                self._report(self.account.answer(asked.id))
             return
         if isinstance(request, Signal):
             self.signals.append(request)
         else:
             self.orders.append(request)
-        name = request.symbol
-        if isinstance(request, Order) and request.ticket and not name:
-            name = self.account.symbol_of(request.ticket)
-        symbol, quote = self.client.symbols.get(name), self._quote(name)
-        results = self.account.execute(request, symbol, quote, self._trades, self.client.halt)
+        self._report(self.account.execute(request, self._trades, self.client.halt))
+
+    def _report(self, results: list[SignalResult]) -> None:
+        """Tell what became of requests, and the deals that came with it."""
         for result in results:
             self.client.report(result)
         self._take_deals()
 
     def _tell_account(self) -> None:
         account = self.account
-        profit = account.floating(self._price)
+        profit = account.floating
         equity = account.balance + profit
         self.client.tell(
             AccountFrame(
-                self.tape.now_msc - self.client.utc_offset_ms,
-                account.balance, 0.0, profit, equity, 0.0, equity, account.positions, 0, _ALLOWED,
+                self.tape.now_msc - self.client.utc_offset_ms, account.balance, 0.0, profit,
+                equity, 0.0, equity, account.positions, account.orders, _ALLOWED,
             )
         )  # fmt: skip
-
-    def _price(self, symbol: str, to_sell: bool) -> float:
-        quote = self._quote(symbol)
-        assert quote is not None, "a position without a price"
-        return quote.bid if to_sell else quote.ask
 
     def _take_deals(self) -> None:
         deals: Records = self.account.deals[self._deals_taken :]
@@ -189,13 +189,6 @@ class Terminal:
             self._deals_taken = len(self.account.deals)
             self.client.take_deals(deals)
             self._tell_account()
-
-    def _quote(self, symbol: str) -> Quote | None:
-        tick = self.tape.last_tick(symbol)
-        if tick is None:
-            return None
-        offset_ms = self.client.utc_offset_ms
-        return Quote(float(tick["bid"]), float(tick["ask"]), self.tape.now_msc, offset_ms)
 
 
 def simulated_terminal(
@@ -217,11 +210,12 @@ def simulated_terminal(
     Two runs with one `instance` are the same program to the daemon: draw it at random.
     """
     script = script or Script()
+    account = account or Account(script.fills, hedging=script.hedging)
     return Terminal(
-        simulated_hello(identity, instance, utc_offset_ms, trades),
+        simulated_hello(identity, instance, utc_offset_ms, trades, account.hedging),
         {name: simulated_symbol(name, (points or {}).get(name, POINT)) for name in ticks},
         prepare(ticks, script),
-        account or Account(script.fills),
+        account,
         script,
         speed,
     )
@@ -241,6 +235,7 @@ def simulated_hello(
     instance: int,
     utc_offset_ms: int = 0,
     trades: TradeMode = TradeMode.LIVE,
+    hedging: bool = False,
 ) -> Hello:
     """A demo account's HELLO."""
     return Hello(
@@ -249,7 +244,7 @@ def simulated_hello(
         time_msc=0,
         utc_offset_ms=utc_offset_ms,
         leverage=100,
-        account_mode=AccountMode.NETTING,
+        account_mode=AccountMode.HEDGING if hedging else AccountMode.NETTING,
         demo=1,
         trades=trades,
         identity=identity,

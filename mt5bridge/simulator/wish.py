@@ -1,76 +1,100 @@
-"""What a signal or an order wants from the simulated account."""
+"""What a signal or an order asks of the broker."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from mt5bridge.broker import REQUEST, Record, codes
 from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal
 
 _LOTS_DEFAULT = 0.1
+_ACTIONS = {
+    OrderKind.MARKET: codes.DEAL,
+    OrderKind.LIMIT: codes.PENDING,
+    OrderKind.STOP: codes.PENDING,
+    OrderKind.MODIFY: codes.SLTP,
+    OrderKind.CANCEL: codes.REMOVE,
+    OrderKind.CLOSE: codes.CLOSE,
+}
+_TYPES = {
+    (OrderKind.MARKET, OrderSide.BUY): codes.BUY,
+    (OrderKind.MARKET, OrderSide.SELL): codes.SELL,
+    (OrderKind.LIMIT, OrderSide.BUY): codes.BUY_LIMIT,
+    (OrderKind.LIMIT, OrderSide.SELL): codes.SELL_LIMIT,
+    (OrderKind.STOP, OrderSide.BUY): codes.BUY_STOP,
+    (OrderKind.STOP, OrderSide.SELL): codes.SELL_STOP,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Trade at the market. `direction` is 1 to buy, -1 to sell and 0 to close.
+    """A signal or an order, in one form. Zero numbers are not given.
 
-    Stop and target are a distance in points from the price of execution, or prices; 0 none.
+    Stop and target are a distance in points from the price of execution, or prices.
     """
 
     id: int
     name: str
+    symbol: str
     magic: int
-    direction: int
+    valid_until_msc: int
+    kind: OrderKind
+    side: OrderSide
     lots: float
     ticket: int = 0
+    price: float = 0.0
+    sl: float = 0.0
+    tp: float = 0.0
     stop_points: float = 0.0
     target_points: float = 0.0
-    stop: float = 0.0
-    target: float = 0.0
+
+    @property
+    def opens(self) -> bool:
+        """Whether it opens a position or makes one larger."""
+        return self.kind in (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
 
     @property
     def text(self) -> str:
         """In words."""
-        verb = {1: "buy", -1: "sell", 0: "close"}[self.direction]
-        return f"{verb} {self.lots:g} lots" if self.lots else f"{verb} all"
+        if self.kind in (OrderKind.MODIFY, OrderKind.CANCEL):
+            return f"{self.kind.name.lower()} {self.ticket}"
+        verb = self.side.name.lower() if self.opens else "close"
+        price = f" at {self.price:g}" if self.opens and self.price else ""
+        return f"{verb} {self.lots:g} lots{price}" if self.lots else f"{verb} all"
 
-    def levels(self, price: float, point: float) -> tuple[float, float]:
-        """Stop and target as prices, for an execution at `price`."""
-        way = self.direction * point
-        stop = price - way * self.stop_points if self.stop_points else self.stop
-        target = price + way * self.target_points if self.target_points else self.target
-        return (stop, target) if self.direction else (0.0, 0.0)
+    def request(self, tag: int, symbol: int) -> Record:
+        """A record of REQUEST for the symbol in a row; `ticket` may mean either."""
+        request = np.zeros(1, REQUEST)[0]
+        request["tag"], request["symbol"], request["magic"] = tag, symbol, self.magic
+        request["action"] = _ACTIONS[self.kind]
+        request["type"] = _TYPES.get((self.kind, self.side), codes.BUY)
+        request["position"] = request["order"] = self.ticket
+        for name in ("lots", "price", "sl", "tp", "stop_points", "target_points"):
+            request[name] = getattr(self, name)
+        return request
 
 
-def wish_of(request: Signal | Order) -> Wish | str:
-    """What is wanted, or why the simulator does not do it."""
+def wish_of(request: Signal | Order) -> Wish:
+    """What is wanted."""
     if isinstance(request, Signal):
         return _of_signal(request)
-    if request.kind is OrderKind.MARKET:
-        direction = 1 if request.side is OrderSide.BUY else -1
-    elif request.kind is OrderKind.CLOSE:
-        direction = 0
-    else:
-        return f"the simulator executes market and close, not {request.kind.name.lower()}"
     return Wish(
-        request.id,
-        request.name,
-        request.magic,
-        direction,
-        request.lots,
-        ticket=request.ticket,
-        stop=request.sl,
-        target=request.tp,
-    )
+        request.id, request.name, request.symbol, request.magic, request.valid_until_msc,
+        request.kind, request.side, request.lots, request.ticket, request.price, request.sl,
+        request.tp,
+    )  # fmt: skip
 
 
 def _of_signal(signal: Signal) -> Wish:
-    direction = {Side.BUY: 1, Side.SELL: -1, Side.CLOSE: 0}[signal.side]
+    opens = signal.side is not Side.CLOSE
+    side = OrderSide.BUY if signal.side is Side.BUY else OrderSide.SELL
     return Wish(
-        signal.id,
-        signal.name,
-        signal.magic,
-        direction,
-        (signal.lots or _LOTS_DEFAULT) if direction else 0.0,
-        stop_points=signal.stop_points,
-        target_points=signal.target_points,
-    )
+        signal.id, signal.name, signal.symbol, signal.magic, signal.valid_until_msc,
+        OrderKind.MARKET if opens else OrderKind.CLOSE,
+        side if opens else OrderSide.NONE,
+        (signal.lots or _LOTS_DEFAULT) if opens else 0.0,
+        stop_points=signal.stop_points if opens else 0.0,
+        target_points=signal.target_points if opens else 0.0,
+    )  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from mt5bridge.clock import Now
-from mt5bridge.records import DealEntry, DealType
+from mt5bridge.records import TICK, DealEntry, DealType, text_of
 from mt5bridge.simulator import Account, Terminal, simulated_symbol, simulated_terminal
-from mt5bridge.simulator.account import Quote
 from mt5bridge.wire import (
     Account as AccountFrame,
 )
@@ -35,8 +36,20 @@ _ORDER = FRAMES["order"][1]
 assert isinstance(_ORDER, Order)
 _BUY = replace(_ORDER, kind=OrderKind.MARKET, price=0.0, sl=1.0, tp=2.0)
 _CLOSE = replace(_ORDER, kind=OrderKind.CLOSE, side=OrderSide.NONE, price=0.0, lots=0.0)
-_MARKET = Quote(bid=1.25, ask=1.5, time_msc=_ORDER.time_msc, utc_offset_ms=0)
-_EURUSD = simulated_symbol("EURUSD")
+
+
+def quote(account: Account, bid: float, ask: float, after_ms: int = 0) -> list[SignalResult]:
+    tick = np.zeros(1, TICK)
+    tick["bid"], tick["ask"], tick["time_msc"] = bid, ask, _ORDER.time_msc + after_ms
+    return account.take_ticks({"EURUSD": tick})
+
+
+def market(fills: tuple[float, ...] = (1.0,)) -> Account:
+    """An account that has seen one tick of EURUSD, at the time of the order."""
+    account = Account(fills)
+    account.add(simulated_symbol("EURUSD"))
+    quote(account, 1.25, 1.5)
+    return account
 
 
 def statuses(results: list[SignalResult]) -> list[SignalStatus]:
@@ -44,8 +57,8 @@ def statuses(results: list[SignalResult]) -> list[SignalStatus]:
 
 
 def test_a_market_order_has_its_prices_and_magic() -> None:
-    account = Account()
-    (result,) = account.execute(_BUY, _EURUSD, _MARKET)
+    account = market()
+    (result,) = account.execute(_BUY)
     assert (result.status, result.lots, result.price) == (SignalStatus.EXECUTED, 0.3, 1.5)
     (deal,) = account.deals
     assert (deal["sl"], deal["tp"], deal["magic"]) == (1.0, 2.0, 42)
@@ -53,53 +66,129 @@ def test_a_market_order_has_its_prices_and_magic() -> None:
 
 
 def test_a_position_is_closed_in_part_and_by_ticket() -> None:
-    account = Account()
-    account.execute(_BUY, _EURUSD, _MARKET)
+    account = market()
+    account.execute(_BUY)
     ticket = int(account.deals["position_id"][0])
     assert account.symbol_of(ticket) == "EURUSD" and account.positions == 1
     part = replace(_CLOSE, id=2, ticket=ticket, lots=0.1, symbol="")
-    assert [found.lots for found in account.execute(part, _EURUSD, _MARKET)] == [0.1]
-    rest = account.execute(replace(_CLOSE, id=3, ticket=ticket), _EURUSD, _MARKET)
+    assert [found.lots for found in account.execute(part)] == [0.1]
+    rest = account.execute(replace(_CLOSE, id=3, ticket=ticket))
     assert [found.lots for found in rest] == [pytest.approx(0.2)]
     assert account.positions == 0 and account.symbol_of(ticket) == ""
     assert account.deals["entry"].tolist() == [DealEntry.IN, DealEntry.OUT, DealEntry.OUT]
     assert account.deals["type"].tolist() == [DealType.BUY, DealType.SELL, DealType.SELL]
-    gone = account.execute(replace(_CLOSE, id=4, ticket=ticket), _EURUSD, _MARKET)
+    gone = account.execute(replace(_CLOSE, id=4, ticket=ticket))
     assert statuses(gone) == [SignalStatus.REJECTED]
 
 
 def test_symbol_and_magic_close_everything_of_theirs() -> None:
-    account = Account()
-    account.execute(_BUY, _EURUSD, _MARKET)
-    account.execute(replace(_BUY, id=2, magic=7), _EURUSD, _MARKET)
-    account.execute(replace(_CLOSE, id=3), _EURUSD, _MARKET)
+    account = market()
+    account.execute(_BUY)
+    account.execute(replace(_BUY, id=2, magic=7))
+    account.execute(replace(_CLOSE, id=3))
     assert account.positions == 1 and account.deals["magic"].tolist() == [42, 7, 42]
 
 
+def pending(kind: OrderKind, price: float, **more: Any) -> Order:
+    return replace(_BUY, kind=kind, price=price, sl=0.0, tp=0.0, **more)
+
+
+def test_a_pending_order_is_placed_and_then_filled() -> None:
+    """10.4"""
+    account = market((0.5, 0.5))
+    (placed,) = account.execute(pending(OrderKind.LIMIT, 1.4))
+    assert (placed.status, placed.retcode, placed.price) == (SignalStatus.PLACED, 10_008, 1.4)
+    assert (account.orders, account.positions) == (1, 0)
+    assert quote(account, 1.25, 1.45) == []
+    fills = quote(account, 1.25, 1.38)
+    assert statuses(fills) == [SignalStatus.PARTIAL, SignalStatus.EXECUTED]
+    assert {fill.order for fill in fills} == {placed.order} and fills[0].price == 1.38
+    assert account.answer(_BUY.id) == [placed, *fills]
+    assert (account.orders, account.positions) == (0, 1)
+    account.execute(pending(OrderKind.STOP, 1.6, id=2, side=OrderSide.BUY))
+    (stopped,) = [found for found in quote(account, 1.5, 1.7) if found.status.final]
+    assert stopped.price == 1.7
+
+
+def test_a_pending_order_is_changed_and_taken_back() -> None:
+    account = market()
+    (placed,) = account.execute(pending(OrderKind.LIMIT, 1.4))
+    change = replace(_ORDER, id=2, kind=OrderKind.MODIFY, ticket=placed.order, price=1.3, symbol="")
+    (changed,) = account.execute(replace(change, sl=1.2, tp=0.0))
+    assert (changed.status, changed.retcode) == (SignalStatus.EXECUTED, 10_009)
+    assert quote(account, 1.25, 1.35) == []
+    assert account.symbol_of(placed.order) == "EURUSD"
+    taken = account.execute(replace(change, id=3, kind=OrderKind.CANCEL))
+    assert [(found.id, found.status) for found in taken] == [
+        (_BUY.id, SignalStatus.CANCELLED), (3, SignalStatus.EXECUTED),
+    ]  # fmt: skip
+    for number, kind in ((4, OrderKind.CANCEL), (5, OrderKind.MODIFY)):
+        (gone,) = account.execute(replace(change, id=number, kind=kind))
+        assert gone.status is SignalStatus.REJECTED and gone.text.startswith("no such")
+
+
+def test_a_pending_order_ends_when_its_time_has_passed() -> None:
+    account = market()
+    until_msc = _ORDER.time_msc + 500
+    account.execute(pending(OrderKind.LIMIT, 1.4, valid_until_msc=until_msc))
+    assert quote(account, 1.25, 1.5, 499) == []
+    (ended,) = quote(account, 1.25, 1.5, 500)
+    assert (ended.status, ended.id) == (SignalStatus.EXPIRED, _BUY.id)
+    assert account.orders == 0
+
+
+def test_what_a_change_does_not_name_stays() -> None:
+    account = market()
+    account.execute(replace(_BUY, sl=1.1, tp=2.0))
+    ticket = int(account.deals["position_id"][0])
+    change = replace(_ORDER, id=2, kind=OrderKind.MODIFY, ticket=ticket, price=0.0, symbol="")
+    account.execute(replace(change, sl=1.2, tp=0.0))
+    assert statuses(account.execute(replace(change, id=3, sl=1.2, tp=0.0))) == [
+        SignalStatus.REJECTED
+    ]
+    quote(account, 2.1, 2.2)
+    assert text_of(account.deals["comment"][-1]) == "[tp 2.00000]"
+
+
+def test_halted_no_pending_order_is_left() -> None:
+    """10.10"""
+    account = market()
+    account.execute(pending(OrderKind.LIMIT, 1.4))
+    (ended,) = account.halt("news")
+    assert (ended.status, ended.text) == (SignalStatus.CANCELLED, "halted: news")
+    assert account.orders == 0 and account.halt("again") == []
+
+
 @pytest.mark.parametrize(
-    "kind", [OrderKind.LIMIT, OrderKind.STOP, OrderKind.MODIFY, OrderKind.CANCEL]
+    ("sl", "tp", "is_wider"),
+    [(1.2, 0.0, False), (0.0, 1.9, False), (1.0, 0.0, True), (0.0, 2.1, True)],
 )
-def test_what_it_does_not_do_is_rejected_by_name(kind: OrderKind) -> None:
-    account = Account()
-    (result,) = account.execute(replace(_ORDER, kind=kind, ticket=5), _EURUSD, _MARKET)
-    assert result.status is SignalStatus.REJECTED and kind.name.lower() in result.text
+def test_halted_stops_may_come_nearer_only(sl: float, tp: float, is_wider: bool) -> None:
+    """10.10"""
+    account, halt = market(), Halt(1, "news")
+    account.execute(replace(_BUY, sl=1.1, tp=2.0))
+    ticket = int(account.deals["position_id"][0])
+    change = replace(_ORDER, id=2, kind=OrderKind.MODIFY, ticket=ticket, price=0.0, sl=sl, tp=tp)
+    (result,) = account.execute(change, halt=halt)
+    wanted = SignalStatus.REJECTED if is_wider else SignalStatus.EXECUTED
+    assert result.status is wanted
 
 
 def test_halted_it_opens_nothing_and_still_closes() -> None:
     """10.10"""
-    account, halt = Account(), Halt(1, "news")
-    account.execute(_BUY, _EURUSD, _MARKET, halt=Halt(0, "over"))
-    (refused,) = account.execute(replace(_BUY, id=2), _EURUSD, _MARKET, halt=halt)
+    account, halt = market(), Halt(1, "news")
+    account.execute(_BUY, halt=Halt(0, "over"))
+    (refused,) = account.execute(replace(_BUY, id=2), halt=halt)
     assert (refused.status, refused.retcode) == (SignalStatus.REJECTED, 0)
     assert refused.text == "halted: news"
-    closed = account.execute(replace(_CLOSE, id=3), _EURUSD, _MARKET, halt=halt)
+    closed = account.execute(replace(_CLOSE, id=3), halt=halt)
     assert statuses(closed) == [SignalStatus.EXECUTED]
 
 
 def test_a_dry_run_says_what_it_would_do() -> None:
     """10.7"""
-    account = Account()
-    (result,) = account.execute(_BUY, _EURUSD, _MARKET, TradeMode.DRY_RUN)
+    account = market()
+    (result,) = account.execute(_BUY, TradeMode.DRY_RUN)
     assert (result.status, result.text) == (SignalStatus.DRY_RUN, "would buy 0.3 lots")
     assert len(account.deals) == 0
 
@@ -134,8 +223,8 @@ def test_questions_are_answered_and_execute_nothing() -> None:
 
 def test_a_question_is_answered_with_every_fill() -> None:
     """10.9: a final result alone would lose the fills before it."""
-    account = Account((0.5, 0.5))
-    results = account.execute(_BUY, _EURUSD, _MARKET)
+    account = market((0.5, 0.5))
+    results = account.execute(_BUY)
     assert statuses(results) == [SignalStatus.PARTIAL, SignalStatus.EXECUTED]
     assert account.answer(_BUY.id) == results
 

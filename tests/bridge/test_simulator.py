@@ -22,16 +22,29 @@ from mt5bridge.simulator import (
     simulated_symbol,
     simulated_terminal,
 )
-from mt5bridge.simulator.account import Quote, comment
+from mt5bridge.simulator.deals import comment
 from mt5bridge.simulator.script import Action, Fault
 from mt5bridge.simulator.ticks import crowd, delay
+from mt5bridge.simulator.wish import wish_of
 from mt5bridge.wire import Side, Signal, SignalStatus
 from tests.wire.samples import FRAMES
 
 _SIGNAL = FRAMES["signal"][1]
 assert isinstance(_SIGNAL, Signal)
-_MARKET = Quote(bid=1.25, ask=1.5, time_msc=_SIGNAL.time_msc, utc_offset_ms=0)
-_EURUSD = simulated_symbol("EURUSD")
+
+
+def market(fills: tuple[float, ...] = (1.0,), bid: float = 1.25, ask: float = 1.251) -> Account:
+    """An account that has seen one tick of EURUSD, at the time of the signal."""
+    account = Account(fills)
+    account.add(simulated_symbol("EURUSD"))
+    quote(account, bid, ask)
+    return account
+
+
+def quote(account: Account, bid: float, ask: float, time_msc: int = _SIGNAL.time_msc) -> None:
+    ticks = _at(time_msc)
+    ticks["bid"], ticks["ask"] = bid, ask
+    account.take_ticks({"EURUSD": ticks})
 
 
 def _at(*times: int) -> Records:
@@ -75,12 +88,9 @@ def test_tape_releases_everything_once_in_time(times: list[list[int]], count_max
 
 def test_tape_waits_for_its_time() -> None:
     tape = Tape({"A": _at(10, 20, 20, 30)})
-    assert (tape.start_msc, tape.now_msc, tape.last_tick("A")) == (10, 10, None)
+    assert (tape.start_msc, tape.now_msc) == (10, 10)
     assert tape.release(9, until_msc=9) == {}
     assert tape.release(9, until_msc=20)["A"]["time_msc"].tolist() == [10, 20, 20]
-    last = tape.last_tick("A")
-    assert last is not None
-    assert last["time_msc"] == 20
     assert not tape.finished
 
 
@@ -95,14 +105,31 @@ def test_tape_goes_on_by_time_and_count() -> None:
     assert released["B"]["time_msc"].tolist() == [5]
 
 
+def test_an_account_sees_each_tick_once() -> None:
+    """What an earlier tape has shown it is not shown again, whether it is sent again or not."""
+    ticks = {"A": _at(10, 20, 20, 30), "B": _at(5, 25)}
+    tape = Tape(ticks)
+    tape.release(3)
+    seen = tape.pass_on()
+    assert {name: array["time_msc"].tolist() for name, array in seen.items()} == {
+        "A": [10, 20], "B": [5]
+    }  # fmt: skip
+    again = Tape(ticks)
+    again.traded("A", Position(0, 20, 1))
+    again.seek("A", Position(3, 20, 2))
+    again.release(99)
+    rest = {name: array["time_msc"].tolist() for name, array in again.pass_on().items()}
+    assert rest == {"A": [20, 30], "B": [5, 25]} and again.pass_on() == {}
+
+
 def test_account_executes_once() -> None:
     """10.1"""
-    account = Account()
-    first = account.execute(_SIGNAL, _EURUSD, _MARKET)
-    again = account.execute(_SIGNAL, _EURUSD, replace(_MARKET, bid=9.0))
+    account = market()
+    first = account.execute(_SIGNAL)
+    quote(account, 9.0, 9.1)
+    again = account.execute(_SIGNAL)
     assert first == again
-    assert len(account.deals) == 1
-    (deal,) = account.deals
+    deal = account.deals[0]
     assert (deal["type"], deal["entry"]) == (DealType.SELL, DealEntry.IN)
     assert (deal["price"], deal["volume"], deal["magic"]) == (1.25, 0.1, 42)
     assert deal["sl"] == pytest.approx(1.252)
@@ -112,10 +139,24 @@ def test_account_executes_once() -> None:
     assert first[0].deal == deal["ticket"]
 
 
+def test_the_market_reaches_stops_and_targets() -> None:
+    account = market()
+    account.execute(_SIGNAL)
+    quote(account, 1.252, 1.253)
+    account.execute(replace(_SIGNAL, id=2, stop_points=0.0))
+    quote(account, 1.24, 1.241)
+    assert [text_of(comment) for comment in account.deals["comment"]] == [
+        "fedcba9876543210 Fade", "[sl 1.25200]", "0000000000000002 Fade", "[tp 1.24800]",
+    ]  # fmt: skip
+    assert account.deals["price"].tolist() == [1.25, 1.253, 1.252, 1.248]
+    assert account.deals["entry"].tolist() == [DealEntry.IN, DealEntry.OUT] * 2
+    assert account.positions == 0 and account.balance == 10_000.0 - 30.0 + 40.0
+
+
 def test_partial_fills() -> None:
     """10.4"""
-    account = Account(fills=(0.5, 0.3, 0.2))
-    results = account.execute(_SIGNAL, _EURUSD, _MARKET)
+    account = market(fills=(0.5, 0.3, 0.2))
+    results = account.execute(_SIGNAL)
     assert [result.lots for result in results] == [0.05, 0.03, 0.02]
     assert [result.status.final for result in results] == [False, False, True]
     assert len(set(account.deals["ticket"])) == 3
@@ -124,18 +165,18 @@ def test_partial_fills() -> None:
 
 
 def test_an_order_too_small_to_split_is_filled_at_once() -> None:
-    account = Account(fills=(0.5, 0.5))
-    (result,) = account.execute(replace(_SIGNAL, lots=0.01), _EURUSD, _MARKET)
+    account = market(fills=(0.5, 0.5))
+    (result,) = account.execute(replace(_SIGNAL, lots=0.01))
     assert (result.lots, result.status) == (0.01, SignalStatus.EXECUTED)
 
 
 def test_closing_and_reversing() -> None:
-    account = Account()
+    account = market(bid=1.25, ask=1.5)
     for number, (side, lots) in enumerate(
         [(Side.BUY, 0.2), (Side.SELL, 0.1), (Side.SELL, 0.3), (Side.CLOSE, 0.0), (Side.CLOSE, 0.0)]
     ):
-        signal = replace(_SIGNAL, id=number, side=side, lots=lots)
-        results = account.execute(signal, _EURUSD, _MARKET)
+        signal = replace(_SIGNAL, id=number, side=side, lots=lots, stop_points=0, target_points=0)
+        results = account.execute(signal)
     assert account.deals["entry"].tolist() == [
         DealEntry.IN,
         DealEntry.OUT,
@@ -147,29 +188,57 @@ def test_closing_and_reversing() -> None:
     assert results[0].status is SignalStatus.REJECTED
 
 
+def test_strategies_share_a_net_position_and_close_their_own_part() -> None:
+    account = market()
+    for number, magic in enumerate((1, 2, 2)):
+        account.execute(replace(_SIGNAL, id=number, magic=magic))
+    assert account.positions == 1
+    account.execute(replace(_SIGNAL, id=9, magic=2, side=Side.CLOSE))
+    assert (account.deals["magic"][-1], account.deals["volume"][-1]) == (2, pytest.approx(0.2))
+    hedged = Account(hedging=True)
+    hedged.add(simulated_symbol("EURUSD"))
+    quote(hedged, 1.25, 1.251)
+    for number in range(3):
+        hedged.execute(replace(_SIGNAL, id=number))
+    assert hedged.positions == 3 and len(set(hedged.deals["position_id"])) == 3
+
+
 @pytest.mark.parametrize(
     ("late_ms", "status"), [(60_000, SignalStatus.EXECUTED), (60_001, SignalStatus.EXPIRED)]
 )
 def test_expiry_is_judged_by_the_terminal(late_ms: int, status: SignalStatus) -> None:
     """10.3, by UTC: the server is two hours ahead."""
-    quote = Quote(1.0, 1.0, _SIGNAL.time_msc + 7_200_000 + late_ms, 7_200_000)
-    (result,) = Account().execute(_SIGNAL, _EURUSD, quote)
+    account = market()
+    account.utc_offset_ms = 7_200_000
+    quote(account, 1.25, 1.251, _SIGNAL.time_msc + 7_200_000 + late_ms)
+    (result,) = account.execute(_SIGNAL)
     assert result.status is status
 
 
 def test_no_limit_and_no_price() -> None:
     """10.2"""
     unlimited = replace(_SIGNAL, valid_until_msc=0, lots=0.0, stop_points=0.0)
-    account = Account()
-    (result,) = account.execute(unlimited, _EURUSD, _MARKET)
+    account = market()
+    (result,) = account.execute(unlimited)
     assert result.lots == 0.1
     assert account.deals["sl"].tolist() == [0.0]
-    (refused,) = Account().execute(_SIGNAL, None, None)
-    assert refused.status is SignalStatus.REJECTED
+    (refused,) = Account().execute(_SIGNAL)
+    assert (refused.status, refused.text) == (SignalStatus.REJECTED, "no price for this symbol")
+
+
+def test_what_a_server_refuses_is_refused_with_its_code() -> None:
+    account = market(bid=1.25, ask=1.253)  # the stop would be inside the spread
+    (result,) = account.execute(_SIGNAL)
+    assert (result.status, result.retcode) == (SignalStatus.REJECTED, 10_016)
+    (result,) = account.execute(replace(_SIGNAL, id=2, lots=0.001))
+    assert (result.status, result.retcode) == (SignalStatus.REJECTED, 10_014)
+    assert len(account.deals) == 0
 
 
 def test_comments_fit_what_brokers_keep() -> None:
-    assert comment(replace(_SIGNAL, id=1, name="n" * 99)) == b"0000000000000001 " + b"n" * 14
+    assert (
+        comment(wish_of(replace(_SIGNAL, id=1, name="n" * 99))) == b"0000000000000001 " + b"n" * 14
+    )
 
 
 def test_symbols_have_their_own_points() -> None:

@@ -23,6 +23,7 @@ from mt5bridge.broker.codes import (
     POSITION_CLOSED,
     SELL,
 )
+from mt5bridge.broker.leap import leap
 from mt5bridge.broker.run import run
 
 EURUSD = Specification(1e-5, 1e-5, 100_000.0, 0.01, 100.0, 0.01)
@@ -133,21 +134,22 @@ def waiting(*rows: dict[str, Any]) -> Table:
 def over(broker: Broker, rows: Table, places: list[int], times: list[int]) -> list[int]:
     """Return codes of requests that wait while ticks of 1.1000 / 1.1002 come."""
     bids, asks = np.full(len(places), 1.1), np.full(len(places), 1.1002)
-    ticks = np.array(places), np.array(times), bids, asks
-    return list(broker.run(0, *ticks, rows)["retcode"])
+    found = broker.waiting(rows)
+    broker.run(np.zeros(len(places), int), np.array(places), np.array(times), bids, asks, found)
+    return [code for code in found.answers["retcode"] if code]
 
 
 def test_requests_wait_for_a_later_tick_at_their_time() -> None:
-    rows = waiting({"after": 10}, {"after": 10, "earliest_msc": 300}, {"after": 0})
+    rows = waiting({"after": 10}, {"after": 10, "earliest_msc": 3_000}, {"after": 0})
     broker = market()
-    assert over(broker, rows, [10, 11, 12, 13], [100, 200, 300, 400]) == [DONE] * 3
-    assert deals(broker, "place", "time_msc") == [(11, 200), (12, 300), (12, 300)]
-    assert over(market(), rows, [10], [100]) == []
+    assert over(broker, rows, [10, 11, 12, 13], [1_000, 2_000, 3_000, 4_000]) == [DONE] * 3
+    assert deals(broker, "place", "time_msc") == [(11, 2_000), (12, 3_000), (12, 3_000)]
+    assert over(market(), rows, [10], [1_000]) == []
 
 
 def test_a_request_that_comes_too_late_is_refused() -> None:
-    rows = waiting({"valid_until_msc": 100}, {"valid_until_msc": 99})
-    assert over(market(), rows, [1], [100]) == [DONE, INVALID_EXPIRATION]
+    rows = waiting({"valid_until_msc": 2_000}, {"valid_until_msc": 1_999})
+    assert over(market(), rows, [1], [2_000]) == [DONE, INVALID_EXPIRATION]
 
 
 def test_tables_grow() -> None:
@@ -163,13 +165,14 @@ def test_tables_grow() -> None:
 
 
 def busy(loop: Run, hedging: bool) -> list[bytes]:
-    """Everything that a long session leaves behind."""
+    """Everything that a long session in two symbols leaves behind, its ticks in batches."""
     random = np.random.default_rng(3)
     count, many = 4_000, 900
     bids = np.round(1.1 + np.cumsum(random.integers(-3, 4, count)) * 1e-5, 5)
     asks = np.round(bids + random.integers(1, 9, count) * 1e-5, 5)
     rows = np.zeros(many, REQUEST)
     rows["tag"] = np.arange(1, many + 1)
+    rows["symbol"] = random.integers(0, 2, many)
     rows["action"] = random.choice([0, 1, 1, 5, 6, 7, 8], many)
     rows["type"] = np.where(rows["action"] == DEAL, random.integers(0, 2, many),
                             random.integers(2, 6, many))  # fmt: skip
@@ -179,14 +182,28 @@ def busy(loop: Run, hedging: bool) -> list[bytes]:
     rows["lots"], rows["magic"] = 0.1, random.integers(0, 3, many)
     rows["stop_points"], rows["target_points"] = random.integers(0, 40, (2, many))
     rows["after"] = np.sort(random.integers(0, count, many))
-    broker = Broker(Terms(hedging, 1e4, 100.0, 2, (0.6, 0.4)), [EURUSD], loop)
-    places = np.arange(count)
-    answers = broker.run(0, places, 100 * places, bids, asks, rows)
-    tables = answers, broker.take_deals(), broker.positions, broker.orders, broker.state.account
-    return [table.tobytes() for table in tables]
+    rows["earliest_msc"] = 100 * (rows["after"] + random.integers(0, 9, many))
+    rows["expires_msc"] = np.where(random.random(many) < 0.3, rows["earliest_msc"] + 1_500, 0)
+    broker = Broker(Terms(hedging, 1e4, 100.0, 2, (0.6, 0.4)), [EURUSD, EURUSD], loop)
+    waiting, places = broker.waiting(rows), np.arange(count)
+    symbols = random.integers(0, 2, count)
+    for some in np.array_split(places, 7):
+        broker.run(symbols[some], some, 100 * some, bids[some], asks[some], waiting)
+    tables = waiting.answers, broker.take_deals(), broker.positions, broker.orders
+    return [table.tobytes() for table in (*tables, broker.state.account, broker.state.symbols)]
 
 
-def test_compiled_it_is_the_same() -> None:
-    compiled = entry(run)
-    for hedging in (False, True):
-        assert busy(compiled, hedging) == busy(run, hedging)
+@pytest.mark.parametrize("hedging", [False, True])
+def test_compiled_or_leaping_it_is_the_same(hedging: bool) -> None:
+    expected = busy(run, hedging)
+    assert busy(leap, hedging) == expected
+    assert busy(entry(run), hedging) == expected
+
+
+def test_a_request_waits_for_a_tick_of_its_own_symbol() -> None:
+    broker = Broker(Terms(), [EURUSD, EURUSD])
+    rows = waiting({"symbol": 1, "after": 1, "tag": 7}, {"symbol": 0, "after": 2, "tag": 8})
+    found = broker.waiting(rows)
+    symbols, places = np.array([1, 0, 0, 0, 1]), np.arange(1, 6)
+    broker.run(symbols, places, places, np.full(5, 1.1), np.full(5, 1.1002), found)
+    assert deals(broker, "tag", "place") == [(8, 3), (7, 5)]

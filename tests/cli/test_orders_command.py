@@ -251,7 +251,7 @@ def test_with_a_daemon(tmp_path: Path) -> None:
     assert done.exit_code == 0 and "executed" in done.output
     assert json.loads(again.output)["state"] == "executed"
     assert much.exit_code == 2 and "lots_per_order 0.5: asked for buy 0.6 lots A" in much.output
-    assert rejected.exit_code == 2 and "not cancel" in rejected.output
+    assert rejected.exit_code == 2 and "no such order" in rejected.output
     assert (halted.output, released.output) == ("halted\n", "released\n")
     assert refused.exit_code == 2 and "halted: news" in refused.output
     assert closed.exit_code == 0, closed.output
