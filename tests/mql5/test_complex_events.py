@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from mt5bridge.emulator.terminal import EmulatedTerminal
-from mt5bridge.server.session import Session
+from mt5bridge.server import Server
 from tests.live.service import Service, address, play, terminal, wait_until, walks, write_settings
 from tests.mql5.examples import example, printed, shown
 from tests.mql5.trading import still
 from tests.waiting import LONG_S
 
-IDENTITY = "5001@Demo/signals"
+IDENTITY = "5001@Demo/EventPrinter"
 
 
 def settings_of(folder: Path, **sections: dict[str, Any]) -> Path:
@@ -27,12 +27,9 @@ def settings_of(folder: Path, **sections: dict[str, Any]) -> Path:
 
 
 @contextmanager
-def emulated(
-    folder: Path, settings: Path, program: str, *inputs: str
-) -> Iterator[EmulatedTerminal]:
-    """A terminal with the example connected to a daemon."""
-    port = address(settings).rpartition(":")[2]
-    given = " ".join((f"Port={port}", "TimerMs=10", *inputs))
+def emulated(folder: Path, where: str, program: str, *inputs: str) -> Iterator[EmulatedTerminal]:
+    """A terminal with the example connected to a daemon at an address."""
+    given = " ".join((f"Port={where.rpartition(':')[2]}", "TimerMs=10", *inputs))
     statements = (
         "pace rate=200",
         "clock mode=real offset_ms=7200000",
@@ -42,12 +39,8 @@ def emulated(
         yield found
 
 
-def session(service: Service, identity: str = IDENTITY) -> Session | None:
-    return service.server.terminals.sessions.get(identity)
-
-
-def is_subscribed(service: Service) -> bool:
-    found = session(service)
+def is_subscribed(server: Server, identity: str = IDENTITY) -> bool:
+    found = server.terminals.sessions.get(identity)
     return found is not None and found.subscription is not None
 
 
@@ -59,8 +52,11 @@ def events_of(lines: list[str]) -> list[str]:
 
 def test_complex_events_as_shown(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
-    with Service(settings) as service, emulated(tmp_path, settings, "EventPrinter") as found:
-        wait_until(lambda: is_subscribed(service))
+    with (
+        Service(settings) as service,
+        emulated(tmp_path, address(settings), "EventPrinter") as found,
+    ):
+        wait_until(lambda: is_subscribed(service.server))
         play(terminal(walks("AB", 400)), address(settings))
         found.wait_journal(shown("EventPrinter")[-1], LONG_S)
         result = found.stop()
@@ -71,13 +67,13 @@ def test_only_what_is_subscribed_comes_and_what_was_missed(tmp_path: Path) -> No
     """By name, over a restart of the daemon: each number once, none missing."""
     settings = settings_of(tmp_path)
     ticks = walks("AB", 1_500)
-    with emulated(tmp_path, settings, "EventPrinter", "Events=Broad,Fine") as found:
+    with emulated(tmp_path, address(settings), "EventPrinter", "Events=Broad,Fine") as found:
         with Service(settings) as service:
-            wait_until(lambda: is_subscribed(service))
+            wait_until(lambda: is_subscribed(service.server))
             play(terminal({name: one[:800] for name, one in ticks.items()}), address(settings))
             found.wait_journal("Broad 2", LONG_S)
         with Service(settings) as service:
-            wait_until(lambda: is_subscribed(service))
+            wait_until(lambda: is_subscribed(service.server))
             play(terminal(ticks), address(settings))
             found.wait_journal("Broad 6", LONG_S)
         result = found.stop()

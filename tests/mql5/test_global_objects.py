@@ -14,7 +14,7 @@ from tests.mql5.reinit import INPUTS, PERIOD, begin_again
 from tests.mql5.trading import signal
 
 PROGRAM = Path(__file__).parent / "GlobalObjects.mq5"
-TRADER, RECEIVER = f"{IDENTITY}/trader", f"{IDENTITY}/signals"
+TRADER, RECEIVER = f"{IDENTITY}/trader", f"{IDENTITY}/GlobalObjects"
 
 
 @pytest.mark.parametrize("orderly", ["true", "false"])

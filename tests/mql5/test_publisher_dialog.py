@@ -99,7 +99,7 @@ def test_example_receives_a_signal_and_answers_once(tmp_path: Path) -> None:
         name="cross",
         symbol="EURUSD",
     )
-    identity = f"{IDENTITY}/signals"
+    identity = f"{IDENTITY}/SignalPrinter"
     with Daemon() as daemon:
         port = daemon.server.address.rpartition(":")[2]
         session = script(

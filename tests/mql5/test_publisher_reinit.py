@@ -79,7 +79,7 @@ def test_other_symbols_and_another_chart(tmp_path: Path) -> None:
 
 def test_the_example_answers_each_signal_and_tells_each_deal_once(tmp_path: Path) -> None:
     """Its EventsCallback is a global object."""
-    identity = f"{IDENTITY}/signals"
+    identity = f"{IDENTITY}/SignalPrinter"
     with Daemon() as daemon:
         port = daemon.server.address.rpartition(":")[2]
         session = script(

@@ -10,10 +10,11 @@
 class ComplexEvent
   {
 public:
-   EventFrame frame;    // as it came
-   ulong      missed;   // occurrences of this complex event just before it that never came
+   EventFrame frame;       // as it came
+   ulong      numbering;   // of its number; under another one numbers begin anew
+   ulong      missed;      // occurrences of this complex event just before it that never came
 
-              ComplexEvent(void) { missed = 0; }
+              ComplexEvent(void) { numbering = missed = 0; }
    string     Name(void) const { return frame.name; }
    string     Engine(void) const { return frame.engine; }
    string     Key(void) const { return frame.key; }   // such as the symbol; empty: not `for each`

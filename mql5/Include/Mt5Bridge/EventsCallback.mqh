@@ -4,8 +4,8 @@
 
 #include "ComplexEvent.mqh"
 
-// Override what you need. TickEvents calls OnTick, DealEvents calls OnDeal, and both work without a
-// daemon; SignalReceiver calls everything but OnTick.
+// Override what you need. TickEvents calls OnTick, DealEvents OnDeal and ClientOrders OnOrderResult,
+// and all three work without a daemon; SignalReceiver calls everything but OnTick and OnOrderResult.
 class EventsCallback
   {
 public:
@@ -28,6 +28,13 @@ public:
    // A complex event of the daemon's rules that was subscribed, each once and in order. It comes when
    // its records are on the daemon's disk; `event.missed` counts those that were lost on the way.
    virtual void   OnComplexEvent(const ComplexEvent &event) {}
+
+   // The daemon's kill switch, when it changes, to a program that trades: hand it to ClientOrders.
+   virtual void   OnHalt(const bool halted, const string reason) {}
+
+   // What became of an order that ClientOrders has taken: fills as they come, then one final status.
+   // Results come again if the order is asked for again.
+   virtual void   OnOrderResult(const SignalResultFrame &result) {}
 
    // The connection to the daemon stands, or is gone.
    virtual void   OnConnected(void) {}

@@ -8,6 +8,7 @@
 #include "Market/SymbolProperties.mqh"
 #include "Session/Session.mqh"
 #include "Session/Trouble.mqh"
+#include "TerminalName.mqh"
 #include "Version.mqh"
 
 // Connects an EventsCallback to the daemon. Create it in OnInit, call its methods from the event
@@ -39,6 +40,7 @@ public:
    virtual void    OnOrder(const OrderFrame &frame);
    virtual void    OnAsk(const AskFrame &frame);
    virtual void    OnComplexEvent(const ComplexEvent &event) { m_callback.OnComplexEvent(event); }
+   virtual void    OnHalt(const HaltFrame &frame) { m_callback.OnHalt(frame.halted != 0, frame.reason); }
    virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
 
 private:
@@ -47,14 +49,17 @@ private:
   };
 
 // `symbols` are those whose signals are wanted, separated by commas. `identity` must be no other
-// program's; empty: ACCOUNT@SERVER/signals. Complex events are subscribed after it: all, an engine's or
+// program's; empty: ACCOUNT@SERVER/PROGRAM, with the terminal's name before PROGRAM if it has one and
+// nothing is traded: who trades has one name in all terminals, so that only one does. Complex events are subscribed after it: all, an engine's or
 // those of a name. False: the settings make no sense.
 bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
   {
    m_callback = callback;
    m_trouble.Forget();
    HelloFrame hello;
-   FillHello(hello, identity == "" ? DefaultIdentity("/signals") : identity, trades, program);
+   const string terminal = trades == TRADES_NOTHING ? TerminalSuffix() : "";
+   const string own_name = DefaultIdentity(terminal + "/" + MQLInfoString(MQL_PROGRAM_NAME));
+   FillHello(hello, identity == "" ? own_name : identity, trades, program);
    SessionSettings own;
    own = settings;
    own.publishes = false;

@@ -8,7 +8,7 @@ input string Address = "127.0.0.1";  // Daemon's host name or IP address
 input int    Port = 5655;            // Daemon's port
 input string User = "";              // User at the daemon; empty: the credential that `mt5cep terminal install` has written
 input string Password = "";          // Password of that user
-input string Identity = "";          // Name of this program; empty: ACCOUNT@SERVER/signals
+input string Identity = "";          // Name of this program; empty: ACCOUNT@SERVER/SignalPrinter
 input string Symbols = "";           // Symbols whose signals are wanted; empty: the chart's
 input int    TimerMs = 50;           // Milliseconds between looks at the daemon
 

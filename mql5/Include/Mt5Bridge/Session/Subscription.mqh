@@ -80,7 +80,8 @@ void Subscription::Answered(const SubscribedFrame &frame)
          Know(frame.events[i].name, frame.events[i].number);
   }
 
-// Whether an event is new; then `missed` is how many of its name never came before it.
+// Whether an event is new; then `missed` is how many of its name never came before it, and
+// `numbering` that of its number.
 bool Subscription::Take(ComplexEvent &event)
   {
    m_taken++;
@@ -89,6 +90,7 @@ bool Subscription::Take(ComplexEvent &event)
    if(event.frame.number <= last)
       return false;
    event.missed = event.frame.number - last - 1;
+   event.numbering = m_numbering;
    if(index < 0)
       Know(event.frame.name, event.frame.number);
    else
