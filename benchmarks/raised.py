@@ -12,7 +12,7 @@ from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_widths
 from cep.engine.native import Compiled
-from cep.engine.stage_run import OutputRows
+from cep.engine.output_rows import OutputRows
 from cep.plan.nodes import Plan
 
 Ints = npt.NDArray[np.int64]

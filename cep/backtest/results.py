@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from cep.dropped import Dropped
-from cep.engine.kernels.state import OUT_STREAM
+from cep.engine.kernels.state import OUT_STREAM, Ints
+from cep.engine.output_rows import OutputRows
 from cep.engine.rows import Row, Rows
 from cep.plan.nodes import Plan
 
@@ -22,15 +23,19 @@ def picked(rows: Rows, streams: Collection[str]) -> Rows:
     """The rows of some streams."""
     wanted = [number for number, name in rows.decoder.names.items() if name in streams]
     at = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], wanted))
-    return Rows(rows.decoder, rows.ints[at], rows.floats[at], rows.lists, rows.objects)
+    return _at(rows, at)
 
 
 def stretches(rows: Rows) -> Iterator[Rows]:
     """The same rows, a few at a time: decoded rows take ten times the memory."""
     for at in range(0, len(rows), DECODED_MAX):
-        part = slice(at, at + DECODED_MAX)
-        ints, floats = rows.ints[part], rows.floats[part]
-        yield Rows(rows.decoder, ints, floats, rows.lists, rows.objects)
+        yield _at(rows, slice(at, at + DECODED_MAX))
+
+
+def _at(rows: Rows, places: Ints | slice) -> Rows:
+    """Some of the rows."""
+    raw = OutputRows(rows.ints[places], rows.floats[places], rows.lists)
+    return Rows(rows.decoder, raw, rows.objects)
 
 
 def event_names(plan: Plan) -> list[str]:

@@ -28,8 +28,8 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import StreamIds
 from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.machine.told import Told
+from cep.engine.output_rows import OutputRows
 from cep.engine.rows import Decoder, Row, Rows
-from cep.engine.stage_run import NO_LISTS, OutputRows
 from cep.engine.watermarks import Telling
 from cep.interpreter.interpreter import Interpreter
 from cep.interpreter.rows import Chunk
@@ -117,8 +117,7 @@ class ByInterpreter:
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Take rows, which stand in order; output goes to `taken`."""
-        nothing = np.zeros(0, np.int64)
-        own = Rows(self._decoder, rows.ints, rows.floats, nothing, self._objects())
+        own = Rows(self._decoder, OutputRows(rows.ints, rows.floats), self._objects())
         streams = map(self._names.__getitem__, rows.ints[:, OUT_STREAM].tolist())
         times, orders = (rows.ints[:, cell].tolist() for cell in (OUT_TIME, OUT_ORDER))
         arrived = zip(
@@ -198,7 +197,7 @@ class ByInterpreter:
             places = np.flatnonzero(ints[:, OUT_STREAM] == number)
             values = list(zip(*(rows[place] for place in places), strict=True))
             self._write(number, values, places, ints, floats, lists)
-        yield OutputRows(ints, floats, np.array(lists, np.int64) if lists else NO_LISTS)
+        yield OutputRows(ints, floats, np.array(lists, np.int64))
 
     def _write(
         self,

@@ -7,18 +7,21 @@ neither the size of a batch nor what else the rules hold can change them. A cloc
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cep.clocks import NEVER_LATE, Mode
+from cep.engine.jit import plain
+from cep.engine.kernels import clocks as kernels
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_STREAM, OUT_TIME, Ints
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 _NEVER = -1
 _COMPLETE, _PASSED = "watermarks of keys", "passed for keys"
 _KEYS = 64
+_mark: Any = plain(kernels.mark)
 
 
 class Clocks:
@@ -48,57 +51,59 @@ class Clocks:
              if stream in sources and not is_by_key]
             for stream in range(len(streams))
         ]  # fmt: skip
-        self._common = [_NEVER] * len(self._others)
+        self.words: Ints = np.array(self._first_words(), np.int64)
+        """All there is, as the kernel has it: another array when there is room for more keys."""
+        self._times_at = len(self.words)
         self._hold(np.full((len(self._names), _KEYS), _NEVER, np.int64))
-        self._top = _NEVER  # no clock is ahead of it
-        self._passed = _NEVER  # the watermark of all keys
         self._common_passed = _NEVER  # up to when time has passed for what has one clock
+
+    def _first_words(self) -> list[int]:
+        """What stands in front of the times; see `cep.engine.kernels.clocks`."""
+        streams, count = len(self._may_be_late), len(self._others)
+        self._others_at = kernels.MAY_BE_LATE + streams
+        lists_at = self._others_at + count * kernels.OTHER_WORDS
+        words: list[int] = []
+        lists: list[int] = []
+        for sources, is_by_key in self._others:
+            words += [is_by_key, _NEVER, lists_at + len(lists), len(sources)]
+            lists += sources
+        head = [
+            self.mode == "sorted", self._has_one, _NEVER, _NEVER, streams, 0, count,
+            self._others_at, lists_at + len(lists),
+        ]  # fmt: skip
+        return [int(word) for word in (*head, *self._may_be_late, *words, *lists)]
+
+    @property
+    def _top(self) -> int:
+        """No clock is ahead of it."""
+        return self._cells[kernels.TOP]
+
+    @_top.setter
+    def _top(self, time_msc: int) -> None:
+        self._cells[kernels.TOP] = time_msc
+
+    @property
+    def _passed(self) -> int:
+        """The watermark of all keys."""
+        return self._cells[kernels.PASSED]
+
+    @_passed.setter
+    def _passed(self, time_msc: int) -> None:
+        self._cells[kernels.PASSED] = time_msc
+
+    def _common_at(self, place: int) -> int:
+        """Where the time stands of another clock."""
+        return self._others_at + place * kernels.OTHER_WORDS + kernels.OTHER_TIME
 
     def mark(self, ints: Ints) -> None:
         """Write the clocks of the next records, whose key rows are in place: OUT_CLOCK, and the
         others in the last columns.
         """
         if len(ints) == 1:
-            stream, time, key = ints[0, [OUT_STREAM, OUT_TIME, OUT_KEY]].tolist()
-            ints[0, OUT_CLOCK] = self.of_one(stream, key, time)
-            if self._others:
-                ints[0, -len(self._others) :] = self.others(key)
+            self.fit(int(ints[0, OUT_KEY]))
+            _mark(self._cells, ints, 0)
         elif len(ints):
             self._mark_all(ints)
-
-    def of_one(self, stream: int, key: int, time_msc: int) -> int:
-        """The cell OUT_CLOCK of the next record: its clock, negated if it is late."""
-        if key >= self._width:
-            self._fit(key)
-        place = stream * self._width + key
-        if self.mode == "sorted":
-            newest = before = clock = self._top
-        else:
-            newest = self._cells[place]
-            clock = max(newest, self._cells[self._passed_at + key], self._passed)
-            before = max(newest, self._cells[self._complete_at + key], self._passed)
-            if self._has_one:
-                clock = self._top
-            for other in self._moved_by[stream]:
-                self._common[other] = max(self._common[other], time_msc)
-        if time_msc >= newest:
-            self._cells[place] = time_msc
-        if time_msc > clock:
-            clock = time_msc
-            self._top = max(self._top, clock)
-        return -clock if time_msc < before and self._may_be_late[stream] else clock
-
-    def others(self, key: int) -> list[int]:
-        """The other clocks at the record that came last, whose key row is given."""
-        if self._has_one:
-            return [self._top] * len(self._others)
-        passed = max(self._cells[self._passed_at + key], self._passed)
-        return [
-            max(passed, _NEVER, *(self._cells[stream * self._width + key] for stream in sources))
-            if is_by_key
-            else self._common[place]
-            for place, (sources, is_by_key) in enumerate(self._others)
-        ]
 
     def pass_time(self, time_msc: int, *, is_complete: bool = False) -> None:
         """Time has passed for all keys without a record: in sorted history all before has come.
@@ -121,13 +126,12 @@ class Clocks:
         if common_msc is not None or self._has_one:
             self._pass_common(time_msc if common_msc is None else common_msc)
         if len(keys) == 1:  # far faster than an array of one
-            self._fit(keys[0])
-            for at in (self._complete_at, self._passed_at)[not is_complete :]:
-                place = at + keys[0]
-                self._cells[place] = max(self._cells[place], time_msc)
+            self.fit(keys[0])
+            for row in (-2, -1)[not is_complete :]:
+                self._newest[row, keys[0]] = max(self._newest[row, keys[0]], time_msc)
             self._top = self._top if self._has_one else max(self._top, time_msc)
         elif keys:
-            self._fit(max(keys))
+            self.fit(max(keys))
             rows = list(keys)
             first = len(self._names) - (2 if is_complete else 1)
             part = self._newest[first:, rows]
@@ -136,7 +140,9 @@ class Clocks:
 
     def _pass_common(self, time_msc: int) -> None:
         self._common_passed = max(self._common_passed, time_msc)
-        self._common = [max(clock, time_msc) for clock in self._common]
+        for place in range(len(self._others)):
+            at = self._common_at(place)
+            self._cells[at] = max(self._cells[at], time_msc)
         self._top = max(self._top, time_msc)
 
     def state(self) -> dict[str, list[int]]:
@@ -154,12 +160,11 @@ class Clocks:
         self._top, self._passed, self._common_passed, *passed = state[_PASSED]
         for place, name in enumerate(self._names):
             known = passed if name == _PASSED else state.get(name, ())
-            self._fit(len(known) - 1)
+            self.fit(len(known) - 1)
             self._newest[place, : len(known)] = known
-        self._common = [
-            max(self._common_passed, int(self._newest[sources].max(initial=_NEVER)))
-            for sources, _ in self._others
-        ]
+        for place, (sources, _) in enumerate(self._others):
+            newest = int(self._newest[sources].max(initial=_NEVER))
+            self._cells[self._common_at(place)] = max(self._common_passed, newest)
 
     def _mark_all(self, ints: Ints) -> None:
         times = ints[:, OUT_TIME]
@@ -182,7 +187,7 @@ class Clocks:
     def _lived(self, ints: Ints, times: Ints) -> tuple[Ints, NDArray[np.bool_]]:
         """The clock of each record and whether it is late; writes its other clocks."""
         streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
-        self._fit(int(keys.max()))
+        self.fit(int(keys.max()))
         complete, passed = np.maximum(self._newest[-2:, keys], self._passed)
         others = self._others_of(ints)
         for place, (sources, is_by_key) in enumerate(self._others):
@@ -191,8 +196,9 @@ class Clocks:
                 before = self._newest[sources].max(axis=0, initial=_NEVER)
                 others[:, place] = np.maximum(_running_by(keys, moving, before), passed)
             else:
-                others[:, place] = _running(moving, self._common[place])
-                self._common[place] = int(others[-1, place])
+                at = self._common_at(place)
+                others[:, place] = _running(moving, self._cells[at])
+                self._cells[at] = int(others[-1, place])
         newest = _running_by(streams * self._width + keys, times, self._newest.ravel())
         np.maximum.at(self._newest, (streams, keys), times)
         return np.maximum(newest, passed), times < np.maximum(newest, complete)
@@ -205,24 +211,24 @@ class Clocks:
         self._top = int(times[-1])
         if self.mode == "lived":
             streams, keys = ints[:, OUT_STREAM], ints[:, OUT_KEY]
-            self._fit(int(keys.max()))
+            self.fit(int(keys.max()))
             first = int(streams[0])
             if (streams == first).all():  # of equal places the last is kept
                 self._newest[first][keys] = times
                 for place in self._moved_by[first]:
-                    self._common[place] = self._top
+                    self._cells[self._common_at(place)] = self._top
                 return
             self._newest[streams, keys] = times
             for place, (sources, is_by_key) in enumerate(self._others):
                 moving = times[np.isin(streams, sources)]
                 if len(moving) and not is_by_key:
-                    self._common[place] = int(moving[-1])
+                    self._cells[self._common_at(place)] = int(moving[-1])
 
     def _others_of(self, ints: Ints) -> Ints:
         """The cells of the other clocks."""
         return ints[:, ints.shape[1] - len(self._others) :]
 
-    def _fit(self, key: int) -> None:
+    def fit(self, key: int) -> None:
         """Room for one more key row."""
         if key >= self._width:
             more = max(key + 1 - self._width, self._width)
@@ -231,14 +237,14 @@ class Clocks:
 
     def _hold(self, newest: Ints) -> None:
         """Newest times by stream and key row, then the watermarks of keys, and what has passed for
-        them, as one array.
-
-        Single cells are read far faster through a memoryview than through an array.
+        them, as one array behind the other words.
         """
-        self._newest, self._width = newest, newest.shape[1]
-        self._complete_at = (len(self._names) - 2) * self._width
-        self._passed_at = (len(self._names) - 1) * self._width
-        self._cells: memoryview[int] = newest.data.cast("B").cast("q")
+        self._width = newest.shape[1]
+        words = self.words = np.concatenate([self.words[: self._times_at], newest.ravel()])
+        words[kernels.ROOM] = self._width
+        self._newest = words[self._times_at :].reshape(newest.shape)
+        # single cells are read far faster through a memoryview than through an array
+        self._cells: memoryview[int] = words.data.cast("B").cast("q")
 
 
 def _running(times: Ints, before: int) -> Ints:

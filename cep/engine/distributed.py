@@ -28,9 +28,10 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import has_cells, row_cells
 from cep.engine.native import Compiled, Run
+from cep.engine.output_rows import OutputRows
 from cep.engine.rows import Rows
 from cep.engine.splice import LEVELS, found_by, passed_on, spliced
-from cep.engine.stage_run import OutputRows, StageRun
+from cep.engine.stage_run import StageRun
 from cep.engine.stages import CROSSING, KEYED, Stages
 from cep.engine.watermarks import Placed
 from cep.plan.nodes import Chained, Complex, Event
@@ -165,7 +166,7 @@ class Merge:
         orders = _ranked(rows, origins)
         found = self.run.wanted(self._with_later_rows(rows))
         found.ints[:, OUT_ORDER] = orders[found.ints[:, OUT_ORDER]]
-        return Rows(self.run.decoder, found.ints, found.floats, found.lists)
+        return Rows(self.run.decoder, found)
 
     def _with_later_rows(self, rows: OutputRows) -> OutputRows:
         """With what stage 2 makes of the rows, behind those that led to it."""

@@ -149,6 +149,8 @@ class Encoder:
         if type_ is Type.OBJECT:
             return np.array([self.object(value) for value in column], np.int64)
         if type_ is Type.STRING:
+            if isinstance(column, list) and (codes := self.strings.known(column)) is not None:
+                return codes
             array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
             if not _is_text(array.type):
                 raise ValueError(f"a column of {array.type}")
@@ -178,7 +180,8 @@ def _is_text(type_: pa.DataType) -> bool:
 def _from_numpy(type_: Type, column: NDArray[Any]) -> NDArray[Any]:
     if type_ in REALS:
         if type_ is Type.FLOAT:
-            column = column.astype(np.float32)
+            with np.errstate(over="ignore"):  # what is beyond its largest is not finite, then
+                column = column.astype(np.float32)
         values = column.astype(np.float64, copy=False)
         finite = np.isfinite(values)
         return values if finite.all() else np.where(finite, values, np.nan)

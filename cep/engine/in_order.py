@@ -20,7 +20,7 @@ from cep.engine.layout import StreamIds
 from cep.engine.machine.kernels.run import BEGINS, IS_LATE, IS_SEEN, PASSES, RECORD
 from cep.engine.machine.stage import MachineRun
 from cep.engine.machine.told import Told
-from cep.engine.stage_run import OutputRows
+from cep.engine.output_rows import OutputRows
 from cep.engine.watermarks import Telling
 from cep.plan.change import Change, PartId
 from cep.plan.nodes import Plan

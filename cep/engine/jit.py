@@ -10,13 +10,15 @@ import hashlib
 import os
 import sys
 import types
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba import int64
 from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 
@@ -24,6 +26,7 @@ import cep.plan.functions
 import mt5bridge.broker
 
 F = TypeVar("F", bound=Callable[..., Any])
+ENTERED = int64(int64)
 Around = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Makes of a function another one, which calls it."""
 
@@ -57,9 +60,33 @@ def cache_folder() -> Path:
     return cache_root() / digest.hexdigest()[:16]
 
 
-def kernel(function: F, **options: Any) -> F:
-    """Compile a kernel that Python calls: without the GIL, IEEE arithmetic kept."""
-    return _compiled(function, **options)
+class Addressed:
+    """A function of the address of a table (`cep.engine.kernels.entry`): what Python calls of the
+    kernels, and the only one that has machine code, when somebody needs it.
+    """
+
+    def __init__(self, function: Callable[[int], int], **options: Any) -> None:
+        self.function = function
+        self._options = options
+
+    @cached_property
+    def code(self) -> Any:
+        """As Numba has it: from the disk, or compiled now, which takes seconds."""
+        with caching():
+            compile_ = numba.njit(
+                ENTERED, cache=True, _nrt=False, error_model="numpy", **self._options
+            )
+            return compile_(self.function)
+
+
+def addressed(function: Callable[[int], int]) -> Addressed:
+    """Compile a function of an address, when it is needed."""
+    return Addressed(function)
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel that Python calls with arrays."""
+    return _compiled(function)
 
 
 def inner(function: F) -> F:
@@ -106,10 +133,17 @@ def _compiled(function: F, **options: Any) -> F:
     # Without reference counts (`_nrt`): the caller owns every array and kernels make none. Counting
     # the arrays of a state at every call of a kernel costs ten times what most kernels do.
     options |= {"cache": True, "nogil": True, "_nrt": False}
+    with caching():
+        return without_literals(numba.njit(error_model="numpy", **options)(function))
+
+
+@contextmanager
+def caching() -> Iterator[None]:
+    """What is compiled meanwhile is kept in the cache folder, or comes from there."""
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder())
     try:
-        return without_literals(numba.njit(error_model="numpy", **options)(function))
+        yield
     finally:
         numba.config.CACHE_DIR = previous
 

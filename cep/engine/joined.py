@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_STREAM
 from cep.engine.layout import StreamIds
-from cep.engine.stage_run import OutputRows
+from cep.engine.output_rows import OutputRows
 from cep.plan.nodes import Plan
 
 Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]

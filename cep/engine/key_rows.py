@@ -21,7 +21,12 @@ class KeyRows:
         self, strings: Strings, key_codes: list[int], opened: Callable[[Ints, int], None]
     ) -> None:
         self._strings, self._key_codes, self._opened = strings, key_codes, opened
-        self._rows = np.zeros(256, np.int64)
+        self._take(np.zeros(256, np.int64))
+
+    def _take(self, rows: Ints) -> None:
+        self._rows = rows
+        # single cells are read far faster through a memoryview than through an array
+        self._cells: memoryview[int] = rows.data.cast("B").cast("q")
 
     @property
     def room(self) -> int:
@@ -56,6 +61,12 @@ class KeyRows:
             rows = self._rows[valid]
         return np.where(codes >= 0, rows, 0)
 
+    def of_one(self, code: int) -> int:
+        """The row of one code, opened if there is none; 0 for NULL."""
+        if 0 <= code < len(self._cells) and (row := self._cells[code]):
+            return row
+        return int(self.of(np.array([code]))[0])
+
     def first_places(self, codes: Ints) -> list[int]:
         """Where codes come first that have no row yet, in order."""
         new, places = np.unique(codes, return_index=True)
@@ -78,7 +89,7 @@ class KeyRows:
         if known >= len(self._rows):
             wider = np.zeros(2 * known, np.int64)
             wider[: len(self._rows)] = self._rows
-            self._rows = wider
+            self._take(wider)
         own = np.array(codes, np.int64)
         self.adopt(own)
         self._opened(own, len(self._rows))

@@ -16,17 +16,13 @@ import sys
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from loguru import logger
 from numba.core.registry import cpu_target
 
-from cep.engine.encode import InputRows
 from cep.engine.generated import PREFIX, imported, plans_folder
-from cep.engine.kernels.state import State
-from cep.engine.machine.kernels.run import run
-from cep.engine.single import Entry
+from cep.engine.jit import Addressed
+from cep.engine.machine.kernels.entry import enter
 from mt5bridge.file_lock import lock
 
 PATIENCE_ROWS = 5_000
@@ -35,18 +31,13 @@ NEXT_ROWS = 500_000
 """After so many rows in another way a child makes the machine code for the next run: it takes as
 long as some millions of rows do."""
 LOW_PRIORITY = 10
-FLAT = frozenset({"wi", "wf", "bt", "slot", "ol"})
-DEEP = frozenset({"me"})
-FLOATS = frozenset({"kf", "af", "gf", "wf", "of"})
-SOME = 64
-"""Places of an array that is there for its type only: more than a kernel reads without a row."""
 
 
 class MachineCode:
-    """That of one kernel, whichever runs need it."""
+    """That of what Python enters, whichever runs need it."""
 
-    def __init__(self, kernel: Any) -> None:
-        self._kernel = kernel
+    def __init__(self, enter: Addressed) -> None:
+        self.enter = enter
         self._is_made = self._has_failed = False
         self._child: subprocess.Popen[bytes] | None = None
         self._rows = 0
@@ -56,11 +47,11 @@ class MachineCode:
         if self._is_made:
             return
         if self._mark.exists():
-            _compile(self._kernel)
+            _ = self.enter.code
         else:
             file = lock(self._mark.with_suffix(".lock"), wait=True)
             try:
-                _compile(self._kernel)
+                _ = self.enter.code
                 self._mark.touch()
             finally:
                 os.close(file)
@@ -115,7 +106,7 @@ class MachineCode:
 
     @property
     def _name(self) -> tuple[str, str]:
-        function = self._kernel.py_func
+        function = self.enter.function
         return function.__module__, function.__name__
 
     @cached_property
@@ -136,36 +127,13 @@ class MachineCode:
         )
 
 
-def nothing() -> tuple[InputRows, State]:
-    """No rows and no state, of the very types that a kernel is called with."""
-
-    def array(name: str) -> Any:
-        dimensions = 1 if name in FLAT else 3 if name in DEEP else 2
-        return np.zeros((SOME,) * dimensions, np.float64 if name in FLOATS else np.int64)
-
-    state = State(*map(array, State._fields))
-    return InputRows(np.zeros((SOME, SOME), np.int64), np.zeros((SOME, SOME))), state
-
-
-def _compile(kernel: Any) -> None:
-    """Compile a kernel, or load it: for batches and for single rows."""
-    if kernel is run:
-        program, memory = np.zeros(SOME, np.int64), np.zeros((1, SOME), np.int64)
-        records = np.zeros((SOME, SOME), np.int64)
-        run(0, 0, records, records.view(np.float64), memory, memory.view(np.float64), program)
-        return
-    rows, state = nothing()
-    kernel(0, 0, rows.ints, rows.floats, state)
-    Entry(kernel, rows, state)
-
-
 def main(module: str, name: str) -> None:
-    """Make the code of a kernel."""
+    """Make the code of what is entered by that name."""
     own = imported(module) if module.startswith(PREFIX) else import_module(module)
-    kernel = getattr(own, name)
-    if kernel is run and hasattr(os, "nice"):
+    chosen = getattr(own, name)
+    if chosen is enter and hasattr(os, "nice"):
         os.nice(LOW_PRIORITY)  # nobody waits for the library: what runs meanwhile comes first
-    MachineCode(kernel).make()
+    MachineCode(chosen).make()
 
 
 if __name__ == "__main__":

@@ -26,9 +26,10 @@ from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, Ints
 from cep.engine.key_rows import KeyRows
 from cep.engine.machine.asked import ask
 from cep.engine.machine.stage import MachineRun
+from cep.engine.output_rows import OutputRows
 from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.runner import Runner
-from cep.engine.stage_run import OutputRows, StageRun
+from cep.engine.stage_run import StageRun
 from cep.engine.strings import Strings
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Placed, Telling, Watermarks
@@ -50,7 +51,7 @@ class Run:
         cells = rules.stages.clocks
         others = stream_numbers(cells, {name: rules.ids.of(name) for name in streams})
         self.clocks = Clocks(mode, streams, others, has_one=bool(rules.plan.compat))
-        self.elsewhere = Elsewhere(rules.plan, rules.ids, len(cells))
+        self._elsewhere = Elsewhere(rules.plan, rules.ids, len(cells))
         self.strings = Strings(rules.literals)
         by = rules.stages.by
         # of what was lived each key is late by itself, also where nothing else works by keys
@@ -68,13 +69,14 @@ class Run:
             for event in rules.plan.events
         )
         self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
+        self.has_clocks = rules.module is not None
+        """Whether rows need their clocks: programs and the interpreter have clocks of their own."""
         self._has_wall = rules.plan.playback is not None
         self._wanted = self._wanted_streams()
         self._puts_more_out = rules.module is not None and bool(rules.plan.engines)
         """Whether rows may come out that nobody has asked for."""
         self.masks = with_lists(rules.plan, rules.ids)
-        none = self.no_rows()
-        self._nothing = Rows(self.decoder, none.ints, none.floats, none.lists)
+        self._nothing = Rows(self.decoder, self.no_rows())
         self.next_order = 0
         self.watermarks = Watermarks()
         self.open_keys([*rules.plan.keys, *keys])
@@ -83,10 +85,10 @@ class Run:
     def _runner(self) -> Runner:
         rules = self.rules
         if rules.module is not None:
-            return StageRun(rules.module)
+            return StageRun(rules.module, self.clocks)
         if rules.program is not None:
             own = (rules.program, self.strings, rules.jit, rules.waits)
-            machine = MachineRun(*own, self.key_rows.of, len(rules.ids))
+            machine = MachineRun(*own, self.key_rows, len(rules.ids))
             if not any(stream.reorder for stream in rules.plan.streams):
                 return machine
             lived = self.clocks.mode == "lived"
@@ -243,7 +245,7 @@ class Run:
         self.clocks.mark(rows.ints)
         self.key_rows.fit()
         for made in self.runner.feed_in_parts(rows):
-            yield Rows(self.decoder, made.ints, made.floats, made.lists)
+            yield Rows(self.decoder, made)
 
     def advance(
         self, time_msc: int, order: int | None = None, *, is_complete: bool = False
@@ -358,13 +360,17 @@ class Run:
             if done < len(orders) and orders[done] <= placed[0]:
                 upto = done + int(np.searchsorted(orders[done:], placed[0], side="right"))
                 self._tell_last(last)
-                self.elsewhere.mark(self.clocks, ints[done:upto])
+                self._write_clocks(ints[done:upto])
                 done = upto
             kind = placed[1][1:]
             if kind not in last or last[kind][1].time_msc < placed[1].time_msc:
                 last[kind] = placed
         self._tell_last(last)
-        self.elsewhere.mark(self.clocks, ints[done:])
+        self._write_clocks(ints[done:])
+
+    def _write_clocks(self, ints: Ints) -> None:
+        if self.has_clocks:
+            self._elsewhere.mark(self.clocks, ints)
 
     def _tell_last(self, last: dict[object, Placed]) -> None:
         for order, found in last.values():
@@ -384,15 +390,20 @@ class Run:
     def feed_row(self, row: InputRows) -> Rows:
         """Feed one row that `RowFeed` has encoded, with key row, clock and place in the order."""
         self.next_order += 1
-        self.key_rows.fit()
+        if self._opens_keys:
+            self.key_rows.fit()
         made = self.runner.feed_row(row)
-        self.adopt_keys()
-        return self._made(made)
+        if self._opens_keys:
+            self.adopt_keys()
+        if made or self.encoder.objects or self.runner.told:
+            return self._made(made)
+        return self._nothing
 
     def feed_assigned(self, rows: InputRows) -> Rows:
         """Feed rows, at least one, whose key rows (`key_row`) are in place already."""
         self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
-        self.clocks.mark(rows.ints)
+        if self.has_clocks:
+            self.clocks.mark(rows.ints)
         return self._made(self._feed_assigned(rows))
 
     def _assign_keys(self, ints: Ints) -> None:
@@ -415,7 +426,7 @@ class Run:
         part = parts[0] if len(parts) == 1 else joined(self.masks, parts)
         if self._puts_more_out:
             part = self.wanted(part)
-        return Rows(self.decoder, part.ints, part.floats, part.lists, objects)
+        return Rows(self.decoder, part, objects)
 
     def wanted(self, part: OutputRows) -> OutputRows:
         """The rows of the streams that are put out."""

@@ -15,40 +15,50 @@ import numpy as np
 
 from cep.engine.encode import InputError, InputRows
 from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
+from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_cells
 from cep.engine.native import Run
-from cep.engine.rows import Rows
+from cep.engine.row_push import LARGEST, Place, Push, Target, pusher
 from cep.plan.types import Attribute, Type
 
 Put = Callable[[Any], None]
-LARGEST = {Type.BOOL: 1, Type.INT: 2**31 - 1, Type.LONG: 2**63 - 1}
 
 
 class RowFeed:
     """Feeds rows of one source stream, in order, to a run; the run may be fed otherwise, too."""
 
+    push: Push
+    """`push(time_msc, *values)` feeds one row: its time in ms UTC and its values in the order of
+    the stream's attributes. Returns `Rows`. InputError, and nothing fed, when a value does not fit.
+    """
+
     def __init__(self, run: Run, stream: str) -> None:
         """InputError when the rules define no such source stream."""
         self.run = run
         source = run.encoder.source(stream)
-        widths = run.rules.stages.row_widths
-        self._row = InputRows(np.zeros((1, widths[0]), np.int64), np.zeros((1, widths[1])))
-        self._number = self._row.ints[0, OUT_STREAM] = run.rules.ids.of(stream)
+        ints, floats = run.rules.stages.row_widths
+        words = np.zeros(ints + floats, np.int64)
+        self._row = InputRows(words[:ints].reshape(1, -1), words[ints:].view(float).reshape(1, -1))
+        self._number = run.rules.ids.of(stream)
         # single cells are written far faster through a memoryview than through an array
         self._ints: memoryview[int] = self._row.ints.data.cast("B").cast("q")
         self._floats: memoryview[float] = self._row.floats.data.cast("B").cast("d")
-        self._others = len(run.rules.stages.clocks)
         self._known: dict[str | None, tuple[int, int]] = {}
         self._stream, self.names = stream, source.schema.names
-        attributes = zip(source.schema.attributes, row_cells(source.schema), strict=True)
-        self._puts = tuple(self._put(attribute, cell.column) for attribute, cell in attributes)
+        pairs = list(zip(source.schema.attributes, row_cells(source.schema), strict=True))
+        self._puts = tuple(self._put(attribute, cell.column) for attribute, cell in pairs)
+        places = [
+            Place(attribute.type, cell.column + ints * cell.is_float, self._is_key(attribute))
+            for attribute, cell in pairs
+        ]
+        target = Target(
+            run, self._row, words.data.cast("B"), self._known, run.strings.codes,
+            run.encoder.object, self._take,
+        )  # fmt: skip
+        self.push = pusher(places, self._number, ints + floats, target)
 
-    def push(self, time_msc: int, *values: Any) -> Rows:
-        """Feed one row: its time in ms UTC and its values in the order of the stream's attributes.
-
-        InputError, and nothing fed, when a value does not fit.
-        """
+    def _take(self, time_msc: int, values: tuple[Any, ...]) -> None:
+        """Write the row value by value."""
         ints = self._ints
         try:
             ints[OUT_TIME] = time_msc
@@ -58,11 +68,7 @@ class RowFeed:
             raise self._explained(values, problem) from problem
         if time_msc < 0:
             raise InputError(f"{self._stream}: times before 1970; give milliseconds UTC since 1970")
-        ints[OUT_ORDER] = self.run.next_order
-        ints[OUT_CLOCK] = self.run.clocks.of_one(self._number, ints[OUT_KEY], ints[OUT_TIME])
-        if self._others:
-            self._row.ints[0, -self._others :] = self.run.clocks.others(ints[OUT_KEY])
-        return self.run.feed_row(self._row)
+        ints[OUT_ORDER], ints[OUT_STREAM] = self.run.next_order, self._number
 
     def _explained(self, values: tuple[Any, ...], problem: Exception) -> InputError:
         if len(values) != len(self._puts):
@@ -97,7 +103,8 @@ class RowFeed:
             floats[column] = value if value is not None and isfinite(value) else nan
 
         def put_single(value: float | None) -> None:
-            put(None if value is None else float(np.float32(value)))
+            with np.errstate(over="ignore"):  # what is beyond its largest is not finite, then
+                put(None if value is None else float(np.float32(value)))
 
         return put_single if single else put
 
@@ -141,7 +148,9 @@ class RowFeed:
         return put
 
     def _code_and_row(self, key: str | None) -> tuple[int, int]:
-        return (NULL, 0) if key is None else (self.run.strings.code(key), self.run.key_row(key))
+        row = 0 if key is None else self.run.key_row(key)
+        self.run.clocks.fit(row)
+        return self.run.strings.code(key), row
 
 
 def _text(value: str | None) -> str | None:

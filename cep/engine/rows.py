@@ -7,7 +7,6 @@ runs that split the work by key and merge it again give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -26,6 +25,8 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import Wide, is_float, row_cells
 from cep.engine.lines import encode, encode_plain
+from cep.engine.output_rows import OutputRows
+from cep.engine.row_values import RowValues
 from cep.engine.strings import Strings
 from cep.plan.nodes import Origin, Plan, Signal, Stream
 from cep.plan.types import Schema, Type
@@ -33,21 +34,34 @@ from cep.plan.types import Schema, Type
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
 class Rows:
     """Output rows in order; `lists` holds arrangement and events of complex events.
 
     Cells of objects hold places in `objects`.
     """
 
-    decoder: Decoder
-    ints: Ints
-    floats: Floats
-    lists: Ints
-    objects: Sequence[Any] = ()
+    __slots__ = ("decoder", "objects", "raw")
+
+    def __init__(self, decoder: Decoder, raw: OutputRows, objects: Sequence[Any] = ()) -> None:
+        self.decoder, self.raw, self.objects = decoder, raw, objects
 
     def __len__(self) -> int:
-        return len(self.ints)
+        return self.raw.count
+
+    @property
+    def ints(self) -> Ints:
+        """Whole numbers, codes and places, a row each."""
+        return self.raw.ints
+
+    @property
+    def floats(self) -> Floats:
+        """Reals, a row each."""
+        return self.raw.floats
+
+    @property
+    def lists(self) -> Ints:
+        """What rows name by its place here."""
+        return self.raw.lists
 
     @property
     def orders(self) -> Ints:
@@ -84,10 +98,14 @@ class Decoder:
         self.strings = strings
         self.wide = wide or {}
         self.key_codes: list[int] = [NULL]
+        self._readers: dict[int, RowValues | None] = {}
+        """Of single rows, by the number of their stream."""
         self.signals = {signal.name: signal for signal in plan.signals}
 
     def dicts(self, rows: Rows) -> list[Row]:
         """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
+        if (alone := rows.raw.row) is not None and (reader := self._reader(rows.raw, alone)):
+            return [reader.dict(alone, rows.objects)]
         found: list[Row] = [{}] * len(rows)
         for stream, places in self._by_stream(rows):
             name, times = stream.name, rows.ints[places, OUT_TIME].tolist()
@@ -104,6 +122,16 @@ class Decoder:
             for place, row in zip(places.tolist(), made, strict=True):
                 found[place] = row
         return found
+
+    def _reader(self, raw: OutputRows, row: bytearray) -> RowValues | None:
+        """What reads a row that came alone; None where it is none of a source or query."""
+        number = memoryview(row).cast("q")[OUT_STREAM]
+        if number not in self._readers:
+            stream = self.streams[self.names[number]]
+            is_plain = stream.origin not in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+            reader = RowValues(stream, raw.width, self.strings) if is_plain else None
+            self._readers[number] = reader
+        return self._readers[number]
 
     def values(self, rows: Rows) -> list[tuple[Any, ...]]:
         """The attributes of each row."""

@@ -9,7 +9,7 @@ from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import Ints
 from cep.engine.machine.told import Told
-from cep.engine.stage_run import OutputRows
+from cep.engine.output_rows import OutputRows
 from cep.engine.watermarks import Telling
 
 

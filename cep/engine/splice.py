@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cep.engine.joined import Masks, joined
 from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, Ints
 from cep.engine.layout import StreamIds
-from cep.engine.stage_run import OutputRows
+from cep.engine.output_rows import OutputRows
 from cep.engine.stages import CROSSING, Stages
 from cep.plan.nodes import Plan
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from cep.dropped import Dropped
 from cep.engine.bounds import Flow
+from cep.engine.clocks import Clocks
 from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.module import ModuleSource
 from cep.engine.encode import InputRows
+from cep.engine.entry import Entry
 from cep.engine.generated import load_module
 from cep.engine.jit import Around, plain
+from cep.engine.kernels import feed as queues_alone
 from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import (
     KEYS,
@@ -32,7 +35,7 @@ from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
 from cep.engine.machine.told import Told
 from cep.engine.machine_code import MachineCode
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
-from cep.engine.single import FULL, OUTPUT, Entry
+from cep.engine.output_rows import NO_LISTS, OutputRows
 from cep.engine.stages import Stages
 from cep.engine.tables import TableBuilder, Tables
 from cep.engine.watermarks import Telling
@@ -40,7 +43,6 @@ from cep.engine.watermarks import Telling
 Run = Callable[[int, int, Ints, Floats, State], int]
 
 
-NO_LISTS: Ints = np.zeros(0, np.int64)
 PART_ROWS = 2**13
 PART_VALUES = 2**17
 """So many rows, or values of wide rows, are put out at once where they are wanted in parts: they
@@ -48,20 +50,11 @@ stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class OutputRows:
-    """Raw output rows of one call; lists of complex events lie in `lists`."""
-
-    ints: Ints
-    floats: Floats
-    lists: Ints
-
-
-@dataclass(frozen=True, slots=True)
 class CompiledStage:
     """The immutable half of a stage: what is generated from the plan. Shareable.
 
-    `run` is the `kernel` as it shall run: compiled or not. Where it shall be compiled, `code` makes
-    it so; with `waits` before the first row, else the rows run uncompiled meanwhile.
+    `run` is the kernel, uncompiled. Where it shall be compiled, `code` makes it so, as what it is
+    entered by; with `waits` before the first row, else the rows run uncompiled meanwhile.
     """
 
     stages: Stages
@@ -70,7 +63,6 @@ class CompiledStage:
     tables: Tables
     layout: Layout
     source: str
-    kernel: Run
     run: Run
     needs: Needs
     code: MachineCode | None
@@ -97,14 +89,12 @@ def compile_stage(
         stages, stage, ids, tables, layout, flow, written, Constants(layout, code_of), wide
     )
     source = module.text()
-    run = load_module(source).run if module.is_needed else feed_rows
+    made = load_module(source) if module.is_needed else None
+    run, enter = (feed_rows, queues_alone.enter) if made is None else (made.run, made.enter)
     bounds = cache(lambda longest, held: Flow(stages, stage, tables, longest, held).bounds())
     needs = Needs(bounds, layout, len(stages.engines(stage)))
-    chosen = run if jit and waits else uncompiled(run)
-    code = MachineCode(run) if jit else None
-    return CompiledStage(
-        stages, stage, ids, tables, layout, source, run, chosen, needs, code, waits
-    )
+    code = MachineCode(enter) if jit else None
+    return CompiledStage(stages, stage, ids, tables, layout, source, run, needs, code, waits)
 
 
 def uncompiled(run: Run, around: Mapping[str, Around] | None = None) -> Run:
@@ -124,9 +114,12 @@ def uncompiled(run: Run, around: Mapping[str, Around] | None = None) -> Run:
 class StageRun:
     """The state of one stage, fed with input rows."""
 
-    def __init__(self, compiled: CompiledStage) -> None:
+    def __init__(self, compiled: CompiledStage, clocks: Clocks) -> None:
         self.compiled = compiled
+        self._clocks = clocks
+        self._run = uncompiled(compiled.run)
         widths = compiled.stages.row_widths
+        self._width = widths[0]
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
         self.n_of: Callable[[int], int] = int
         """Numbers of records, which no function that is generated sees."""
@@ -135,6 +128,7 @@ class StageRun:
         self._dropped = list(compiled.layout.dropped)
         self._columns = np.array(list(compiled.layout.dropped.values()), np.int64)
         self._entry: Entry | None = None
+        """The machine code, when it is there; until then the rows run uncompiled."""
         self._code = compiled.code
         self._has_floats = any(
             cell.is_float
@@ -145,8 +139,20 @@ class StageRun:
 
     def watch(self, around: Mapping[str, Around]) -> None:
         """Run uncompiled from now on, with kernels wrapped by name."""
-        self.compiled = replace(self.compiled, run=uncompiled(self.compiled.kernel, around))
-        self._code = None
+        self._run = uncompiled(self.compiled.run, around)
+        self._code = self._entry = None
+
+    @property
+    def state(self) -> State:
+        """All arrays; others, where room was made."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+        # single cells are read far faster through a memoryview than through an array
+        self.header: memoryview[int] = state.gi.data.cast("B").cast("q")
+        self._first_row = [array[0].data.cast("B") for array in (state.oi, state.of) if array.size]
 
     @property
     def keys(self) -> int:
@@ -178,32 +184,27 @@ class StageRun:
         return []
 
     def feed_row(self, row: InputRows) -> list[OutputRows]:
-        """Run the stage over one row, whose arrays are always the same."""
+        """Give one row, whose arrays are always the same, its clocks, and run the stage over it.
+
+        There is room for its key among the clocks.
+        """
         taken: list[OutputRows] = []
-        done = self._enter(row)
-        if done == FULL:  # it has not been begun
+        if self._entry is None:
+            self._clocks.mark(row.ints)
             self.feed(row, taken)
-        elif done & OUTPUT:
+        elif not self._entry.run_row(row, self.state, self._clocks.words):
+            self.feed(row, taken)  # it has not been begun, for want of room
+        elif self.header[ROWS]:
             taken.append(self.take())
         return taken
-
-    def _enter(self, row: InputRows) -> int:
-        if self._code is not None:
-            self._look_for(self._code, 1)
-        if self.compiled.run is not self.compiled.kernel:
-            return FULL
-        if self._entry is None:
-            self._entry = Entry(self.compiled.kernel, row, self.state)
-        return self._entry(row, self.state)
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Run the stage over input rows; output goes to `taken`, in order."""
         if self._code is not None:
             self._look_for(self._code, len(rows))
         start, stop = 0, len(rows)
-        run = self.compiled.run
         while True:
-            start = run(start, stop, rows.ints, rows.floats, self.state)
+            start = self._ran(start, stop, rows)
             if start < stop and not self._must_empty():
                 self.state = make_room(self.state, self.compiled.needs)
             elif self.state.gi[0, ROWS]:
@@ -217,8 +218,13 @@ class StageRun:
             code.make()
         elif not code.is_there(rows):
             return
-        self.compiled = replace(self.compiled, run=self.compiled.kernel)
-        self._code = None
+        self._entry, self._code = Entry(code.enter), None
+
+    def _ran(self, start: int, stop: int, rows: InputRows) -> int:
+        """Run rows whose clocks are known; the first one not done."""
+        if self._entry is None:
+            return self._run(start, stop, rows.ints, rows.floats, self.state)
+        return self._entry.run(start, stop, rows, self.state)
 
     def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
         """Run the stage over input rows; output comes as soon as there is a fair amount of it."""
@@ -230,7 +236,7 @@ class StageRun:
             limits = int(header[ROWS_LIMIT]), int(header[LISTS_LIMIT])
             header[ROWS_LIMIT] = min(limits[0], PART_ROWS)
             header[LISTS_LIMIT] = min(limits[1], PART_VALUES)
-            start = self.compiled.run(start, stop, rows.ints, rows.floats, self.state)
+            start = self._ran(start, stop, rows)
             header[ROWS_LIMIT], header[LISTS_LIMIT] = limits
             is_short = header[ROWS] > limits[0] or header[LISTS] > limits[1]
             is_part = header[STATUS] == ROWS_FULL and not is_short
@@ -248,11 +254,13 @@ class StageRun:
 
     def take(self) -> OutputRows:
         """Copy the output out of the state and empty it."""
-        header = self.state.gi[0]
-        rows, lists = int(header[ROWS]), int(header[LISTS])
+        header, state = self.header, self.state
+        rows, lists = header[ROWS], header[LISTS]
         header[ROWS] = header[LISTS] = 0
-        state = self.state
         found = state.ol[:lists].copy() if lists else NO_LISTS
+        if rows == 1:
+            row = bytearray().join(self._first_row)
+            return OutputRows.one(row, self._width, found)
         ints = state.oi[:rows].copy()
         if not self._has_floats:
             return OutputRows(ints, np.zeros((rows, state.of.shape[1])), found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ class Strings:
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self.values: list[str] = []
-        self._codes: dict[str, int] = {}
+        self.codes: dict[str, int] = {}
         self._encoded: dict[str, tuple[pa.Array, Ints]] = {}
         """By column: the texts that it had last, and their codes."""
         for value in values:
@@ -36,11 +37,21 @@ class Strings:
         """The code of a string, interned on first sight; `NULL` for None. O(1)."""
         if value is None:
             return NULL
-        known = self._codes.get(value)
+        known = self.codes.get(value)
         if known is None:
-            known = self._codes[value] = len(self.values)
+            known = self.codes[value] = len(self.values)
             self.values.append(value)
         return known
+
+    def known(self, texts: list[Any]) -> Ints | None:
+        """Codes of texts, None if there is another value among them, or one that is not known.
+
+        An array of texts takes ten times as long.
+        """
+        try:
+            return np.fromiter(map(self.codes.__getitem__, texts), np.int64, len(texts))
+        except (KeyError, TypeError):
+            return None
 
     def encode(self, column: pa.Array | pa.ChunkedArray, name: str = "") -> Ints:
         """Codes of a column of strings; null is `NULL`. Python work only per distinct value, and

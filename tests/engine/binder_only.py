@@ -12,7 +12,7 @@ from cep.engine.encode import InputRows
 from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.native import Compiled, Run
-from cep.engine.stage_run import OutputRows
+from cep.engine.output_rows import OutputRows
 from cep.plan.expressions import Logical
 from cep.plan.nodes import Chained, Event, Origin, Plan
 from tests.reference.binder import Arrival

@@ -13,8 +13,9 @@ import numba
 import pytest
 
 from cep.engine.jit import cache_folder
+from cep.engine.kernels.addressed import STATE
 from cep.engine.machine import library
-from cep.engine.machine_code import NEXT_ROWS, PATIENCE_ROWS, MachineCode, nothing
+from cep.engine.machine_code import NEXT_ROWS, PATIENCE_ROWS, MachineCode
 from cep.engine.native import Compiled, Run
 from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
@@ -48,10 +49,8 @@ def code_of(run: Run) -> MachineCode:
 @pytest.mark.parametrize(
     "rules", [RULES, "define stream S (a int); from S select a insert into O;"]
 )
-def test_what_is_compiled_for_is_what_a_stage_is_called_with(rules: str) -> None:
-    stage = run_of(rules).runner
-    _, state = nothing()
-    assert numba.typeof(state) == numba.typeof(stage.state)
+def test_machine_code_takes_the_arrays_of_a_stage(rules: str) -> None:
+    assert numba.typeof(run_of(rules).runner.state) == STATE
 
 
 class Child:
@@ -75,10 +74,10 @@ def test_rows_do_not_wait_and_machine_code_takes_over(monkeypatch: pytest.Monkey
     for place in range(3):
         assert fed(run, place * step, step) == fed(plain, place * step, step)
     assert begun == ["begun"]  # once, and not before it may be worth it
-    assert stage.compiled.run is not stage.compiled.kernel
+    assert stage._entry is None
     child.status, is_there = 0, True
     assert fed(run, 3 * step, step) == fed(plain, 3 * step, step)
-    assert stage.compiled.run is stage.compiled.kernel
+    assert stage._entry is not None
     assert run.dropped == plain.dropped
 
 
@@ -148,8 +147,7 @@ def test_two_processes_compile_once(tmp_path: Path) -> None:
         "from cep.plan import compile_rules\n"
         "run = Compiled(compile_rules(sys.argv[1])).start()\n"
         "run.warm_up()\n"
-        "stage = run.runner\n"
-        "stats = stage.compiled.kernel.stats\n"
+        "stats = run.runner.compiled.code.enter.code.stats\n"
         "print(len(stats.cache_misses), len(stats.cache_hits))\n"
     )
     environment = {**os.environ, "MT5CEP_CACHE": str(tmp_path / "cache")}
@@ -175,7 +173,7 @@ def test_a_child_makes_what_a_run_takes_over(
         stage = run.runner
         given_up = time.monotonic() + DEADLINE_S
         place = 0
-        while stage.compiled.run is not stage.compiled.kernel:
+        while stage._entry is None:
             assert time.monotonic() < given_up
             values = {"n": [n % 4 for n in range(PATIENCE_ROWS)]}
             times = [place * PATIENCE_ROWS + n for n in range(PATIENCE_ROWS)]

@@ -27,7 +27,7 @@ VALUES = st.tuples(
     st.none() | st.text(st.characters(codec="utf-8"), max_size=3),
     st.none() | st.integers(-(2**31) + 1, 2**31 - 1),
     st.none() | st.integers(-(2**62), 2**62),
-    st.none() | st.floats(width=32),
+    st.none() | st.floats(width=32) | st.floats(),
     st.none() | st.floats(),
     st.none() | st.booleans(),
 )
@@ -82,8 +82,15 @@ def test_values_of_every_type_are_taken_as_columns_take_them(
         name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)
     }
     expected = rules.start().push("S", columns, np.arange(len(rows))).dicts()
+    run = rules.start()
+    lists = [[(n, *row)] if n < 3 else [] for n, row in enumerate(rows)]  # new texts, then known
+    lists.append([(n, *row) for n, row in enumerate(rows) if n >= 3])
+    assert [row for some in lists for row in run.push_rows("S", some).dicts()] == expected
     feed = RowFeed(rules.start(), "S")
-    assert [one for n, row in enumerate(rows) for one in feed.push(n, *row).dicts()] == expected
+    found = [feed.push(n, *row) for n, row in enumerate(rows)]
+    assert [row for rows in found for row in rows.dicts()] == expected
+    assert all(len(made.ints) == len(made) for made in found), "they are arrays from now on"
+    assert [row for rows in found for row in rows.dicts()] == expected
 
 
 def test_events_for_each_of_more_strings_than_keys() -> None:
@@ -118,6 +125,31 @@ def test_a_bad_row_is_named_and_not_fed(
         feed.push(time_msc, *values)
     assert run.next_order == 0
     assert feed.push(1, "A", 1.0).of("Band")[0]["ma"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([(1, "A", 1.0), (2, 7, 1.0)], "Tick.symbol: not string"),
+        ([(1, "A", 1.0), (2, ["A"], 1.0)], "Tick.symbol: not string"),
+        ([(1, "A", 1.0), (2, "A", "x")], "Tick.bid: not double"),
+        ([(1, "A", 1.0), (2, "A")], "Tick: rows of unequal length; give a time, then symbol, bid"),
+        ([(1, "A")], "Tick: rows of 2 values; give a time, then symbol, bid"),
+        ([1, 2], "Tick: these are no rows"),
+        ([(-1, "A", 1.0)], "Tick.time_msc: row 0: -1 ms is before 1970"),
+    ],
+)
+@pytest.mark.parametrize("known", [(), ("A",)])
+def test_of_a_list_with_a_bad_row_nothing_is_fed(
+    known: tuple[str, ...], rows: list[Any], message: str
+) -> None:
+    run = compiled().start()
+    for symbol in known:
+        run.push_rows("Tick", [(0, symbol, 1.0)])
+    before = run.next_order
+    with pytest.raises(InputError, match=message):
+        run.push_rows("Tick", rows)
+    assert run.next_order == before
 
 
 def test_whole_numbers_keep_within_their_bits() -> None:

@@ -28,8 +28,12 @@ from math import isnan, nan
 
 import numpy as np
 
-from cep.engine.jit import inner, kernel
+from cep.engine.jit import addressed, inner
+from cep.engine.kernels.addressed import (
+    START, STOP, TABLE, row_floats, row_ints, state_of, words,
+)
 from cep.engine.kernels.arrive import arrive, drain, feed, hand_over, write_row
+from cep.engine.kernels.clocks import mark_row
 from cep.engine.kernels.groups import bucket_of, float_bits, group_row, key_row
 from cep.engine.kernels.moments import (
     integer_enter, integer_total, moments_deviation, moments_enter, moments_far, moments_leave,
@@ -223,7 +227,7 @@ class ModuleSource:
                 w("r += 1")
 
     def _write_run(self, w: Writer) -> None:
-        w("", "@kernel")
+        w("", "@inner")
         with w.block("def run(start, stop, ri, rf, s):"):
             w('"""Rows [start, stop) in order; the first one not done (STATUS says why)."""')
             w(*LOCALS, "gi[0, STATUS] = READY")
@@ -236,6 +240,10 @@ class ModuleSource:
                 if self.stage != KEYED and self.stages.engines(self.stage):
                     w("r = gi[0, ROWS]", "feed(s, ri, i)", self._drain("r"))
             w("return stop")
+        w("", "@addressed")
+        with w.block("def enter(address):"):
+            w("table, ri = words(address, TABLE), row_ints(address)", "mark_row(address, ri)")
+            w("return run(table[START], table[STOP], ri, row_floats(address), state_of(address))")
 
     def _clock_cells(self) -> Iterator[str]:
         """Source that takes the clocks out of the last columns of an input row."""

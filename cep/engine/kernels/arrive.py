@@ -7,7 +7,7 @@ engine is ever re-entered (rules 13 and 14).
 
 from __future__ import annotations
 
-from cep.engine.jit import inline, inner, kernel
+from cep.engine.jit import inline, inner
 from cep.engine.kernels.match import POSITION, match
 from cep.engine.kernels.queue import (
     admit,
@@ -202,7 +202,7 @@ def feed(s: State, ri: Ints, i: int) -> None:
             arrive(s, ri[i, OUT_ORDER], s.bt[at], ri[i, OUT_KEY], ri[i, OUT_TIME])
 
 
-@kernel
+@inner
 def feed_rows(start: int, stop: int, ri: Ints, rf: Floats, s: State) -> int:
     """Feed input rows in order; the first row not fed, `stop` when all are (else see `status`).
 

@@ -22,7 +22,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 from numba.np import arrayobj
 
-from cep.engine.jit import kernel, without_literals
+from cep.engine.jit import Addressed, without_literals
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -113,11 +113,12 @@ def _compiler(lowering: type[NativeLowering]) -> type[CompilerBase]:
     return Compiler
 
 
-def whole(function: F) -> F:
-    """Compile the kernel that Python calls, with all that it calls as functions of its own: which
-    arguments they need, and how they get them, is nobody else's business.
+def whole(function: Callable[[int], int]) -> Addressed:
+    """Compile the function that Python enters, when it is needed, with all that it calls as
+    functions of its own: which arguments they need, and how they get them, is nobody else's
+    business.
     """
-    return kernel(function, pipeline_class=_compiler(_WholeLowering))
+    return Addressed(function, pipeline_class=_compiler(_WholeLowering))
 
 
 def inner(function: F) -> F:

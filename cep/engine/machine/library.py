@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.machine.kernels.run import run
+from cep.engine.machine.kernels.entry import enter
 from cep.engine.machine_code import MachineCode
 
-CODE = MachineCode(run)
+CODE = MachineCode(enter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from cep.engine.machine.kernels.words import (
     HASHES,
     HEADER,
     HOME,
+    HOST,
     KNOWN_SIZE,
     LISTS,
     LISTS_SIZE,
@@ -50,6 +52,7 @@ FIRST_BLOCKS = {(WORK, WORK_SIZE): 1024, (STACK, STACK_SIZE): 512, (TIMERS, TIME
                 (OUT, OUT_SIZE): 4096, (LISTS, LISTS_SIZE): 64}  # fmt: skip
 """By their header words, the blocks that a run begins with, and their words."""
 FIRST_WORDS = 2**14
+Arrays: TypeAlias = tuple[Ints, Ints]
 
 
 class Memory:
@@ -57,7 +60,7 @@ class Memory:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._ordered = self._hashed = self._hashes_room = 0
+        self._ordered = self._hashed = self._hashes_room = self._host = 0
         clocks = 0 if program.clocks is None else len(program.clocks.common) * CLOCK_WORDS
         top = HEADER + program.home_words
         words = max(FIRST_WORDS, 2 * (top + clocks + sum(FIRST_BLOCKS.values())))
@@ -84,6 +87,16 @@ class Memory:
     def _take(self, words: Ints) -> None:
         self.i: Ints = words.reshape(1, -1)
         self.f: Floats = words.view(np.float64).reshape(1, -1)
+        self.arrays: Arrays = (self.i, self._program.words)
+        """What machine code is entered with."""
+        words[HOST] = self._host
+        # single words are read far faster through a memoryview than through an array
+        self._words: memoryview[int] = words.data.cast("B").cast("q")
+        self.header = self._words[:HEADER]
+
+    def call_back(self, address: int) -> None:
+        """Let machine code call Python at an address."""
+        self._host = self.i[0, HOST] = address
 
     def grow(self) -> None:
         """Make it longer, so that what was asked for in vain is there. O(words)."""
@@ -153,6 +166,12 @@ class Memory:
         self.i[0, OUT_ROWS] = 0
         return found, reals
 
+    def row_taken(self) -> bytearray:
+        """The words of the one row that was put out, which is taken out."""
+        header, first = self.header, self.header[OUT]
+        header[OUT_ROWS] = 0
+        return bytearray(self._words[first : first + self._program.out_width])
+
     def lists_taken(self) -> Ints:
         """The lists that rows put out name, which are taken out."""
         first, count = int(self.i[0, LISTS]), int(self.i[0, LISTS_USED])
@@ -161,7 +180,9 @@ class Memory:
 
     def saved(self) -> Ints:
         """What a snapshot keeps between two records: all words that were ever handed out."""
-        return self.i[0, : self.top].copy()
+        words = self.i[0, : self.top].copy()
+        words[HOST] = 0  # another process has Python elsewhere
+        return words
 
     def restore(self, words: Ints) -> None:
         """Go on from what `saved` gave."""

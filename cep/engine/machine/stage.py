@@ -10,9 +10,11 @@ import numpy as np
 
 from cep.dropped import Dropped
 from cep.engine.encode import InputRows
+from cep.engine.entry import Entry
 from cep.engine.jit import plain
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
+from cep.engine.key_rows import KeyRows
 from cep.engine.machine import library
 from cep.engine.machine.host import Host, call_by_address
 from cep.engine.machine.indicators import Own
@@ -26,8 +28,8 @@ from cep.engine.machine.kernels.slots import (
     slots_known,
 )
 from cep.engine.machine.kernels.words import (
-    HOST,
     LISTS_USED,
+    OUT_ROWS,
     STARTED,
     UNTIL,
     UNTIL_COMMON,
@@ -40,7 +42,7 @@ from cep.engine.machine.kernels.words import (
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.machine.told import Told
-from cep.engine.stage_run import NO_LISTS, OutputRows
+from cep.engine.output_rows import NO_LISTS, OutputRows
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
 
@@ -71,7 +73,7 @@ class MachineRun:
         strings: Strings,
         jit: bool,
         waits: bool,
-        key_rows: Callable[[Ints], Ints],
+        key_rows: KeyRows,
         streams: int,
     ) -> None:
         """`streams` is how many there are."""
@@ -81,8 +83,11 @@ class MachineRun:
         self._key_rows = key_rows
         """What rows that are put out have in the place of the codes of their keys."""
         self.host = Host(program.hosted, self.memory, strings, program.words)
-        self._run: Any = uncompiled()
+        self.memory.call_back(self.host.address)
+        self._entry: Entry | None = None
+        """The machine code, when it is there; until then the rows run uncompiled."""
         self._awaits_code, self._waits = jit, waits
+        self._texts = 0
         self._has_key = np.zeros(streams, np.bool_)
         self._has_key[list(program.keyed)] = True
         self._are_keyed = bool(program.keyed)
@@ -142,7 +147,7 @@ class MachineRun:
             library.CODE.make()
         elif not library.CODE.is_there(rows):
             return
-        self._run, self._awaits_code = run, False
+        self._entry, self._awaits_code = Entry(library.CODE.enter), False
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
         """Run over input rows; output goes to `taken`, in order."""
@@ -150,9 +155,18 @@ class MachineRun:
         self._put(taken)
 
     def feed_row(self, row: InputRows) -> list[OutputRows]:
-        """Run over one row."""
+        """Run over one row, whose arrays are always the same."""
         taken: list[OutputRows] = []
-        self.feed(row, taken)
+        memory = self.memory
+        if self._entry is None:
+            self.feed(row, taken)
+            return taken
+        if len(self.strings.values) != self._texts:
+            self.know_texts()
+        done = self._entry.run_row(row, memory.arrays)
+        if done == 0 or self.host.interrupted is not None:
+            self._work(row, done, 1)
+        self._put(taken)
         return taken
 
     def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:
@@ -204,12 +218,14 @@ class MachineRun:
         if self._awaits_code:
             self._look_for_code(max(0, stop - start))
         self.know_texts()
-        memory.i[0, HOST] = self.host.address
         end = max(stop, 0)
         while True:
-            start = self._run(
-                start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
-            )
+            if self._entry is not None:
+                start = self._entry.run(start, stop, rows, memory.arrays)
+            else:
+                start = uncompiled()(
+                    start, stop, rows.ints, rows.floats, memory.i, memory.f, self.program.words
+                )
             if self.host.interrupted is not None:
                 raise self.host.interrupted
             if start == end:
@@ -218,6 +234,7 @@ class MachineRun:
 
     def know_texts(self) -> None:
         """Write down what the program has to know of texts that are new."""
+        self._texts = len(self.strings.values)
         if self.program.orders_texts:
             self.memory.know_order(self.strings.values)
         if self.program.hashes_texts:
@@ -225,14 +242,28 @@ class MachineRun:
 
     def _put(self, taken: list[OutputRows]) -> None:
         memory = self.memory
-        if not memory.rows():
+        rows = memory.header[OUT_ROWS]
+        if rows <= 1:
+            if rows:
+                taken.append(self._taken_one())
             return
         ints, floats = memory.taken()
         if self._are_keyed:
             places = np.flatnonzero(self._has_key[ints[:, OUT_STREAM]])
-            ints[places, OUT_KEY] = self._key_rows(ints[places, OUT_KEY])
+            ints[places, OUT_KEY] = self._key_rows.of(ints[places, OUT_KEY])
         lists = memory.lists_taken() if memory.i[0, LISTS_USED] else NO_LISTS
         taken.append(OutputRows(ints, floats, lists))
+
+    def _taken_one(self) -> OutputRows:
+        """The one row that was put out."""
+        memory = self.memory
+        row = memory.row_taken()
+        if self._are_keyed:
+            cells = memoryview(row).cast("q")
+            if self._has_key[cells[OUT_STREAM]]:
+                cells[OUT_KEY] = self._key_rows.of_one(cells[OUT_KEY])
+        lists = memory.lists_taken() if memory.header[LISTS_USED] else NO_LISTS
+        return OutputRows.one(row, self.program.widths[0], lists)
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""

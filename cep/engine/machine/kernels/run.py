@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME
-from cep.engine.machine.jit import inline, inner, whole
+from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.clocks import (
     PROGRAM_CLOCKS,
     all_move,
@@ -469,7 +469,7 @@ def passed_until(i: Ints, f: Floats, p: Ints, whose: int, keys: Ints) -> bool:
     return True
 
 
-@whole
+@inner
 def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p: Ints) -> int:
     """Run the program on records `start` to `stop`; the first one that is not done.
 

@@ -1,14 +1,14 @@
-"""Rows fed one by one enter the compiled stage by address: the same rows come out as in a batch."""
+"""Rows fed one by one enter machine code by address: the same rows come out as in a batch."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from cep.engine.encode import InputRows
 from cep.engine.kernels.state import STATUS
 from cep.engine.native import Compiled
 from cep.engine.row_feed import RowFeed
-from cep.engine.single import DONE, FULL
 from cep.plan import compile_rules
 
 RULES = """
@@ -37,22 +37,28 @@ def test_single_rows_outgrow_every_array(jit: bool) -> None:
 
 
 def test_a_row_without_room_is_not_begun() -> None:
-    run = Compiled(compile_rules(RULES)).start()
+    run = Compiled(compile_rules(RULES)).generated.start()
     feed = RowFeed(run, "S")
     feed.push(0, "K0", 1.0)
     stage = run.runner
-    while stage._enter(feed._row) & DONE:
+    entry, row = stage._entry, feed._row
+    assert entry is not None
+    while entry.run_row(row, stage.state) == 1:
         stage.take()
     before = [array.copy() for array in stage.state]
-    assert stage._enter(feed._row) == FULL
+    assert entry.run_row(row, stage.state) == 0
     pairs = zip(stage.state._fields, before, stage.state, strict=True)
     assert [name for name, old, new in pairs if not np.array_equal(old, new)] in ([], ["gi"])
     before[4][0, STATUS] = stage.state.gi[0, STATUS]
     assert np.array_equal(before[4], stage.state.gi)
 
 
-def test_uncompiled_stages_are_not_entered() -> None:
-    run = Compiled(compile_rules(RULES), jit=False).start()
+def test_rows_that_do_not_lie_behind_each_other_are_refused() -> None:
+    """Their address alone would not say where they are."""
+    run = Compiled(compile_rules(RULES)).generated.start()
     feed = RowFeed(run, "S")
-    stage = run.runner
-    assert stage._enter(feed._row) == FULL
+    feed.push(0, "K0", 1.0)
+    entry, row = run.runner._entry, feed._row
+    assert entry is not None
+    with pytest.raises(AssertionError, match="behind each other"):
+        entry.run(0, 1, InputRows(row.ints[:, ::2], row.floats), run.runner.state)
