@@ -47,6 +47,10 @@ AMOUNTS = (
 # Actions and what follows their name.
 ACTIONS = {
     "trade": (rf"(buy|sell) \S+ {_NUMBER}( \d+( .*)?)?", "trade buy EURUSD 0.1 [MAGIC [COMMENT]]"),
+    "program": (
+        rf"(buy|sell) \S+ {_NUMBER}( \d+( .*)?)?",
+        "program buy EURUSD 0.1 [MAGIC [COMMENT]]",
+    ),
     "burst": (rf"\d+ \S+ {_NUMBER}", "burst 10 EURUSD 0.1"),
     "close_all": ("", "close_all"),
     "balance": (rf"{_NUMBER}( .*)?", "balance 1000 [COMMENT]"),

@@ -187,8 +187,11 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
     ),
     # Shares of what is done with files that fails, as when a scanner holds one; files it is about.
     "files": Statement(FILE_FAULTS),
-    # Server time follows the newest recorded tick, or is this machine's; server time minus UTC.
-    "clock": Statement({"mode": _one_of("recorded", "real"), "offset_ms": _integer}),
+    # Server time follows the newest recorded tick, or is this machine's; server time minus UTC;
+    # how far the computer's clock, and what the terminal counts by it, is ahead.
+    "clock": Statement(
+        {"mode": _one_of("recorded", "real"), "offset_ms": _integer, "ahead_ms": _integer}
+    ),
     # PROGRAM [on SYMBOL] Input=Value ...
     "attach": Statement(),
     # At so many ticks of all symbols, or milliseconds of this run, once: what happens. What

@@ -139,7 +139,8 @@ public:
       m_fill_count = 0;
       ReadLive();
       const datetime from = (datetime)(from_msc > 0 ? from_msc / 1000 : 0);
-      if(!HistorySelect(from, (datetime)(TimeTradeServer() + 7 * 86400)))
+      const datetime newest = MathMax(TimeCurrent(), TimeTradeServer());
+      if(!HistorySelect(from, (datetime)(newest + 7 * 86400)))
          return(false);
       ReadPast();
       ReadDeals();

@@ -56,6 +56,7 @@ void AdoptOrder(const ulong id, const BrokerOrder &order, OrderBook &book, Order
    leg.lots = order.lots;
    leg.order = order.ticket;
    leg.sent_msc = order.setup_msc;
+   leg.sent_by_msc = order.setup_msc;
    entry.AddLeg(leg);
    journal.WriteLeg(entry, ArraySize(entry.legs) - 1);
   }

@@ -37,7 +37,6 @@
 
 #define LOOK_EVERY_MS   500      // at the broker, while anything is open
 #define LOOK_UP_MS      2000     // an unanswered order is looked for by its id
-#define ANSWER_MS       200000   // no answer comes after that
 #define LOOK_BACK_MS    3600000  // how far before the oldest open order history is read
 #define ON_ITS_WAY_MS   5000     // an order at the broker that a close waits for
 #define SETTLE_MS       5000     // positions that do not agree with deals are taken as they are
@@ -80,8 +79,7 @@ public:
       if(!m_journal.Open(settings.journal_path, m_book,
                          forgets ? now.utc_msc - settings.retention_ms : 0))
          return(false);
-      const long server_msc = now.utc_msc + now.utc_offset_ms;
-      if(m_view.Refresh(server_msc - settings.retention_ms))
+      if(m_view.Refresh(now.quoted_msc - settings.retention_ms))
          AdoptOrders(m_view, symbols, m_book, m_journal, now);
       return(true);
      }
@@ -308,18 +306,18 @@ private:
 
    bool              Late(const OrderRequest &request, const Moment &now) const
      {
-      return(request.valid_until_msc > 0 && now.utc_msc > request.valid_until_msc);
+      return(request.valid_until_msc > 0 && now.market_msc > request.valid_until_msc);
      }
 
    string            LateText(const OrderRequest &request, const Moment &now) const
      {
-      return(StringFormat("too late by %I64d ms", now.utc_msc - request.valid_until_msc));
+      return(StringFormat("too late by %I64d ms", now.market_msc - request.valid_until_msc));
      }
 
    // Server time of the oldest leg that is open.
    long              OldestSent(const Moment &now)
      {
-      long oldest = now.utc_msc + now.utc_offset_ms;
+      long oldest = now.quoted_msc;
       for(int i = m_book.OpenCount() - 1; i >= 0; i--)
         {
          OrderEntry *entry = m_book.OpenAt(i);
@@ -371,7 +369,8 @@ private:
       if(refusal != "")
          return(EndLeg(entry, index, RESULT_REJECTED, 0, refusal));
       entry.legs[index].state = LEG_SENT;
-      entry.legs[index].sent_msc = now.utc_msc + now.utc_offset_ms;
+      entry.legs[index].sent_msc = MathMax(now.quoted_msc, (long)1);
+      entry.legs[index].sent_by_msc = MathMax(now.quoted_msc, now.utc_msc + now.utc_offset_ms);
       entry.since_ms = now.ms;
       entry.doubtful = false;
       m_journal.WriteLeg(entry, index);

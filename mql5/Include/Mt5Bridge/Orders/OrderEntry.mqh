@@ -24,7 +24,8 @@ struct OrderLeg
    double            lots;
    double            filled;
    ulong             order;         // the broker's ticket, 0 unknown
-   long              sent_msc;      // server time
+   long              sent_msc;      // server time when it was sent, at least
+   long              sent_by_msc;   // and at most
    ushort            ending;        // how it ended without a full fill: a ResultStatus
    uint              retcode;
    string            text;
@@ -47,6 +48,7 @@ void ClearLeg(OrderLeg &leg)
    leg.filled = 0;
    leg.order = 0;
    leg.sent_msc = 0;
+   leg.sent_by_msc = 0;
    leg.ending = RESULT_REJECTED;
    leg.retcode = 0;
    leg.text = "";

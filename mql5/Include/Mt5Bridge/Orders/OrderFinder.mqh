@@ -7,9 +7,11 @@
 #include "OrderBook.mqh"
 
 #define CLOCK_SLACK_MS 5000
+#define ANSWER_MS      200000  // no answer to a request comes after that, nor is it executed later
 
 // An order is recognised by its id. If the broker has rewritten the comment, by everything else:
-// symbol, type, lots, magic number and time of an order that a program made and nobody claims.
+// symbol, type, lots, magic number and time of an order that a program made and nobody claims. The
+// magic number 0 is everybody's: it tells nothing.
 class OrderFinder
   {
 private:
@@ -75,7 +77,9 @@ private:
       ulong other;
       return(m_carrier == ID_IN_COMMENT && !IdOfComment(order.comment, other)
              && order.symbol == target.request.symbol && order.magic == target.request.magic
-             && order.setup_msc >= target.legs[index].sent_msc - CLOCK_SLACK_MS);
+             && order.magic != 0
+             && order.setup_msc >= target.legs[index].sent_msc - CLOCK_SLACK_MS
+             && order.setup_msc <= target.legs[index].sent_by_msc + ANSWER_MS + CLOCK_SLACK_MS);
      }
 
    bool              Same(const double asked, const double present) const

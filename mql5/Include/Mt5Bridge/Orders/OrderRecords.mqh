@@ -34,6 +34,7 @@ void WriteLegRecord(const ulong id, const int index, const OrderLeg &leg, ByteWr
    out.U2(leg.ending);
    out.U4(leg.retcode);
    out.Text(leg.text);
+   out.I8(leg.sent_by_msc);
   }
 
 // A result that is going to be told.
@@ -82,6 +83,7 @@ bool TakeLegRecord(ByteReader &source, OrderBook &book)
    leg.ending = source.U2();
    leg.retcode = source.U4();
    leg.text = source.Text();
+   leg.sent_by_msc = source.Left() > 0 ? source.I8() : leg.sent_msc;  // earlier versions have none
    if(!source.Good() || entry == NULL || index > ArraySize(entry.legs))
       return(false);
    if(index == ArraySize(entry.legs))

@@ -9,6 +9,8 @@ struct Moment
    long utc_msc;        // milliseconds since 1970, UTC
    int  utc_offset_ms;  // trade server's time minus UTC
    long server_msc;     // trade server's time, whole seconds; 0: not connected to it
+   long quoted_msc;     // trade server's time, at least: its newest quote's, counted on; 0: none
+   long market_msc;     // UTC by its quotes while they come, however this computer's clock is set
   };
 
 #endif

@@ -119,7 +119,7 @@ private:
   void command_close_all();
   Deal named_deal(const Words& words);
   void manual_order(i32 type, const std::string& symbol, double lots, i64 magic,
-                    const std::string& comment);
+                    const std::string& comment, i32 reason);
   void revise(Deal deal, double Deal::*field, double value);
 
   // money (money.cpp)

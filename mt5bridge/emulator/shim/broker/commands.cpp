@@ -37,7 +37,7 @@ void Broker::command(const std::string& statement) {
   if (words[0].find('=') != std::string::npos) {
     for (const std::string& setting : words)
       m_settings.set(setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1));
-  } else if (words[0] == "trade") {
+  } else if (words[0] == "trade" || words[0] == "program") {
     command_trade(words);
   } else if (words[0] == "burst") {
     command_burst(words);
@@ -66,33 +66,35 @@ void Broker::command_trade(const Words& words) {
   const double lots = number(word(words, 3, "the lots"));
   const i64 magic = words.size() > 4 ? static_cast<i64>(number(words[4])) : 0;
   manual_order(sells ? ORDER_TYPE_SELL : ORDER_TYPE_BUY, word(words, 2, "the symbol"), lots, magic,
-               rest(words, 5));
+               rest(words, 5), words[0] != "trade" ? ORDER_REASON_EXPERT : ORDER_REASON_MOBILE);
 }
 
 void Broker::command_burst(const Words& words) {
   const i64 count = static_cast<i64>(number(word(words, 1, "the count")));
   const double lots = number(word(words, 3, "the lots"));
   for (i64 at = 0; at < count; ++at)
-    manual_order(at % 2 == 0 ? ORDER_TYPE_BUY : ORDER_TYPE_SELL, words[2], lots, 0, "burst");
+    manual_order(at % 2 == 0 ? ORDER_TYPE_BUY : ORDER_TYPE_SELL, words[2], lots, 0, "burst",
+                 ORDER_REASON_MOBILE);
 }
 
-// A trade from another terminal or by phone; on a hedging account it closes an opposite one.
+// A trade from another terminal, by phone or by a program there; on a hedging account one by phone
+// closes an opposite one.
 void Broker::manual_order(i32 type, const std::string& symbol, double lots, i64 magic,
-                          const std::string& comment) {
+                          const std::string& comment, i32 reason) {
   if (quote_of(symbol).bid <= 0)
     throw std::runtime_error("broker: nobody can trade " + symbol + ", it has no price yet");
   Order order;
   order.type = type;
   order.volume_initial = lots;
   order.magic = magic;
-  order.reason = ORDER_REASON_MOBILE;
+  order.reason = reason;
   order.symbol = symbol;
   order.comment = comment;
   order.filling = ORDER_FILLING_RETURN;
   order.triggered = true;
   const Position* open = m_book.position_of(symbol);
-  if (hedging() && open != nullptr && open->reason == POSITION_REASON_MOBILE &&
-      open->type != type && open->volume >= lots)
+  if (hedging() && reason == ORDER_REASON_MOBILE && open != nullptr &&
+      open->reason == POSITION_REASON_MOBILE && open->type != type && open->volume >= lots)
     order.position_id = open->ticket;
   Batch batch;
   const u64 ticket = new_order(batch, order);

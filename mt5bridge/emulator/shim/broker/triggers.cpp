@@ -153,7 +153,8 @@ void Broker::trade_by_hand(const std::string& symbol, const Quote& quote) {
   m_ticks_to_activity[symbol] = 0;
   const Position* open = m_book.position_of(symbol);
   const bool sells = open != nullptr && open->type == POSITION_TYPE_BUY;
-  manual_order(sells ? ORDER_TYPE_SELL : ORDER_TYPE_BUY, symbol, m_settings.activity_lots, 0, "");
+  manual_order(sells ? ORDER_TYPE_SELL : ORDER_TYPE_BUY, symbol, m_settings.activity_lots, 0, "",
+               ORDER_REASON_MOBILE);
 }
 
 }  // namespace mql::broker

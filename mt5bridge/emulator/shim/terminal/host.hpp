@@ -51,6 +51,7 @@ std::int64_t server_msc();
 
 // Server time minus UTC; the script can change it during the run (summer time).
 std::int64_t server_offset_ms();
+std::int64_t clock_ahead_ms();  // of the computer, as set in the script
 
 // One generator for each name, seeded by the script's seed, the name and the number of the run,
 // so that what one part draws does not depend on how often another part draws.

@@ -37,11 +37,11 @@ datetime TimeCurrent() {
 }
 
 datetime TimeTradeServer() {
-  return seconds(terminal::terminal().logged_in() ? host::server_msc() : 0);
+  return seconds(terminal::terminal().logged_in() ? host::server_msc() + host::clock_ahead_ms() : 0);
 }
 
 datetime TimeGMT() {
-  return seconds(host::utc_msc());
+  return seconds(host::utc_msc() + host::clock_ahead_ms());
 }
 
 datetime TimeLocal() {

@@ -26,7 +26,7 @@ struct Session {
   std::uint64_t seed = 1, run = 0;
   std::uint64_t effects = 0, crash_at = 0;
   bool recorded = true;
-  std::int64_t offset_ms = 0, newest_msc = 0;
+  std::int64_t offset_ms = 0, ahead_ms = 0, newest_msc = 0;
   std::map<std::string, Random, std::less<>> randoms;
 };
 
@@ -70,6 +70,7 @@ void open_session(const std::filesystem::path& data_folder, Script script) {
   const auto clock = session.script.merged("clock");
   session.recorded = clock.text("mode", "recorded") == "recorded";
   session.offset_ms = clock.integer("offset_ms", 0);
+  session.ahead_ms = clock.integer("ahead_ms", 0);
   DurableCounter run(session.data / "terminal.run");
   session.run = ++run.value();
 }
@@ -132,6 +133,10 @@ std::int64_t utc_msc() {
 
 std::int64_t server_msc() {
   return session.recorded ? session.newest_msc : real_utc_msc() + session.offset_ms;
+}
+
+std::int64_t clock_ahead_ms() {
+  return session.ahead_ms;
 }
 
 std::int64_t server_offset_ms() {
