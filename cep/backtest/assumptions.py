@@ -4,26 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import LOTS_DEFAULT
 
 
 def assumptions(
-    points: Mapping[str, float], valid_seconds: int, why_points: Mapping[str, str] | None = None
+    points: Mapping[str, float],
+    valid_seconds: int,
+    why_points: Mapping[str, str] | None = None,
+    market: Market = NEXT_TICK,
 ) -> list[str]:
     """One sentence each; `points` are the sizes that were used, `why_points` how they are known."""
     why = {symbol: f" ({reason})" for symbol, reason in (why_points or {}).items()}
     sizes = ", ".join(f"{s} {point:g}{why.get(s, '')}" for s, point in sorted(points.items()))
     return [
-        "Market orders fill at the first tick after the record that caused the signal: "
-        "buys at ask, sells at bid. The spread is that of the ticks.",
+        f"Market orders fill at the first tick of their symbol after the record that caused the "
+        f"signal{_later(market)}: buys at ask, sells at bid{_worse(market)}. The spread is that of "
+        "the ticks.",
         "Stops fill at the price of the tick that reached them, targets at their own price; "
-        "longs are watched at bid, shorts at ask.",
-        "A signal has at most one position on a symbol; while it is open, it opens no other. "
-        "`close` closes all positions on its symbol.",
+        f"longs are watched at bid, shorts at ask{_worse(market, 'stops fill')}.",
+        _positions(market),
         f"Signals without `for` TIME are good for {valid_seconds} seconds; "
         f"those without lots trade {LOTS_DEFAULT:g}.",
-        "No commission, swap, slippage beyond the ticks, latency, margin or partial fills.",
+        "No commission, swap, margin, partial fills or sessions; any lots, any distance of stops "
+        "that the spread allows.",
         "Drawdown and Sharpe (mean by deviation of a trade) are those of closed trades' points; "
         "profit is price difference times lots, without contract size or currency.",
         f"Size of a point: {sizes or 'not needed'}.",
     ]
+
+
+def _later(market: Market) -> str:
+    return f", {market.latency_ms:,} ms later at least" if market.latency_ms else ""
+
+
+def _worse(market: Market, what: str = "") -> str:
+    """How much worse than the quote."""
+    if not market.slippage_points:
+        return ""
+    return f", {what + ' ' if what else ''}{market.slippage_points:g} points worse"
+
+
+def _positions(market: Market) -> str:
+    if market.terms.hedging:
+        return "A hedging account: each signal opens a position; `close` closes all on its symbol."
+    return (
+        "A netting account: a symbol has one position, which signals enlarge, make smaller or "
+        "turn; `close` closes it."
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cep.backtest.book import Trade
+from cep.backtest.trades import Trade
 
 ALL = "all"
 ROUNDING = 1e-12

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from mt5bridge.broker import REQUEST, Table, codes
+
 LOTS_DEFAULT = 0.1
+_TYPES = {"buy": codes.BUY, "sell": codes.SELL, "close": codes.BUY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +42,32 @@ def orders(
             without += 1
             continue
         lasting = valid_ms if row["valid_ms"] is None else row["valid_ms"]
-        lots = LOTS_DEFAULT if row["lots"] is None else row["lots"]
         found.append(
             Order(
-                place, row["time_msc"], row["stream"], row["symbol"], row["side"], lots,
-                row["stop_points"], row["target_points"], row["time_msc"] + lasting,
+                place, row["time_msc"], row["stream"], row["symbol"], row["side"],
+                row["lots"] or LOTS_DEFAULT, row["stop_points"], row["target_points"],
+                row["time_msc"] + lasting,
             )
         )  # fmt: skip
     return found, without
+
+
+def as_requests(orders: Sequence[Order], rows: Mapping[str, int], latency_ms: int = 0) -> Table:
+    """REQUEST, one for each order, whose tag is its number from 1 on; `rows` are the symbols'.
+
+    They wait for a tick that is `latency_ms` later than what caused them, at least.
+    """
+    found = np.zeros(len(orders), REQUEST)
+    found["tag"] = np.arange(1, len(orders) + 1)
+    for request, order in zip(found, orders, strict=True):
+        closes = order.side == "close"
+        request["action"] = codes.CLOSE if closes else codes.DEAL
+        request["type"], request["symbol"] = _TYPES[order.side], rows[order.symbol]
+        request["after"] = order.order
+        request["earliest_msc"] = order.time_msc + latency_ms
+        request["valid_until_msc"] = order.valid_until_msc
+        if not closes:  # which means all of it
+            request["lots"] = order.lots
+            request["stop_points"] = order.stop_points or 0
+            request["target_points"] = order.target_points or 0
+    return found

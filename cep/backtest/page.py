@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from cep.backtest.book import Trade
 from cep.backtest.metrics import ALL, Metrics
 from cep.backtest.points import digits_of
 from cep.backtest.records import shown_tables
 from cep.backtest.results import Results
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import PRICES, Outcome
+from cep.backtest.trades import Trade
 from cep.dropped import Dropped, title
 from cep.market import TICK_STREAM
 from cep.report import Marker, MarkerKind, Report, Role, Series, SymbolChart, Table, Time

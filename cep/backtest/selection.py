@@ -92,6 +92,10 @@ class Selection(msgspec.Struct, frozen=True):
             found[file.symbol].append(file)
         return {symbol: self._with(files) for symbol, files in found.items()}
 
+    def only(self, symbols: Collection[str]) -> Selection:
+        """The files of some symbols."""
+        return self._with(file for file in self.files if file.symbol in symbols)
+
     def after(self, ingest: int) -> Selection:
         """The files that hold anything after an ingest number."""
         return self._with(file for file in self.files if file.last_ingest > ingest)

@@ -1,4 +1,4 @@
-"""From orders to trades: one book a symbol, over the archived ticks it needs."""
+"""From orders to trades: one account at the one broker, over the archived ticks it needs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
-from cep.backtest.book import NO_TICK, Book, Ticks, Trade
+from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order
 from cep.backtest.points import SAMPLE_ROWS, known_points
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection
-from cep.market import TICK_STREAM
+from cep.backtest.trades import Trade
+from cep.backtest.trading import NO_TICK, Ticks, Trading
+from cep.market import TICK_STREAM, table_text
+from mt5bridge.broker import Table
+from mt5bridge.broker.state import DEAL_ROW
 
 PRICES = {"bid", "ask"}
 NO_SYMBOL = "no symbol"
@@ -28,69 +32,78 @@ NO_SYMBOL = "no symbol"
 class Outcome:
     """Trades in the order of closing, why orders were not filled, and each symbol's point.
 
-    `why_points` says how the size of each is known.
+    `why_points` says how the size of each is known. `deals` are the broker's (`DEAL_ROW`), the rows
+    of their symbols those of `points`.
     """
 
     trades: list[Trade] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     points: dict[str, float] = field(default_factory=dict)
     why_points: dict[str, str] = field(default_factory=dict)
+    deals: Table = field(default_factory=lambda: np.zeros(0, DEAL_ROW))
 
 
 def tick_selection(archive: Archive, selection: Selection, symbols: set[str]) -> Selection:
     """Files with the ticks of `symbols` in the range of `selection`."""
     files = archive.files(TICKS, symbols, selection.from_msc, selection.to_msc)
-    return Selection(selection.directory, tuple(files), selection.from_msc, selection.to_msc)
+    files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
+    return Selection(
+        selection.directory, tuple(files), selection.from_msc, selection.to_msc, (),
+        selection.hidden,
+    )  # fmt: skip
 
 
 def simulate(
     ticks: Selection,
     orders: list[Order],
     points: Mapping[str, float],
+    market: Market = NEXT_TICK,
     advance: Callable[[int], None] = lambda n: None,
 ) -> Outcome:
     """Fill orders on archived ticks; `points` are known sizes, others are derived from prices.
 
     BacktestError names the symbols whose prices do not show it.
     """
-    outcome = Outcome()
-    by_symbol: dict[str, list[Order]] = {}
-    for order in orders:
-        by_symbol.setdefault(order.symbol, []).append(order)
     available = ticks.by_symbol()
-    samples = {name: _sample(available[name]) for name in sorted(by_symbol) if name in available}
-    known = known_points(points, samples)
-    outcome.points = {symbol: point.size for symbol, point in known.items()}
-    outcome.why_points = {symbol: point.why for symbol, point in known.items()}
-    for symbol, waiting in sorted(by_symbol.items()):
-        if symbol not in available:
-            outcome.refused[NO_TICK] += len(waiting)
-            continue
-        part = available[symbol]
-        book = Book(waiting, known[symbol].size)
-        _add(outcome, _run(book, waiting[0].order, part, advance))
-    outcome.trades.sort(key=lambda trade: (trade.closed_msc, trade.symbol))
+    wanted = sorted({order.symbol for order in orders} & available.keys())
+    known = known_points(points, {name: _sample(available[name]) for name in wanted})
+    outcome = Outcome(
+        points={symbol: point.size for symbol, point in known.items()},
+        why_points={symbol: point.why for symbol, point in known.items()},
+    )
+    fillable = [order for order in orders if order.symbol in known]
+    if fillable:
+        symbols = {name: market.specification(name, size) for name, size in outcome.points.items()}
+        trading = Trading(fillable, symbols, market)
+        _run(trading, ticks.only(known.keys()).after(fillable[0].order >> 1), list(known), advance)
+        outcome.trades, outcome.deals = trading.trades, trading.deals
+        outcome.refused += trading.refused
+    if homeless := len(orders) - len(fillable):
+        outcome.refused[NO_TICK] += homeless
     return outcome
 
 
-def _add(outcome: Outcome, book: Book) -> None:
-    outcome.trades += book.trades
-    outcome.refused += book.refused
-
-
-def _run(book: Book, first: int, part: Selection, advance: Callable[[int], None]) -> Book:
-    """Push the symbol's ticks through its book, from the first file that can fill an order."""
-    for table in shown_tables(part.after(first >> 1), TICK_STREAM, PRICES):
-        book.push(as_ticks(table))
+def _run(
+    trading: Trading, ticks: Selection, symbols: list[str], advance: Callable[[int], None]
+) -> None:
+    """Push the ticks, from the first file that can fill an order, until nothing can change."""
+    for table in shown_tables(ticks, TICK_STREAM, PRICES):
+        trading.push(as_ticks(table, symbols))
         advance(table.num_rows)
-        if book.is_done:
+        if trading.is_done:
             break
-    book.end()
-    return book
 
 
-def as_ticks(table: pa.Table) -> Ticks:
+def as_ticks(table: pa.Table, symbols: list[str]) -> Ticks:
+    """Ticks of an archive's table; `symbols` are all that it has."""
+    if len(symbols) == 1:
+        rows = np.zeros(table.num_rows, np.int64)
+    else:
+        names = table_text(table, "symbol")
+        places = [symbols.index(name) for name in names.dictionary.to_pylist()]
+        rows = np.array(places, np.int64)[names.indices.to_numpy()]
     return Ticks(
+        rows,
         order_of(int64(table, "ingest"), TICK_STREAM),
         int64(table, "time_msc"),
         table["bid"].to_numpy(),

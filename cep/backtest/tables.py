@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cep.archive.paths import encode_name
-from cep.backtest.book import Trade
 from cep.backtest.errors import BacktestError
 from cep.backtest.records import ingest_of
+from cep.backtest.trades import Trade
 from cep.engine.rows import Rows
 from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan, Stream

@@ -31,6 +31,7 @@ from mt5bridge.validate import Quality
 
 if TYPE_CHECKING:
     from cep.archive import Archive
+    from cep.backtest.market import Market
     from cep.backtest.metrics import Metrics
     from cep.backtest.results import Results
     from cep.backtest.selection import Selection
@@ -60,6 +61,7 @@ class Wishes:
     fills: bool
     points: dict[str, float]
     valid_seconds: int
+    market: Market
 
 
 @click.command()
@@ -97,6 +99,15 @@ class Wishes:
     "--valid-seconds", type=click.IntRange(min=0), default=60, show_default=True,
     help="How long a signal without `for` TIME waits for a tick.",
 )  # fmt: skip
+@click.option("--hedging", is_flag=True, help="Let each signal open a position of its own.")
+@click.option(
+    "--latency", "latency_ms", type=click.IntRange(min=0), default=0, show_default=True,
+    metavar="MS", help="Milliseconds from a signal to its order at the broker.",
+)  # fmt: skip
+@click.option(
+    "--slippage", "slippage_points", type=click.FloatRange(min=0), default=0.0, show_default=True,
+    metavar="POINTS", help="How many points worse than the quote orders and stops fill.",
+)  # fmt: skip
 def command(
     rules: Path,
     folder: Path,
@@ -113,17 +124,23 @@ def command(
     fills: str,
     points: tuple[str, ...],
     valid_seconds: int,
+    hedging: bool,
+    latency_ms: int,
+    slippage_points: float,
 ) -> None:
     """Run RULES over an archive on Spark, fill their signals, and show what came of it."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
+    from cep.backtest.market import Market
     from cep.backtest.selection import check_symbols, select
     from cep.market import check_market
+    from mt5bridge.broker import Terms
 
     plan = compile_rules(*read_rules(rules))
     check_market(plan)
     wishes = Wishes(
         master, work, out, wanted(plan, streams), tables, report, fills != "none",
         given_points(points), valid_seconds,
+        Market(Terms(hedging), latency_ms, slippage_points),
     )  # fmt: skip
     archive = existing(folder)
     check_symbols(archive, wishes.points)
@@ -239,12 +256,12 @@ def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Resu
     if wishes.fills:
         ticks = tick_selection(archive, selection, {order.symbol for order in wanted_orders})
         with progress("fills", ticks.rows, unit="ticks") as bar:
-            outcome = simulate(ticks, wanted_orders, wishes.points, bar.advance)
+            outcome = simulate(ticks, wanted_orders, wishes.points, wishes.market, bar.advance)
     outcome.refused[NO_SYMBOL] += without
     found = by_signal(outcome.trades, selection.span_ms)
     notes = []
     if wishes.fills:
-        notes = assumptions(outcome.points, wishes.valid_seconds, outcome.why_points)
+        notes = assumptions(outcome.points, wishes.valid_seconds, outcome.why_points, wishes.market)
     notes += filter(None, [fills_warning(results.plan, has_deals(selection))])
     if wishes.fills:
         click.echo("\n".join(result_lines(found, outcome, notes)))

@@ -9,12 +9,13 @@ import pytest
 
 from cep.archive import Archive, import_history
 from cep.archive.ingest import INGEST_BITS
-from cep.backtest.book import NO_TICK
 from cep.backtest.orders import Order
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import simulate, tick_selection
+from cep.backtest.trading import NO_TICK
 from mt5bridge.history import TickBlock
 from mt5bridge.records import TICK
+from mt5bridge.validate import Quality
 from tests.backtest.archives import DAY_MS, START_MSC
 
 Quote = tuple[int, float]
@@ -69,7 +70,7 @@ def test_ticks_are_read_until_nothing_can_change(tmp_path: Path) -> None:
         ([DAY_MS + 3], [3]),  # the last of its day
     ):
         read: list[int] = []
-        simulate(ticks, [order(at) for at in moments], POINT, read.append)
+        simulate(ticks, [order(at) for at in moments], POINT, advance=read.append)
         assert read == [4] * len(files), moments
 
 
@@ -121,3 +122,14 @@ def test_a_sample_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for rows, point in ((18, 1e-4), (19, 1e-5)):
         monkeypatch.setattr("cep.backtest.simulate.SAMPLE_ROWS", rows)
         assert simulate(selection, [order(0)], {}).points == {"A": pytest.approx(point)}
+
+
+def test_ticks_that_rules_do_without_fill_nothing(tmp_path: Path) -> None:
+    found = block("A", [(0, 1.0), (1, 1.0), (2, 1.0)])
+    found.ticks["bid"][1] = 1.5  # above its ask
+    archive = Archive(tmp_path)
+    import_history(archive, [found])
+    for hidden, opened in ((0, 1), (int(Quality.CROSSED), 2)):
+        ticks = tick_selection(archive, Selection(str(tmp_path), (), hidden=hidden), {"A"})
+        [trade] = simulate(ticks, [order(0, stop_points=0, target_points=0)], POINT).trades
+        assert trade.opened_msc == START_MSC + opened

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.backtest.book import Trade
 from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal, drawdown, metrics
 from cep.backtest.points import Evidence, digits_of, evidence, known_points
+from cep.backtest.trades import Trade
 
 
 def trade(points: float, opened: int = 0, closed: int = 10, name: str = "Go") -> Trade:

@@ -1,0 +1,62 @@
+"""What the broker's deals closed, as trades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cep.backtest.orders import Order
+from mt5bridge.broker import Record, Table, codes
+
+END = "end of data"
+_REASONS = {codes.BY_STOP: "stop", codes.BY_TARGET: "target"}
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """What one deal closed of a position, or all that was open at the end.
+
+    `signal` is the one that opened the position, whose price is the mean of what was added to it.
+    `profit` is price difference times lots times contract size.
+    """
+
+    signal: str
+    symbol: str
+    side: str
+    lots: float
+    opened_msc: int
+    open_price: float
+    closed_msc: int
+    close_price: float
+    reason: str
+    points: float
+    profit: float
+
+
+def trades_of(
+    deals: Table, orders: Sequence[Order], symbols: Sequence[str], points: Mapping[str, float]
+) -> Iterator[Trade]:
+    """Trades of deals in their order; `orders` are those of the tags 1, 2, and so on."""
+    for deal in deals[deals["closed_lots"] > 0.0]:
+        symbol = symbols[deal["symbol"]]
+        is_long = deal["type"] == codes.SELL
+        opened, closed = float(deal["open_price"]), float(deal["price"])
+        yield Trade(
+            orders[deal["opened_by"] - 1].signal, symbol, "buy" if is_long else "sell",
+            float(deal["closed_lots"]), int(deal["opened_msc"]), opened, int(deal["time_msc"]),
+            closed, _reason(deal, orders), in_points(opened, closed, is_long, points[symbol]),
+            float(deal["profit"]),
+        )  # fmt: skip
+
+
+def in_points(opened: float, closed: float, is_long: bool, point: float) -> float:
+    """A gain in points of a symbol."""
+    gain = closed - opened if is_long else opened - closed
+    return round(gain / point, 6)
+
+
+def _reason(deal: Record, orders: Sequence[Order]) -> str:
+    """Stop or target, a signal to close, or one to the other side."""
+    if not deal["tag"]:
+        return _REASONS[int(deal["reason"])]
+    return "close" if orders[deal["tag"] - 1].side == "close" else "opposite"

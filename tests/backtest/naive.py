@@ -1,0 +1,129 @@
+"""The slow, obvious way to fill market orders at a netting account: tick by tick."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from cep.backtest.orders import Order
+
+Tick = tuple[int, int, float, float]
+"""Place in the order, time in ms, bid, ask."""
+
+LATE, STOPS, NOTHING, NO_TICK = (
+    "came too late (10022)", "invalid stops (10016)", "no such position (10036)", "no later tick",
+)  # fmt: skip
+
+
+@dataclass
+class Position:
+    order: Order
+    side: int
+    lots: float
+    price: float
+    opened_msc: int
+    stop: float | None
+    target: float | None
+
+    def market(self, tick: Tick) -> float:
+        return tick[2] if self.side > 0 else tick[3]
+
+
+class Naive:
+    """The same answers as `Trading` on one symbol, from lists."""
+
+    def __init__(self, orders: list[Order], point: float) -> None:
+        self.point = point
+        self.waiting = list(orders)
+        self.position: Position | None = None
+        self.trades: list[dict[str, Any]] = []
+        self.places: list[int] = []  # of the ticks that closed them
+        self.refused: Counter[str] = Counter()
+        self.last: Tick | None = None
+
+    def push(self, tick: Tick) -> None:
+        self.watch(tick)
+        while self.waiting and self.waiting[0].order < tick[0]:
+            if tick[1] < self.waiting[0].time_msc:
+                break
+            self.execute(self.waiting.pop(0), tick)
+        self.last = tick
+
+    def end(self) -> None:
+        if self.position and self.last:
+            price = self.position.market(self.last)
+            self.leave(self.last, self.position.lots, price, "end of data")
+        self.refused[NO_TICK] += len(self.waiting)
+
+    def watch(self, tick: Tick) -> None:
+        held = self.position
+        if held is None:
+            return
+        price = held.market(tick)
+        if held.stop is not None and held.side * price <= held.side * held.stop:
+            self.leave(tick, held.lots, price, "stop")
+        elif held.target is not None and held.side * price >= held.side * held.target:
+            self.leave(tick, held.lots, held.target, "target")
+
+    def execute(self, order: Order, tick: Tick) -> None:
+        if tick[1] > order.valid_until_msc:
+            self.refused[LATE] += 1
+        elif order.side != "close":
+            self.trade(order, 1 if order.side == "buy" else -1, tick)
+        elif self.position is None:
+            self.refused[NOTHING] += 1
+        else:
+            self.leave(tick, self.position.lots, self.position.market(tick), "close")
+
+    def trade(self, order: Order, side: int, tick: Tick) -> None:
+        price, closing = (tick[3], tick[2]) if side > 0 else (tick[2], tick[3])
+        stop = self.level(price, -side * (order.stop_points or 0))
+        target = self.level(price, side * (order.target_points or 0))
+        if (stop is not None and side * stop >= side * closing) or (
+            target is not None and side * target <= side * closing
+        ):
+            self.refused[STOPS] += 1
+            return
+        lots, held = order.lots, self.position
+        if held is not None and held.side == side:
+            total = round(held.lots + lots, 8)
+            held.price = (held.price * held.lots + price * lots) / total
+            held.lots = total
+            held.stop = held.stop if stop is None else stop
+            held.target = held.target if target is None else target
+            return
+        if held is not None:
+            closed = min(lots, held.lots)
+            self.leave(tick, closed, price, "opposite")
+            lots = round(lots - closed, 8)
+        if lots > 0:
+            self.position = Position(order, side, lots, price, tick[1], stop, target)
+
+    def level(self, price: float, points: int) -> float | None:
+        steps = round((price + points * self.point) / self.point)
+        return round(steps * self.point, 8) if points else None
+
+    def leave(self, tick: Tick, lots: float, price: float, reason: str) -> None:
+        held = self.position
+        assert held is not None
+        gain = (price - held.price) * held.side
+        self.places.append(tick[0])
+        self.trades.append(
+            {
+                "signal": held.order.signal,
+                "symbol": held.order.symbol,
+                "side": "buy" if held.side > 0 else "sell",
+                "lots": lots,
+                "opened_msc": held.opened_msc,
+                "open_price": held.price,
+                "closed_msc": tick[1],
+                "close_price": price,
+                "reason": reason,
+                "points": round(gain / self.point, 6),
+                "profit": round(gain * lots, 10),
+            }
+        )
+        held.lots = round(held.lots - lots, 8)
+        if held.lots <= 0:
+            self.position = None

@@ -1,0 +1,109 @@
+"""The simulated terminal's account and a backtest over the same records: the same deals."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pytest
+
+from cep.archive import Archive
+from cep.backtest.market import Market
+from cep.backtest.orders import Order, orders
+from cep.backtest.records import order_of, shown_tables
+from cep.backtest.results import Results
+from cep.backtest.selection import Selection, select
+from cep.backtest.sequential import sequential
+from cep.backtest.simulate import PRICES, simulate, tick_selection
+from cep.engine.native import Compiled
+from cep.market import TICK_STREAM
+from cep.plan import compile_rules
+from mt5bridge.broker import Terms
+from mt5bridge.records import TICK
+from mt5bridge.simulator import Account, simulated_symbol
+from mt5bridge.simulator.account import specification
+from mt5bridge.simulator.deals import as_deals
+from mt5bridge.simulator.wish import Wish, wish_of
+from mt5bridge.wire import Side, Signal
+from tests.backtest.archives import SYMBOLS, recorded
+from tests.backtest.rules import CHAINED
+
+PLAN = compile_rules(CHAINED)
+TRADED = [simulated_symbol(name) for name in sorted(SYMBOLS)]
+SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    return recorded(tmp_path_factory.mktemp("archive"))
+
+
+@pytest.fixture(scope="module")
+def made(archive: Archive) -> list[Order]:
+    found = Results(PLAN)
+    for rows in sequential(Compiled(PLAN), select(archive, PLAN)):
+        found.take(rows)
+    return orders(found.signals, 60_000)[0]
+
+
+def signal_of(order: Order, number: int) -> Signal:
+    closes = order.side == "close"
+    return Signal(
+        number, order.time_msc, order.valid_until_msc, 0, 0.0 if closes else order.lots,
+        float(order.stop_points or 0), float(order.target_points or 0), SIDES[order.side],
+        order.signal, order.symbol,
+    )  # fmt: skip
+
+
+def lived(account: Account, ticks: Selection, made: list[Order], latency_ms: int) -> list[Wish]:
+    """The market tick by tick, and each signal at the first one that may execute it."""
+    waiting = {symbol.name: deque[tuple[int, Order]]() for symbol in TRADED}
+    signals = [signal_of(order, number) for number, order in enumerate(made, 1)]
+    for pair in enumerate(made):
+        waiting[pair[1].symbol].append(pair)
+    for table in shown_tables(ticks, TICK_STREAM, PRICES):
+        places = order_of(table["ingest"].to_numpy(), TICK_STREAM)
+        for place, row in zip(places.tolist(), table.to_pylist(), strict=True):
+            tick = np.zeros(1, TICK)
+            for name in ("time_msc", "bid", "ask"):
+                tick[name] = row[name]
+            account.take_ticks({row["symbol"]: tick})
+            queue = waiting[row["symbol"]]
+            while queue and queue[0][1].order < place:
+                if queue[0][1].time_msc + latency_ms > row["time_msc"]:
+                    break
+                account.execute(signals[queue.popleft()[0]])
+    return [wish_of(signal) for signal in signals]
+
+
+@pytest.mark.parametrize(
+    ("hedging", "fills", "latency_ms"),
+    [(False, (1.0,), 0), (True, (1.0,), 0), (False, (0.6, 0.4), 250), (True, (0.5, 0.5), 90_000)],
+)
+def test_the_terminal_and_the_backtest_make_the_same_deals(
+    archive: Archive, made: list[Order], hedging: bool, fills: tuple[float, ...], latency_ms: int
+) -> None:
+    ticks = tick_selection(archive, select(archive, PLAN), set(SYMBOLS))
+    account = Account(fills, hedging=hedging)
+    for symbol in TRADED:
+        account.add(symbol)
+    wishes = lived(account, ticks, made, latency_ms)
+    terms = Terms(hedging, 10_000.0, 0.0, 2, fills, 1_000_001)
+    specifications = {symbol.name: specification(symbol) for symbol in TRADED}
+    outcome = simulate(ticks, made, {}, Market(terms, latency_ms, symbols=specifications))
+    assert list(outcome.points) == [symbol.name for symbol in TRADED]
+    assert as_deals(outcome.deals, TRADED, wishes).tobytes() == account.deals.tobytes()
+    assert len(account.deals) > 50 and {0, 1} <= set(account.deals["entry"].tolist())
+
+
+def test_three_sells_are_three_deals(archive: Archive, made: list[Order]) -> None:
+    """As at the terminal; one of them was a trade and two were refused."""
+    sells = [order for order in made if order.side == "sell" and order.symbol == "EURUSD"][:3]
+    plain = [
+        Order(o.order, o.time_msc, o.signal, o.symbol, "sell", 0.1, None, None, 1 << 60)
+        for o in sells
+    ]
+    ticks = tick_selection(archive, select(archive, PLAN), {"EURUSD"})
+    outcome = simulate(ticks, plain, {})
+    assert outcome.deals["volume"].tolist() == [0.1] * 3 and not outcome.refused
+    assert [trade.lots for trade in outcome.trades] == [0.3]
