@@ -21,8 +21,8 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(STAMP)  ## run everything at once on this machine; ends by itself
 	$(BIN)/mt5cep demo
 
-test: $(STAMP)  ## run the tests, with a sample of the generated examples
-	$(BIN)/pytest -n $(JOBS) --dist loadfile
+test: $(STAMP)  ## run the tests but the house rules, with a sample of the generated examples
+	$(BIN)/pytest -n $(JOBS) --dist loadfile --ignore tests/tidy
 
 test-all: $(STAMP)  ## run all tests with all their examples: the long campaigns
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --campaign --timeout 7200
