@@ -188,14 +188,12 @@ class StageRun:
 
         There is room for its key among the clocks.
         """
-        taken: list[OutputRows] = []
         if self._entry is None:
             self._clocks.mark(row.ints)
-            self.feed(row, taken)
-        elif not self._entry.run_row(row, self.state, self._clocks.words):
-            self.feed(row, taken)  # it has not been begun, for want of room
-        elif self.header[ROWS]:
-            taken.append(self.take())
+        elif self._entry.run_row(row, self._state, self._clocks.words):
+            return [self.take()] if self.header[ROWS] else []
+        taken: list[OutputRows] = []
+        self.feed(row, taken)  # in machine code it has not been begun, for want of room
         return taken
 
     def feed(self, rows: InputRows, taken: list[OutputRows]) -> None:
