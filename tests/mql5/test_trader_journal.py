@@ -9,6 +9,7 @@ import pytest
 
 from mt5bridge.wire import Side, SignalStatus
 from tests.mql5.trading import Floor, fills_and_final, signal, trading
+from tests.waiting import LONG_S
 
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
 _LEG, _STATE_AT = 2, 11  # kind of record; u1 kind, u8 id, u2 index, then its state
@@ -34,6 +35,12 @@ def _tear(journal: Path) -> None:
     with journal.open("r+b") as file:
         file.seek(end)
         file.write(_UNFINISHED)
+
+
+def _act(floor: Floor, what: str, settings: str) -> None:
+    """Let it happen before anything that is asked of the trader from now on."""
+    floor.terminal.act(f"{what}='{settings}'")
+    floor.terminal.wait_journal(f"script: {what} {settings}", LONG_S)
 
 
 def _restart(floor: Floor) -> None:
@@ -69,10 +76,10 @@ def test_what_cannot_be_written_is_written_later(tmp_path: Path) -> None:
     """No order leaves that is not on the disk; a torn record is cut before the next one."""
     with trading(tmp_path) as floor:
         floor.ask(bought := signal(Side.BUY, 0.1))
-        floor.terminal.act("files='write=1 name=*.journal'")
+        _act(floor, "files", "write=1 name=*.journal")
         refused = floor.ask(signal(Side.BUY, 0.2))
         assert (refused.status, refused.text[:17]) == (REJECTED, "the order journal")
-        floor.terminal.act("files=write=0")
+        _act(floor, "files", "write=0")
         close = signal(Side.CLOSE)
         assert floor.ask(close).status is EXECUTED
         told = [fills_and_final(floor, number) for number in (bought.id, refused.id, close.id)]
@@ -99,7 +106,7 @@ def test_a_plan_that_was_not_sent_is_void(tmp_path: Path) -> None:
     with trading(tmp_path, broker="files move=1 name=*.journal") as floor:
         for _ in range(2):
             floor.ask(signal(Side.BUY, 0.1))
-        floor.terminal.act("broker='lost=1'")
+        _act(floor, "broker", "lost=1")
         floor.ask(close := signal(Side.CLOSE))
         floor.terminal.kill()
         journal = _journal(floor)

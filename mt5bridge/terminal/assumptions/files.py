@@ -14,6 +14,7 @@ from mt5bridge.terminal.assumptions.base import (
 from mt5bridge.terminal.findings import Level
 
 _JOURNAL = "Orders/OrderJournal.mqh"
+_JOURNAL_FILE = "Orders/JournalFile.mqh"
 _LEDGER = "Market/LedgerFile.mqh"
 _DEALS = "Deals/DealFile.mqh"
 _PROBLEM = Level.PROBLEM
@@ -29,7 +30,7 @@ FILES = (
     ),
     Assumption(
         "file.move_rewrite", "FileMove with FILE_REWRITE replaces a file, and the old name is gone",
-        "it does", YES, (_JOURNAL, _LEDGER), "FILE_REWRITE", NOT_HERE, _PROBLEM,
+        "it does", YES, (_JOURNAL_FILE, _LEDGER), "FILE_REWRITE", NOT_HERE, _PROBLEM,
     ),
     Assumption(
         "file.move_to_free_name", "FileMove without a flag to a name that is free", "it does",
@@ -37,7 +38,7 @@ FILES = (
     ),
     Assumption(
         "file.move_over_open", "FileMove with FILE_REWRITE over a file that is open", "",
-        NO, (_JOURNAL,), "exclusively",
+        NO, (_JOURNAL_FILE,), "exclusively",
         "run one trader in one terminal only: another could replace its journal", _PROBLEM,
     ),
     Assumption(
@@ -46,7 +47,7 @@ FILES = (
     ),
     Assumption(
         "file.exclusive_by_default", "a file open without FILE_SHARE flags cannot be opened again",
-        "sharing needs the flags", YES, (_JOURNAL,), "exclusively",
+        "sharing needs the flags", YES, (_JOURNAL_FILE,), "exclusively",
         "run one trader in one terminal only: its journal does not keep a second one out", _PROBLEM,
     ),
     Assumption(
@@ -65,7 +66,8 @@ FILES = (
     ),
     Assumption(
         "file.append", "FILE_READ with FILE_WRITE keeps what is there, and writes behind it after "
-        "FileSeek to the end", "it does", YES, (_JOURNAL, _LEDGER), "SEEK_END", NOT_HERE, _PROBLEM,
+        "FileSeek to the end", "it does", YES, (_JOURNAL_FILE, _LEDGER),
+        r"FILE_READ \| FILE_WRITE|SEEK_END", NOT_HERE, _PROBLEM,
     ),
     Assumption(
         "file.write_empties", "FILE_WRITE alone empties the file", "it does", YES,
