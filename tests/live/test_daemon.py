@@ -62,7 +62,7 @@ def test_fills_of_signals_come_back_and_fire_events(tmp_path: Path) -> None:
     settings = write_settings(tmp_path)
     account = Account(fills=(0.5, 0.5))
     with Service(settings) as service:
-        found = terminal(walks("AB", 900), account=account, speed=300.0)
+        found = terminal(walks("AB", 900), account=account, speed=30.0)
         play(found, address(settings), until=service.is_settled)
     deals = [g.records for g in read(tmp_path / "spool") if g.kind is RecordKind.DEALS]
     assert np.concatenate(deals).tobytes() == account.deals.tobytes()
