@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "mt5bridge/PROTOCOL.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "SECURITY.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "mt5bridge/PROTOCOL.md",
+]
 FENCE = re.compile(r"^```([\w-]+)?[ \t]*(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

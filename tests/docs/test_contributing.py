@@ -18,7 +18,7 @@ from tests.docs.recipes import PAGE, Recipe, apply, recipes
 from tests.waiting import LONG_S
 
 FOLDERS = ("cep", "mt5bridge", "tests", "docs", "editor", "strategies", "config")
-FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 RECIPES = recipes()
 COUNTS = Counter(command for recipe in RECIPES for command in recipe.commands)
 each = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.title)
