@@ -49,6 +49,17 @@ void MakeResult(const ulong id, const ushort status, const uint retcode, const s
    result.text = text;
   }
 
+// Whether a request's time has passed.
+bool Late(const OrderRequest &request, const Moment &now)
+  {
+   return(request.valid_until_msc > 0 && now.market_msc > request.valid_until_msc);
+  }
+
+string LateText(const OrderRequest &request, const Moment &now)
+  {
+   return(StringFormat("too late by %I64d ms", now.market_msc - request.valid_until_msc));
+  }
+
 // How an order has ended that was not filled in full; `late` if its request's time has passed.
 ushort EndingOf(const BrokerOrder &order, const bool late)
   {

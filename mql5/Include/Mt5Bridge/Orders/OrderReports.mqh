@@ -1,0 +1,153 @@
+// What becomes of orders: journalled first, then told.
+#ifndef MT5BRIDGE_ORDERS_ORDER_REPORTS_MQH
+#define MT5BRIDGE_ORDERS_ORDER_REPORTS_MQH
+
+#include "OrderAdoption.mqh"
+#include "OrderResults.mqh"
+
+// Owns the journal and the results that are still to be told. Nothing else writes to either.
+class OrderReports
+  {
+private:
+   OrderJournal      m_journal;
+   ResultTray        m_tray;
+
+public:
+   // Reads the journal into the book and forgets what is final and older than `forget_msc`; false when
+   // it cannot be used, Error() says why.
+   bool              Begin(const string path, OrderBook &book, const long forget_msc)
+     {
+      m_tray.Clear();
+      return(m_journal.Open(path, book, forget_msc));
+     }
+
+   // Takes what the broker has made of ids that the journal lacks into book and journal.
+   void              Adopt(const BrokerView &view, const string &symbols[], OrderBook &book,
+                           const Moment &now)
+     {
+      AdoptOrders(view, symbols, book, m_journal, now);
+     }
+
+   string            Error(void) const { return(m_journal.Error()); }
+
+   // The results to tell.
+   ResultTray        *Tray(void) { return(GetPointer(m_tray)); }
+
+   // Writes nothing any more.
+   void              End(void) { m_journal.Close(); }
+
+   // Makes a large journal small again.
+   void              Tidy(OrderBook &book)
+     {
+      if(m_journal.Large() && !m_journal.Compact(book, 0))
+         Print(m_journal.Error(), "; the old file goes on, and it is tried again later");
+     }
+
+   void              TellUnknown(const ulong id, const Moment &now)
+     {
+      SignalResultFrame result;
+      MakeResult(id, RESULT_UNKNOWN, 0, "this id was never seen here", now, result);
+      m_tray.Put(result);
+     }
+
+   void              TellReceived(const ulong id, const Moment &now)
+     {
+      SignalResultFrame result;
+      MakeResult(id, RESULT_RECEIVED, 0, "", now, result);
+      m_tray.Put(result);
+     }
+
+   void              TellAll(OrderEntry *entry, const Moment &now)
+     {
+      for(int i = 0; i < ArraySize(entry.results); i++)
+         m_tray.Put(entry.results[i]);
+      if(ArraySize(entry.results) == 0)
+         TellReceived(entry.request.id, now);
+     }
+
+   // Journals a result of an entry and tells it, in this order.
+   void              Settle(OrderEntry *entry, const SignalResultFrame &result)
+     {
+      entry.AddResult(result);
+      entry.AddFill(result);
+      m_journal.WriteResult(result);
+      if(!m_journal.Flush())
+         Print("the order journal cannot be written: ", m_journal.Error());
+      m_tray.Put(result);
+     }
+
+   // The final result of a request of which nothing was sent; always true.
+   bool              Refuse(OrderEntry *entry, const ushort status, const string text,
+                            const Moment &now)
+     {
+      ArrayResize(entry.legs, 0);
+      SignalResultFrame result;
+      MakeResult(entry.request.id, status, 0, text, now, result);
+      Settle(entry, result);
+      Print(IdText(entry.request.id), " ", entry.request.symbol, ": ", text);
+      return(true);
+     }
+
+   // A request was taken up, of which nothing is planned yet.
+   void              TakenUp(const OrderEntry &entry) { m_journal.WriteEntry(entry); }
+
+   // Its legs were planned.
+   void              Planned(const OrderEntry &entry)
+     {
+      for(int i = 0; i < ArraySize(entry.legs); i++)
+         m_journal.WriteLeg(entry, i);
+     }
+
+   // A leg is going to be sent, unless this is false.
+   bool              Sending(OrderEntry *entry, const int index)
+     {
+      m_journal.WriteLeg(entry, index);
+      return(m_journal.Flush());
+     }
+
+   // A leg's order has this ticket.
+   bool              Identify(OrderEntry *entry, const int index, const ulong order)
+     {
+      entry.legs[index].order = order;
+      entry.legs[index].state = LEG_WORKING;
+      m_journal.WriteLeg(entry, index);
+      m_journal.Flush();
+      return(true);
+     }
+
+   // A leg is over without (all of) its fills. The final result flushes the journal.
+   bool              EndLeg(OrderEntry *entry, const int index, const ushort ending,
+                            const uint retcode, const string text)
+     {
+      entry.legs[index].state = LEG_DONE;
+      entry.legs[index].ending = ending;
+      entry.legs[index].retcode = retcode;
+      entry.legs[index].text = text;
+      m_journal.WriteLeg(entry, index);
+      entry.request_id = 0;
+      return(true);
+     }
+
+   // All legs are over and the last fill was not the end of it.
+   void              Conclude(OrderEntry *entry, const Moment &now)
+     {
+      int worst = 0;
+      for(int i = 0; i < ArraySize(entry.legs); i++)
+         if(entry.legs[i].ending != RESULT_EXECUTED)
+            worst = i;
+      const double filled = entry.Filled();
+      ushort status = entry.legs[worst].ending;
+      string text = entry.legs[worst].text;
+      if(filled > 0)
+        {
+         status = RESULT_CANCELLED;
+         text = StringFormat("%.8g of %.8g lots filled: %s", filled, entry.Planned(), text);
+        }
+      SignalResultFrame result;
+      MakeResult(entry.request.id, status, entry.legs[worst].retcode, text, now, result);
+      result.order = entry.legs[worst].order != 0 ? entry.legs[worst].order : entry.request.ticket;
+      Settle(entry, result);
+     }
+  };
+
+#endif
