@@ -21,7 +21,7 @@ _TEST = re.compile(r"`(tests/\w+/test_\w+\.py)::(test_\w+)`")
 
 
 @functools.cache
-def tests_of(file: str) -> frozenset[str]:
+def names_in(file: str) -> frozenset[str]:
     """The tests that a file defines."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
@@ -31,7 +31,7 @@ def tests_of(file: str) -> frozenset[str]:
 def test_a_promise_names_tests_that_are_there(promise: str) -> None:
     named = _TEST.findall(PROMISES[promise])
     assert named and ", ".join(f"`{file}::{test}`" for file, test in named) == PROMISES[promise]
-    assert [test for file, test in named if test not in tests_of(file)] == []
+    assert [test for file, test in named if test not in names_in(file)] == []
 
 
 def test_every_line_is_a_promise() -> None:
