@@ -19,7 +19,7 @@ REFUSED = [
     ("void OnStart()\n{\n  x->y = 1;\n}\n", 3, 4, "MQL5 has no ->"),
     ("void OnStart()\n{\n  goto end;\n}\n", 3, 3, "goto is not MQL5"),
     ("void OnStart()\n{\n  auto x = 1;\n}\n", 3, 3, "auto is not MQL5"),
-    ("void OnStart()\n{\n  void *p = nullptr;\n}\n", 3, 13, "nullptr is not MQL5"),
+    ("void OnStart()\n{\n  Print(nullptr);\n}\n", 3, 9, "nullptr is not MQL5"),
     ('void OnStart()\n{\n  string s = "open;\n}\n', 3, 14, "a text that is not closed"),
     ("void OnStart()\n{\n  int a = 1 @ 2;\n}\n", 3, 13, "the character '@' is not MQL5"),
     ("void OnStart()\n{\n  if((1 > 0) {}\n}\n", 4, 1, "without its other half"),

@@ -20,6 +20,7 @@ from mt5bridge.emulator.translate.pointers import (
     type_names,
 )
 from mt5bridge.emulator.translate.preprocess import Preprocessor
+from mt5bridge.emulator.translate.references import mark_members, refuse_values
 from mt5bridge.emulator.translate.strict import check
 from mt5bridge.emulator.translate.tokens import Token
 
@@ -56,6 +57,8 @@ def rewrite(tokens: list[Token]) -> list[Token]:
     rewrite_types(tokens)
     tokens = rewrite_objects(tokens, pointers)
     rewrite_divisions(tokens)
+    mark_members(tokens)
+    refuse_values(tokens)
     return tokens
 
 

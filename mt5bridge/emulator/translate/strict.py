@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from mt5bridge.emulator.translate.declarations import Declarations
 from mt5bridge.emulator.translate.scan import CLOSING, NOT_TYPES, OPENING, is_operator, partners
+from mt5bridge.emulator.translate.statements import check_statement
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 _IDENTIFIER_MAX = 63
@@ -21,7 +23,11 @@ def check(tokens: list[Token]) -> None:
     """Raise TranslationError at the first thing that is C++ and not MQL5."""
     pairs = partners(tokens)
     inside = _brackets(tokens)
+    ahead = [*tokens, *_semicolons(tokens)]
+    declarations = Declarations(ahead, pairs)
     for index, token in enumerate(tokens):
+        check_statement(ahead, pairs, index)
+        declarations.check(index, inside[index])
         if token.kind is TokenKind.NAME:
             _check_name(tokens, index)
             _check_loop(tokens, pairs, index)
@@ -30,6 +36,12 @@ def check(tokens: list[Token]) -> None:
                 _check_statement(tokens, index)
         elif is_operator(token, "=") and index + 1 < len(tokens):
             _check_value(tokens, index)
+
+
+def _semicolons(tokens: list[Token]) -> list[Token]:
+    """What may stand behind the last token, so that rules can look ahead."""
+    last = tokens[-1:]
+    return [Token(TokenKind.OPERATOR, ";", one.file, one.line, one.column) for one in last * 6]
 
 
 def _brackets(tokens: list[Token]) -> list[str]:

@@ -98,7 +98,8 @@ void OnStart(void)
    Print(dog.Friend().Name(), " ", dog.Self().Self().Legs(), " ", g_zoo.Legs(), " ", g_zoo.Size());
    Change(dog);
    Change(*dog);
-   Print(Look(dog), " ", Look(g_zoo.At(1)));
+   Animal *second = g_zoo.At(1);
+   Print(Look(dog), " ", Look(second));
    Ear ear;
    dog.Tell(&ear);
    g_zoo.At(1).Tell(GetPointer(ear));

@@ -52,7 +52,9 @@ void OnStart(void)
    for(int i = 0, j = 10; i < j; i++, j--)
       sum += i > 2 ? 100 : j;
    do
+     {
       sum--;
+     }
    while(sum > 320);
    Print(sum);
    MqlDateTime parts;

@@ -110,10 +110,11 @@ private:
    string            PricesText(const OrderEntry &target) const
      {
       const bool buys = BuyType(target.legs[0].type);
-      const double price = Reference(target.request, buys);
+      OrderRequest request = target.request;
+      const double price = Reference(request, buys);
       double sl;
       double tp;
-      StopPrices(target.request, m_rules, buys, price, sl, tp);
+      StopPrices(request, m_rules, buys, price, sl, tp);
       string text = " at " + m_rules.PriceText(price);
       if(sl > 0)
          text += ", stop " + m_rules.PriceText(sl);
@@ -137,10 +138,11 @@ private:
       const bool pending = target.request.kind != ORDER_MARKET;
       const double asked = target.request.lots > 0 ? target.request.lots : m_settings.default_lots;
       const double lots = m_rules.Volume(asked);
-      const double price = Reference(target.request, buys);
+      OrderRequest request = target.request;
+      const double price = Reference(request, buys);
       double sl;
       double tp;
-      StopPrices(target.request, m_rules, buys, price, sl, tp);
+      StopPrices(request, m_rules, buys, price, sl, tp);
       string refusal = m_rules.DirectionRefusal(buys);
       if(refusal == "" && !IsFinite(lots))
          refusal = StringFormat("lots: %.8g asked, which is no size", asked);

@@ -16,7 +16,8 @@ void WriteEntryRecord(const OrderEntry &entry, ByteWriter &out)
   {
    out.U1((uchar)ORDER_RECORD_ENTRY);
    out.I8(entry.accepted_msc);
-   WriteRequest(entry.request, out);
+   OrderRequest request = entry.request;
+   WriteRequest(request, out);
   }
 
 // A leg of an id is now like this.

@@ -57,7 +57,8 @@ private:
      {
       trade.type = (ENUM_ORDER_TYPE)source.legs[index].type;
       trade.volume = source.legs[index].lots;
-      trade.comment = CommentOf(source.request, index);
+      OrderRequest request = source.request;
+      trade.comment = CommentOf(request, index);
       trade.magic = m_settings.carrier == ID_IN_MAGIC ? source.request.id
                     : (ulong)source.request.magic;
       trade.deviation = source.request.deviation_points > 0 ? source.request.deviation_points
@@ -74,7 +75,8 @@ private:
       trade.action = pending ? TRADE_ACTION_PENDING : TRADE_ACTION_DEAL;
       trade.price = pending ? m_rules.Price(source.request.price) : m_rules.Market(buys);
       trade.type_filling = pending ? ORDER_FILLING_RETURN : m_rules.Filling(m_settings.filling);
-      StopPrices(source.request, m_rules, buys, trade.price, trade.sl, trade.tp);
+      OrderRequest request = source.request;
+      StopPrices(request, m_rules, buys, trade.price, trade.sl, trade.tp);
       if(pending && source.request.valid_until_msc > 0 && m_rules.Expires())
         {
          const long until_msc = source.request.valid_until_msc + now.utc_offset_ms;

@@ -150,8 +150,11 @@ private:
      {
       double lots = 0;
       for(int i = book.Count() - 1; i >= 0 && book.At(i).accepted_msc >= msc; i--)
-         if(Opens(book.At(i).request))
-            lots += book.At(i).Filled() + book.At(i).Open();
+        {
+         OrderEntry *entry = book.At(i);
+         if(Opens(entry.request))
+            lots += entry.Filled() + entry.Open();
+        }
       return(lots);
      }
   };

@@ -61,7 +61,8 @@ public:
       const string folder = "Mt5Bridge\\" + SafeFileName(m_identity);
       desk.journal_path = folder + "\\orders.journal";
       desk.halt_path = folder + "\\halt.txt";
-      if(!m_desk.Begin(desk, settings.limits, names, settings.halted, m_now))
+      RiskLimits limits = settings.limits;
+      if(!m_desk.Begin(desk, limits, names, settings.halted, m_now))
         {
          Alert("Mt5Bridge Trader: ", m_desk.Error());
          return(INIT_FAILED);
@@ -160,7 +161,8 @@ private:
       if(settings.desk.trading == TRADING_DRY)
          trades = TRADES_DRY_RUN;
       FillHello(hello, m_identity, trades, "Mt5Bridge Trader " + MT5BRIDGE_VERSION);
-      if(m_session.Begin(settings.session, hello, GetPointer(this)))
+      SessionSettings session = settings.session;
+      if(m_session.Begin(session, hello, GetPointer(this)))
          return(true);
       Alert("Mt5Bridge Trader: ", m_session.StatusText());
       return(false);

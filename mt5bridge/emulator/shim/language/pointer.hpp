@@ -46,7 +46,10 @@ class ptr {
     return *object_;
   }
   T& operator*() const { return checked("", 0); }
-  operator T&() const { return checked("", 0); }
+  operator T&() const& { return checked("", 0); }
+  operator T&() const&& __attribute__((
+      unavailable("a reference parameter takes a variable; put what the function returns into a "
+                  "pointer first")));
   explicit operator bool() const { return valid(); }
   bool valid() const { return object_ && (!number_ || objects::lives(number_)); }
   T* raw() const { return object_; }
@@ -77,6 +80,20 @@ template <class T>
   requires(!is_pointer<std::remove_cvref_t<T>>)
 constexpr T&& ref(T&& object) {
   return static_cast<T&&>(object);
+}
+
+// An argument that is a member of an Owner: a variable, which a reference can be bound to, unless it
+// was reached through what a function returned or through a const object.
+template <class Owner, class T>
+constexpr decltype(auto) argument(T& member) {
+  if constexpr (std::is_lvalue_reference_v<Owner> && !std::is_const_v<std::remove_reference_t<Owner>>)
+    return static_cast<T&>(member);
+  else
+    return static_cast<const T&&>(member);
+}
+template <class Owner, class T>
+constexpr const T&& argument(const T&& member) {
+  return static_cast<const T&&>(member);
 }
 
 // The result of `new`.
