@@ -7,6 +7,18 @@
 
 #define ACCOUNT_EVERY_MS 1000  // PROTOCOL: at most once a second
 
+// Right after its start a terminal may not know its account, and so not who it is.
+bool AccountKnown(void)
+  {
+   return AccountInfoInteger(ACCOUNT_LOGIN) != 0;
+  }
+
+// Nor the server's time: what is counted back from it would begin in 1970.
+bool HistoryKnown(void)
+  {
+   return AccountKnown() && TimeCurrent() != 0;
+  }
+
 // "10000001@Broker-Server" and a suffix that tells this account's programs apart.
 string DefaultIdentity(const string suffix)
   {

@@ -145,13 +145,12 @@ void ClientOrders::End(void)
    m_error = "the program has ended";
   }
 
-// The journal is the account's. Right after its start a terminal may know neither the account nor the
-// server's time.
+// The journal is the account's.
 bool ClientOrders::BeginAccount(const Moment &now)
   {
    if(m_begun || m_error != "")
       return m_begun;
-   if(AccountInfoInteger(ACCOUNT_LOGIN) == 0 || TimeCurrent() == 0)
+   if(!HistoryKnown())
       return false;
    const string folder = "Mt5Bridge\\" + SafeFileName(DefaultIdentity("/" + m_name));
    settings.journal_path = folder + "\\orders.journal";

@@ -2,6 +2,7 @@
 #ifndef MT5BRIDGE_DEAL_EVENTS
 #define MT5BRIDGE_DEAL_EVENTS
 
+#include "Account.mqh"
 #include "Deals/DealHandler.mqh"
 #include "EventsCallback.mqh"
 #include "Market/ServerClock.mqh"
@@ -72,12 +73,11 @@ bool DealEvents::OnDeal(const DealRecord &deal, const ulong hash)
    return true;
   }
 
-// Right after its start a terminal may know neither its account nor the server's time.
 bool DealEvents::BeginAccount(void)
   {
    if(m_begun)
       return true;
-   if(AccountInfoInteger(ACCOUNT_LOGIN) == 0 || TimeCurrent() == 0)
+   if(!HistoryKnown())
       return false;
    DealSettings settings;
    settings.since_msc = (long)TimeCurrent() * 1000 - DEAL_RECENT_MS;

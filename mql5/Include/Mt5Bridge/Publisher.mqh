@@ -128,13 +128,12 @@ int Publisher::Begin(const PublisherSettings &settings)
    m_feed.Begin(settings.pump.grace_ms);
    if(!EventSetMillisecondTimer(m_settings.timer_ms))
       return INIT_FAILED;
-   if(AccountInfoInteger(ACCOUNT_LOGIN) != 0)
+   if(HistoryKnown())
       return BeginAccount();
-   Print("waiting until the terminal knows its account");
+   Print("waiting until the terminal knows its account and its server's time");
    return INIT_SUCCEEDED;
   }
 
-// Right after its start a terminal may not know its account, and so not who it is.
 int Publisher::BeginAccount(void)
   {
    m_begun = true;
@@ -233,7 +232,7 @@ void Publisher::Timer(void)
   {
    if(!m_begun)
      {
-      if(AccountInfoInteger(ACCOUNT_LOGIN) != 0 && BeginAccount() != INIT_SUCCEEDED)
+      if(HistoryKnown() && BeginAccount() != INIT_SUCCEEDED)
          ExpertRemove();
       return;
      }

@@ -23,9 +23,16 @@ private:
    DealEvents      m_deals;
    EventsCallback *m_callback;
    Trouble         m_trouble;
+   SessionSettings m_settings;
+   TradesMode      m_trades;
+   string          m_identity;
+   string          m_program;
+   string          m_symbols[];
+   bool            m_begun;   // the terminal knows its account
+   bool            m_failed;
 
 public:
-                   SignalReceiver(void) { m_callback = NULL; }
+                   SignalReceiver(void) { m_callback = NULL; m_begun = m_failed = false; }
    bool            Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback);
    void            SubscribeAll(void) { m_session.Want(WANTED_ALL); }
    void            SubscribeEngine(const string name) { m_session.Want(WANTED_ENGINE, name); }
@@ -44,6 +51,9 @@ public:
    virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
 
 private:
+   bool            BeginAccount(void);
+   bool            BeginSession(void);
+   bool            Announce(void);
    void            Fill(const ulong id, const ResultStatus status, const string text, SignalResultFrame &result) const;
    void            Tell(SignalResultFrame &result);
   };
@@ -55,38 +65,66 @@ private:
 bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
   {
    m_callback = callback;
+   m_settings = settings;
+   m_settings.publishes = false;
+   m_trades = trades;
+   m_identity = identity;
+   m_program = program;
+   m_begun = m_failed = false;
    m_trouble.Forget();
+   m_session.WantNothing();
+   ArrayResize(m_symbols, 0);
+   SymbolNames(symbols, m_symbols);
+   if(!AccountKnown())
+      Print("waiting until the terminal knows its account");
+   BeginAccount();
+   m_deals.Begin(callback);
+   return !m_failed;
+  }
+
+// Whether the session is there; once the account is known.
+bool SignalReceiver::BeginAccount(void)
+  {
+   if(m_begun || m_failed || !AccountKnown())
+      return m_begun;
+   m_begun = BeginSession() && Announce();
+   m_failed = !m_begun;
+   return m_begun;
+  }
+
+bool SignalReceiver::BeginSession(void)
+  {
    HelloFrame hello;
-   const string terminal = trades == TRADES_NOTHING ? TerminalSuffix() : "";
+   const string terminal = m_trades == TRADES_NOTHING ? TerminalSuffix() : "";
    const string own_name = DefaultIdentity(terminal + "/" + MQLInfoString(MQL_PROGRAM_NAME));
-   FillHello(hello, identity == "" ? own_name : identity, trades, program);
-   SessionSettings own;
-   own = settings;
-   own.publishes = false;
-   if(!m_session.Begin(own, hello, GetPointer(this)))
-     {
-      Alert("Mt5Bridge: " + m_session.StatusText());
-      return false;
-     }
-   string names[];
-   SymbolNames(symbols, names);
-   for(int i = 0; i < ArraySize(names); i++)
+   FillHello(hello, m_identity == "" ? own_name : m_identity, m_trades, m_program);
+   if(m_session.Begin(m_settings, hello, GetPointer(this)))
+      return true;
+   Alert("Mt5Bridge: " + m_session.StatusText());
+   return false;
+  }
+
+bool SignalReceiver::Announce(void)
+  {
+   for(int i = 0; i < ArraySize(m_symbols); i++)
      {
       SymbolEntry entry;
-      if(!ReadSymbol(names[i], entry))
+      if(!ReadSymbol(m_symbols[i], entry))
          return false;
       m_session.AddSymbol(entry);
      }
-   m_deals.Begin(callback);
    return true;
   }
 
 void SignalReceiver::Timer(void)
   {
-   Moment now;
-   m_clock.Read(now);
-   m_session.Step(now);
-   m_trouble.Tell(m_session);
+   if(BeginAccount())
+     {
+      Moment now;
+      m_clock.Read(now);
+      m_session.Step(now);
+      m_trouble.Tell(m_session);
+     }
    m_deals.Timer();
   }
 

@@ -34,60 +34,56 @@ private:
    OrderDesk         m_desk;
    AccountReader     m_account;
    Trouble           m_trouble;
+   TraderSettings    m_settings;
    Moment            m_now;
    string            m_identity;
-   bool              m_show_status;
+   bool              m_begun;       // the terminal knows its account
    long              m_status_ms;
 
 public:
                      Trader(void)
      {
-      m_show_status = false;
+      m_begun = false;
       m_status_ms = 0;
      }
 
    // Call in OnInit; returns its result.
    int               Init(const TraderSettings &settings)
      {
-      m_show_status = settings.show_status;
+      m_settings = settings;
+      m_begun = false;
       m_status_ms = 0;
-      m_identity = settings.identity == "" ? DefaultIdentity("/trader") : settings.identity;
-      string names[];
-      SymbolNames(settings.symbols == "" ? Symbol() : settings.symbols, names);
-      m_clock.Read(m_now);
-      if(!BeginSession(settings) || !Announce(names))
-         return(INIT_PARAMETERS_INCORRECT);
-      DeskSettings desk = settings.desk;
-      const string folder = "Mt5Bridge\\" + SafeFileName(m_identity);
-      desk.journal_path = folder + "\\orders.journal";
-      desk.halt_path = folder + "\\halt.txt";
-      RiskLimits limits = settings.limits;
-      if(!m_desk.Begin(desk, limits, names, settings.halted, m_now))
-        {
-         Alert("Mt5Bridge Trader: ", m_desk.Error());
+      if(!EventSetMillisecondTimer(settings.timer_ms))
          return(INIT_FAILED);
-        }
-      m_trouble.Forget();
-      PrintFormat("%s: %d orders in the journal, %d of them open", m_identity, m_desk.Count(),
-                  m_desk.OpenCount());
-      return(EventSetMillisecondTimer(settings.timer_ms) ? INIT_SUCCEEDED : INIT_FAILED);
+      if(AccountKnown())
+         return(BeginAccount());
+      Print("waiting until the terminal knows its account");
+      return(INIT_SUCCEEDED);
      }
 
    // Call in OnDeinit.
    void              Deinit(void)
      {
       EventKillTimer();
+      if(!m_begun)
+         return;
       m_clock.Read(m_now);
       Report();
       m_session.End("the trader ends", m_now);
       m_desk.End();
-      if(m_show_status)
+      if(m_settings.show_status)
          Comment("");
      }
 
    // Call in OnTimer.
    void              OnTimer(void)
      {
+      if(!m_begun)
+        {
+         if(AccountKnown() && BeginAccount() != INIT_SUCCEEDED)
+            ExpertRemove();
+         return;
+        }
       m_clock.Read(m_now);
       m_session.Step(m_now);
       m_trouble.Tell(m_session);
@@ -98,6 +94,8 @@ public:
    // Call in OnTrade.
    void              OnTrade(void)
      {
+      if(!m_begun)
+         return;
       m_desk.Wake();
       m_clock.Read(m_now);
       Follow();
@@ -107,6 +105,8 @@ public:
    void              OnTradeTransaction(const MqlTradeTransaction &transaction,
                                         const MqlTradeResult &result)
      {
+      if(!m_begun)
+         return;
       if(transaction.type == TRADE_TRANSACTION_REQUEST)
          m_desk.Answer(result);
       else
@@ -152,17 +152,41 @@ public:
      }
 
 private:
-   bool              BeginSession(const TraderSettings &settings)
+   // Who trades, with which journal, is told by the account.
+   int               BeginAccount(void)
+     {
+      m_identity = m_settings.identity == "" ? DefaultIdentity("/trader") : m_settings.identity;
+      string names[];
+      SymbolNames(m_settings.symbols == "" ? Symbol() : m_settings.symbols, names);
+      m_clock.Read(m_now);
+      if(!BeginSession() || !Announce(names))
+         return(INIT_PARAMETERS_INCORRECT);
+      DeskSettings desk = m_settings.desk;
+      const string folder = "Mt5Bridge\\" + SafeFileName(m_identity);
+      desk.journal_path = folder + "\\orders.journal";
+      desk.halt_path = folder + "\\halt.txt";
+      if(!m_desk.Begin(desk, m_settings.limits, names, m_settings.halted, m_now))
+        {
+         Alert("Mt5Bridge Trader: ", m_desk.Error());
+         return(INIT_FAILED);
+        }
+      m_trouble.Forget();
+      m_begun = true;
+      PrintFormat("%s: %d orders in the journal, %d of them open", m_identity, m_desk.Count(),
+                  m_desk.OpenCount());
+      return(INIT_SUCCEEDED);
+     }
+
+   bool              BeginSession(void)
      {
       HelloFrame hello;
       TradesMode trades = TRADES_NOTHING;
-      if(settings.desk.trading == TRADING_LIVE)
+      if(m_settings.desk.trading == TRADING_LIVE)
          trades = TRADES_ORDERS;
-      if(settings.desk.trading == TRADING_DRY)
+      if(m_settings.desk.trading == TRADING_DRY)
          trades = TRADES_DRY_RUN;
       FillHello(hello, m_identity, trades, "Mt5Bridge Trader " + MT5BRIDGE_VERSION);
-      SessionSettings session = settings.session;
-      if(m_session.Begin(session, hello, GetPointer(this)))
+      if(m_session.Begin(m_settings.session, hello, GetPointer(this)))
          return(true);
       Alert("Mt5Bridge Trader: ", m_session.StatusText());
       return(false);
@@ -218,7 +242,7 @@ private:
 
    void              ShowStatus(void)
      {
-      if(!m_show_status || m_now.ms < m_status_ms)
+      if(!m_settings.show_status || m_now.ms < m_status_ms)
          return;
       m_status_ms = m_now.ms + 1000;
       const string halted = m_desk.HaltReason();

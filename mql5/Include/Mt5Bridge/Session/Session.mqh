@@ -48,6 +48,7 @@ public:
    bool           SendAccount(const AccountFrame &account);
    bool           SendRecount(const RecountFrame &recount);
    void           Want(const WantedCode wanted, const string name = "") { m_subscription.Want(wanted, name); }
+   void           WantNothing(void) { m_subscription.Begin(); }
    void           Resume(const string name, ResumeEntry &found) const { m_settling.Resume(name, found); }
    DealOutbox    *Deals(void) { return m_streams.Deals(); }
    TickOutbox    *Ticks(const int index) { return m_streams.Ticks(index); }
@@ -97,12 +98,11 @@ void Session::Reset(void)
    m_retry_ms = 0;
   }
 
-// Before all else; a session that was used begins anew. False when the settings make no sense
-// (StatusText says why).
+// Before all else but Want(); a session that was used begins anew. False when the settings make no
+// sense (StatusText says why).
 bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, SessionEvents *events)
   {
    Reset();
-   m_subscription.Begin();
    m_settings = settings;
    m_outflow.Configure(settings.batch_records);
    m_hello = hello;
