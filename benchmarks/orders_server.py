@@ -64,10 +64,10 @@ class MortalServer(Server):
 
     life: Life
 
-    def send_now(self, identity: str, request: Request) -> bool:
-        taken = super().send_now(identity, request)
+    def send_now(self, identity: str, request: Request) -> str:
+        refusal = super().send_now(identity, request)
         self.life.effect()
-        return taken
+        return refusal
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         super().ask(identity, ids)

@@ -46,7 +46,7 @@ class Grant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         """Why a terminal may not come as it says it is; empty if it may."""
         if not self._names(hello.identity):
             return f"the credential is for identity {self.identity}"
-        if self.account and (self.account, self.server) != (hello.account, hello.server):
+        if self.account and not self.names_account(hello):
             came = f"{hello.account}@{hello.server}"
             return f"the credential is for account {self.account}@{self.server}, not {came}"
         if not (self.allow_real or hello.demo):
@@ -56,6 +56,10 @@ class Grant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         if hello.trades is TradeMode.NONE and not (self.may(Role.PUBLISH) or self.may(Role.READ)):
             return "the credential has neither the role `publish` nor `read`"
         return ""
+
+    def names_account(self, hello: Hello) -> bool:
+        """Whether it is for this very account."""
+        return bool(self.account) and (self.account, self.server) == (hello.account, hello.server)
 
     def refuses_symbol(self, name: str) -> str:
         """Why a symbol may be neither published nor traded; empty if it may."""

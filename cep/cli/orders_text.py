@@ -43,6 +43,7 @@ def entry_text(entry: Entry) -> str:
     rows = [
         [
             identity,
+            fate.account,
             result.status.name.lower().replace("_", " "),
             f"{result.lots:g}" if result.lots else "",
             f"{result.price:.10g}" if result.price else "",
@@ -55,7 +56,9 @@ def entry_text(entry: Entry) -> str:
         for result in fate.results
     ]
     if rows:
-        columns = ["terminal", "status", "lots", "price", "deal", "order", "retcode", "text"]
+        columns = [
+            "terminal", "account", "status", "lots", "price", "deal", "order", "retcode", "text",
+        ]  # fmt: skip
         lines += ["", *aligned([columns, *rows])]
     elif entry.fates:
         lines += ["", f"no answer yet of {', '.join(entry.fates)}"]
@@ -81,6 +84,7 @@ def entry_json(entry: Entry) -> dict[str, Any]:
         "request": asked,
         "terminals": {
             identity: {
+                "account": fate.account,
                 "state": fate.state,
                 "lots": fate.lots,
                 "results": [

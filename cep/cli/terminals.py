@@ -1,9 +1,10 @@
-"""`mt5cep terminals`: which terminals the running daemon knows, and letting one go."""
+"""`mt5cep terminals`: which terminals the running daemon knows, letting one go or trade anew."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from shlex import quote
 
 import click
 import msgspec
@@ -18,7 +19,7 @@ from cep.live.outgoing import inbox_of
 from cep.live.status_file import status_path
 from cep.report.tables import time_text
 from mt5bridge.clock import now_msc
-from mt5bridge.orders import ForgetTerminal
+from mt5bridge.orders import ConfirmAccount, ForgetTerminal
 from mt5bridge.server.status import Status, TerminalStatus, running_status
 
 HEAD = [
@@ -29,7 +30,7 @@ HEAD = [
 
 @click.group()
 def command() -> None:
-    """List the terminals that the running daemon knows, and let one go."""
+    """List the terminals that the running daemon knows, let one go, or confirm its account."""
 
 
 @command.command("ls")
@@ -43,6 +44,9 @@ def ls_command(config: Path, as_json: bool) -> None:
         return
     rows = [row(terminal) for terminal in status.terminals]
     click.echo("\n".join(aligned([HEAD, *rows])) if rows else "no terminal")
+    for identity, account in status.unconfirmed.items():
+        remedy = f"`mt5cep terminals confirm {quote(identity)} {quote(account)}` lets it"
+        click.echo(f"{identity} may not trade on account {account} yet: {remedy}")
 
 
 def told(config: Config) -> Status:
@@ -90,6 +94,42 @@ def forget_command(identity: str, config: Path, wait: float) -> None:
         click.echo(f"{identity} is not forgotten; the daemon's log says why", err=True)
         raise click.exceptions.Exit(INTERNAL)
     click.echo("forgotten")
+
+
+@command.command("confirm")
+@click.argument("identity")
+@click.argument("account")
+@NEEDED_CONFIG
+@click.option(
+    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
+)
+def confirm_command(identity: str, account: str, config: Path, wait: float) -> None:
+    """Let a terminal trade on ACCOUNT (LOGIN@SERVER), another one than before.
+
+    What was meant for the account before is never sent to this one.
+    """
+    settings = read_config(config)
+    waiting = told(settings).unconfirmed
+    if waiting.get(identity) != account:
+        known = ", ".join(f"{name} for {came}" for name, came in waiting.items()) or "nobody"
+        raise UserError(f"{identity} does not wait for {account}", f"waiting: {known}")
+    asked_msc = now_msc()
+    path = inbox_of(settings).put(ConfirmAccount(identity, account), asked_msc)
+    if awaited(lambda: None if path.exists() else path, wait) is None:
+        click.echo("handed over, not taken yet: confirmed when the daemon looks")
+        return
+    if awaited(lambda: waits(settings, identity, account, now_msc()), wait) is not False:
+        click.echo(f"{identity} is not confirmed; the daemon's log says why", err=True)
+        raise click.exceptions.Exit(INTERNAL)
+    click.echo("confirmed; the terminal is let in when it tries again")
+
+
+def waits(config: Config, identity: str, account: str, after_msc: int) -> bool | None:
+    """False when it waits for this account no more; None while it does, or nothing is told."""
+    status = running_status(status_path(config), after_msc)
+    if status is None or status.unconfirmed.get(identity) == account:
+        return None
+    return False
 
 
 def check_away(status: Status, identity: str) -> None:

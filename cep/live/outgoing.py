@@ -15,6 +15,7 @@ from cep.live.state_folder import inbox_folder
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.orders import (
+    ConfirmAccount,
     Desk,
     ForgetTerminal,
     Inbox,
@@ -183,6 +184,8 @@ class Outgoing:
                     self._halt(path, command, now)
                 case ForgetTerminal():
                     self._forget(path, command)
+                case ConfirmAccount():
+                    self._confirm(path, command)
                 case _:
                     self._obey_order(path, command, now)
 
@@ -199,6 +202,14 @@ class Outgoing:
             logger.error("not forgotten: {}", problem)
         else:
             logger.warning("{} is forgotten", command.identity)
+        self._done.append((self.journal.last, path))
+
+    def _confirm(self, path: Path, command: ConfirmAccount) -> None:
+        problem = self.server.confirm(command.identity, command.account)
+        if problem:
+            logger.error("not confirmed: {}", problem)
+        else:
+            logger.warning("{} may trade on account {}", command.identity, command.account)
         self._done.append((self.journal.last, path))
 
     def _obey_order(self, path: Path, command: SendOrder, now: Now) -> None:
@@ -257,6 +268,7 @@ def result_row(news: News) -> dict[str, Any]:
         "symbol": entry.request.symbol,
         "state": fate.state if fate else entry.state,
         "terminal": news.terminal,
+        "account": fate.account if fate else "",
         "lots": found.lots,
         "price": found.price,
         "deal": found.deal,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mt5bridge.orders.book import Book, Entry, Fate, read_book
 from mt5bridge.orders.desk import Desk, News
 from mt5bridge.orders.guard import Guard
-from mt5bridge.orders.inbox import ForgetTerminal, Inbox, SendOrder, TurnHalt
+from mt5bridge.orders.inbox import ConfirmAccount, ForgetTerminal, Inbox, SendOrder, TurnHalt
 from mt5bridge.orders.journal import OrderJournal, read_journal
 from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.request import (
@@ -25,6 +25,7 @@ __all__ = [
     "Desk",
     "Entry",
     "Fate",
+    "ConfirmAccount",
     "ForgetTerminal",
     "Guard",
     "Inbox",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from mt5bridge.orders.journal import read_journal
@@ -17,6 +18,7 @@ class Fate:
     """What one terminal has reported about one request."""
 
     results: list[SignalResult] = field(default_factory=list)
+    account: str = ""  # that it was meant for; empty in journals of earlier versions
     is_asked: bool = False  # it shall not execute it any more, only say what became of it
     final: SignalResult | None = None
 
@@ -167,8 +169,8 @@ class Book:
         if isinstance(record, Refused):
             entry.refusal = record
             return
-        for identity in record.terminals:
-            fate = entry.fates.setdefault(identity, Fate())
+        for identity, account in zip_longest(record.terminals, record.accounts, fillvalue=""):
+            fate = entry.fates.setdefault(identity, Fate(account=account))
             fate.is_asked |= record.is_question
 
     def _lose(self, identifier: int, terminals: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from loguru import logger
 
-from mt5bridge.orders.book import Book, Entry
+from mt5bridge.orders.book import Book, Entry, Fate
 from mt5bridge.orders.deals import dealt
 from mt5bridge.orders.guard import Guard, names_limit
 from mt5bridge.orders.journal import OrderJournal
@@ -33,7 +33,6 @@ _DAY_MS = 86_400_000
 _ROUNDING = 1e-9
 _TIDY_AT = 2_000
 """A journal with so many records more than are needed is written anew at the start."""
-_FULL = "too many requests without a result"
 _LOST = "the damaged order journal has lost what became of it, so it is not sent again"
 
 
@@ -46,8 +45,8 @@ class Post(Protocol):
     def owner(self, identity: str) -> str:
         """Names the account behind a terminal."""
 
-    def send_now(self, identity: str, request: Request) -> bool:
-        """Send, now or when it is back; False when it has too many without a result."""
+    def send_now(self, identity: str, request: Request) -> str:
+        """Send, now or when it is back; why it is not, if not."""
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         """Ask what became of requests, which are never sent again."""
@@ -142,7 +141,8 @@ class Desk:
                 if fate.final is not None:
                     continue
                 is_asked = fate.is_asked or self._is_over(entry.request, market_msc)
-                if is_asked or not post.send_now(identity, entry.request):
+                is_asked = is_asked or self._has_changed(fate, identity)
+                if is_asked or post.send_now(identity, entry.request):
                     self._question(entry, [identity], now_msc)
 
     def ask(
@@ -195,7 +195,7 @@ class Desk:
 
     def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
         """A terminal has reported; a frame's lots and price are numbers."""
-        self._tell(outcome.identity, outcome.result, now_msc)
+        self._tell(Told(now_msc, outcome.identity, outcome.result, outcome.owner))
 
     def on_trader(self, trader: Trader) -> None:
         """A terminal has said that it trades, and what.
@@ -268,7 +268,7 @@ class Desk:
             text = f"would be sent to {', '.join(terminals)}: {described(request)}"
             self._refuse(entry, text, now_msc, is_dry=True)
         else:
-            self._note(Sent(request.id, now_msc, terminals))
+            self._note(self._sent(request.id, now_msc, terminals))
             if durable or not self._is_stored(terminals):
                 self._held.append((self.journal.last, entry, now_msc))
             else:
@@ -304,15 +304,34 @@ class Desk:
 
     def _send(self, entry: Entry, now_msc: int) -> None:
         assert self._post is not None
-        fates = list(entry.fates)
-        full = [identity for identity in fates if not self._post.send_now(identity, entry.request)]
-        if len(full) == len(fates):
-            self._refuse(entry, _FULL, now_msc)
+        refusals = {identity: self._sent_now(identity, entry) for identity in entry.fates}
+        if all(refusals.values()):
+            self._refuse(entry, "; ".join(dict.fromkeys(refusals.values())), now_msc)
             return
-        for identity in full:
-            result = _not_sent(entry.request, now_msc)
-            self._note(Told(now_msc, identity, result))
-            self.on_news(News(entry, identity, result))
+        for identity, refusal in refusals.items():
+            if refusal:
+                result = _not_sent(entry.request, now_msc, refusal)
+                self._note(Told(now_msc, identity, result, entry.fates[identity].account))
+                self.on_news(News(entry, identity, result))
+
+    def _sent(
+        self, identifier: int, now_msc: int, terminals: list[str], *, is_question: bool = False
+    ) -> Sent:
+        assert self._post is not None
+        accounts = [self._post.owner(identity) for identity in terminals]
+        return Sent(identifier, now_msc, terminals, is_question, accounts)
+
+    def _sent_now(self, identity: str, entry: Entry) -> str:
+        """Send it to one terminal; why it is not, if not."""
+        assert self._post is not None
+        if self._has_changed(entry.fates[identity], identity):
+            return f"meant for account {entry.fates[identity].account}, which was changed since"
+        return self._post.send_now(identity, entry.request)
+
+    def _has_changed(self, fate: Fate, identity: str) -> bool:
+        """Whether a terminal has another account now than the one that a request was meant for."""
+        known = self.book.terminals.get(identity)
+        return known is not None and "" != fate.account != known.owner != ""
 
     def _ask_of_lost(self, entry: Entry, lost: Sequence[str], now_msc: int) -> None:
         """It may have been sent to terminals that the journal names, or to any that trade it."""
@@ -327,7 +346,7 @@ class Desk:
         assert self._post is not None
         unasked = [name for name in terminals if not self._is_asked(entry, name)]
         if unasked:
-            self._note(Sent(entry.request.id, now_msc, unasked, is_question=True))
+            self._note(self._sent(entry.request.id, now_msc, unasked, is_question=True))
         for identity in terminals:
             self._post.ask(identity, [entry.request.id])
 
@@ -355,8 +374,8 @@ class Desk:
         assert entry is not None
         return entry
 
-    def _tell(self, identity: str, result: SignalResult, now_msc: int) -> None:
-        record = Told(now_msc, identity, result)
+    def _tell(self, record: Told) -> None:
+        identity, result = record.terminal, record.result
         entry = self.book.get(result.id)
         if entry is None:
             self.complain("results_ignored", f"{_quoted(record)}, which is unknown here")
@@ -388,7 +407,8 @@ class Desk:
         self.book.apply(record)
         match record:
             case Terminal():
-                self.guard.owned(record.identity, record.owner)
+                if record.owner:
+                    self.guard.owned(record.identity, record.owner)
             case Sent():  # what is asked about may have been sent, too
                 entry = self.book.get(record.id)
                 if entry is not None:
@@ -410,8 +430,9 @@ class Desk:
         entry = self.book.tell(record)
         if entry is None:
             return False
-        is_final = entry.fates[record.terminal].final is not None
-        self.guard.told(entry.request, record.terminal, record.result, is_final)
+        fate = entry.fates[record.terminal]
+        is_final, account = fate.final is not None, fate.account
+        self.guard.told(entry.request, record.terminal, record.result, is_final, account)
         return True
 
     def _kept(self, since_msc: int) -> Iterator[Record]:
@@ -445,6 +466,6 @@ def _has_expired(request: Request, market_msc: int) -> bool:
     return bool(request.valid_until_msc) and request.valid_until_msc < market_msc
 
 
-def _not_sent(request: Request, now_msc: int) -> SignalResult:
-    """What became of a request at a terminal that has no room for it."""
-    return SignalResult(request.id, 0, 0, now_msc, 0.0, 0.0, 0, SignalStatus.REJECTED, _FULL)
+def _not_sent(request: Request, now_msc: int, why: str) -> SignalResult:
+    """What became of a request at a terminal that it is not sent to."""
+    return SignalResult(request.id, 0, 0, now_msc, 0.0, 0.0, 0, SignalStatus.REJECTED, why)

@@ -112,13 +112,22 @@ class Guard:
             if day == self._day:
                 self._count_today(key, lots)
 
-    def told(self, request: Request, terminal: str, result: SignalResult, is_final: bool) -> None:
-        """A terminal has reported something new."""
+    def told(
+        self,
+        request: Request,
+        terminal: str,
+        result: SignalResult,
+        is_final: bool,
+        account: str = "",
+    ) -> None:
+        """A terminal has reported something new; `account` is empty where only the terminal's
+        newest one is known.
+        """
         key = (request.id, terminal)
         working = self._working.get(key)
         if result.status in (SignalStatus.PARTIAL, SignalStatus.EXECUTED):
             sign = working.sign if working else _sign(request)
-            owner = self._owners.get(terminal)
+            owner = account or self._owners.get(terminal)
             self.exposure.filled(request.symbol, sign, result.lots, result.deal, owner)
             if working:
                 filled = min(working.rest, result.lots)

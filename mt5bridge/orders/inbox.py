@@ -34,7 +34,14 @@ class ForgetTerminal(msgspec.Struct, frozen=True, tag="forget"):
     identity: str
 
 
-Command: TypeAlias = SendOrder | TurnHalt | ForgetTerminal
+class ConfirmAccount(msgspec.Struct, frozen=True, tag="confirm"):
+    """Let a terminal trade on another account than before."""
+
+    identity: str
+    account: str
+
+
+Command: TypeAlias = SendOrder | TurnHalt | ForgetTerminal | ConfirmAccount
 COMMAND_BYTES_MAX = 65_536
 """Of a file in the inbox, many times what a command has."""
 BAD = ".bad"

@@ -57,12 +57,21 @@ class Refused(msgspec.Struct, frozen=True, tag="refused"):
 
 
 class Sent(msgspec.Struct, frozen=True, tag="sent"):
-    """On its way to these terminals; `is_question` when it only asks what became of it."""
+    """On its way to these terminals; `is_question` when it only asks what became of it.
+
+    `accounts` are those of the terminals, one each; none in journals of earlier versions.
+    """
 
     id: int
     time_msc: int
     terminals: list[str]
     is_question: bool = False
+    accounts: list[str] = []
+
+    def __post_init__(self) -> None:
+        """ValueError for accounts that are not one for each terminal."""
+        if self.accounts and len(self.accounts) != len(self.terminals):
+            raise ValueError("as many accounts as terminals, or none")
 
 
 class Told(msgspec.Struct, frozen=True, tag="result"):
@@ -71,6 +80,7 @@ class Told(msgspec.Struct, frozen=True, tag="result"):
     time_msc: int
     terminal: str
     result: SignalResult
+    account: str = ""  # not in journals of earlier versions
 
 
 class Halted(msgspec.Struct, frozen=True, tag="halt"):
@@ -82,7 +92,10 @@ class Halted(msgspec.Struct, frozen=True, tag="halt"):
 
 
 class Terminal(msgspec.Struct, frozen=True, tag="terminal"):
-    """A terminal that trades, or did; the newest record of an identity counts."""
+    """A terminal that trades, or did; the newest record of an identity counts.
+
+    `owner` names the account that it may trade on; empty when the terminal was let go.
+    """
 
     identity: str
     owner: str

@@ -81,6 +81,7 @@ class Outcome:
 
     identity: str
     result: SignalResult
+    owner: str = ""  # names its account
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Trader:
     """A terminal that trades, and the symbols it may trade."""
 
     identity: str
-    owner: str  # names its account
+    owner: str  # names the account that it may trade on; empty: any, until it has traded on one
     trades: TradeMode
     symbols: tuple[str, ...]
 

@@ -46,8 +46,8 @@ class Server:
     `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
-    `forget`, `halt`, `tell_rules`, `publish`, `status` and what tells of terminals belong to the
-    server's thread, in which the sink is called.
+    `forget`, `confirm`, `halt`, `tell_rules`, `publish`, `status` and what tells of terminals
+    belong to the server's thread, in which the sink is called.
     """
 
     def __init__(
@@ -113,15 +113,19 @@ class Server:
         """Send a signal or order to a terminal, at once or when it is back."""
         self._command(lambda terminals: terminals.send(identity, request))
 
-    def send_now(self, identity: str, request: Request) -> bool:
-        """The same without delay; False when the terminal has too many without a result."""
-        is_taken = self.terminals.send(identity, request)
+    def send_now(self, identity: str, request: Request) -> str:
+        """The same without delay; why it is not sent, if not."""
+        refusal = self.terminals.send(identity, request)
         self._send(self.terminals.outgoing())
-        return is_taken
+        return refusal
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         """Ask a terminal what became of requests, which are never sent again."""
         self.terminals.ask(identity, ids)
+
+    def confirm(self, identity: str, account: str) -> str:
+        """Let a terminal trade on another account than before; why not, if not."""
+        return self.terminals.confirm(identity, account)
 
     def forget(self, identity: str) -> str:
         """Let a terminal that is away go; why not, if not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from mt5bridge.clock import Now
 from mt5bridge.grant import ANYTHING, Pace, Role
@@ -65,6 +66,8 @@ from mt5bridge.wire import (
 
 _RECORDS = (Ticks, Deals, Lost, Recount)
 _NEW_SPOOL = "archive the spool and begin a new one"
+TOO_MANY = "too many requests without a result"
+UNKNOWN = "no such terminal is known"
 
 
 class Session:
@@ -111,6 +114,8 @@ class Session:
         self.is_renamed |= self.hello is None or self.hello.instance != hello.instance
         self.hello = hello
         self.trades = hello.trades
+        if self.trades is not TradeMode.NONE and self.account not in ("", self.owner):
+            self.confirm(self.owner)
         self.figures.greeted(hello, now)
         self.connected = True
         self.heard_ms = now.ms
@@ -163,7 +168,23 @@ class Session:
         """It trades no more, as far as anybody knows, also over a restart."""
         self.trades = TradeMode.NONE
         self.symbols.clear()
-        self.told = Trader(self.identity, self.owner, TradeMode.NONE, ())
+        self.told = Trader(self.identity, "", TradeMode.NONE, ())
+        self.sink.tell_trader(self.told)
+
+    @property
+    def account(self) -> str:
+        """Names the account that it may trade on, the first it has traded on or the one confirmed
+        since; empty: any.
+        """
+        return self.told.owner if self.told else ""
+
+    def confirm(self, account: str) -> None:
+        """It may trade on another account from now on; what was meant for the one before is never
+        sent, but it is asked about.
+        """
+        self.requests.ask(one.id for one in self.requests)
+        told = self.told or Trader(self.identity, "", TradeMode.NONE, ())
+        self.told = replace(told, owner=account)
         self.sink.tell_trader(self.told)
 
     def silent(self, now: Now) -> bool:
@@ -208,21 +229,13 @@ class Session:
         if found is not None and found.acknowledge(sequence):
             self.acked.add(stream)
 
-    def send(self, request: Request) -> bool:
-        """Queue a signal or order; False when too many are without a result, or it is no frame."""
-        if len(self.requests) >= self.settings.signals_max:
-            self.sink.complain("signals_refused", f"{self.identity}: too many without a result")
-            return False
+    def send(self, request: Request) -> str:
+        """Queue a signal or order; why not, if not."""
         if refusal := self._refuses(request):
             self.sink.complain("signals_refused", f"{self.identity}: {refusal}")
-            return False
-        try:
-            encode(request)
-        except WireError as problem:  # queued, it would end each of the terminal's connections
-            self.sink.complain("signals_refused", f"{self.identity}: {problem}")
-            return False
-        self.requests.add(request)
-        return True
+        else:
+            self.requests.add(request)
+        return refusal
 
     def recall(self) -> None:
         """Ask about what waits and is not allowed (any more): it may have been sent before."""
@@ -273,9 +286,7 @@ class Session:
     @property
     def owner(self) -> str:
         """Names the account, as far as the terminal has ever said so."""
-        if self.hello is not None:
-            return owner_of(self.hello)
-        return self.told.owner if self.told else self.identity
+        return owner_of(self.hello) if self.hello is not None else self.account or self.identity
 
     def may_trade(self, symbol: str) -> bool:
         """Whether this terminal trades, and this symbol; empty: anything."""
@@ -283,10 +294,17 @@ class Session:
 
     def _refuses(self, request: Request) -> str:
         """Why a request may not be sent; one that waits already was judged."""
+        if len(self.requests) >= self.settings.signals_max:
+            return TOO_MANY
         if request.id in self.requests:
             return ""
-        refusal = self.grant.refuses_request(request)
-        return refusal or self.pace.refuses(request, self.grant.orders_per_minute)
+        if refusal := self.grant.refuses_request(request):
+            return refusal
+        try:
+            encode(request)
+        except WireError as problem:  # queued, it would end each of the terminal's connections
+            return str(problem)
+        return self.pace.refuses(request, self.grant.orders_per_minute)
 
     def _not_allowed(self, refusal: str) -> list[Frame]:
         """12.6: the connection ends, and nothing of the frame is taken."""
@@ -300,8 +318,10 @@ class Session:
         return [due] if due else []
 
     def _tell_trader(self) -> None:
-        trader = Trader(self.identity, self.owner, self.trades, tuple(sorted(self.symbols)))
-        is_known = self.told is not None or self.trades is not TradeMode.NONE
+        is_off = self.trades is TradeMode.NONE
+        account = self.account if is_off else self.owner
+        trader = Trader(self.identity, account, self.trades, tuple(sorted(self.symbols)))
+        is_known = self.told is not None or not is_off
         if trader != self.told and is_known:
             self.told = trader
             self.sink.tell_trader(trader)
@@ -501,7 +521,7 @@ class Session:
     def _receive_result(self, result: SignalResult) -> None:
         self.requests.settle(result)
         self.sink.count("signal_results")
-        self.sink.tell_outcome(Outcome(self.identity, result))
+        self.sink.tell_outcome(Outcome(self.identity, result, self.owner))
 
     def _ask(self, stream_id: int, stream: Stream, now: Now) -> list[Frame]:
         missing = stream.missing()

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from mt5bridge.credential import credential_fault
 from mt5bridge.grant import ANYTHING, Grant
-from mt5bridge.wire import SYMBOLS_MAX
+from mt5bridge.server.batch import owner_of
+from mt5bridge.wire import SYMBOLS_MAX, Hello
 
 PORT_MAX = 65_535
 
@@ -47,6 +48,21 @@ class Settings:
     def grant_of(self, user: str) -> Grant:
         """What a user may do."""
         return self.grants.get(user, ANYTHING)
+
+    def refuses_hello(self, user: str, hello: Hello) -> str:
+        """Why a user may not come as this terminal; empty if it may.
+
+        Nobody speaks for an account that a credential names but who has one that names it.
+        """
+        own = self.grant_of(user)
+        if refusal := own.refuses_hello(hello):
+            return refusal
+        if own.names_account(hello) or not any(
+            grant.names_account(hello) for grant in self.grants.values()
+        ):
+            return ""
+        account = owner_of(hello)
+        return f"account {account} is another credential's: come with that, or name it in this one"
 
     def check(self) -> None:
         """UnsafeBindError or ValueError, with the remedy, when the settings cannot be used."""

@@ -109,6 +109,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     limits: list[LimitStatus] = []  # those that were reached
     memory_bytes: int = 0  # of the process
     complaints: list[str] = []  # the newest ones, oldest first
+    unconfirmed: dict[str, str] = {}  # by identity: account that it may not trade on yet
     troubles: list[Trouble] = []  # what fails now, oldest first
 
 

@@ -42,6 +42,7 @@ def survey(terminals: Terminals, address: str, since_msc: int, now: Now) -> Stat
         halt_reason=halt.reason if halt and halt.halted else "",
         counters=dict(sorted(terminals.sink.counters.items())),
         complaints=list(terminals.sink.complaints),
+        unconfirmed=dict(terminals.unconfirmed),
     )
 
 

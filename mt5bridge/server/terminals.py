@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from shlex import quote
 from typing import TypeAlias, TypeVar
 
 from loguru import logger
 
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
-from mt5bridge.server.batch import StreamKey, Trader
+from mt5bridge.server.batch import StreamKey, Trader, owner_of
 from mt5bridge.server.events import EventStore
 from mt5bridge.server.requests import Request
-from mt5bridge.server.session import Session
+from mt5bridge.server.session import UNKNOWN, Session
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.wire import (
@@ -25,6 +26,7 @@ from mt5bridge.wire import (
     Heartbeat,
     Hello,
     Reason,
+    TradeMode,
     WireError,
     decode,
     version_of,
@@ -65,6 +67,7 @@ class Terminals:
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
         self._users: dict[Route, str] = {}  # of routes that are somebody's
+        self.unconfirmed: dict[str, str] = {}  # accounts of those that may not trade on them yet
         self._strangers: OrderedDict[Route, None] = OrderedDict()
         self._foreign: OrderedDict[Route, int] = OrderedDict()  # who speaks an earlier version
         self._connections = 0
@@ -119,18 +122,32 @@ class Terminals:
             if identity in (None, name) and session.may_trade(symbol)
         )
 
-    def send(self, identity: str, request: Request) -> bool:
-        """Queue a signal or order for a terminal; False when it has too many, or is unknown.
+    def send(self, identity: str, request: Request) -> str:
+        """Queue a signal or order for a terminal; why not, if not.
 
         One that is not connected now gets it when it is back, and judges whether it has expired.
         """
         session = self._known(identity)
-        return session is not None and session.send(request)
+        return session.send(request) if session is not None else UNKNOWN
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         """Ask a terminal what became of these requests, which are never sent again."""
         if session := self._known(identity):
             session.requests.ask(ids)
+
+    def confirm(self, identity: str, account: str) -> str:
+        """Let a terminal trade on another account than before; why not, if not.
+
+        Only on the one that it came with, so that nothing is confirmed which nobody has seen.
+        """
+        session, came = self._known(identity), self.unconfirmed.get(identity)
+        if session is None or came != account:
+            return f"{identity} waits for {came or 'no account'}, not for {account}"
+        if session.connected:
+            return f"{identity} is connected with {session.owner}: stop its program first"
+        session.confirm(account)
+        del self.unconfirmed[identity]
+        return ""
 
     def forget(self, identity: str) -> str:
         """Let a terminal that is away go, so that another one has its place; why not, if not.
@@ -200,7 +217,7 @@ class Terminals:
             is_same = before.passwords.get(user) == settings.passwords.get(user)
             refusal = "" if is_same else "the credential was changed or removed"
             if session.hello is not None:
-                refusal = refusal or session.grant.refuses_hello(session.hello)
+                refusal = refusal or settings.refuses_hello(user, session.hello)
             refusal = refusal or session.refuses_symbols()
             if refusal:
                 found.append((route, self._not_allowed(session.identity, user, refusal)))
@@ -213,7 +230,8 @@ class Terminals:
         return self._refuse(ErrorCode.NOT_ALLOWED, f"{identity}: {refusal} (user {user!r})")
 
     def _hello(self, route: Route, hello: Hello, now: Now, user: str) -> Outgoing:
-        if refusal := self.settings.grant_of(user).refuses_hello(hello):
+        refusal = self.settings.refuses_hello(user, hello) or self._refuses_account(hello, user)
+        if refusal:
             if previous := self._by_route.get(route):
                 self._drop(previous, "it says to be another one")
             return [(route, self._not_allowed(hello.identity, user, refusal))]
@@ -228,6 +246,22 @@ class Terminals:
             probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, 0, ()))
             return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
         return self._bind(route, session, hello, now, user)
+
+    def _refuses_account(self, hello: Hello, user: str) -> str:
+        """12.7: why a terminal that trades may not come with this account; empty if it may."""
+        identity, came = hello.identity, owner_of(hello)
+        session = self._known(identity)
+        known = session.account if session is not None else ""
+        is_named = self.settings.grant_of(user).names_account(hello)
+        if hello.trades is TradeMode.NONE or known in ("", came) or is_named:
+            self.unconfirmed.pop(identity, None)
+            return ""
+        self.unconfirmed[identity] = came
+        return (
+            f"it has traded on account {known} and comes with {came}: log in to {known}, give this "
+            "terminal an identity of its own, or, if the account was changed on purpose, run "
+            f"`mt5cep terminals confirm {quote(identity)} {quote(came)}` at the daemon"
+        )
 
     def _known(self, identity: str) -> Session | None:
         return self.sessions.get(identity) or self.resting.get(identity)

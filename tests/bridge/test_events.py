@@ -157,7 +157,7 @@ def test_events_come_behind_signals_and_acknowledgements() -> None:
     publish(made, *(event("Turn", number) for number in range(1, 100)))
     signal = FRAMES["signal"][1]
     assert isinstance(signal, Signal)
-    assert made.terminals.send("demo", signal)
+    assert not made.terminals.send("demo", signal)
     frames = made.due()
     assert isinstance(frames[0], Signal)
     assert all(isinstance(frame, Event) for frame in frames[1:])

@@ -315,9 +315,7 @@ def test_the_same_program_reconnects_at_once() -> None:
     """5.3: the old connection is told."""
     dialog = Dialog()
     dialog.begin("EURUSD")
-    replies = dialog.terminals.receive(
-        b"new", [encode(replace(FRAMES["hello"][1], identity="demo", instance=1))], dialog.now
-    )
+    replies = dialog.terminals.receive(b"new", [encode(simulated_hello("demo", 1))], dialog.now)
     assert [(route, type(frame)) for route, frame in replies] == [
         (b"r", Error),
         (b"new", Welcome),

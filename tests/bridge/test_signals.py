@@ -40,9 +40,9 @@ def test_a_signal_goes_out_once_a_connection() -> None:
     """10.5"""
     dialog = Dialog()
     dialog.begin("EURUSD")
-    assert dialog.terminals.send("demo", replace(_SIGNAL, id=1))
-    assert dialog.terminals.send("demo", replace(_SIGNAL, id=1))
-    assert dialog.terminals.send("demo", replace(_ORDER, id=2))
+    assert not dialog.terminals.send("demo", replace(_SIGNAL, id=1))
+    assert not dialog.terminals.send("demo", replace(_SIGNAL, id=1))
+    assert not dialog.terminals.send("demo", replace(_ORDER, id=2))
     assert _ids(dialog.due()) == [1, 2]
     assert _ids(dialog.due()) == []
     dialog.begin("EURUSD")
@@ -65,7 +65,9 @@ def test_a_final_result_ends_it() -> None:
     dialog.say(cancelled)
     dialog.begin("EURUSD")
     assert _ids(dialog.due()) == []
-    assert dialog.outcomes == [Outcome("demo", found) for found in (partial, placed, cancelled)]
+    owner = "10000001@Simulated-Demo"
+    told = [Outcome("demo", found, owner) for found in (partial, placed, cancelled)]
+    assert dialog.outcomes == told
 
 
 def test_a_signal_waits_for_its_terminal() -> None:
@@ -89,7 +91,7 @@ def test_who_trades_a_symbol() -> None:
     assert dialog.terminals.traders("") == ("demo", "second")
     assert dialog.terminals.traders("EURUSD", "watcher") == ()
     assert dialog.terminals.traders("XAUUSD") == ()
-    assert not dialog.terminals.send("nobody", _SIGNAL)
+    assert dialog.terminals.send("nobody", _SIGNAL)
 
 
 def test_who_does_not_trade_is_sent_nothing() -> None:
@@ -106,10 +108,10 @@ def test_who_does_not_trade_is_sent_nothing() -> None:
 
 def test_a_trader_is_known_from_before() -> None:
     """10.6: it has no stream that could tell of it."""
-    trader = Trader("demo", "1@Server", TradeMode.LIVE, ("EURUSD",))
-    dialog = Dialog(traders=[trader])
+    owner = "10000001@Simulated-Demo"
+    dialog = Dialog(traders=[Trader("demo", owner, TradeMode.LIVE, ("EURUSD",))])
     assert dialog.terminals.traders("EURUSD") == ("demo",)
-    assert dialog.terminals.owner("demo") == "1@Server"
+    assert dialog.terminals.owner("demo") == owner
     dialog.terminals.send("demo", _SIGNAL)
     dialog.greet()
     assert _ids(dialog.due()) == [_SIGNAL.id]
@@ -213,6 +215,6 @@ def test_too_many_without_result_are_refused() -> None:
     """11.2"""
     dialog = Dialog(Settings(signals_max=1))
     dialog.begin("EURUSD")
-    assert dialog.terminals.send("demo", replace(_SIGNAL, id=1))
-    assert not dialog.terminals.send("demo", replace(_SIGNAL, id=2))
+    assert not dialog.terminals.send("demo", replace(_SIGNAL, id=1))
+    assert dialog.terminals.send("demo", replace(_SIGNAL, id=2))
     assert dialog.counters["signals_refused"] == 1

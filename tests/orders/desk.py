@@ -53,7 +53,8 @@ class Memory:
         self.sent: list[tuple[str, int]] = []
         self.asked: list[tuple[str, int]] = []
         self.halts: list[tuple[bool, str]] = []
-        self.room = True
+        self.refusal = ""
+        self.owners: dict[str, str] = {}
 
     def traders(self, symbol: str, identity: str | None = None) -> tuple[str, ...]:
         return tuple(
@@ -63,12 +64,13 @@ class Memory:
         )
 
     def owner(self, identity: str) -> str:
-        return f"account of {identity}"
+        return self.owners.get(identity, f"account of {identity}")
 
-    def send_now(self, identity: str, request: Request) -> bool:
-        if self.room:
-            self.sent.append((identity, request.id))
-        return self.room
+    def send_now(self, identity: str, request: Request) -> str:
+        if self.refusal:
+            return self.refusal
+        self.sent.append((identity, request.id))
+        return ""
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:
         self.asked += [(identity, number) for number in ids]

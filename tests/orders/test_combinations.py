@@ -13,6 +13,7 @@ from mt5bridge.orders.journal import _line
 from mt5bridge.orders.records import Halted, Record, Requested, Sent, Terminal, Told
 from mt5bridge.records import DealEntry, DealType, Records
 from mt5bridge.server import DEALS, Batch
+from mt5bridge.server.session import TOO_MANY
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.orders.desk import DAY_MS, NOON_MSC, Memory, Office, order, result, signal, trader
 from tests.orders.test_guard import account, deal
@@ -125,8 +126,8 @@ class Crowded(Memory):
 
     full: tuple[str, ...] = ()
 
-    def send_now(self, identity: str, request: Any) -> bool:
-        return identity not in self.full and super().send_now(identity, request)
+    def send_now(self, identity: str, request: Any) -> str:
+        return TOO_MANY if identity in self.full else super().send_now(identity, request)
 
 
 def crowded(office: Office, *full: str) -> Office:

@@ -11,6 +11,7 @@ import pytest
 from mt5bridge.orders import Book, Desk, Limits, OrderJournal, read_book
 from mt5bridge.orders.records import Refused, Told
 from mt5bridge.server import Trader
+from mt5bridge.server.session import TOO_MANY
 from mt5bridge.wire import Order, OrderKind, OrderSide, SignalStatus, TradeMode
 from tests.orders.desk import (
     DAY_MS,
@@ -179,9 +180,9 @@ def test_the_kill_switch_outlives_the_process(office: Office) -> None:
 
 def test_no_post_has_room(office: Office) -> None:
     """11.2"""
-    office.post.room = False
+    office.post.refusal = TOO_MANY
     office.ask(signal(1))
-    assert office.text(1) == "too many requests without a result"
+    assert office.text(1) == TOO_MANY == "too many requests without a result"
 
 
 def test_a_restart_sends_again_what_has_no_final_result(office: Office) -> None:
@@ -414,7 +415,7 @@ def test_nothing_is_sent_of_a_kind_that_is_off(tmp_path: Path) -> None:
 
 def test_what_no_terminal_took_uses_nothing_up(tmp_path: Path) -> None:
     office = Office(tmp_path / "o", Limits(lots_per_symbol=0.1, lots_per_day=0.1))
-    office.post.room = False
+    office.post.refusal = TOO_MANY
     office.ask(signal(1))
     office.desk.flush()
     for found in (office, office.again()):
@@ -429,11 +430,11 @@ def test_no_room_for_what_waited_for_the_disk(tmp_path: Path) -> None:
     office.ask(order(2, kind=OrderKind.CLOSE, side=OrderSide.NONE), durable=True)
     office.now_msc += 60_000
     office.ask(signal(3))
-    office.post.room = False
+    office.post.refusal = TOO_MANY
     office.desk.flush()
     full = "too many requests without a result"
     assert [office.text(number) for number in (1, 2, 3)] == [full, full, ""]
-    office.post.room = True
+    office.post.refusal = ""
     office.ask(signal(4))
     office.ask(signal(5))
     assert [office.state(number) for number in (4, 5)] == ["queued", "refused"]

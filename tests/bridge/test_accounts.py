@@ -1,0 +1,168 @@
+"""Who trades on another account than before waits until somebody has confirmed that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mt5bridge.grant import Grant, Role
+from mt5bridge.server import Settings, Trader
+from mt5bridge.simulator import simulated_hello
+from mt5bridge.wire import (
+    Ask,
+    Bye,
+    Error,
+    ErrorCode,
+    Hello,
+    Side,
+    Signal,
+    SignalStatus,
+    Symbols,
+    TradeMode,
+    Welcome,
+    encode,
+)
+from tests.bridge.dialog import SETTINGS, Dialog, symbol
+from tests.wire.samples import FRAMES
+
+_SIGNAL, RESULT = FRAMES["signal"][1], FRAMES["signal_result"][1]
+assert isinstance(_SIGNAL, Signal)
+BUY = replace(_SIGNAL, id=7, side=Side.BUY, symbol="EURUSD", lots=0.1)
+ONE, TWO = "1@Server", "2@Server"
+
+
+def hello(account: int, trades: TradeMode = TradeMode.LIVE, instance: int = 1) -> Hello:
+    usual = simulated_hello("demo", instance)
+    return replace(usual, account=account, server="Server", trades=trades)
+
+
+def refused(dialog: Dialog, found: Hello) -> str:
+    (error,) = dialog.say(found)
+    assert isinstance(error, Error) and error.code is ErrorCode.NOT_ALLOWED
+    return error.text
+
+
+def trading(account: int = 1) -> Dialog:
+    """Somebody who has traded on an account, and is away."""
+    dialog = Dialog()
+    assert isinstance(dialog.say(hello(account))[0], Welcome)
+    dialog.say(Symbols((symbol("EURUSD", 1),)))
+    dialog.say(Bye(""))
+    return dialog
+
+
+def test_another_account_does_not_trade_until_it_is_confirmed() -> None:
+    """12.7: both sides are told which two accounts they are, and what to do."""
+    dialog = trading()
+    text = refused(dialog, hello(2, instance=2))
+    for part in (ONE, TWO, f"`mt5cep terminals confirm demo {TWO}`"):
+        assert part in text and part in " ".join(dialog.status().complaints)
+    assert dialog.status().unconfirmed == {"demo": TWO} and not dialog.terminals.connected()
+    assert dialog.terminals.send("demo", BUY) == "" and dialog.due() == []
+    assert dialog.terminals.confirm("demo", TWO) == ""
+    assert dialog.traders[-1] == Trader("demo", TWO, TradeMode.LIVE, ("EURUSD",))
+    assert dialog.status().unconfirmed == {}
+    assert isinstance(dialog.say(hello(2, instance=3))[0], Welcome)
+    (asked,) = dialog.due()
+    assert isinstance(asked, Ask) and asked.ids[0].id == BUY.id, "it was meant for the one before"
+    dialog.say(Bye(""))
+    assert TWO in refused(dialog, hello(1)), "now that is another one"
+
+
+def test_the_account_before_goes_on_without_a_word() -> None:
+    dialog = trading()
+    refused(dialog, hello(2, instance=2))
+    assert dialog.terminals.send("demo", BUY) == ""
+    assert isinstance(dialog.say(hello(1))[0], Welcome)
+    assert dialog.due() == [BUY] and dialog.status().unconfirmed == {}
+
+
+def test_a_restart_does_not_forget_the_account() -> None:
+    again = Dialog(SETTINGS, traders=trading().traders[-1:])
+    assert ONE in refused(again, hello(2))
+    assert isinstance(again.say(hello(1))[0], Welcome)
+
+
+def test_to_turn_trading_off_and_on_confirms_nothing() -> None:
+    """12.7: who does not trade may come with any account, which is no confirmation."""
+    for mode in (TradeMode.LIVE, TradeMode.DRY_RUN):
+        dialog = trading()
+        assert isinstance(dialog.say(hello(2, TradeMode.NONE))[0], Welcome)
+        dialog.say(Symbols(()))
+        dialog.say(Bye(""))
+        assert dialog.traders[-1].owner == ONE
+        assert ONE in refused(dialog, hello(2, mode))
+        again = Dialog(SETTINGS, traders=dialog.traders[-1:])
+        assert ONE in refused(again, hello(2, mode))
+
+
+def test_the_same_login_at_another_server_is_another_account() -> None:
+    assert "1@Else" in refused(trading(), replace(hello(1), server="Else"))
+
+
+def test_a_connection_cannot_change_its_account() -> None:
+    dialog = trading()
+    dialog.say(hello(1))
+    refused(dialog, hello(2))
+    assert not dialog.terminals.connected(), "it has to come again"
+
+
+def test_only_what_somebody_has_seen_can_be_confirmed() -> None:
+    dialog = trading()
+    assert "waits for no account" in dialog.terminals.confirm("demo", TWO)
+    assert "nobody waits for no account" in dialog.terminals.confirm("nobody", TWO)
+    refused(dialog, hello(2))
+    assert f"waits for {TWO}, not for 3@Server" in dialog.terminals.confirm("demo", "3@Server")
+    refused(dialog, hello(3))
+    assert "not for 2@Server" in dialog.terminals.confirm("demo", TWO)
+    dialog.say(hello(1))
+    assert isinstance(dialog.say(hello(2, instance=9), b"other")[0], Error)
+    assert "stop its program first" in dialog.terminals.confirm("demo", TWO)
+
+
+def test_who_was_let_go_may_come_back_with_any_account() -> None:
+    dialog = trading()
+    assert dialog.terminals.forget("demo") == ""
+    assert isinstance(dialog.say(hello(2))[0], Welcome)
+    assert dialog.traders[-1].owner == TWO
+
+
+def test_a_credential_that_names_the_account_confirms_it() -> None:
+    """What waited for the account before is not sent to this one either."""
+    dialog = trading()
+    assert dialog.terminals.send("demo", BUY) == ""
+    named = Grant(account=2, server="Server")
+    settings = replace(SETTINGS, passwords={"u": "p"}, grants={"u": named})
+    dialog.terminals.change_credentials(settings)
+    ((_, welcome),) = dialog.terminals.receive(b"r", [encode(hello(2))], dialog.now, "u")
+    assert isinstance(welcome, Welcome)
+    assert dialog.traders[-1].owner == TWO
+    assert [type(frame) for frame in dialog.due()] == [Ask]
+
+
+def test_nobody_speaks_for_an_account_that_anothers_credential_names() -> None:
+    """12.6: else whoever may publish could make up what an account has lost."""
+    settings = Settings(
+        passwords={"desk": "p", "other": "q", "own": "r"},
+        grants={"desk": Grant(account=1, server="Server"), "other": Grant(roles=(Role.PUBLISH,))},
+    )
+    one = hello(1, TradeMode.NONE)
+    assert settings.refuses_hello("desk", one) == ""
+    for user in ("other", "own"):
+        assert "account 1@Server is another credential's" in settings.refuses_hello(user, one)
+        assert settings.refuses_hello(user, hello(2, TradeMode.NONE)) == ""
+
+
+def test_why_a_request_is_not_sent_is_said() -> None:
+    dialog = Dialog(replace(SETTINGS, signals_max=1))
+    dialog.begin("EURUSD")
+    assert dialog.terminals.send("demo", BUY) == ""
+    assert dialog.terminals.send("demo", replace(BUY, id=8)) == "too many requests without a result"
+    assert dialog.terminals.send("nobody", BUY) == "no such terminal is known"
+
+
+def test_a_result_says_which_account() -> None:
+    dialog = trading()
+    dialog.say(hello(1))
+    dialog.terminals.send("demo", BUY)
+    dialog.say(replace(RESULT, id=7, status=SignalStatus.REJECTED))
+    assert [outcome.owner for outcome in dialog.outcomes] == [ONE]
