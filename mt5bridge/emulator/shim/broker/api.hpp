@@ -76,9 +76,9 @@ double AccountInfoDouble(ENUM_ACCOUNT_INFO_DOUBLE property);
 string AccountInfoString(ENUM_ACCOUNT_INFO_STRING property);
 
 // --- requests
-bool OrderSend(const MqlTradeRequest& request, MqlTradeResult& result);
-bool OrderSendAsync(const MqlTradeRequest& request, MqlTradeResult& result);
-bool OrderCheck(const MqlTradeRequest& request, MqlTradeCheckResult& result);
+bool OrderSend(MqlTradeRequest& request, MqlTradeResult& result);
+bool OrderSendAsync(MqlTradeRequest& request, MqlTradeResult& result);
+bool OrderCheck(MqlTradeRequest& request, MqlTradeCheckResult& result);
 bool OrderCalcMargin(ENUM_ORDER_TYPE action, const string& symbol, double volume, double price,
                      double& margin);
 bool OrderCalcProfit(ENUM_ORDER_TYPE action, const string& symbol, double volume,

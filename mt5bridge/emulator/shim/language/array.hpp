@@ -148,6 +148,9 @@ class array_ref {
   using value_type = Element;
 
   array_ref(Dynamic& whole) : dynamic_(&whole) {}
+  array_ref(null_t)
+    requires std::is_const_v<T>
+  {}
   template <size_t N>
   array_ref(fixed<Element, N>& whole) : data_(whole.data()), size_(static_cast<int>(N)) {}
   template <size_t N>
@@ -199,6 +202,13 @@ inline constexpr bool is_array<array_ref<T>> = true;
 // Any array; `element<A>` is what it holds.
 template <class A>
 concept any_array = is_array<std::remove_cvref_t<A>>;
+// An array that a function may write to.
+template <class A>
+inline constexpr bool is_writable = is_array<std::remove_cvref_t<A>> && !std::is_const_v<A>;
+template <class T>
+inline constexpr bool is_writable<array_ref<const T>> = false;
+template <class A>
+concept target_array = any_array<A> && is_writable<std::remove_reference_t<A>>;
 template <any_array A>
 using element = typename std::remove_cvref_t<A>::value_type;
 

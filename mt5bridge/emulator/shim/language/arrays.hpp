@@ -30,14 +30,14 @@ int ArrayRange(const A& values, int dimension) {
     return 0;
 }
 
-template <any_array A>
-int ArrayResize(A&& values, long size, long reserve = 0) {
+template <target_array A>
+int ArrayResize(A&& values, int size, int reserve = 0) {
   if (values.resize(size, reserve)) return ArraySize(values);
   fail(ERR_ARRAY_RESIZE_ERROR);
   return -1;
 }
 
-template <any_array A>
+template <target_array A>
 void ArrayFree(A&& values) {
   if constexpr (requires { values.release(); }) values.release();
 }
@@ -53,7 +53,7 @@ inline long span_of(long size, long start, long count) {
   return count < 0 ? left : std::min(count, left);
 }
 
-template <any_array D, any_array S>
+template <target_array D, any_array S>
 int ArrayCopy(D&& target, const S& source, int target_start = 0, int source_start = 0,
               int count = WHOLE_ARRAY) {
   if (target_start < 0 || source_start < 0) return fail(ERR_INVALID_PARAMETER);
@@ -73,14 +73,14 @@ int ArrayCopy(D&& target, const S& source, int target_start = 0, int source_star
   return static_cast<int>(taken) * values_in<element<D>>;
 }
 
-template <any_array A, class T>
+template <target_array A, class T>
 void ArrayFill(A&& values, int start, int count, T value) {
   if (start < 0) stop_program("ArrayFill before the array's begin", "", 0);
   const long filled = span_of(values.size(), start, std::max(count, 0));
   std::fill_n(values.data() + start, filled, static_cast<element<A>>(value));
 }
 
-template <any_array A, class T>
+template <target_array A, class T>
 int ArrayInitialize(A&& values, T value) {
   for (int i = 0; i < values.size(); i++) {
     if constexpr (is_array<element<A>>)
@@ -94,7 +94,7 @@ int ArrayInitialize(A&& values, T value) {
 // Whether this terminal takes values of ulong for signed ones when it sorts; nothing is documented.
 bool sorts_signed();
 
-template <any_array A>
+template <target_array A>
 bool ArraySort(A&& values) {
   auto* begin = values.data();
   auto* end = begin + values.size();
@@ -136,7 +136,7 @@ int ArrayMinimum(const A& values, int start = 0, int count = WHOLE_ARRAY) {
   return static_cast<int>(std::min_element(begin, begin + taken) - begin) + start;
 }
 
-template <any_array A>
+template <target_array A>
 bool ArrayReverse(A&& values, int start = 0, int count = WHOLE_ARRAY) {
   if (start < 0) return fail(ERR_INVALID_PARAMETER);
   auto* begin = values.data() + start;
@@ -144,7 +144,7 @@ bool ArrayReverse(A&& values, int start = 0, int count = WHOLE_ARRAY) {
   return true;
 }
 
-template <any_array A>
+template <target_array A>
 bool ArrayRemove(A&& values, int start, int count = WHOLE_ARRAY) {
   if (start < 0 || start > values.size()) return fail(ERR_INVALID_PARAMETER);
   const long removed = span_of(values.size(), start, count);
@@ -153,7 +153,7 @@ bool ArrayRemove(A&& values, int start, int count = WHOLE_ARRAY) {
   return values.resize(values.size() - removed);
 }
 
-template <any_array D, any_array S>
+template <target_array D, any_array S>
 bool ArrayInsert(D&& target, const S& source, int target_start, int source_start = 0,
                  int count = WHOLE_ARRAY) {
   if (target_start < 0 || target_start > target.size()) return fail(ERR_INVALID_PARAMETER);
@@ -166,7 +166,7 @@ bool ArrayInsert(D&& target, const S& source, int target_start, int source_start
   return true;
 }
 
-template <any_array A>
+template <target_array A>
 bool ArraySwap(A& left, A& right) {
   if constexpr (requires { left.swap(right); }) {
     left.swap(right);
@@ -204,6 +204,10 @@ bool StructToCharArray(const T& value, array_ref<uchar> bytes, uint start = 0) {
 }
 
 template <class T>
+bool StructToCharArray(const T&& value, array_ref<uchar> bytes, uint start = 0) = delete;
+
+template <class T>
+  requires(!std::is_const_v<T>)
 bool CharArrayToStruct(T& value, array_ref<const uchar> bytes, uint start = 0) {
   static_assert(std::is_trivially_copyable_v<T>, "a structure with texts or arrays has no bytes");
   if (bytes.size() < static_cast<long>(start) + static_cast<long>(sizeof(T)))
@@ -213,7 +217,8 @@ bool CharArrayToStruct(T& value, array_ref<const uchar> bytes, uint start = 0) {
 }
 
 template <class T>
-void ZeroMemory(T&& value) {
+  requires(!std::is_const_v<T>)
+void ZeroMemory(T& value) {
   using Value = std::remove_cvref_t<T>;
   if constexpr (any_array<T>) {
     for (int i = 0; i < value.size(); i++) ZeroMemory(value.data()[i]);

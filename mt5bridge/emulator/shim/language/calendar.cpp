@@ -44,7 +44,7 @@ bool TimeToStruct(datetime time, MqlDateTime& parts) {
   return true;
 }
 
-datetime StructToTime(const MqlDateTime& parts) {
+datetime StructToTime(MqlDateTime& parts) {
   if (parts.year < 1970 || parts.mon < 1 || parts.mon > 12 || parts.day < 1 || parts.day > 31)
     return 0;
   return days_since_1970(parts.year, parts.mon, parts.day) * seconds_a_day + parts.hour * 3600L +

@@ -18,7 +18,7 @@ struct MqlDateTime {
 };
 
 bool TimeToStruct(datetime time, MqlDateTime& parts);
-datetime StructToTime(const MqlDateTime& parts);
+datetime StructToTime(MqlDateTime& parts);
 
 }  // namespace mql
 

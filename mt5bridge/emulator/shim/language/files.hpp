@@ -60,7 +60,7 @@ uint FileWriteArray(int handle, const A& values, int start = 0, int count = WHOL
   return static_cast<uint>(write_bytes(handle, values.data() + start, taken * size) / size);
 }
 
-template <any_array A>
+template <target_array A>
 uint FileReadArray(int handle, A&& values, int start = 0, int count = WHOLE_ARRAY) {
   static_assert(std::is_trivially_copyable_v<element<A>>);
   const size_t size = sizeof(element<A>);
@@ -80,6 +80,9 @@ uint FileWriteStruct(int handle, const T& value, int size = -1) {
   return write_bytes(handle, &value, size < 0 ? sizeof(T) : static_cast<size_t>(size));
 }
 template <class T>
+uint FileWriteStruct(int handle, const T&& value, int size = -1) = delete;
+template <class T>
+  requires(!std::is_const_v<T>)
 uint FileReadStruct(int handle, T& value, int size = -1) {
   static_assert(std::is_trivially_copyable_v<T>);
   return read_bytes(handle, &value, size < 0 ? sizeof(T) : static_cast<size_t>(size));

@@ -42,7 +42,7 @@ string IntegerToString(long value, int length = 0, ushort fill = ' ');
 string DoubleToString(double value, int digits = 8);
 double NormalizeDouble(double value, int digits);
 string TimeToString(datetime time, int mode = TIME_DATE | TIME_MINUTES);
-string ColorToString(color value, bool name = false);
+string ColorToString(color value, bool name);
 
 }  // namespace mql
 

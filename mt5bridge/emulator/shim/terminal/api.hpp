@@ -87,9 +87,9 @@ bool EventChartCustom(long chart_id, ushort event, long lparam, double dparam,
 bool IsStopped();
 void ExpertRemove();
 int UninitializeReason();
-long MQLInfoInteger(ENUM_MQL_INFO_INTEGER property);
+int MQLInfoInteger(ENUM_MQL_INFO_INTEGER property);
 string MQLInfoString(ENUM_MQL_INFO_STRING property);
-long TerminalInfoInteger(ENUM_TERMINAL_INFO_INTEGER property);
+int TerminalInfoInteger(ENUM_TERMINAL_INFO_INTEGER property);
 double TerminalInfoDouble(ENUM_TERMINAL_INFO_DOUBLE property);
 string TerminalInfoString(ENUM_TERMINAL_INFO_STRING property);
 
@@ -97,8 +97,8 @@ string TerminalInfoString(ENUM_TERMINAL_INFO_STRING property);
 int create_indicator(const string& symbol, const string& name,
                      const std::vector<std::string>& inputs);
 bool IndicatorRelease(int handle);
-int IndicatorCreate(const string& symbol, ENUM_TIMEFRAMES period, ENUM_INDICATOR type, int count,
-                    array_ref<const MqlParam> parameters);
+int IndicatorCreate(const string& symbol, ENUM_TIMEFRAMES period, ENUM_INDICATOR type, int count = 0,
+                    array_ref<const MqlParam> parameters = null);
 int BarsCalculated(int handle);
 
 template <class... Inputs>

@@ -128,7 +128,7 @@ string ChartSymbol(long chart_id) {
 }
 
 // --- about the program and the terminal
-long MQLInfoInteger(ENUM_MQL_INFO_INTEGER property) {
+int MQLInfoInteger(ENUM_MQL_INFO_INTEGER property) {
   switch (property) {
     case MQL_PROGRAM_TYPE:
       return terminal::self().script()      ? PROGRAM_SCRIPT
@@ -139,7 +139,7 @@ long MQLInfoInteger(ENUM_MQL_INFO_INTEGER property) {
     case MQL_MEMORY_LIMIT:
       return 16384;
     case MQL_HANDLES_USED:
-      return static_cast<long>(terminal::self().indicators.size());
+      return static_cast<int>(terminal::self().indicators.size());
     default:
       return 0;  // no tester, no debugger, no DLL
   }
@@ -150,7 +150,7 @@ string MQLInfoString(ENUM_MQL_INFO_STRING property) {
   return string(property == MQL_PROGRAM_NAME ? info.name : info.path);
 }
 
-long TerminalInfoInteger(ENUM_TERMINAL_INFO_INTEGER property) {
+int TerminalInfoInteger(ENUM_TERMINAL_INFO_INTEGER property) {
   switch (property) {
     case TERMINAL_BUILD:
       return TERMINAL_BUILD_NUMBER;
