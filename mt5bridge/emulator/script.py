@@ -192,6 +192,8 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
     "clock": Statement(
         {"mode": _one_of("recorded", "real"), "offset_ms": _integer, "ahead_ms": _integer}
     ),
+    # Programs are told that they run in the strategy tester, and have no sockets.
+    "tester": Statement(),
     # PROGRAM [on SYMBOL] Input=Value ...
     "attach": Statement(),
     # At so many ticks of all symbols, or milliseconds of this run, once: what happens. What

@@ -126,6 +126,11 @@ def test_only_listed_addresses_are_allowed(tmp_path: Path) -> None:
     assert "received 100000 wrong 0" in texts(served, "SocketProbe")
 
 
+def test_there_are_none_in_the_strategy_tester(tmp_path: Path) -> None:
+    result = talk(tmp_path, 1, "tester", Exhaust="true")
+    assert texts(result, "SocketProbe") == ["created 0 error 4014"]
+
+
 def test_a_program_has_128_sockets(tmp_path: Path) -> None:
     result = talk(tmp_path, 1, Exhaust="true")
     assert texts(result, "SocketProbe") == ["created 128 error 5271"]

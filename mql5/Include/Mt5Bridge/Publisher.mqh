@@ -4,6 +4,7 @@
 
 #include "Account.mqh"
 #include "TerminalName.mqh"
+#include "Tester.mqh"
 #include "Deals/DealPublisher.mqh"
 #include "Market/FeedClock.mqh"
 #include "Market/RecountQueue.mqh"
@@ -126,6 +127,8 @@ int Publisher::Begin(const PublisherSettings &settings)
    Release();
    m_settings = settings;
    m_feed.Begin(settings.pump.grace_ms);
+   if(StandsInTester())
+      return INIT_FAILED;
    if(!EventSetMillisecondTimer(m_settings.timer_ms))
       return INIT_FAILED;
    if(HistoryKnown())

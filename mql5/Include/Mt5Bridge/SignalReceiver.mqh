@@ -9,6 +9,7 @@
 #include "Session/Session.mqh"
 #include "Session/Trouble.mqh"
 #include "TerminalName.mqh"
+#include "Tester.mqh"
 #include "Version.mqh"
 
 // Connects an EventsCallback to the daemon. Create it in OnInit, call its methods from the event
@@ -61,7 +62,7 @@ private:
 // `symbols` are those whose signals are wanted, separated by commas. `identity` must be no other
 // program's; empty: ACCOUNT@SERVER/PROGRAM, with the terminal's name before PROGRAM if it has one and
 // nothing is traded: who trades has one name in all terminals, so that only one does. Complex events are subscribed after it: all, an engine's or
-// those of a name. False: the settings make no sense.
+// those of a name. False: the settings make no sense, or the program runs in the strategy tester.
 bool SignalReceiver::Begin(const SessionSettings &settings, const string identity, const string symbols, const TradesMode trades, const string program, EventsCallback *callback)
   {
    m_callback = callback;
@@ -75,6 +76,8 @@ bool SignalReceiver::Begin(const SessionSettings &settings, const string identit
    m_session.WantNothing();
    ArrayResize(m_symbols, 0);
    SymbolNames(symbols, m_symbols);
+   if(StandsInTester())
+      return false;
    if(!AccountKnown())
       Print("waiting until the terminal knows its account");
    BeginAccount();

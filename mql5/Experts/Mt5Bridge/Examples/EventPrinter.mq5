@@ -37,7 +37,7 @@ int OnInit()
    settings.user = User;
    settings.password = Password;
    if(!receiver.Begin(settings, Identity, "", TRADES_NOTHING, "Mt5Bridge EventPrinter " + MT5BRIDGE_VERSION, GetPointer(printer)))
-      return INIT_PARAMETERS_INCORRECT;
+      return INIT_FAILED;
    string names[];
    StringSplit(Events, ',', names);
    for(int i = 0; i < ArraySize(names); i++)

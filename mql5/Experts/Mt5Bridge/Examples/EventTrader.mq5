@@ -71,7 +71,7 @@ int OnInit()
    if(!trader.orders.Begin("EventTrader", Trading, Symbols == "" ? _Symbol : Symbols, GetPointer(trader)))
       return INIT_FAILED;
    if(!receiver.Begin(settings, "", "", Trading == TRADING_LIVE ? TRADES_ORDERS : TRADES_DRY_RUN, "Mt5Bridge EventTrader " + MT5BRIDGE_VERSION, GetPointer(trader)))
-      return INIT_PARAMETERS_INCORRECT;
+      return INIT_FAILED;
    receiver.SubscribeEvent(Event);
    return EventSetMillisecondTimer(TimerMs) ? INIT_SUCCEEDED : INIT_FAILED;
   }

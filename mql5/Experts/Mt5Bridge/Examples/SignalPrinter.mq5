@@ -45,7 +45,7 @@ int OnInit()
    receiver = new SignalReceiver();
    string wanted = Symbols == "" ? _Symbol : Symbols;
    if(!receiver.Begin(settings, Identity, wanted, TRADES_DRY_RUN, "Mt5Bridge SignalPrinter " + MT5BRIDGE_VERSION, GetPointer(printer)))
-      return INIT_PARAMETERS_INCORRECT;
+      return INIT_FAILED;
    return EventSetMillisecondTimer(TimerMs) ? INIT_SUCCEEDED : INIT_FAILED;
   }
 

@@ -7,6 +7,7 @@
 #include "..\Market\SymbolProperties.mqh"
 #include "..\Session\Session.mqh"
 #include "..\Session\Trouble.mqh"
+#include "..\Tester.mqh"
 #include "..\Version.mqh"
 #include "OrderDesk.mqh"
 
@@ -53,6 +54,8 @@ public:
       m_settings = settings;
       m_begun = false;
       m_status_ms = 0;
+      if(StandsInTester())
+         return(INIT_FAILED);
       if(!EventSetMillisecondTimer(settings.timer_ms))
          return(INIT_FAILED);
       if(AccountKnown())

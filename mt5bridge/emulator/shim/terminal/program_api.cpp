@@ -140,8 +140,10 @@ int MQLInfoInteger(ENUM_MQL_INFO_INTEGER property) {
       return 16384;
     case MQL_HANDLES_USED:
       return static_cast<int>(terminal::self().indicators.size());
+    case MQL_TESTER:
+      return terminal::in_tester();
     default:
-      return 0;  // no tester, no debugger, no DLL
+      return 0;  // no debugger, no DLL
   }
 }
 

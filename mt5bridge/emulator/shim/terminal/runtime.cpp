@@ -50,6 +50,10 @@ Terminal& terminal() {
   return *the_terminal;
 }
 
+bool in_tester() {
+  return !host::script().all("tester").empty();
+}
+
 Attached& self() {
   return *static_cast<Attached*>(current().attachment.get());
 }

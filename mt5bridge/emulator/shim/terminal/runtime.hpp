@@ -160,6 +160,7 @@ private:
 
 // The terminal of this process, and what it keeps for the program that runs.
 Terminal& terminal();
+bool in_tester();  // whether programs are told that the strategy tester runs them
 Attached& self();
 
 // Somebody wants the terminal closed, and not started again.

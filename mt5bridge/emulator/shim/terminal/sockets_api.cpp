@@ -12,7 +12,7 @@ constexpr uint READ_BYTES_MAX = 0x7FFFFFFF;
 
 // The running program's sockets; nullptr, with the error set, where they are not allowed.
 terminal::Sockets* sockets() {
-  if (current().info().kind == ProgramKind::indicator) {
+  if (current().info().kind == ProgramKind::indicator || terminal::in_tester()) {
     fail(ERR_FUNCTION_NOT_ALLOWED);
     return nullptr;
   }
