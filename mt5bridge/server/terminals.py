@@ -234,7 +234,8 @@ class Terminals:
         if refusal:
             if previous := self._by_route.get(route):
                 self._drop(previous, "it says to be another one")
-            return [(route, self._not_allowed(hello.identity, user, refusal))]
+            refused = (route, self._not_allowed(hello.identity, user, refusal))
+            return [*self._probe(hello.identity, route, now), refused]
         session = self.sessions.get(hello.identity) or self._admitted(hello.identity)
         if session is None:
             count = self.settings.terminals_max
@@ -242,10 +243,14 @@ class Terminals:
             return [(route, self._refuse(ErrorCode.LIMIT, f"{hello.identity}: {text}"))]
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"
-            # If the older connection is dead, the socket tells so when it cannot send this.
-            probe = (self._routes[session.identity], Heartbeat(0, now.utc_msc, 0, 0, 0, ()))
-            return [probe, (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))]
+            refused = (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))
+            return [*self._probe(hello.identity, route, now), refused]
         return self._bind(route, session, hello, now, user)
+
+    def _probe(self, identity: str, route: Route, now: Now) -> Outgoing:
+        """What the socket cannot send, and tells so, if an older connection is dead."""
+        older = self._routes.get(identity, route)
+        return [] if older == route else [(older, Heartbeat(0, now.utc_msc, 0, 0, 0, ()))]
 
     def _refuses_account(self, hello: Hello, user: str) -> str:
         """12.7: why a terminal that trades may not come with this account; empty if it may."""

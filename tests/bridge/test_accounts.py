@@ -166,3 +166,14 @@ def test_a_result_says_which_account() -> None:
     dialog.terminals.send("demo", BUY)
     dialog.say(replace(RESULT, id=7, status=SignalStatus.REJECTED))
     assert [outcome.owner for outcome in dialog.outcomes] == [ONE]
+
+
+def test_an_older_connection_that_is_dead_is_found_out() -> None:
+    """Else nobody could confirm the other account before the older connection timed out."""
+    dialog = Dialog()
+    dialog.say(hello(1), b"older")
+    data = encode(hello(2, instance=2))
+    routes = [route for route, _ in dialog.terminals.receive(b"newer", [data], dialog.now)]
+    assert routes == [b"older", b"newer"]
+    dialog.terminals.gone(b"older")
+    assert dialog.terminals.confirm("demo", TWO) == ""

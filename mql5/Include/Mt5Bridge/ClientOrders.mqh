@@ -2,7 +2,7 @@
 #ifndef MT5BRIDGE_CLIENT_ORDERS
 #define MT5BRIDGE_CLIENT_ORDERS
 
-#include "Account.mqh"
+#include "AccountFolder.mqh"
 #include "EventsCallback.mqh"
 #include "Market/ServerClock.mqh"
 #include "Market/SymbolProperties.mqh"
@@ -152,7 +152,7 @@ bool ClientOrders::BeginAccount(const Moment &now)
       return m_begun;
    if(!HistoryKnown())
       return false;
-   const string folder = "Mt5Bridge\\" + SafeFileName(DefaultIdentity("/" + m_name));
+   const string folder = IdentityFolder(DefaultIdentity("/" + m_name));
    settings.journal_path = folder + "\\orders.journal";
    settings.halt_path = folder + "\\halt.txt";
    m_begun = m_desk.Begin(settings, limits, m_symbols, false, now);

@@ -2,7 +2,7 @@
 #ifndef MT5BRIDGE_PUBLISHER
 #define MT5BRIDGE_PUBLISHER
 
-#include "Account.mqh"
+#include "AccountFolder.mqh"
 #include "TerminalName.mqh"
 #include "Tester.mqh"
 #include "Deals/DealPublisher.mqh"
@@ -61,7 +61,7 @@ private:
    PublisherStatus   m_status;
    MqlTick           m_buffer[];
    string            m_names[];
-   string            m_folder;
+   AccountFolder     m_folder;
    long              m_stepped_ms;
    int               m_turn;
    int               m_recount_turn;
@@ -101,7 +101,6 @@ private:
 
 Publisher::Publisher(void)
   {
-   m_folder = "";
    Release();
   }
 
@@ -116,6 +115,7 @@ void Publisher::Release(void)
    m_deals.End();
    m_recounts.Clear();
    m_trouble.Forget();
+   m_folder.Forget();
    m_stepped_ms = 0;
    m_turn = m_recount_turn = 0;
    m_begun = false;
@@ -131,22 +131,22 @@ int Publisher::Begin(const PublisherSettings &settings)
       return INIT_FAILED;
    if(!EventSetMillisecondTimer(m_settings.timer_ms))
       return INIT_FAILED;
-   if(HistoryKnown())
-      return BeginAccount();
-   Print("waiting until the terminal knows its account and its server's time");
-   return INIT_SUCCEEDED;
+   return BeginAccount();
   }
 
+// Once it is known whose ticks and deals these are: two accounts have not one sequence.
 int Publisher::BeginAccount(void)
   {
-   m_begun = true;
+   if(!m_folder.Known(true))
+      return INIT_SUCCEEDED;
    if(m_settings.identity == "")
       m_settings.identity = DefaultIdentity(TerminalSuffix());
-   m_folder = "Mt5Bridge\\" + SafeFileName(m_settings.identity);
-   FolderCreate(m_folder);
-   m_settings.pump.folder = m_folder;
+   if(!m_folder.Open(m_settings.identity))
+      return INIT_SUCCEEDED;
+   m_begun = true;
+   m_settings.pump.folder = m_folder.Path();
    HelloFrame hello;
-   FillHello(hello, m_settings.identity, TRADES_NOTHING, "Mt5Bridge Publisher " + MT5BRIDGE_VERSION);
+   FillHello(hello, m_folder.Name(), TRADES_NOTHING, "Mt5Bridge Publisher " + MT5BRIDGE_VERSION);
    if(!m_session.Begin(m_settings.session, hello, GetPointer(this)))
      {
       Alert("Mt5Bridge: " + m_session.StatusText());
@@ -156,7 +156,7 @@ int Publisher::BeginAccount(void)
       return INIT_PARAMETERS_INCORRECT;
    if(m_settings.deal_history_days > 0)
       m_settings.deals.since_msc = (long)TimeCurrent() * 1000 - (long)m_settings.deal_history_days * PUBLISHER_DAY_MS;
-   m_deals.Begin(m_session.Deals(), m_folder + "\\deals.bin", m_settings.deals);
+   m_deals.Begin(m_session.Deals(), m_folder.Path() + "\\deals.bin", m_settings.deals);
    Wakers();
    return INIT_SUCCEEDED;
   }
@@ -235,7 +235,7 @@ void Publisher::Timer(void)
   {
    if(!m_begun)
      {
-      if(HistoryKnown() && BeginAccount() != INIT_SUCCEEDED)
+      if(BeginAccount() != INIT_SUCCEEDED)
          ExpertRemove();
       return;
      }

@@ -2,7 +2,7 @@
 #ifndef MT5BRIDGE_TERMINAL_NAME_MQH
 #define MT5BRIDGE_TERMINAL_NAME_MQH
 
-#include "Link/Credential.mqh"
+#include "Link/SmallFile.mqh"
 
 #define TERMINAL_NAME_FILE "Mt5Bridge\\terminal.txt"
 #define TERMINAL_NAME_HEAD "mt5bridge terminal 1"
@@ -14,13 +14,13 @@ string TerminalSuffix(void)
    const int handle = FileOpen(TERMINAL_NAME_FILE, FILE_READ | FILE_BIN | FILE_SHARE_READ | FILE_SHARE_WRITE);
    if(handle == INVALID_HANDLE)
       return("");
-   const string text = CredentialText(handle);
+   const string text = SmallFileText(handle);
    FileClose(handle);
    int at = 0;
    string rest = "";
    string name = "";
-   if(TakeCredentialLine(text, at, TERMINAL_NAME_HEAD, rest) && rest == ""
-      && TakeCredentialLine(text, at, "name ", name) && name != ""
+   if(TakeSmallFileLine(text, at, TERMINAL_NAME_HEAD, rest) && rest == ""
+      && TakeSmallFileLine(text, at, "name ", name) && name != ""
       && StringLen(name) <= TERMINAL_NAME_MAX && at == StringLen(text))
       return("/" + name);
    Print(TERMINAL_NAME_FILE + " is damaged: run `mt5cep terminal install` again");

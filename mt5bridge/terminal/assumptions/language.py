@@ -77,7 +77,7 @@ LANGUAGE = (
     Assumption(
         "text.format_i64", "%I64d and %I64u of the least long and the greatest ulong",
         "formats of 64 bits", Only(("-9223372036854775808 18446744073709551615",)),
-        ("Orders/OrderDesk.mqh", "PublisherStatus.mqh"), "%I64", REPORT,
+        ("Orders/OrderResults.mqh", "PublisherStatus.mqh"), "%I64", REPORT,
     ),
     Assumption(
         "text.format_hex", "%08x_%04X of 0xABCDEF and 0x2F", "as in C", Only(("00abcdef_002F",)),

@@ -2,7 +2,7 @@
 #ifndef MT5BRIDGE_ORDERS_TRADER_MQH
 #define MT5BRIDGE_ORDERS_TRADER_MQH
 
-#include "..\Account.mqh"
+#include "..\AccountFolder.mqh"
 #include "..\Market\ServerClock.mqh"
 #include "..\Market\SymbolProperties.mqh"
 #include "..\Session\Session.mqh"
@@ -10,6 +10,8 @@
 #include "..\Tester.mqh"
 #include "..\Version.mqh"
 #include "OrderDesk.mqh"
+
+#define TRADER_AGAIN_MS 1000   // between attempts to use a journal that is held or damaged
 
 // What the user has set.
 class TraderSettings
@@ -36,16 +38,19 @@ private:
    AccountReader     m_account;
    Trouble           m_trouble;
    TraderSettings    m_settings;
+   AccountFolder     m_folder;
    Moment            m_now;
    string            m_identity;
    bool              m_begun;       // the terminal knows its account
    long              m_status_ms;
+   long              m_again_ms;    // when the journal is tried again
+   string            m_told;        // why it could not be used
 
 public:
                      Trader(void)
      {
       m_begun = false;
-      m_status_ms = 0;
+      m_status_ms = m_again_ms = 0;
      }
 
    // Call in OnInit; returns its result.
@@ -53,15 +58,14 @@ public:
      {
       m_settings = settings;
       m_begun = false;
-      m_status_ms = 0;
+      m_status_ms = m_again_ms = 0;
+      m_told = "";
       if(StandsInTester())
          return(INIT_FAILED);
       if(!EventSetMillisecondTimer(settings.timer_ms))
          return(INIT_FAILED);
-      if(AccountKnown())
-         return(BeginAccount());
-      Print("waiting until the terminal knows its account");
-      return(INIT_SUCCEEDED);
+      m_folder.Forget();
+      return(BeginAccount());
      }
 
    // Call in OnDeinit.
@@ -83,7 +87,7 @@ public:
      {
       if(!m_begun)
         {
-         if(AccountKnown() && BeginAccount() != INIT_SUCCEEDED)
+         if(BeginAccount() != INIT_SUCCEEDED)
             ExpertRemove();
          return;
         }
@@ -158,26 +162,40 @@ private:
    // Who trades, with which journal, is told by the account.
    int               BeginAccount(void)
      {
+      if(!m_folder.Known(false))
+         return(INIT_SUCCEEDED);
       m_identity = m_settings.identity == "" ? DefaultIdentity("/trader") : m_settings.identity;
+      if(!m_folder.Open(m_identity))
+         return(INIT_SUCCEEDED);
       string names[];
       SymbolNames(m_settings.symbols == "" ? Symbol() : m_settings.symbols, names);
       m_clock.Read(m_now);
+      if(!BeginDesk(names))
+         return(INIT_SUCCEEDED);
       if(!BeginSession() || !Announce(names))
          return(INIT_PARAMETERS_INCORRECT);
-      DeskSettings desk = m_settings.desk;
-      const string folder = "Mt5Bridge\\" + SafeFileName(m_identity);
-      desk.journal_path = folder + "\\orders.journal";
-      desk.halt_path = folder + "\\halt.txt";
-      if(!m_desk.Begin(desk, m_settings.limits, names, m_settings.halted, m_now))
-        {
-         Alert("Mt5Bridge Trader: ", m_desk.Error());
-         return(INIT_FAILED);
-        }
       m_trouble.Forget();
       m_begun = true;
       PrintFormat("%s: %d orders in the journal, %d of them open", m_identity, m_desk.Count(),
                   m_desk.OpenCount());
       return(INIT_SUCCEEDED);
+     }
+
+   // False: the journal cannot be used now; what is wrong is told once.
+   bool              BeginDesk(const string &names[])
+     {
+      if(m_now.ms < m_again_ms)
+         return(false);
+      m_again_ms = m_now.ms + TRADER_AGAIN_MS;
+      DeskSettings desk = m_settings.desk;
+      desk.journal_path = m_folder.Path() + "\\orders.journal";
+      desk.halt_path = IdentityFolder(m_identity) + "\\halt.txt";  // the daemon halts who trades, on any account
+      if(m_desk.Begin(desk, m_settings.limits, names, m_settings.halted, m_now))
+         return(true);
+      if(m_desk.Error() != m_told)
+         Alert("Mt5Bridge Trader: ", m_desk.Error());
+      m_told = m_desk.Error();
+      return(false);
      }
 
    bool              BeginSession(void)
