@@ -173,22 +173,20 @@ def fixed_texts(values: Iterable[bytes]) -> pa.Array:
     )
 
 
-def fills_warning(plan: Plan, has_deals: bool | None = None) -> str:
-    """What a backtest keeps from rules that read fills; empty where none does.
+SIMULATED, RECORDED, NONE = "simulated", "recorded", "none"
+_SEEN = {
+    SIMULATED: "they see those of the simulated account, and none that the archive has recorded",
+    RECORDED: "here are those that the archive has recorded, and no others; fills that this run "
+    "simulates do not become deals",
+    NONE: "the archive has recorded none here, so they stay silent",
+}
 
-    `has_deals`: whether its archive has recorded any; None where no archive is known.
-    """
+
+def fills_told(plan: Plan, seen: str) -> str:
+    """Which fills rules see that read any; empty where none does. `seen`: SIMULATED and so on."""
     direct, after = readers(plan, DEAL_STREAM) if source(plan, DEAL_STREAM) else ({}, ())
     if not direct:
         return ""
     who = ", ".join(f"{name} (line {line})" for name, line in direct.items())
-    seen = {
-        None: "a backtest has only those that its archive has recorded",
-        True: "here are those that the archive has recorded, and no others",
-        False: "the archive has recorded none here, so they stay silent",
-    }[has_deals]
     depending = f"; on them depend: {', '.join(after)}" if after else ""
-    return (
-        f"rules that read fills ({DEAL_STREAM}), {who}: {seen}; "
-        f"fills that a backtest simulates do not become deals{depending}"
-    )
+    return f"rules that read fills ({DEAL_STREAM}), {who}: {_SEEN[seen]}{depending}"

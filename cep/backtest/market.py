@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from mt5bridge.broker import Specification, Terms
 
+MAGIC = 77
+"""Of orders, where nobody says another: that of the daemon's settings."""
+
 
 @dataclass(frozen=True, slots=True)
 class Market:
@@ -18,6 +21,7 @@ class Market:
     terms: Terms = field(default_factory=Terms)
     latency_ms: int = 0
     slippage_points: float = 0.0
+    magic: int = MAGIC
     symbols: Mapping[str, Specification] = field(default_factory=dict)
 
     def specification(self, symbol: str, point: float) -> Specification:

@@ -17,8 +17,13 @@ def named_symbols(plan: Plan) -> list[str]:
     return sorted({*plan.keys, *signals})
 
 
-def missing(archive: Archive, plan: Plan, selection: Selection) -> Iterator[str]:
-    """What the rules need and the records of a run have not, each with what follows."""
+def missing(
+    archive: Archive, plan: Plan, selection: Selection, made: Collection[str] = ()
+) -> Iterator[str]:
+    """What the rules need and the records of a run have not, each with what follows.
+
+    The run itself makes the records of the source streams `made`.
+    """
     everywhere = {file.symbol for file in archive.files(TICKS)}
     read = selection.symbols
     for symbol in named_symbols(plan):
@@ -29,7 +34,7 @@ def missing(archive: Archive, plan: Plan, selection: Selection) -> Iterator[str]
         elif symbol not in read:
             yield f"the rules name {symbol}, and no tick of it is in what this run reads"
     for stream in plan.sources:
-        if not selection.stream(stream.name).rows:
+        if stream.name not in made and not selection.stream(stream.name).rows:
             yield f"no record of the stream {stream.name} is in what this run reads"
 
 

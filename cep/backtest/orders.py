@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cep.backtest.market import NEXT_TICK, Market
 from mt5bridge.broker import REQUEST, Table, codes
 
 LOTS_DEFAULT = 0.1
@@ -52,19 +53,22 @@ def orders(
     return found, without
 
 
-def as_requests(orders: Sequence[Order], rows: Mapping[str, int], latency_ms: int = 0) -> Table:
-    """REQUEST, one for each order, whose tag is its number from 1 on; `rows` are the symbols'.
+def as_requests(
+    orders: Sequence[Order], rows: Mapping[str, int], market: Market = NEXT_TICK, first_tag: int = 1
+) -> Table:
+    """REQUEST, one for each order, whose tags count from the first on; `rows` are the symbols'.
 
-    They wait for a tick that is `latency_ms` later than what caused them, at least.
+    They wait for a tick that is the market's latency later than what caused them, at least.
     """
     found = np.zeros(len(orders), REQUEST)
-    found["tag"] = np.arange(1, len(orders) + 1)
+    found["tag"] = np.arange(first_tag, first_tag + len(orders))
+    found["magic"] = market.magic
     for request, order in zip(found, orders, strict=True):
         closes = order.side == "close"
         request["action"] = codes.CLOSE if closes else codes.DEAL
         request["type"], request["symbol"] = _TYPES[order.side], rows[order.symbol]
         request["after"] = order.order
-        request["earliest_msc"] = order.time_msc + latency_ms
+        request["earliest_msc"] = order.time_msc + market.latency_ms
         request["valid_until_msc"] = order.valid_until_msc
         if not closes:  # which means all of it
             request["lots"] = order.lots

@@ -85,6 +85,11 @@ class Selection(msgspec.Struct, frozen=True):
         """The part that feeds the source stream of that name."""
         return self._with(file for file in self.files if file.stream == STORED[name])
 
+    def without(self, name: str) -> Selection:
+        """All but what feeds the source stream of that name."""
+        files = tuple(file for file in self.files if file.stream != STORED[name])
+        return msgspec.structs.replace(self, files=files)
+
     def by_symbol(self) -> dict[str, Selection]:
         """One selection a symbol, in the order of their names; none has a clock."""
         found: dict[str, list[File]] = {symbol: [] for symbol in self.symbols}

@@ -32,9 +32,9 @@ def sequential(
     done = last = newest_msc = 0
     for record in lived(selection, run):
         if isinstance(record, Moment):
-            _tell_places(run, np.array([record.order]), done)
+            tell_places(run, np.array([record.order]), done)
             for told in run.watermarks.tell(*record.told):
-                yield _at(record.order, run.tell(told, done))
+                yield caused_at(record.order, run.tell(told, done))
             done += 1
         else:
             last = int(record.ints[-1, OUT_ORDER])
@@ -44,12 +44,12 @@ def sequential(
             advance(len(record))
             yield rows
     if done and selection.stretches[-1].mode is Mode.SORTED:
-        _tell_places(run, np.array([last]), done)
-        yield _at(last, run.end(newest_msc, done))
+        tell_places(run, np.array([last]), done)
+        yield caused_at(last, run.end(newest_msc, done))
     ended(run.dropped)
 
 
-def _at(order: int, rows: Rows) -> Rows:
+def caused_at(order: int, rows: Rows) -> Rows:
     """The rows, all caused at a place in the order."""
     rows.ints[:, OUT_ORDER] = order
     return rows
@@ -59,13 +59,13 @@ def _fed(run: Run, batch: InputRows, first: int) -> Rows:
     """What a batch leads to when it is fed with orders from `first` on."""
     orders = batch.ints[:, OUT_ORDER].copy()
     batch.ints[:, OUT_ORDER] = np.arange(first, first + len(batch))
-    _tell_places(run, orders, first)
+    tell_places(run, orders, first)
     rows = run.feed(batch)
     rows.ints[:, OUT_ORDER] = orders[rows.ints[:, OUT_ORDER] - first]
     return rows
 
 
-def _tell_places(run: Run, orders: Ints, first: int) -> None:
+def tell_places(run: Run, orders: Ints, first: int) -> None:
     """Let functions see the ingest numbers of what is fed next, as they do where it was lived."""
     ingest = ingest_of(orders)
     run.number_by(lambda order: int(ingest[order - first]))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
+from cep.backtest.account import Account
 from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order
 from cep.backtest.points import SAMPLE_ROWS, known_points
@@ -21,11 +22,11 @@ from cep.backtest.selection import Selection
 from cep.backtest.trades import Trade
 from cep.backtest.trading import NO_TICK, Ticks, Trading
 from cep.market import TICK_STREAM, table_text
+from cep.plan.nodes import Plan
 from mt5bridge.broker import Table
 from mt5bridge.broker.state import DEAL_ROW
 
 PRICES = {"bid", "ask"}
-NO_SYMBOL = "no symbol"
 
 
 @dataclass(slots=True)
@@ -81,6 +82,41 @@ def simulate(
     if homeless := len(orders) - len(fillable):
         outcome.refused[NO_TICK] += homeless
     return outcome
+
+
+def account_of(
+    archive: Archive,
+    selection: Selection,
+    plan: Plan,
+    points: Mapping[str, float],
+    market: Market = NEXT_TICK,
+    valid_ms: int = 60_000,
+) -> Account:
+    """An account for a run whose rules see its fills. Points are as for `simulate`, symbol by
+    symbol when it is traded.
+    """
+    named = {signal.symbol for signal in plan.signals if signal.symbol is not None}
+    ticks = tick_selection(archive, selection, {*selection.symbols, *named})
+    names, available = ticks.symbols, ticks.by_symbol()
+    return Account(
+        (as_ticks(table, names) for table in shown_tables(ticks, TICK_STREAM, PRICES)),
+        names,
+        lambda name: known_points(points, {name: _sample(available[name])})[name],
+        market,
+        valid_ms,
+    )
+
+
+def outcome_of(account: Account) -> Outcome:
+    """What an account has come to."""
+    trading = account.trading
+    return Outcome(
+        trading.trades,
+        trading.refused + account.refused,
+        {symbol: point.size for symbol, point in account.points.items()},
+        {symbol: point.why for symbol, point in account.points.items()},
+        trading.deals,
+    )
 
 
 def _run(

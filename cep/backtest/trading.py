@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, as_requests
 from cep.backtest.trades import END, Trade, in_points, trades_of
 from cep.engine.jit import entry
-from mt5bridge.broker import Broker, Specification, Table, codes
+from mt5bridge.broker import Broker, Specification, Table, Waiting, codes
 from mt5bridge.broker.broker import Run
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.money import profit_of
@@ -21,7 +22,7 @@ from mt5bridge.broker.run import run
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-NO_TICK = "no later tick"
+NO_TICK, NO_SYMBOL = "no later tick", "no symbol"
 PLAIN_ORDERS_MAX = 10_000
 """So many orders take some seconds without a compiler, which takes some seconds itself."""
 
@@ -39,24 +40,87 @@ class Ticks:
     def __len__(self) -> int:
         return len(self.order)
 
+    def joined(self, more: Ticks) -> Ticks:
+        """These, then more."""
+        return Ticks(
+            np.concatenate([self.symbol, more.symbol]),
+            np.concatenate([self.order, more.order]),
+            np.concatenate([self.time_msc, more.time_msc]),
+            np.concatenate([self.bid, more.bid]),
+            np.concatenate([self.ask, more.ask]),
+        )
+
+    def part(self, at: slice | NDArray[np.bool_]) -> Ticks:
+        """Some of them."""
+        return Ticks(self.symbol[at], self.order[at], self.time_msc[at], self.bid[at], self.ask[at])
+
 
 class Trading:
     """One account that trades the orders of a run; batches of ticks may have any size."""
 
     def __init__(
         self,
-        orders: Sequence[Order],
-        symbols: Mapping[str, Specification],
+        orders: Sequence[Order] = (),
+        symbols: Mapping[str, Specification] | None = None,
         market: Market = NEXT_TICK,
         loop: Run | None = None,
     ) -> None:
-        self._orders, self._symbols = orders, symbols
-        self._names = list(symbols)
-        self._broker = Broker(market.terms, list(symbols.values()), loop or loop_for(len(orders)))
-        rows = {name: row for row, name in enumerate(symbols)}
-        self._waiting = self._broker.waiting(as_requests(orders, rows, market.latency_ms))
-        self._last_msc = np.zeros(len(symbols), np.int64)
+        """`loop` is that of the broker, else what is done first."""
+        self._market, self._chooses_loop = market, loop is None
+        self._orders: list[Order] = []
+        self._symbols: dict[str, Specification] = {}
+        self._rows: dict[str, int] = {}
+        self._broker = Broker(market.terms, (), loop or leap)
+        self._waiting = self._broker.waiting(as_requests((), {}))
+        self._retcodes: list[Ints] = []
+        self._last_msc = np.zeros(0, np.int64)
         self._deals: list[Table] = [self._broker.take_deals()]
+        for name, symbol in (symbols or {}).items():
+            self.add(name, symbol)
+        self.order(orders)
+
+    def add(self, name: str, symbol: Specification) -> int:
+        """Let a symbol be traded; the row that its ticks name."""
+        self._symbols[name] = symbol
+        row = self._rows[name] = self._broker.add(symbol)
+        self._last_msc = np.append(self._last_msc, 0)
+        self.order(())  # what waits has a place for each symbol
+        return row
+
+    def order(self, orders: Sequence[Order]) -> None:
+        """More orders, of symbols that are traded; each waits behind those there are."""
+        requests = as_requests(orders, self._rows, self._market, len(self._orders) + 1)
+        self._orders += orders
+        if self._chooses_loop:
+            self._broker.loop = loop_for(len(self._orders))
+        answers = self._waiting.answers["retcode"]
+        is_given = answers != codes.RUNS
+        self._retcodes.append(answers[is_given])
+        waiting = self._waiting.requests[~is_given]
+        self._waiting = self._broker.waiting(np.concatenate([waiting, requests]))
+
+    def fork(self) -> Trading:
+        """Another account in the same state, which trades on without this one."""
+        found = copy(self)
+        found._broker = self._broker.fork()
+        found._waiting = Waiting(*(table.copy() for table in self._waiting))
+        found._last_msc, found._deals = self._last_msc.copy(), self._deals[:]
+        return found
+
+    @property
+    def market(self) -> Market:
+        """How its orders are filled."""
+        return self._market
+
+    @property
+    def orders(self) -> Sequence[Order]:
+        """All of them; the tag of the first is 1."""
+        return self._orders
+
+    @property
+    def symbols(self) -> Sequence[str]:
+        """Those that are traded, in the order of their rows."""
+        return list(self._rows)
 
     @property
     def is_done(self) -> bool:
@@ -73,12 +137,13 @@ class Trading:
     def trades(self) -> list[Trade]:
         """What was closed, in the order of closing, then what is open now, at the last quotes."""
         points = {name: symbol.point for name, symbol in self._symbols.items()}
-        return [*trades_of(self.deals, self._orders, self._names, points), *self._open()]
+        return [*trades_of(self.deals, self._orders, self.symbols, points), *self._open()]
 
     @property
     def refused(self) -> Counter[str]:
         """Why orders were not filled; how many for each reason."""
-        found, counts = np.unique(self._waiting.answers["retcode"], return_counts=True)
+        answers = np.concatenate([*self._retcodes, self._waiting.answers["retcode"]])
+        found, counts = np.unique(answers, return_counts=True)
         return Counter(
             {
                 f"{codes.TEXTS[code]} ({code})" if code else NO_TICK: count
@@ -87,20 +152,22 @@ class Trading:
             }
         )
 
-    def push(self, ticks: Ticks) -> None:
-        """Run over the next ticks."""
+    def push(self, ticks: Ticks) -> Table:
+        """Run over the next ticks; the deals that they made."""
         self._broker.run(
             ticks.symbol, ticks.order, ticks.time_msc, ticks.bid, ticks.ask, self._waiting
         )
         self._last_msc[ticks.symbol] = ticks.time_msc  # of several for one symbol, the last stays
-        self._deals.append(self._broker.take_deals())
+        if len(deals := self._broker.take_deals()):
+            self._deals.append(deals)
+        return deals
 
     def _open(self) -> list[Trade]:
-        state = self._broker.state
+        state, names = self._broker.state, self.symbols
         found = []
         for position in self._broker.positions:
             row = int(position["symbol"])
-            name, symbol = self._names[row], state.symbols[row]
+            name, symbol = names[row], state.symbols[row]
             is_long = bool(position["side"] > 0)
             opened, lots = float(position["price"]), float(position["lots"])
             closed = float(symbol["bid"] if is_long else symbol["ask"])

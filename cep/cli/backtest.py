@@ -31,6 +31,7 @@ from mt5bridge.validate import Quality
 
 if TYPE_CHECKING:
     from cep.archive import Archive
+    from cep.backtest.account import Account
     from cep.backtest.market import Market
     from cep.backtest.metrics import Metrics
     from cep.backtest.results import Results
@@ -62,6 +63,7 @@ class Wishes:
     points: dict[str, float]
     valid_seconds: int
     market: Market
+    deals: str | None
 
 
 @click.command()
@@ -92,12 +94,20 @@ class Wishes:
     help="How signals are filled.",
 )  # fmt: skip
 @click.option(
+    "--deals", type=click.Choice(["simulated", "recorded"]),
+    help="Which fills rules see (default: those the archive has recorded, else the simulated).",
+)  # fmt: skip
+@click.option(
     "--point", "points", multiple=True, metavar="SYMBOL=SIZE",
     help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
 )  # fmt: skip
 @click.option(
     "--valid-seconds", type=click.IntRange(min=0), default=60, show_default=True,
     help="How long a signal without `for` TIME waits for a tick.",
+)  # fmt: skip
+@click.option(
+    "--magic", type=click.IntRange(min=0), default=77, show_default=True,
+    help="Magic number of the orders, which their deals carry.",
 )  # fmt: skip
 @click.option("--hedging", is_flag=True, help="Let each signal open a position of its own.")
 @click.option(
@@ -122,8 +132,10 @@ def command(
     tables: Path | None,
     report: Path | None,
     fills: str,
+    deals: str | None,
     points: tuple[str, ...],
     valid_seconds: int,
+    magic: int,
     hedging: bool,
     latency_ms: int,
     slippage_points: float,
@@ -140,7 +152,7 @@ def command(
     wishes = Wishes(
         master, work, out, wanted(plan, streams), tables, report, fills != "none",
         given_points(points), valid_seconds,
-        Market(Terms(hedging), latency_ms, slippage_points),
+        Market(Terms(hedging), latency_ms, slippage_points, magic), deals,
     )  # fmt: skip
     archive = existing(folder)
     check_symbols(archive, wishes.points)
@@ -155,22 +167,51 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
     from cep.backtest.missing import missing, silent
     from cep.backtest.results import Results, event_names
     from cep.engine.native import Compiled
-    from cep.market import fills_warning
+    from cep.market import DEAL_STREAM, SIMULATED, fills_told
 
-    warn(fills_warning(plan, has_deals(selection)))
-    tell(missing(archive, plan, selection))
+    seen = seen_deals(plan, selection, wishes)
+    is_simulated = seen == SIMULATED
+    warn("" if is_simulated else fills_told(plan, seen))
+    tell([fills_told(plan, seen) if is_simulated else ""])
+    tell(missing(archive, plan, selection, [DEAL_STREAM] if is_simulated else ()))
     shown = shown_streams(plan, wishes)
     needed = {signal.name for signal in plan.signals}
     if wishes.report:
         needed.update(event_names(plan))
     results = Results(plan, keep_events=wishes.report is not None)
     rules = Compiled(plan, outputs=shown | needed, waits=False)
-    run_rules(rules, selection, wishes, shown, results)
+    account = opened(archive, plan, selection, wishes) if is_simulated else None
+    run_rules(rules, selection, wishes, shown, results, account)
     click.echo("\n".join(run_lines(selection, results, wishes)))
     tell([silent(plan, results.counts)])
     tell_dropped(results.dropped)
     if (wishes.fills and plan.signals) or wishes.report:
-        finish(archive, selection, wishes, results)
+        finish(archive, selection, wishes, results, account)
+
+
+def seen_deals(plan: Plan, selection: Selection, wishes: Wishes) -> str:
+    """Which fills the rules see: simulated ones never beside those recorded."""
+    from cep.backtest.dealt import reads_deals
+    from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED
+
+    recorded = RECORDED if selection.stream(DEAL_STREAM).rows else NONE
+    can_be_simulated = wishes.fills and reads_deals(plan)
+    if wishes.deals == SIMULATED and not can_be_simulated:
+        raise UserError(
+            "--deals simulated: there are none",
+            "the rules need a signal and a stream Deal, and --fills must not be none",
+        )
+    if can_be_simulated and (wishes.deals == SIMULATED or (wishes.deals, recorded) == (None, NONE)):
+        return SIMULATED
+    return recorded
+
+
+def opened(archive: Archive, plan: Plan, selection: Selection, wishes: Wishes) -> Account:
+    """The account of a run whose rules see its fills."""
+    from cep.backtest.simulate import account_of
+
+    valid_ms = 1000 * wishes.valid_seconds
+    return account_of(archive, selection, plan, wishes.points, wishes.market, valid_ms)
 
 
 def shown_streams(plan: Plan, wishes: Wishes) -> set[str]:
@@ -182,7 +223,12 @@ def shown_streams(plan: Plan, wishes: Wishes) -> set[str]:
 
 
 def run_rules(
-    rules: Compiled, selection: Selection, wishes: Wishes, shown: set[str], results: Results
+    rules: Compiled,
+    selection: Selection,
+    wishes: Wishes,
+    shown: set[str],
+    results: Results,
+    account: Account | None,
 ) -> None:
     """Send every output row where it is wanted."""
     from cep.backtest.results import picked, stretches
@@ -196,7 +242,7 @@ def run_rules(
         if wishes.tables is not None:
             tables = stack.enter_context(Tables(wishes.tables, rules.plan, sorted(shown)))
             takers.append(tables.take)
-        for rows in stack.enter_context(running(rules, selection, wishes, results)):
+        for rows in stack.enter_context(running(rules, selection, wishes, results, account)):
             results.take(rows)
             for chosen in stretches(picked(rows, shown)) if takers else ():
                 for take in takers:
@@ -205,14 +251,22 @@ def run_rules(
 
 @contextmanager
 def running(
-    rules: Compiled, selection: Selection, wishes: Wishes, results: Results
+    rules: Compiled,
+    selection: Selection,
+    wishes: Wishes,
+    results: Results,
+    account: Account | None,
 ) -> Iterator[Iterator[Rows]]:
     """The run's output rows, by Spark or in this process."""
+    from cep.backtest.dealt import dealt
     from cep.backtest.parts import why_sequential
     from cep.backtest.sequential import sequential
 
-    lived = selection.is_lived
-    reason = why_sequential(rules, lived=lived) if wishes.master != NO_SPARK else ""
+    reason: str | None = ""
+    if wishes.master != NO_SPARK and account is not None:
+        reason = "rules that see the fills of one account are one task"
+    elif wishes.master != NO_SPARK:
+        reason = why_sequential(rules, lived=selection.is_lived)
     if reason is None:
         backtest, session = spark_parts()
         with session(wishes.master) as spark, progress("backtest", unit="tasks") as bar:
@@ -229,7 +283,10 @@ def running(
             results.add_records(n)
             bar.advance(n)
 
-        yield sequential(rules, selection, advance, results.end)
+        if account is not None:
+            yield dealt(rules, selection, account, advance, results.end)
+        else:
+            yield sequential(rules, selection, advance, results.end)
 
 
 def spark_parts() -> tuple[Any, Any]:
@@ -240,29 +297,32 @@ def spark_parts() -> tuple[Any, Any]:
     return backtest, session
 
 
-def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Results) -> None:
-    """Fill the signals, print what came of them, write the report."""
+def finish(
+    archive: Archive,
+    selection: Selection,
+    wishes: Wishes,
+    results: Results,
+    account: Account | None,
+) -> None:
+    """Fill the signals, unless that is done, print what came of them, write the report."""
     from cep.backtest.assumptions import assumptions
     from cep.backtest.metrics import by_signal
-    from cep.backtest.orders import orders
     from cep.backtest.page import Findings, report
-    from cep.backtest.simulate import NO_SYMBOL, Outcome, simulate, tick_selection
+    from cep.backtest.simulate import outcome_of, tick_selection
     from cep.backtest.tables import write_trades
-    from cep.market import fills_warning
+    from cep.market import fills_told
     from cep.report import render
 
-    wanted_orders, without = orders(results.signals, 1000 * wishes.valid_seconds)
-    outcome = Outcome()
-    if wishes.fills:
-        ticks = tick_selection(archive, selection, {order.symbol for order in wanted_orders})
-        with progress("fills", ticks.rows, unit="ticks") as bar:
-            outcome = simulate(ticks, wanted_orders, wishes.points, wishes.market, bar.advance)
-    outcome.refused[NO_SYMBOL] += without
+    if account is not None:
+        outcome = outcome_of(account)
+    else:
+        outcome = filled(archive, selection, wishes, results)
     found = by_signal(outcome.trades, selection.span_ms)
     notes = []
     if wishes.fills:
         notes = assumptions(outcome.points, wishes.valid_seconds, outcome.why_points, wishes.market)
-    notes += filter(None, [fills_warning(results.plan, has_deals(selection))])
+    seen = seen_deals(results.plan, selection, wishes)
+    notes += filter(None, [fills_told(results.plan, seen)])
     if wishes.fills:
         click.echo("\n".join(result_lines(found, outcome, notes)))
     if wishes.tables is not None and wishes.fills:
@@ -281,11 +341,20 @@ def finish(archive: Archive, selection: Selection, wishes: Wishes, results: Resu
             sink.write(render(report(findings, drawn)).encode())
 
 
-def has_deals(selection: Selection) -> bool:
-    """Whether any fills were recorded there."""
-    from cep.market import DEAL_STREAM
+def filled(archive: Archive, selection: Selection, wishes: Wishes, results: Results) -> Outcome:
+    """What came of the signals, if they shall be filled."""
+    from cep.backtest.orders import orders
+    from cep.backtest.simulate import Outcome, simulate, tick_selection
+    from cep.backtest.trading import NO_SYMBOL
 
-    return selection.stream(DEAL_STREAM).rows > 0
+    wanted_orders, without = orders(results.signals, 1000 * wishes.valid_seconds)
+    outcome = Outcome()
+    if wishes.fills:
+        ticks = tick_selection(archive, selection, {order.symbol for order in wanted_orders})
+        with progress("fills", ticks.rows, unit="ticks") as bar:
+            outcome = simulate(ticks, wanted_orders, wishes.points, wishes.market, bar.advance)
+    outcome.refused[NO_SYMBOL] += without
+    return outcome
 
 
 def tell(notes: Iterable[str]) -> None:

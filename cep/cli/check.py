@@ -41,10 +41,6 @@ def checked(path: Path) -> bool:
         click.echo(message, err=True)
         return False
     click.echo(f"{name}: ok, {counts(plan)}")
-    if any(stream.name == "Deal" for stream in plan.sources):
-        from cep.market import fills_warning  # brings Arrow, which other rules need not wait for
-
-        warn(fills_warning(plan), name)
     return True
 
 

@@ -231,6 +231,23 @@ class Run:
         self._mark(rows.ints, told)
         return self._feed_assigned(rows)
 
+    def feed_until_rows(self, rows: InputRows, start: int) -> tuple[int, Rows]:
+        """Feed encoded rows, as `feed` takes them, from one on, up to the first that leads to any
+        output: how many of all are done then, and that output.
+        """
+        if not isinstance(self.runner, MachineRun):  # others have no way to stop but to end
+            made = self._nothing
+            while start < len(rows) and not len(made):
+                made = self.feed(rows.part(start, start + 1))
+                start += 1
+            return start, made
+        taken: list[OutputRows] = []
+        done = self.runner.feed_until_rows(rows, start, taken)
+        if done > start:
+            self._assign_keys(rows.ints[start:done])
+            self.next_order = int(rows.ints[done - 1, OUT_ORDER]) + 1
+        return done, self._made(taken)
+
     def feed_in_parts(self, rows: InputRows) -> Iterator[Rows]:
         """The same, of a module a fair amount of rows at a time; feed nothing else before the last
         came.

@@ -94,7 +94,7 @@ class Broker:
     def __init__(
         self, terms: Terms, symbols: Sequence[Specification] = (), loop: Run = leap
     ) -> None:
-        self._loop = loop
+        self.loop = loop
         account = np.zeros(1, ACCOUNT)
         account["hedging"] = terms.hedging
         account["balance"], account["leverage"] = terms.balance, terms.leverage
@@ -111,6 +111,12 @@ class Broker:
         )
         for symbol in symbols:
             self.add(symbol)
+
+    def fork(self) -> Broker:
+        """Another broker in the same state."""
+        found = Broker(Terms(), loop=self.loop)
+        found.state = State(*(table.copy() for table in self.state))
+        return found
 
     def add(self, symbol: Specification) -> int:
         """Let a symbol be traded; its row."""
@@ -161,7 +167,7 @@ class Broker:
         if waiting is None:
             waiting = self.waiting(np.zeros(0, REQUEST))
         at = np.zeros(2, np.int64)
-        while not self._loop(self.state, rows, places, times_msc, bids, asks, waiting, at):
+        while not self.loop(self.state, rows, places, times_msc, bids, asks, waiting, at):
             self._grow()
 
     def take_deals(self) -> Table:

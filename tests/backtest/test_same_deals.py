@@ -90,7 +90,7 @@ def test_the_terminal_and_the_backtest_make_the_same_deals(
     wishes = lived(account, ticks, made, latency_ms)
     terms = Terms(hedging, 10_000.0, 0.0, 2, fills, 1_000_001)
     specifications = {symbol.name: specification(symbol) for symbol in TRADED}
-    outcome = simulate(ticks, made, {}, Market(terms, latency_ms, symbols=specifications))
+    outcome = simulate(ticks, made, {}, Market(terms, latency_ms, magic=0, symbols=specifications))
     assert list(outcome.points) == [symbol.name for symbol in TRADED]
     assert as_deals(outcome.deals, TRADED, wishes).tobytes() == account.deals.tobytes()
     assert len(account.deals) > 50 and {0, 1} <= set(account.deals["entry"].tolist())

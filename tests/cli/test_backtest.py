@@ -263,31 +263,39 @@ def test_rules_on_fills_are_told_what_they_see(folder: Path, tmp_path: Path) -> 
     result = run(folder, "--report", page)
     said = f"rules that read fills (Deal), {DIRECT}: here are those that the archive has recorded"
     assert result.exit_code == 0, result.output
-    assert result.stderr.startswith(f"warning: {said}, and no others; fills that a backtest sim")
+    assert result.stderr.startswith(f"warning: {said}, and no others; fills that this run sim")
     assert f"do not become deals; on them depend: {DEPENDING}\ndropped:\n" in result.stderr
     assert " Leg " in rows_line(result), "recorded deals do reach the rules"
     assert said in result.stdout and "here are those that the archive has recorded" in (
         page.read_text()
     )
+
+
+def test_rules_on_fills_see_those_of_the_account(folder: Path, tmp_path: Path) -> None:
+    """Imported history has no deals; in place of recorded ones they are shown when asked for."""
     without = tmp_path / "ticks"
-    ticks = walk(np.random.default_rng(1), START_MSC, DAY_MS, 50)
+    ticks = walk(np.random.default_rng(1), START_MSC, DAY_MS, 400)
     import_history(Archive(without), [TickBlock("EURUSD", ticks)])
-    dead = CliRunner().invoke(
-        main, ["backtest", str(folder / "chained.cep"), "--archive", str(without), "--master=none"]
-    )
-    assert dead.exit_code == 0, dead.output
-    assert f"{DIRECT}: the archive has recorded none here, so they stay silent" in dead.stderr
-    assert " Leg " not in rows_line(dead)
+    (folder / "own.cep").write_text(CHAINED.replace("comment == 'leg 1'", "magic == 5"))
+    command = ["backtest", str(folder / "own.cep"), "--archive", str(without)]
+    own = CliRunner().invoke(main, [*command, "--magic=5", "--out", str(tmp_path / "rows")])
+    assert own.exit_code == 0, own.output
+    told = f"note: rules that read fills (Deal), {DIRECT}: they see those of the simulated account"
+    assert own.stderr.startswith(told)
+    assert "without Spark: rules that see the fills of one account are one task" in own.stderr
+    assert "no record of the stream Deal" not in own.stderr
+    assert " Copies " in rows_line(own) and " Leg " not in rows_line(own)
+    instead, _ = fresh(folder, "--deals", "simulated")
+    assert instead.stderr.startswith(told), instead.output
+    assert " Leg " in rows_line(instead) and " Named " not in rows_line(instead)
+
+
+def test_simulated_deals_where_there_are_none_are_refused(folder: Path) -> None:
+    for rules, *options in (("keyed",), ("chained", "--fills=none")):
+        result = run(folder, "--deals=simulated", *options, rules=rules)
+        assert result.exit_code != 0
+        assert "error: --deals simulated: there are none" in result.output
 
 
 def test_rules_without_fills_are_told_nothing(folder: Path) -> None:
     assert "fills (Deal)" not in run(folder, rules="keyed").output
-
-
-def test_check_warns_of_rules_on_fills(folder: Path) -> None:
-    result = CliRunner().invoke(main, ["check", str(folder / "chained.cep")])
-    assert result.exit_code == 0 and ": ok, 2 streams" in result.stdout
-    said = f"{folder / 'chained.cep'}: warning: rules that read fills (Deal), {DIRECT}: a backtest"
-    assert result.stderr.startswith(said) and f"on them depend: {DEPENDING}" in result.stderr
-    result = CliRunner().invoke(main, ["check", str(folder / "keyed.cep")])
-    assert (result.exit_code, result.stderr) == (0, "")

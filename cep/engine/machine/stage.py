@@ -28,8 +28,12 @@ from cep.engine.machine.kernels.slots import (
     slots_known,
 )
 from cep.engine.machine.kernels.words import (
+    HAS_PAUSED,
     LISTS_USED,
+    NEVER_PAUSES,
     OUT_ROWS,
+    PAUSES,
+    PAUSES_AT_ROWS,
     STARTED,
     UNTIL,
     UNTIL_COMMON,
@@ -154,6 +158,18 @@ class MachineRun:
         self._work(rows, 0, len(rows))
         self._put(taken)
 
+    def feed_until_rows(self, rows: InputRows, start: int, taken: list[OutputRows]) -> int:
+        """Run over input rows from `start` on, up to the first that puts anything out; how many of
+        all are done then.
+        """
+        self.memory.i[0, PAUSES] = PAUSES_AT_ROWS
+        try:
+            done = self._work(rows, start, len(rows))
+        finally:
+            self.memory.i[0, PAUSES] = NEVER_PAUSES
+        self._put(taken)
+        return done
+
     def feed_row(self, row: InputRows) -> list[OutputRows]:
         """Run over one row, whose arrays are always the same."""
         taken: list[OutputRows] = []
@@ -213,7 +229,8 @@ class MachineRun:
         self._put(taken)
         return taken
 
-    def _work(self, rows: InputRows, start: int, stop: int) -> None:
+    def _work(self, rows: InputRows, start: int, stop: int) -> int:
+        """Run rows; the first one that is not done, where the run has paused."""
         memory = self.memory
         if self._awaits_code:
             self._look_for_code(max(0, stop - start))
@@ -228,8 +245,8 @@ class MachineRun:
                 )
             if self.host.interrupted is not None:
                 raise self.host.interrupted
-            if start == end:
-                return
+            if start == end or memory.header[PAUSES] == HAS_PAUSED:
+                return start
             memory.grow()
 
     def know_texts(self) -> None:

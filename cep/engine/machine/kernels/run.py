@@ -47,6 +47,7 @@ from cep.engine.machine.kernels.words import (
     DUE_NODE,
     DUE_PLACE,
     FAILED,
+    HAS_PAUSED,
     HOME,
     KIND,
     LATE,
@@ -54,8 +55,11 @@ from cep.engine.machine.kernels.words import (
     NEXT,
     NEXT_RECORD,
     NOW,
+    OUT_ROWS,
     OWNER,
     PASSED,
+    PAUSES,
+    PAUSES_AT_ROWS,
     PHASE,
     RANK,
     RECORD_LATE,
@@ -475,8 +479,8 @@ def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p
 
     Where `stop` is `ALL_KEYS` or `SOME_KEYS`, whose codes are `ints`, time passes without a record,
     as the header says, and 0 is what is left to do; so is it in the end (`ENDS`), and behind a
-    change of rules (`BEGUN`). What is not done lacks room: the caller makes the memory longer and
-    calls again.
+    change of rules (`BEGUN`). What is not done lacks room, unless the run `HAS_PAUSED`: the caller
+    makes the memory longer and calls again.
     """
     if stop == BEGUN:
         return 0 if drain(i, f, p) else -1
@@ -485,4 +489,7 @@ def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p
     for n in range(start, stop):
         if not ran_record(i, f, p, ints, floats, n):
             return n
+        if i[0, PAUSES] == PAUSES_AT_ROWS and i[0, OUT_ROWS] != 0:
+            i[0, PAUSES] = HAS_PAUSED
+            return n + 1
     return stop

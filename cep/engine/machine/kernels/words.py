@@ -110,7 +110,10 @@ UNTIL_LAG = 282
 OWNER = 283
 """Where the blocks are linked of the home that is at work, if it may be forgotten; 0: if not. See
 `memory`."""
-HEADER = 284
+PAUSES = 284
+"""Whether the run stops behind a record that puts something out, and whether it has: these."""
+NEVER_PAUSES, PAUSES_AT_ROWS, HAS_PAUSED = 0, 1, 2
+HEADER = 285
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2

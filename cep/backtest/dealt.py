@@ -1,0 +1,187 @@
+"""A run whose rules see the fills of their own signals, as deals behind the ticks that made them.
+
+The rules and the account wait for each other: a deal is a record of the rules, and may lead to the
+next signal. So the account says where its next deal is, the rules go on as far as that at most, and
+stop where they signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cep.archive import Mode
+from cep.backtest.account import Account
+from cep.backtest.orders import Order
+from cep.backtest.records import Moment, lived
+from cep.backtest.results import picked
+from cep.backtest.selection import Selection
+from cep.backtest.sequential import caused_at, tell_places
+from cep.dropped import Ended, nobody
+from cep.engine.encode import InputRows
+from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
+from cep.engine.native import Compiled, Run
+from cep.engine.rows import Rows
+from cep.market import DEAL_STREAM, Columns, deal_columns
+from cep.plan.nodes import Plan
+from mt5bridge.broker import Table, codes
+
+WINDOW, WINDOW_MAX = 256, 1 << 17
+"""Records that the account looks ahead over: few behind a signal, then ever more."""
+LAST = 1 << 62
+COMMENT_CHARACTERS = 31  # brokers keep no more
+NEVER_CHARGED = ("swap", "fee")
+
+
+def dealt(
+    rules: Compiled,
+    selection: Selection,
+    account: Account,
+    advance: Callable[[int], None] = lambda n: None,
+    ended: Ended = nobody,
+) -> Iterator[Rows]:
+    """Output rows in order, as of `cep.backtest.sequential.sequential`; the account has traded.
+
+    Deals that `selection` has recorded are not among its records.
+    """
+    selection = selection.without(DEAL_STREAM)
+    mode: Literal["lived", "sorted"] = "lived" if selection.is_lived else "sorted"
+    run = (rules.as_program(mode) or rules.in_mode(mode)).begun(mode=mode)
+    feeding = _Feeding(run, account)
+    newest_msc = 0
+    for record in lived(selection, run):
+        if isinstance(record, Moment):
+            yield from feeding.catch_up(record.order - 1)
+            yield from feeding.tell(record)
+        else:
+            newest_msc = max(newest_msc, int(record.ints[:, OUT_TIME].max()))
+            yield from feeding.feed(record)
+            advance(len(record))
+    yield from feeding.catch_up(LAST)
+    if feeding.done and selection.stretches[-1].mode is Mode.SORTED:
+        yield feeding.ended(max(newest_msc, feeding.dealt_msc))
+    ended(run.dropped)
+
+
+class _Feeding:
+    """The rules and the account, each as far as the other allows."""
+
+    def __init__(self, run: Run, account: Account) -> None:
+        self.done = 0
+        """Records so far: places in the total order need not be unique, counted they are."""
+        self.dealt_msc = 0
+        self._last = 0
+        self._run, self._account = run, account
+        self._window = WINDOW
+        self._signals = {signal.name for signal in run.rules.plan.signals}
+
+    def feed(self, batch: InputRows) -> Iterator[Rows]:
+        """The next records, and the deals between them."""
+        orders = batch.ints[:, OUT_ORDER].copy()
+        start = 0
+        while start < len(orders):
+            until = int(orders[min(start + self._window, len(orders)) - 1])
+            place = self._account.next_deal(until)
+            bound = until if place is None else place
+            stop = int(np.searchsorted(orders, bound, side="right"))
+            has_ordered = False
+            if start < stop:
+                start, rows = self._some(batch, orders, start, stop)
+                has_ordered = self._take(rows)
+                yield rows
+            reached = int(orders[start - 1]) if has_ordered else bound
+            if start >= stop and reached == bound:
+                yield from self._deals(self._account.go(bound))
+            elif has_ordered and reached < bound:
+                self._account.go(reached)
+            self._window = WINDOW if has_ordered else min(2 * self._window, WINDOW_MAX)
+
+    def catch_up(self, until: int) -> Iterator[Rows]:
+        """The deals up to a place before which no record comes any more."""
+        while (place := self._account.next_deal(until)) is not None:
+            yield from self._deals(self._account.go(place))
+        self._account.go(until)
+
+    def tell(self, moment: Moment) -> Iterator[Rows]:
+        """A record of the clock."""
+        run = self._run
+        tell_places(run, np.array([moment.order]), self.done)
+        for told in run.watermarks.tell(*moment.told):
+            rows = caused_at(moment.order, run.tell(told, self.done))
+            self._take(rows)
+            yield rows
+        self.done, self._last = self.done + 1, moment.order
+
+    def ended(self, newest_msc: int) -> Rows:
+        """The input ends."""
+        tell_places(self._run, np.array([self._last]), self.done)
+        return caused_at(self._last, self._run.end(newest_msc, self.done))
+
+    def _some(self, batch: InputRows, orders: Ints, start: int, stop: int) -> tuple[int, Rows]:
+        """Feed records until they lead to something: the first not fed, and what came out."""
+        part, first = batch.part(start, stop), self.done
+        part.ints[:, OUT_ORDER] = np.arange(first, first + len(part))
+        tell_places(self._run, orders[start:stop], first)
+        count, rows = self._run.feed_until_rows(part, 0)
+        rows.ints[:, OUT_ORDER] = orders[start + rows.ints[:, OUT_ORDER] - first]
+        self.done, self._last = first + count, int(orders[start + count - 1])
+        return start + count, rows
+
+    def _take(self, rows: Rows) -> bool:
+        """Whether any row is a signal that became an order."""
+        if not len(rows):
+            return False
+        found = picked(rows, self._signals)
+        return self._account.signals(list(zip(found.orders.tolist(), found.dicts(), strict=True)))
+
+    def _deals(self, deals: Table) -> Iterator[Rows]:
+        """Feed deals, which one place has made."""
+        if not len(deals):
+            return
+        self._window = WINDOW
+        run, order = self._run, int(deals[0]["place"]) + 1
+        trading = self._account.trading
+        columns = columns_of(run.rules.plan, deals, trading.symbols, trading.orders)
+        self.dealt_msc = int(deals["time_msc"].max())
+        numbers = np.arange(self.done, self.done + len(deals))
+        tell_places(run, np.full(len(deals), order), self.done)
+        rows = run.feed(run.encoder.encode(DEAL_STREAM, columns, deals["time_msc"].copy(), numbers))
+        self.done, self._last = self.done + len(deals), order
+        if len(rows):
+            rows = caused_at(order, rows)
+            self._take(rows)
+            yield rows
+
+
+def reads_deals(plan: Plan) -> bool:
+    """Whether rules that signal may see what becomes of it."""
+    return bool(plan.signals) and any(stream.name == DEAL_STREAM for stream in plan.sources)
+
+
+def columns_of(
+    plan: Plan, deals: Table, symbols: Sequence[str], orders: Sequence[Order]
+) -> Columns:
+    """The broker's deals as the columns of the stream `Deal`."""
+    stream = next(one for one in plan.sources if one.name == DEAL_STREAM)
+
+    def field(name: str) -> NDArray[Any]:
+        return np.zeros(len(deals)) if name in NEVER_CHARGED else deals[name].copy()
+
+    def texts(name: str) -> pa.Array:
+        if name == "symbol":
+            return pa.array([symbols[row] for row in deals["symbol"].tolist()], pa.string())
+        return pa.array([comment(deal, orders) for deal in deals], pa.string())
+
+    return deal_columns(stream, field, texts)
+
+
+def comment(deal: Any, orders: Sequence[Order]) -> str:
+    """As the trader and a server write it: the order's number and signal, or the level reached."""
+    if tag := int(deal["tag"]):
+        return f"{tag:016x} {orders[tag - 1].signal}"[:COMMENT_CHARACTERS]
+    what = "sl" if deal["reason"] == codes.BY_STOP else "tp"
+    return f"[{what} {deal['order_price']:g}]"
