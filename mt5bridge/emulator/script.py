@@ -174,15 +174,16 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
         }
     ),
     # Addresses in the terminal's list; shares of short sends, of refused and slow connects, of
-    # answers of SocketIsReadable that are dummies or name only some of the bytes, of sends after
-    # which the connection is silent or that stall until their timeout; bytes sent or read after
-    # which a connection breaks; the system's buffer in bytes; whether small sends wait (Nagle).
+    # timeouts that cannot be set, of answers of SocketIsReadable that are dummies or name only some
+    # of the bytes, of sends after which the connection is silent or that stall until their timeout;
+    # bytes sent or read after which a connection breaks; the system's buffer in bytes; whether
+    # small sends wait (Nagle).
     "sockets": Statement(
         {
             "allowed": _text, "short": _share, "refuse": _share, "slow_connect": _share,
             "slow_ms": _integer, "dummy": _share, "cut_after": _range, "cut_after_read": _range,
             "trickle": _share, "silence": _share, "silence_ms": _integer, "stall": _share,
-            "send_buffer": _integer, "nagle": _flag,
+            "untimed": _share, "send_buffer": _integer, "nagle": _flag,
         }
     ),
     # Shares of what is done with files that fails, as when a scanner holds one; files it is about.

@@ -3,6 +3,7 @@
 
 #include <Mt5Bridge\Link\Connection.mqh>
 
+input string Host = "127.0.0.1";
 input int    Port = 5655;        // of the ROUTER
 input string User = "";          // empty: the credential's file
 input string Password = "";
@@ -142,6 +143,7 @@ int OnInit()
   {
    LinkSettings settings;
    LinkDefaults(settings);
+   settings.host = Host;
    settings.port = Port;
    settings.user = User;
    settings.password = Password;

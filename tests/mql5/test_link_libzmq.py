@@ -18,7 +18,7 @@ from tests.mql5.probing import (
     prepare,
     probe,
 )
-from tests.waiting import LONG_MS, LONG_S
+from tests.waiting import LONG_MS, LONG_S, wait_until
 
 pytestmark = pytest.mark.usefixtures("scripts")
 _FRAME_BYTES_MAX = 2**20 + 16
@@ -165,3 +165,32 @@ def test_an_address_that_is_not_allowed(tmp_path: Path) -> None:
     with probe(tmp_path, 5_655, faults) as terminal:
         told = terminal.wait_journal("the address is not allowed", LONG_S)
         assert "add it in Tools, Options, Expert Advisors" in told
+
+
+SLOW = "sockets allowed=127.0.0.1,0.0.0.0 slow_connect=1 slow_ms=350"
+
+
+def test_a_long_way_gets_the_time_it_takes(tmp_path: Path) -> None:
+    """100 ms at first, then twice as long, as long as they are used up."""
+    with (
+        libzmq_router() as router,
+        probe(tmp_path, port_of(router), SLOW, Host="0.0.0.0") as terminal,
+    ):
+        assert echoed(router, greet(router), b"far") == [b"far"]
+        assert sum("down: nobody accepts" in line for line in terminal.journal) == 2
+
+
+def test_this_machine_gets_no_more(tmp_path: Path) -> None:
+    """A port nobody listens on takes seconds there on Windows."""
+    with libzmq_router() as router, probe(tmp_path, port_of(router), SLOW) as terminal:
+        wait_until(lambda: sum("down: nobody accepts" in line for line in terminal.journal) >= 4)
+        assert not [line for line in terminal.journal if line.endswith("up 1")]
+
+
+def test_a_socket_that_takes_no_timeouts_is_used(tmp_path: Path) -> None:
+    with (
+        libzmq_router() as router,
+        probe(tmp_path, port_of(router), "sockets untimed=1") as terminal,
+    ):
+        assert echoed(router, greet(router), b"well") == [b"well"]
+        assert any("the socket takes no timeouts (error 5273)" in line for line in terminal.journal)

@@ -161,9 +161,13 @@ def test_a_missing_credential_is_told_once_and_taken_when_it_comes(
     assert len(told) == 1
 
 
-def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(tmp_path: Path) -> None:
-    session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, {"Identity": "x" * 129})
-    with terminal_of(PROGRAMS, session, tmp_path / "terminal") as terminal:
+@pytest.mark.parametrize("program", ["Publisher", "Trader"])
+def test_an_identity_that_the_wire_does_not_allow_is_refused_at_once(
+    tmp_path: Path, program: str
+) -> None:
+    inputs = {"Identity": "x" * 129}
+    session = script(tmp_path, market("EURUSD", 200), "1", LIVELY, inputs, program=program)
+    with terminal_of([*PROGRAMS, TRADER], session, tmp_path / "terminal") as terminal:
         line = terminal.wait_journal("the identity must have 1 to 128 bytes", LONG_S)
     assert "Alert" in line
 

@@ -22,7 +22,7 @@ input int    TimerMs = 50;                // Milliseconds between looks at all s
 input bool   UseTickSpy = true;           // Run TickSpy on the other symbols, so that their ticks come at once
 input bool   UseBookEvents = false;       // Also wake on changes of the symbols' market books
 input group "Bounds"
-input int    BlockMs = 50;                // Longest time in milliseconds that sockets may hold up one event
+input int    BlockMs = 50;                // Longest time in milliseconds that sockets may hold up one event, but for attempts to connect to another machine
 input int    PumpMicroseconds = 10000;    // Longest time in microseconds for taking ticks in one event
 input int    PumpTicksMax = 8192;         // Most ticks of a symbol taken in one event
 input int    PumpDealsMax = 1000;          // Most deals of the history compared in one event

@@ -32,7 +32,7 @@ input string        User = "";                      // User at the daemon; empty
 input string        Password = "";                  // Password of that user
 input string        Identity = "";                  // Name of this trader (empty: ACCOUNT@SERVER/trader)
 input int           TimerMs = 20;                   // Milliseconds between looks at the connection
-input int           BlockMs = 50;                   // Longest time in milliseconds that a look may take in sockets
+input int           BlockMs = 50;                   // Longest time in milliseconds that a look may take in sockets, but for attempts to connect to another machine
 input bool          ShowStatus = true;              // Show the state on the chart
 
 Trader *trader = NULL;

@@ -4,6 +4,7 @@
 
 #include "Account.mqh"
 #include "Link/SmallFile.mqh"
+#include "Wire/Checks.mqh"
 
 #define ACCOUNT_FILE         "\\account.txt"
 #define ACCOUNT_HEAD         "mt5bridge account 1"
@@ -53,16 +54,19 @@ bool AccountFolder::Known(const bool with_time)
    return !with_time || HistoryKnown() || Wait("waiting until the terminal knows its server's time");
   }
 
-// Whether it is there; if not, why is printed, and it is to be asked again.
+// Whether it is there; if not, why is printed, and it is to be asked again. An identity that is none
+// has no folder: the session says what is wrong with it.
 bool AccountFolder::Open(const string identity)
   {
+   m_name = identity;
+   if(!NameAllowed(identity, IDENTITY_BYTES_MAX))
+      return true;
    const string account = DefaultIdentity("");
    m_path = IdentityFolder(identity);
    FolderCreate(m_path);
    string owner = account;
    if(identity != account && StringFind(identity, account + "/") != 0 && !Owner(m_path + ACCOUNT_FILE, owner))
       return false;
-   m_name = identity;
    if(owner == account)
       return true;
    m_name = identity + "/" + account;
@@ -79,7 +83,7 @@ bool AccountFolder::Owner(const string path, string &owner)
       return false;
    m_look_ms = (long)GetTickCount64() + ACCOUNT_LOOK_MS;
    if(!FileIsExist(path) && !Claim(path))
-      return Wait(StringFormat("waiting for Files\\%s (error %d): another program uses it, or the disk is full", path, GetLastError()));
+      return Wait(StringFormat("waiting for Files\\%s (error %d): another program uses it, the disk is full, or the identity is too long", path, GetLastError()));
    const int handle = FileOpen(path, FILE_READ | FILE_BIN | FILE_SHARE_READ);
    if(handle == INVALID_HANDLE)
       return Wait(StringFormat("waiting for Files\\%s (error %d): another program uses it", path, GetLastError()));

@@ -6,7 +6,7 @@ from mt5bridge.terminal.assumptions.base import NO, REPORT, YES, Assumption, Bet
 from mt5bridge.terminal.findings import Level
 
 _SOCKET, _CONNECTION = "Link/Socket.mqh", "Link/Connection.mqh"
-_SLOW = "let BlockMs be longer than this"
+_SLOW = "a way so long costs a few attempts to connect, each longer than the one before"
 _PROBLEM = Level.PROBLEM
 
 NETWORK = (
@@ -28,7 +28,7 @@ NETWORK = (
     ),
     Assumption(
         "socket.timeouts", "SocketTimeouts of a connected socket", "it does", YES, (_SOCKET,),
-        "SocketTimeouts", "no connection comes about: tell us", _PROBLEM,
+        "SocketTimeouts", "a send may hold a program up for longer than BlockMs: tell us",
     ),
     Assumption(
         "socket.round_trip_us", "from a send to the daemon's answer", "", Between(0, 500_000),

@@ -25,7 +25,7 @@ enum LinkState
   };
 
 // Call Step often, then Receive until it gives nothing, Send, and Flush. Step takes at most
-// connect_ms when it connects and step_ms otherwise; Flush takes at most step_ms. (A single send
+// connect_ms when it connects (elsewhere up to connect_ms_max) and step_ms otherwise; Flush takes at most step_ms. (A single send
 // or read takes at most io_ms, which is not more.)
 class Connection
   {
@@ -45,6 +45,7 @@ private:
    string            m_failure_text;
    uint              m_generation;
    uint              m_connects;
+   int               m_connect_ms;      // what the next attempt may take
    long              m_due_ms;
    long              m_begun_ms;
    long              m_heard_ms;
@@ -99,7 +100,7 @@ private:
          return;
       const ulong begin_us = GetMicrosecondCount();
       m_begun_ms = now_ms;
-      if(m_socket.Open(m_settings.host, m_settings.port, m_settings.connect_ms, m_settings.io_ms))
+      if(m_socket.Open(m_settings.host, m_settings.port, m_connect_ms, m_settings.io_ms))
         {
          m_connects++;
          m_state = LINK_SHAKING;
@@ -112,6 +113,8 @@ private:
         }
       FailSocket(now_ms);
       const long spent_ms = (long)((GetMicrosecondCount() - begin_us) / 1000);
+      if(spent_ms >= m_connect_ms && !IsThisMachine(m_settings.host))
+         m_connect_ms = MathMin(2 * m_connect_ms, m_settings.connect_ms_max);  // the way there may be that long
       if(m_due_ms < now_ms + LINK_PAUSE_FACTOR * spent_ms)
          m_due_ms = now_ms + LINK_PAUSE_FACTOR * spent_ms;
      }
@@ -253,6 +256,7 @@ public:
       m_settings_error = "no settings";
       m_generation = 0;
       m_connects = 0;
+      m_connect_ms = 0;
       m_due_ms = 0;
       m_begun_ms = 0;
       m_heard_ms = 0;
@@ -281,6 +285,7 @@ public:
          return(false);
       m_socket.Close();
       m_settings = settings;
+      m_connect_ms = settings.connect_ms;
       m_backoff.Configure(settings.pause_first_ms, settings.pause_max_ms, seed);
       m_frames_dropped += (ulong)m_queue.Clear();
       m_queue.Configure(settings.send_bytes_max);

@@ -15,7 +15,8 @@ struct LinkSettings
    string            user;
    string            password;
    string            credential_file;
-   int               connect_ms;
+   int               connect_ms;      // what the first attempt to connect may take
+   int               connect_ms_max;  // and one after others that took all they might
    int               handshake_ms;
    int               io_ms;
    int               step_ms;
@@ -26,7 +27,7 @@ struct LinkSettings
    int               pause_max_ms;
   };
 
-// The daemon on this machine: no step longer than 50 ms, no attempt to connect longer than 250.
+// No step longer than 50 ms, no attempt to connect to this machine longer than 250.
 void LinkDefaults(LinkSettings &settings)
   {
    settings.host = "127.0.0.1";
@@ -35,6 +36,7 @@ void LinkDefaults(LinkSettings &settings)
    settings.password = "";
    settings.credential_file = CREDENTIAL_FILE;
    settings.connect_ms = 250;
+   settings.connect_ms_max = 1000;
    settings.handshake_ms = 5000;
    settings.io_ms = 20;
    settings.step_ms = 50;
@@ -65,6 +67,8 @@ string LinkSettingsError(const LinkSettings &settings)
       return("a password without a user");
    if(settings.connect_ms < 1 || settings.handshake_ms < 1)
       return("connect_ms and handshake_ms must be at least 1");
+   if(settings.connect_ms_max < settings.connect_ms)
+      return("connect_ms_max must not be less than connect_ms");
    if(settings.io_ms < 1 || settings.step_ms < settings.io_ms)
       return("io_ms must be at least 1 and step_ms not less");
    if(settings.ping_ms < 1 || settings.silence_ms < settings.ping_ms)
@@ -74,6 +78,12 @@ string LinkSettingsError(const LinkSettings &settings)
    if(settings.pause_first_ms < 1 || settings.pause_max_ms < settings.pause_first_ms)
       return("pause_first_ms must be at least 1 and pause_max_ms not less");
    return("");
+  }
+
+// Whether an address is this machine's: where nobody listens there, Windows tries for two seconds.
+bool IsThisMachine(const string host)
+  {
+   return(host == "localhost" || host == "::1" || StringFind(host, "127.") == 0);
   }
 
 #endif

@@ -41,7 +41,10 @@ private:
       const ulong begin_us = GetMicrosecondCount();
       const bool connected = SocketConnect(m_handle, host, (uint)port, (uint)connect_ms);
       Took(begin_us);
-      return(connected && SocketTimeouts(m_handle, (uint)io_ms, (uint)io_ms));
+      // Reads have timeouts of their own, and nothing is sent to a socket that does not take it.
+      if(connected && !SocketTimeouts(m_handle, (uint)io_ms, (uint)io_ms))
+         PrintFormat("the socket takes no timeouts (error %d): it is used without", GetLastError());
+      return(connected);
      }
 
 public:
@@ -54,7 +57,7 @@ public:
      }
                     ~Socket(void) { Close(); }
 
-   // Connects within `connect_ms`; sends and reads take `io_ms` at most.
+   // Connects within `connect_ms`; a send takes `io_ms` at most.
    bool              Open(const string host, const int port, const int connect_ms, const int io_ms)
      {
       Close();

@@ -170,9 +170,11 @@ private:
       string names[];
       SymbolNames(m_settings.symbols == "" ? Symbol() : m_settings.symbols, names);
       m_clock.Read(m_now);
+      if(!BeginSession())
+         return(INIT_PARAMETERS_INCORRECT);
       if(!BeginDesk(names))
          return(INIT_SUCCEEDED);
-      if(!BeginSession() || !Announce(names))
+      if(!Announce(names))
          return(INIT_PARAMETERS_INCORRECT);
       m_trouble.Forget();
       m_begun = true;

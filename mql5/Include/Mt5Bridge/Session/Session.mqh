@@ -120,6 +120,7 @@ bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, Se
    link.user = settings.user;
    link.password = settings.password;
    link.connect_ms = MathMin(link.connect_ms, settings.block_ms);
+   link.connect_ms_max = MathMax(link.connect_ms_max, link.connect_ms);
    // One event may step, send at the end of it, and send again what it has taken since.
    link.step_ms = MathMax(1, MathMin(link.step_ms, settings.block_ms / 3));
    link.io_ms = MathMin(link.io_ms, link.step_ms);

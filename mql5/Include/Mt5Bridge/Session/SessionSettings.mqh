@@ -8,7 +8,7 @@ struct SessionSettings
    int    port;
    string user;           // empty: the credential in Files\Mt5Bridge
    string password;
-   int    block_ms;       // the longest one event may take in sockets: a Step and a Send
+   int    block_ms;       // the longest one event may take in sockets: a Step and a Send; but for attempts to connect elsewhere
    int    kept_ticks;     // unacknowledged ticks kept for each symbol
    int    batch_records;  // ticks a frame
    bool   publishes;      // has streams of its own; a trader has none

@@ -94,6 +94,7 @@ SocketFaults SocketFaults::of(const host::Statement& statement) {
   faults.allowed = words_of(statement.text("allowed"));
   faults.refuse = statement.number("refuse");
   faults.slow_connect = statement.number("slow_connect");
+  faults.untimed = statement.number("untimed");
   faults.slow_ms = statement.integer("slow_ms", faults.slow_ms);
   faults.cut_short = statement.number("short");
   faults.stall = statement.number("stall");
@@ -111,7 +112,7 @@ SocketFaults SocketFaults::of(const host::Statement& statement) {
 const char* fault_name(Fault fault) {
   static constexpr std::array<const char*, FAULTS> names = {
       "refused", "slow_connect", "short", "stalled", "silent", "cut", "dummy", "trickle",
-      "not_allowed"};
+      "not_allowed", "untimed"};
   return names[static_cast<std::size_t>(fault)];
 }
 
@@ -146,8 +147,11 @@ int Sockets::connect(int handle, const std::string& host, std::uint32_t port,
     return ERR_FUNCTION_NOT_ALLOWED;
   }
   ++counts.connects;
-  if (strikes(Fault::slow_connect, faults.slow_connect))
+  if (strikes(Fault::slow_connect, faults.slow_connect)) {
     terminal().wait_us(1000 * std::min(faults.slow_ms, timeout_ms));
+    if (faults.slow_ms >= timeout_ms)
+      return ERR_NETSOCKET_CANNOT_CONNECT;
+  }
   if (strikes(Fault::refused, faults.refuse))
     return ERR_NETSOCKET_CANNOT_CONNECT;
   drop(*socket);
@@ -167,6 +171,8 @@ int Sockets::set_timeouts(int handle, std::uint32_t send_ms, std::uint32_t) {
   auto* socket = find(handle);
   if (socket == nullptr)
     return ERR_NETSOCKET_INVALIDHANDLE;
+  if (strikes(Fault::untimed, faults.untimed))
+    return ERR_NETSOCKET_IO_ERROR;
   socket->send_ms = send_ms;  // reading has its own timeout in each call
   return 0;
 }

@@ -15,6 +15,7 @@ namespace mql::terminal {
 struct SocketFaults {
   std::vector<std::string> allowed;         // the list in the terminal's options; empty: everything
   double refuse = 0, slow_connect = 0;      // of connects
+  double untimed = 0;                       // of SocketTimeouts, which fail
   double cut_short = 0, stall = 0, silence = 0;  // of sends
   double dummy = 0;                         // of looks at an empty socket after the first
   double trickle = 0;                       // of looks that see only some of the bytes
@@ -27,8 +28,8 @@ struct SocketFaults {
   static SocketFaults of(const host::Statement& statement);
 };
 
-enum class Fault { refused, slow_connect, cut_short, stalled, silent, cut, dummy, trickle, not_allowed };
-constexpr std::size_t FAULTS = 9;
+enum class Fault { refused, slow_connect, cut_short, stalled, silent, cut, dummy, trickle, not_allowed, untimed };
+constexpr std::size_t FAULTS = 10;
 const char* fault_name(Fault fault);
 
 struct SocketCounts {
