@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cep.backtest.account_file import OTHERS
 from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import LOTS_DEFAULT
 
@@ -26,12 +27,31 @@ def assumptions(
         _positions(market),
         f"Signals without `for` TIME are good for {valid_seconds} seconds; "
         f"those without lots trade {LOTS_DEFAULT:g}.",
-        "No commission, swap, margin, partial fills or sessions; any lots, any distance of stops "
-        "that the spread allows.",
+        _costs(market),
         "Drawdown and Sharpe (mean by deviation of a trade) are those of closed trades' points; "
-        "profit is price difference times lots, without contract size or currency.",
+        f"profit is price difference times lots{_contracts(market)}.",
         f"Size of a point: {sizes or 'not needed'}.",
     ]
+
+
+def _costs(market: Market) -> str:
+    """What trading costs, and what it must not exceed."""
+    nothing = "No commission, swap, margin or partial fills; any lots, any distance of stops that "
+    if market.account is None:
+        return f"{nothing}the spread allows. No sessions."
+    names = sorted(market.account.symbols)
+    others = "" if OTHERS in names else "; others cost nothing"
+    return (
+        "Commission, swap, margin, stop-out, volumes and levels are those of the account's file: "
+        f"it names {', '.join(names) or 'no symbol'}{others}. No sessions, and no conversion "
+        "between currencies."
+    )
+
+
+def _contracts(market: Market) -> str:
+    if market.account is None:
+        return ", without contract size or currency"
+    return " times contract size, without commission and swap, in each symbol's currency"
 
 
 def _later(market: Market) -> str:

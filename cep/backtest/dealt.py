@@ -34,7 +34,6 @@ WINDOW, WINDOW_MAX = 256, 1 << 17
 """Records that the account looks ahead over: few behind a signal, then ever more."""
 LAST = 1 << 62
 COMMENT_CHARACTERS = 31  # brokers keep no more
-NEVER_CHARGED = ("swap", "fee")
 
 
 def dealt(
@@ -169,7 +168,7 @@ def columns_of(
     stream = next(one for one in plan.sources if one.name == DEAL_STREAM)
 
     def field(name: str) -> NDArray[Any]:
-        return np.zeros(len(deals)) if name in NEVER_CHARGED else deals[name].copy()
+        return np.zeros(len(deals)) if name == "fee" else deals[name].copy()
 
     def texts(name: str) -> pa.Array:
         if name == "symbol":
@@ -183,5 +182,7 @@ def comment(deal: Any, orders: Sequence[Order]) -> str:
     """As the trader and a server write it: the order's number and signal, or the level reached."""
     if tag := int(deal["tag"]):
         return f"{tag:016x} {orders[tag - 1].signal}"[:COMMENT_CHARACTERS]
+    if deal["reason"] == codes.BY_STOP_OUT:
+        return "so"
     what = "sl" if deal["reason"] == codes.BY_STOP else "tp"
     return f"[{what} {deal['order_price']:g}]"

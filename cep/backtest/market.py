@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cep.backtest.account_file import AccountFile
 from mt5bridge.broker import Specification, Terms
 
 MAGIC = 77
@@ -15,7 +16,8 @@ MAGIC = 77
 class Market:
     """At which account, how much later than their cause, how many points worse than the quote.
 
-    `symbols` are specifications that are known; of others only the point is.
+    `symbols` are specifications that are known, others are as `account` says. Where nobody says
+    anything, only the point of a symbol is known.
     """
 
     terms: Terms = field(default_factory=Terms)
@@ -23,11 +25,16 @@ class Market:
     slippage_points: float = 0.0
     magic: int = MAGIC
     symbols: Mapping[str, Specification] = field(default_factory=dict)
+    account: AccountFile | None = None
 
     def specification(self, symbol: str, point: float) -> Specification:
         """What trading a symbol depends on."""
         slippage = self.slippage_points
-        return self.symbols.get(symbol) or Specification(point, point, slippage_points=slippage)
+        if symbol in self.symbols:
+            return self.symbols[symbol]
+        if self.account is not None and (part := self.account.part(symbol)) is not None:
+            return part.specification(point, slippage)
+        return Specification(point, point, slippage_points=slippage)
 
 
 NEXT_TICK = Market()

@@ -20,7 +20,7 @@ from cep.backtest.points import SAMPLE_ROWS, known_points
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection
 from cep.backtest.trades import Trade
-from cep.backtest.trading import NO_TICK, Ticks, Trading
+from cep.backtest.trading import NO_TICK, Money, Ticks, Trading
 from cep.market import TICK_STREAM, table_text
 from cep.plan.nodes import Plan
 from mt5bridge.broker import Table
@@ -42,6 +42,7 @@ class Outcome:
     points: dict[str, float] = field(default_factory=dict)
     why_points: dict[str, str] = field(default_factory=dict)
     deals: Table = field(default_factory=lambda: np.zeros(0, DEAL_ROW))
+    money: Money = field(default_factory=Money)
 
 
 def tick_selection(archive: Archive, selection: Selection, symbols: set[str]) -> Selection:
@@ -77,7 +78,7 @@ def simulate(
         symbols = {name: market.specification(name, size) for name, size in outcome.points.items()}
         trading = Trading(fillable, symbols, market)
         _run(trading, ticks.only(known.keys()).after(fillable[0].order >> 1), list(known), advance)
-        outcome.trades, outcome.deals = trading.trades, trading.deals
+        outcome.trades, outcome.deals, outcome.money = trading.trades, trading.deals, trading.money
         outcome.refused += trading.refused
     if homeless := len(orders) - len(fillable):
         outcome.refused[NO_TICK] += homeless
@@ -116,6 +117,7 @@ def outcome_of(account: Account) -> Outcome:
         {symbol: point.size for symbol, point in account.points.items()},
         {symbol: point.why for symbol, point in account.points.items()},
         trading.deals,
+        trading.money,
     )
 
 

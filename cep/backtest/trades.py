@@ -9,7 +9,7 @@ from cep.backtest.orders import Order
 from mt5bridge.broker import Record, Table, codes
 
 END = "end of data"
-_REASONS = {codes.BY_STOP: "stop", codes.BY_TARGET: "target"}
+_REASONS = {codes.BY_STOP: "stop", codes.BY_TARGET: "target", codes.BY_STOP_OUT: "stop out"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,20 @@ class Ticks:
         return Ticks(self.symbol[at], self.order[at], self.time_msc[at], self.bid[at], self.ask[at])
 
 
+@dataclass(frozen=True, slots=True)
+class Money:
+    """The account's: balance at first and in the end, that with open positions, and what its deals
+    have brought and cost.
+    """
+
+    start: float = 0.0
+    balance: float = 0.0
+    equity: float = 0.0
+    profit: float = 0.0
+    commission: float = 0.0
+    swap: float = 0.0
+
+
 class Trading:
     """One account that trades the orders of a run; batches of ticks may have any size."""
 
@@ -132,6 +146,14 @@ class Trading:
     def deals(self) -> Table:
         """All deals in their order."""
         return np.concatenate(self._deals)
+
+    @property
+    def money(self) -> Money:
+        """What the account has come to."""
+        deals = self.deals
+        sums = (float(deals[name].sum()) for name in ("profit", "commission", "swap"))
+        start = self._market.terms.balance
+        return Money(start, self._broker.balance, self._broker.equity, *sums)
 
     @property
     def trades(self) -> list[Trade]:

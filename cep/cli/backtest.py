@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,6 +109,10 @@ class Wishes:
     "--magic", type=click.IntRange(min=0), default=77, show_default=True,
     help="Magic number of the orders, which their deals carry.",
 )  # fmt: skip
+@click.option(
+    "--account", "account_file", type=FILE,
+    help="TOML file of the account and its symbols: money, margin, commission, swap, volumes.",
+)  # fmt: skip
 @click.option("--hedging", is_flag=True, help="Let each signal open a position of its own.")
 @click.option(
     "--latency", "latency_ms", type=click.IntRange(min=0), default=0, show_default=True,
@@ -136,12 +140,14 @@ def command(
     points: tuple[str, ...],
     valid_seconds: int,
     magic: int,
+    account_file: Path | None,
     hedging: bool,
     latency_ms: int,
     slippage_points: float,
 ) -> None:
     """Run RULES over an archive on Spark, fill their signals, and show what came of it."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
+    from cep.backtest.account_file import AccountFile, read_account
     from cep.backtest.market import Market
     from cep.backtest.selection import check_symbols, select
     from cep.market import check_market
@@ -149,13 +155,17 @@ def command(
 
     plan = compile_rules(*read_rules(rules))
     check_market(plan)
+    account: AccountFile | None = None if account_file is None else read_account(account_file)
+    terms = Terms(hedging) if account is None else account.terms(hedging=hedging)
     wishes = Wishes(
         master, work, out, wanted(plan, streams), tables, report, fills != "none",
         given_points(points), valid_seconds,
-        Market(Terms(hedging), latency_ms, slippage_points, magic), deals,
+        Market(terms, latency_ms, slippage_points, magic, account=account), deals,
     )  # fmt: skip
     archive = existing(folder)
     check_symbols(archive, wishes.points)
+    if account is not None:
+        wishes = replace(wishes, points=account.points | wishes.points)
     selection = select(
         archive, plan, names(symbols), utc_msc(start), utc_msc(end), mark_bits(reject)
     )
@@ -324,7 +334,8 @@ def finish(
     seen = seen_deals(results.plan, selection, wishes)
     notes += filter(None, [fills_told(results.plan, seen)])
     if wishes.fills:
-        click.echo("\n".join(result_lines(found, outcome, notes)))
+        has_money = wishes.market.account is not None
+        click.echo("\n".join(result_lines(found, outcome, notes, has_money=has_money)))
     if wishes.tables is not None and wishes.fills:
         write_trades(wishes.tables, outcome.trades)
     if wishes.report is not None:
@@ -376,9 +387,13 @@ def run_lines(selection: Selection, results: Results, wishes: Wishes) -> list[st
 
 
 def result_lines(
-    found: Mapping[str, Metrics], outcome: Outcome, assumptions: Sequence[str]
+    found: Mapping[str, Metrics],
+    outcome: Outcome,
+    assumptions: Sequence[str],
+    *,
+    has_money: bool = False,
 ) -> list[str]:
-    """Trades and metrics as text."""
+    """Trades and metrics as text, and the account's money where there is any."""
     from cep.backtest.page import METRIC_COLUMNS, metric_cells
 
     names = [name.lower() for name in METRIC_COLUMNS]
@@ -386,6 +401,13 @@ def result_lines(
     refused = [f"{why} {n:,}" for why, n in sorted(outcome.refused.items()) if n]
     if refused:
         lines.append(f"not filled: {', '.join(refused)}")
+    if has_money:
+        money = outcome.money
+        lines.append(
+            f"account: balance {money.start:,.2f} to {money.balance:,.2f}, equity "
+            f"{money.equity:,.2f}; profit {money.profit:,.2f}, commission {money.commission:,.2f}, "
+            f"swap {money.swap:,.2f}"
+        )
     return [*lines, "assumptions:", *(f"  {text}" for text in assumptions)]
 
 

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from mt5bridge.broker import requests
-from mt5bridge.broker.checks import floating, margin
+from mt5bridge.broker import codes, requests
+from mt5bridge.broker.checks import equity, floating, margin
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.run import GROWING, is_roomy, rows_needed
 from mt5bridge.broker.state import (
@@ -53,8 +53,11 @@ class Run(Protocol):
 class Specification:
     """What trading a symbol depends on. Zero says that there is no step or limit.
 
-    `commission_per_lot` is the account's money for each lot of each deal. Market and stop orders
-    fill `slippage_points` worse than the quote.
+    Lots of deals cost `commission_per_lot` in the account's money, and `commission_per_mille` of
+    their worth: all, those that open or those that close (`commission_side`). `swap_long` and
+    `swap_short` are for each night, as `swap_mode` says (`codes`), three times behind
+    `swap_triple_day` and not at weekends. Market and stop orders fill `slippage_points` worse than
+    the quote.
     """
 
     point: float
@@ -67,13 +70,21 @@ class Specification:
     freeze_level_points: float = 0.0
     slippage_points: float = 0.0
     commission_per_lot: float = 0.0
+    commission_per_mille: float = 0.0
+    commission_side: int = codes.EACH_SIDE
+    swap_mode: int = codes.NO_SWAP
+    swap_long: float = 0.0
+    swap_short: float = 0.0
+    swap_triple_day: int = codes.WEDNESDAY
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What an account is: `leverage` 0 asks for no margin, `money_digits` None does not round.
 
-    An order is filled in the shares `fills`, each a deal.
+    An order is filled in the shares `fills`, each a deal. Positions are closed while equity is less
+    than `stop_out_percent` of the margin; 0: never. Midnight is that of a server whose clock is
+    `server_ahead_ms` before that of the ticks.
     """
 
     hedging: bool = False
@@ -82,6 +93,8 @@ class Terms:
     money_digits: int | None = None
     fills: tuple[float, ...] = (1.0,)
     first_ticket: int = 1
+    stop_out_percent: float = 0.0
+    server_ahead_ms: int = 0
 
     def __post_init__(self) -> None:
         if not self.fills or min(self.fills) <= 0 or abs(sum(self.fills) - 1) > 1e-9:
@@ -98,6 +111,8 @@ class Broker:
         account = np.zeros(1, ACCOUNT)
         account["hedging"] = terms.hedging
         account["balance"], account["leverage"] = terms.balance, terms.leverage
+        account["stop_out_percent"] = terms.stop_out_percent
+        account["server_ahead_ms"] = terms.server_ahead_ms
         account["parts_of_unit"] = 0 if terms.money_digits is None else 10**terms.money_digits
         account["next_order"] = account["next_deal"] = terms.first_ticket
         self.state = State(
@@ -200,6 +215,11 @@ class Broker:
     def floating(self) -> float:
         """What open positions would bring now."""
         return floating(self.state)
+
+    @property
+    def equity(self) -> float:
+        """The balance, and what open positions would bring now."""
+        return equity(self.state)
 
     @property
     def margin(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mt5bridge.broker.codes import (
     BUY,
     BUY_LIMIT,
+    BUY_STOP_LIMIT,
     DEAL,
     FROZEN,
     INVALID,
@@ -21,7 +22,7 @@ from mt5bridge.broker.codes import (
     PRICE_OFF,
     SELL,
     SELL_LIMIT,
-    SELL_STOP,
+    SELL_STOP_LIMIT,
 )
 from mt5bridge.broker.fills import side_of
 from mt5bridge.broker.find import order_row, position_in, position_row
@@ -38,7 +39,7 @@ def check_open(state: State, request: Record) -> int:
     if request["action"] == DEAL:
         if kind < BUY or kind > SELL:
             return INVALID
-    elif kind < BUY_LIMIT or kind > SELL_STOP:
+    elif kind < BUY_LIMIT or kind > SELL_STOP_LIMIT:
         return INVALID
     if not (symbol["bid"] > 0.0 and symbol["ask"] > 0.0):
         return PRICE_OFF
@@ -94,6 +95,13 @@ def check_price(state: State, request: Record, kind: int) -> int:
         symbol, price
     ):
         return INVALID_PRICE
+    if kind in (BUY_STOP_LIMIT, SELL_STOP_LIMIT):
+        limit = request["limit_price"]
+        distance = (price - limit) * side_of(kind)
+        least = max(level, symbol["point"]) - symbol["point"] / 2.0
+        if not (limit > 0.0 and distance >= least) or not on_grid(symbol, limit):
+            return INVALID_PRICE
+        price = limit
     return check_stops(symbol, side_of(kind), price, request["sl"], request["tp"])
 
 
@@ -127,8 +135,13 @@ def check_money(state: State, request: Record) -> int:
         if position["side"] != side_of(request["type"]):
             lots -= min(lots, 2.0 * position["lots"])
     price = request["price"] if request["action"] == PENDING else symbol["ask"]
-    free = account["balance"] + floating(state) - margin(state)
+    free = equity(state) - margin(state)
     return 0 if margin_of(account, symbol, lots, price) <= free else NO_MONEY
+
+
+def equity(state: State) -> float:
+    """What the account would be worth, were all positions closed now."""
+    return float(state.account[0]["balance"] + floating(state))
 
 
 def floating(state: State) -> float:
@@ -138,12 +151,16 @@ def floating(state: State) -> float:
     for row in range(account["positions"]):
         position = state.positions[row]
         symbol = state.symbols[position["symbol"]]
-        price = symbol["bid"] if position["side"] > 0 else symbol["ask"]
-        if price > 0.0:
-            total += profit_of(
-                account, symbol, position["side"], position["lots"], position["price"], price
-            )
+        total += gain_of(account, symbol, position) + position["swap"]
     return total
+
+
+def gain_of(account: Record, symbol: Record, position: Record) -> float:
+    """What a position would bring now, without swap; nothing where there is no price."""
+    price = symbol["bid"] if position["side"] > 0 else symbol["ask"]
+    if price <= 0.0:
+        return 0.0
+    return profit_of(account, symbol, position["side"], position["lots"], position["price"], price)
 
 
 def margin(state: State) -> float:
@@ -187,6 +204,7 @@ def check_change(state: State, request: Record) -> int:
     is_same = _same(order["price"], request["price"]) and _same(order["sl"], request["sl"])
     if (
         is_same
+        and _same(order["limit_price"], request["limit_price"])
         and _same(order["tp"], request["tp"])
         and order["expires_msc"] == request["expires_msc"]
     ):

@@ -17,6 +17,8 @@ BUY_LIMIT = 2
 SELL_LIMIT = 3
 BUY_STOP = 4
 SELL_STOP = 5
+BUY_STOP_LIMIT = 6
+SELL_STOP_LIMIT = 7
 
 # ENUM_DEAL_ENTRY
 IN = 0
@@ -27,6 +29,24 @@ INOUT = 2
 BY_EXPERT = 3
 BY_STOP = 4
 BY_TARGET = 5
+BY_STOP_OUT = 6
+
+# What deals are charged for
+EACH_SIDE = 0
+ENTRY_SIDE = 1
+EXIT_SIDE = 2
+
+# What the swap of a symbol is: for each lot and night, in points or the account's money; or percent
+# of a year's worth at the price of the day
+NO_SWAP = 0
+SWAP_POINTS = 1
+SWAP_MONEY = 2
+SWAP_PERCENT = 3
+
+# ENUM_DAY_OF_WEEK
+SUNDAY = 0
+WEDNESDAY = 3
+SATURDAY = 6
 
 # TRADE_RETCODE_*
 RUNS = 0  # not yet answered

@@ -7,6 +7,8 @@ from mt5bridge.broker.codes import (
     BUY_LIMIT,
     BY_EXPERT,
     BY_TARGET,
+    ENTRY_SIDE,
+    EXIT_SIDE,
     IN,
     INOUT,
     OUT,
@@ -22,6 +24,7 @@ from mt5bridge.broker.find import (
 )
 from mt5bridge.broker.holdings import hold, let_go
 from mt5bridge.broker.money import money, profit_of, stepped, tidy
+from mt5bridge.broker.nights import day_of
 from mt5bridge.broker.state import Record, State
 
 
@@ -47,6 +50,7 @@ def new_order(state: State, symbol: int, kind: int, lots: float, tag: int) -> in
     order["position"] = 0
     order["expires_msc"] = 0
     order["price"] = 0.0
+    order["limit_price"] = 0.0
     order["sl"] = 0.0
     order["tp"] = 0.0
     return row
@@ -103,7 +107,9 @@ def fill(state: State, order: Record, lots: float, price: float) -> None:
         close_lots(state, deal, row)
     else:
         reverse(state, order, deal, row)
-    account["balance"] = money(account, account["balance"] + deal["profit"] + deal["commission"])
+    deal["commission"] = commission_of(state, deal)
+    gained = deal["profit"] + deal["swap"] + deal["commission"]
+    account["balance"] = money(account, account["balance"] + gained)
 
 
 def new_deal(state: State, order: Record, lots: float, price: float) -> Record:
@@ -126,13 +132,26 @@ def new_deal(state: State, order: Record, lots: float, price: float) -> Record:
     deal["sl"] = order["sl"]
     deal["tp"] = order["tp"]
     deal["profit"] = 0.0
-    symbol = state.symbols[order["symbol"]]
-    deal["commission"] = money(account, -symbol["commission_per_lot"] * lots)
+    deal["swap"] = 0.0
+    deal["commission"] = 0.0
     deal["closed_lots"] = 0.0
     deal["open_price"] = 0.0
     deal["opened_msc"] = 0
     deal["opened_by"] = 0
     return deal
+
+
+def commission_of(state: State, deal: Record) -> float:
+    """What a deal costs: its lots that open, that close, or both are charged."""
+    symbol = state.symbols[deal["symbol"]]
+    lots = deal["volume"]
+    if symbol["commission_side"] == ENTRY_SIDE:
+        lots = lots - deal["closed_lots"]
+    elif symbol["commission_side"] == EXIT_SIDE:
+        lots = deal["closed_lots"]
+    worth = symbol["contract_size"] * deal["price"]
+    a_lot = symbol["commission_per_lot"] + symbol["commission_per_mille"] / 1000.0 * worth
+    return money(state.account[0], -a_lot * lots)
 
 
 def new_position(state: State, order: Record, deal: Record, lots: float) -> Record:
@@ -149,6 +168,8 @@ def new_position(state: State, order: Record, deal: Record, lots: float) -> Reco
     position["price"] = deal["price"]
     position["sl"] = order["sl"]
     position["tp"] = order["tp"]
+    position["swap"] = 0.0
+    position["day"] = day_of(state.account[0], state.account[0]["time_msc"])
     return position
 
 
@@ -190,6 +211,8 @@ def note_closed(state: State, deal: Record, position: Record, lots: float) -> No
     deal["profit"] = profit_of(
         account, symbol, position["side"], lots, position["price"], deal["price"]
     )
+    deal["swap"] = money(account, position["swap"] * lots / position["lots"])
+    position["swap"] = money(account, position["swap"] - deal["swap"])
 
 
 def close_lots(state: State, deal: Record, row: int) -> None:

@@ -69,7 +69,7 @@ def _may_matter(
         rows = np.zeros(1, np.int64)  # spares gathering
     found = (bids <= symbols["bid_low"][rows]) | (bids >= symbols["bid_high"][rows])
     found |= (asks <= symbols["ask_low"][rows]) | (asks >= symbols["ask_high"][rows])
-    found |= times_msc >= state.account[0]["expires_msc"]
+    found |= times_msc >= state.account[0]["due_msc"]
     if len(after):
         found |= (places > after[rows]) & (times_msc >= earliest_msc[rows])
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mt5bridge.broker.checks import check_change, check_levels, check_open
 from mt5bridge.broker.codes import (
     BUY,
+    BUY_STOP_LIMIT,
     CLOSE,
     DEAL,
     DONE,
@@ -18,6 +19,7 @@ from mt5bridge.broker.codes import (
     PRICE_OFF,
     REMOVE,
     SELL,
+    SELL_STOP_LIMIT,
     SLTP,
 )
 from mt5bridge.broker.fills import new_order, side_of, work
@@ -53,11 +55,14 @@ def complete(state: State, request: Record) -> None:
     symbol = state.symbols[request["symbol"]]
     request["lots"] = stepped(symbol, request["lots"])
     request["price"] = snapped(symbol, request["price"])
+    request["limit_price"] = snapped(symbol, request["limit_price"])
     request["sl"] = snapped(symbol, request["sl"])
     request["tp"] = snapped(symbol, request["tp"])
     price = side_price(symbol, request["type"])
     if request["action"] == PENDING:
         price = request["price"]
+        if request["type"] in (BUY_STOP_LIMIT, SELL_STOP_LIMIT):
+            price = request["limit_price"]
     away = side_of(request["type"]) * symbol["point"]
     if request["stop_points"] > 0.0:
         request["sl"] = snapped(symbol, price - away * request["stop_points"])
@@ -96,6 +101,7 @@ def open_order(state: State, request: Record, answer: Record) -> int:
     order["tp"] = request["tp"]
     if request["action"] == PENDING:
         order["price"] = request["price"]
+        order["limit_price"] = request["limit_price"]
         order["expires_msc"] = request["expires_msc"]
     else:
         order["position"] = request["position"]
@@ -129,6 +135,7 @@ def change_order(state: State, request: Record, answer: Record) -> int:
         return refusal
     answer["order"] = order["ticket"]
     order["price"] = request["price"]
+    order["limit_price"] = request["limit_price"]
     order["sl"] = request["sl"]
     order["tp"] = request["tp"]
     order["expires_msc"] = request["expires_msc"]

@@ -28,7 +28,13 @@ SYMBOL = np.dtype(
         ("stops_level_points", "<f8"),
         ("freeze_level_points", "<f8"),
         ("slippage_points", "<f8"),  # market and stop orders fill so much worse than the quote
-        ("commission_per_lot", "<f8"),  # of each deal
+        ("commission_per_lot", "<f8"),  # and deal
+        ("commission_per_mille", "<f8"),  # of the worth of the lots
+        ("commission_side", "<i8"),  # which lots: codes.EACH_SIDE and so on
+        ("swap_mode", "<i8"),  # codes.NO_SWAP and so on
+        ("swap_long", "<f8"),
+        ("swap_short", "<f8"),
+        ("swap_triple_day", "<i8"),  # whose night counts three times
         ("bid", "<f8"),
         ("ask", "<f8"),
         # beyond these a tick sets something off
@@ -43,11 +49,13 @@ ACCOUNT = np.dtype(
     [
         ("hedging", "<i8"),  # 1: every order opens a position of its own; 0: one a symbol
         ("leverage", "<f8"),  # 0: no margin is asked
+        ("stop_out_percent", "<f8"),  # equity by margin, below which positions are closed; 0: never
+        ("server_ahead_ms", "<i8"),  # of the clock of the ticks: when it is midnight there
         ("parts_of_unit", "<f8"),  # money is rounded to these: 100 are cents; 0: not rounded
         ("balance", "<f8"),
         ("time_msc", "<i8"),
         ("place", "<i8"),  # of the tick at work in the total order
-        ("expires_msc", "<i8"),  # of the order that expires first
+        ("due_msc", "<i8"),  # of the first order to expire, or of the night: a tick sets it off
         ("next_order", "<i8"),
         ("next_deal", "<i8"),
         ("positions", "<i8"),
@@ -70,6 +78,8 @@ POSITION = np.dtype(
         ("price", "<f8"),
         ("sl", "<f8"),
         ("tp", "<f8"),
+        ("swap", "<f8"),
+        ("day", "<i8"),  # the server's, up to which there was swap
     ]
 )
 
@@ -85,6 +95,7 @@ ORDER = np.dtype(
         ("expires_msc", "<i8"),  # 0: never
         ("lots", "<f8"),
         ("price", "<f8"),
+        ("limit_price", "<f8"),  # of a stop-limit order: where it goes on as a limit
         ("sl", "<f8"),
         ("tp", "<f8"),
     ]
@@ -110,6 +121,7 @@ DEAL_ROW = np.dtype(
         ("price", "<f8"),
         ("order_price", "<f8"),  # that of the order, which is the level of a stop or a target
         ("commission", "<f8"),
+        ("swap", "<f8"),
         ("profit", "<f8"),
         ("sl", "<f8"),
         ("tp", "<f8"),
@@ -136,6 +148,7 @@ REQUEST = np.dtype(
         ("valid_until_msc", "<i8"),  # later it is refused; 0: never
         ("lots", "<f8"),
         ("price", "<f8"),
+        ("limit_price", "<f8"),  # of stop-limit orders
         ("sl", "<f8"),
         ("tp", "<f8"),
         ("stop_points", "<f8"),  # distances, in place of `sl` and `tp`; 0: none

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from mt5bridge.broker.checks import equity, gain_of, margin
 from mt5bridge.broker.codes import (
     BUY,
     BUY_LIMIT,
     BUY_STOP,
+    BUY_STOP_LIMIT,
     BY_STOP,
+    BY_STOP_OUT,
     BY_TARGET,
+    NO_SWAP,
     SELL,
     SELL_LIMIT,
-    SELL_STOP,
 )
 from mt5bridge.broker.fills import new_order, side_of, work
 from mt5bridge.broker.find import remove_order
+from mt5bridge.broker.nights import night_msc, pass_nights
 from mt5bridge.broker.state import Record, State
 
 FAR = 1e300
@@ -26,14 +30,16 @@ def on_tick(state: State, row: int, time_msc: int, bid: float, ask: float) -> No
     account["time_msc"] = max(account["time_msc"], time_msc)
     symbol["bid"] = bid
     symbol["ask"] = ask
-    is_due = time_msc >= account["expires_msc"]
+    is_due = time_msc >= account["due_msc"]
     if not is_due and not _beyond(symbol, bid, ask):
         return
     if is_due:
+        pass_nights(state)
         expire(state, time_msc)
     if bid > 0.0 and ask > 0.0:
         trigger_orders(state, row)
         trigger_levels(state, row)
+    stop_out(state)
     watch(state)
 
 
@@ -59,7 +65,7 @@ def is_reached(order: Record, symbol: Record) -> bool:
         return bool(symbol["ask"] <= price)
     if kind == SELL_LIMIT:
         return bool(symbol["bid"] >= price)
-    if kind == BUY_STOP:
+    if kind in (BUY_STOP, BUY_STOP_LIMIT):
         return bool(symbol["ask"] >= price)
     return bool(symbol["bid"] <= price)
 
@@ -68,10 +74,14 @@ def trigger_orders(state: State, symbol: int) -> None:
     row = 0
     while row < state.account[0]["orders"]:
         order = state.orders[row]
-        if order["symbol"] == symbol and is_reached(order, state.symbols[symbol]):
+        is_met = order["symbol"] == symbol and is_reached(order, state.symbols[symbol])
+        if is_met and order["type"] < BUY_STOP_LIMIT:
             work(state, row)
-        else:
-            row += 1
+            continue
+        if is_met:  # it waits for its limit from the next tick on
+            order["type"] = BUY_LIMIT if order["type"] == BUY_STOP_LIMIT else SELL_LIMIT
+            order["price"] = order["limit_price"]
+        row += 1
 
 
 def trigger_levels(state: State, symbol: int) -> None:
@@ -104,10 +114,30 @@ def close_position(state: State, row: int, reason: int, price: float) -> None:
     work(state, at)
 
 
+def stop_out(state: State) -> None:
+    """Close the position with the greatest loss, until the margin is covered as far as it must."""
+    account = state.account[0]
+    while account["stop_out_percent"] > 0.0 and account["positions"] > 0 and is_short(state):
+        worst, least = 0, 0.0
+        for row in range(account["positions"]):
+            position = state.positions[row]
+            gain = gain_of(account, state.symbols[position["symbol"]], position)
+            if row == 0 or gain < least:
+                worst, least = row, gain
+        close_position(state, worst, BY_STOP_OUT, state.positions[worst]["sl"])
+
+
+def is_short(state: State) -> bool:
+    """Whether equity is too small for the margin."""
+    blocked = margin(state)
+    least = state.account[0]["stop_out_percent"]
+    return bool(blocked > 0.0 and equity(state) / blocked * 100.0 < least)
+
+
 def watch(state: State) -> None:
     """Set the prices and the time before which no tick changes anything."""
     account = state.account[0]
-    account["expires_msc"] = NEVER_MSC
+    account["due_msc"] = NEVER_MSC
     for row in range(len(state.symbols)):
         symbol = state.symbols[row]
         symbol["bid_low"] = -1.0
@@ -118,10 +148,52 @@ def watch(state: State) -> None:
         _watch_position(state, state.positions[row])
     for row in range(account["orders"]):
         _watch_order(state, state.orders[row])
+    if account["stop_out_percent"] > 0.0 and account["positions"] > 0:
+        _watch_margin(state)
+
+
+def _watch_margin(state: State) -> None:
+    """No tick within these prices can make the equity too small, whichever come together."""
+    account, blocked = state.account[0], margin(state)
+    if blocked <= 0.0:
+        return
+    worth = equity(state)
+    slack = worth - account["stop_out_percent"] / 100.0 * blocked
+    # of each position half a cent may be rounded, here and there
+    parts = account["parts_of_unit"]
+    slack -= 1e-9 * abs(worth) + account["positions"] * (1.0 / parts if parts > 0.0 else 1e-9)
+    if slack <= 0.0:
+        account["due_msc"] = 0
+        return
+    share = slack / account["positions"]  # as many sides of symbols at most
+    for row in range(account["positions"]):
+        _watch_loss(state, state.positions[row], share)
+
+
+def _watch_loss(state: State, position: Record, share: float) -> None:
+    """Prices at which all positions of a symbol and side have lost so much more, all together."""
+    symbol, side = state.symbols[position["symbol"]], position["side"]
+    lots = 0.0
+    for row in range(state.account[0]["positions"]):
+        other = state.positions[row]
+        if other["symbol"] == position["symbol"] and other["side"] == side:
+            lots += other["lots"]
+    away = share / (lots * symbol["contract_size"])
+    if side > 0 and symbol["bid"] > 0.0:
+        symbol["bid_low"] = max(symbol["bid_low"], symbol["bid"] - away, 0.0)
+    elif side > 0:
+        symbol["bid_high"] = 0.0  # any price changes what it is worth
+    elif symbol["ask"] > 0.0:
+        symbol["ask_high"] = min(symbol["ask_high"], symbol["ask"] + away)
+        symbol["ask_low"] = max(symbol["ask_low"], 0.0)
+    else:
+        symbol["ask_high"] = 0.0
 
 
 def _watch_position(state: State, position: Record) -> None:
-    symbol = state.symbols[position["symbol"]]
+    account, symbol = state.account[0], state.symbols[position["symbol"]]
+    if symbol["swap_mode"] != NO_SWAP:
+        account["due_msc"] = min(account["due_msc"], night_msc(account, position["day"]))
     sl, tp = position["sl"], position["tp"]
     if position["side"] > 0:
         symbol["bid_low"] = max(symbol["bid_low"], sl if sl > 0.0 else -1.0)
@@ -135,14 +207,14 @@ def _watch_order(state: State, order: Record) -> None:
     account, symbol = state.account[0], state.symbols[order["symbol"]]
     kind, price = order["type"], order["price"]
     if order["expires_msc"] != 0:
-        account["expires_msc"] = min(account["expires_msc"], order["expires_msc"])
+        account["due_msc"] = min(account["due_msc"], order["expires_msc"])
     if kind == BUY_LIMIT:
         symbol["ask_low"] = max(symbol["ask_low"], price)
     elif kind == SELL_LIMIT:
         symbol["bid_high"] = min(symbol["bid_high"], price)
-    elif kind == BUY_STOP:
+    elif kind in (BUY_STOP, BUY_STOP_LIMIT):
         symbol["ask_high"] = min(symbol["ask_high"], price)
-    elif kind == SELL_STOP:
+    else:
         symbol["bid_low"] = max(symbol["bid_low"], price)
 
 

@@ -14,7 +14,7 @@ from mt5bridge.wire import Symbol
 _COMMENT_CHARACTERS = 31  # brokers keep no more
 _COPIED = (
     "ticket", "order", "time_msc", "magic", "position_id", "volume", "price", "commission",
-    "profit", "sl", "tp", "type", "entry", "reason",
+    "swap", "profit", "sl", "tp", "type", "entry", "reason",
 )  # fmt: skip
 
 
@@ -41,5 +41,7 @@ def comment(wish: Wish) -> bytes:
 
 def _level_comment(row: Record, digits: int) -> bytes:
     """As a MetaTrader server comments what it closes by itself."""
+    if row["reason"] == codes.BY_STOP_OUT:
+        return b"so"
     what = "sl" if row["reason"] == codes.BY_STOP else "tp"
     return f"[{what} {row['order_price']:.{digits}f}]".encode()

@@ -53,6 +53,7 @@ class Session:
     balance: float
     commission: float
     slippage_points: int
+    stop_out_percent: int
     stops_level: int
     freeze_level: int
     steps: tuple[Tick | Asked, ...]
@@ -129,8 +130,9 @@ def session(seed: int, length: int = 60) -> Session:
     steps: list[Tick | Asked] = [maker.tick() for _ in range(6)]
     steps += [maker.asked() if maker.random.random() < 0.4 else maker.tick() for _ in range(length)]
     return Session(
-        maker.chosen(0, HEDGING), maker.chosen(100, 100, 500, 30), maker.chosen(10_000.0, 1e6),
-        maker.chosen(0.0, 3.5, 0.07), maker.chosen(0, 0, 2), maker.levels, maker.chosen(0, 0, 3),
+        maker.chosen(0, HEDGING), maker.chosen(100, 100, 500, 30),
+        maker.chosen(10_000.0, 1e6, 400.0, 400.0), maker.chosen(0.0, 3.5, 0.07),
+        maker.chosen(0, 0, 2), maker.chosen(0, 60, 150, 175), maker.levels, maker.chosen(0, 0, 3),
         tuple(steps),
     )  # fmt: skip
 
@@ -140,6 +142,7 @@ def as_lines(found: Session) -> Iterator[str]:
     yield f"session {found.mode} {found.leverage} {found.balance}"
     yield f"set commission={found.commission}"
     yield f"set slippage_points={found.slippage_points}"
+    yield f"set stop_out={found.stop_out_percent}"
     for name, size, contract in zip(NAMES, SIZES, CONTRACTS, strict=True):
         yield (
             f"symbol {name} {size!r} {contract} 0.01 100 0.01 "
@@ -164,7 +167,10 @@ def _ticket(number: int) -> int:
 def ours(found: Session) -> list[str]:
     """What our broker makes of a session, in the words of the emulated one's program."""
     broker = Broker(
-        Terms(found.mode == HEDGING, found.balance, found.leverage, money_digits=2),
+        Terms(
+            found.mode == HEDGING, found.balance, found.leverage, money_digits=2,
+            stop_out_percent=found.stop_out_percent,
+        ),
         [
             Specification(
                 size, size, contract, 0.01, 100.0, 0.01, found.stops_level, found.freeze_level,

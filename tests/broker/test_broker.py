@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from mt5bridge.broker.codes import (
     INVALID_VOLUME,
     POSITION_CLOSED,
     SELL,
+    SWAP_PERCENT,
 )
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.run import run
@@ -175,16 +177,23 @@ def busy(loop: Run, hedging: bool) -> list[bytes]:
     rows["symbol"] = random.integers(0, 2, many)
     rows["action"] = random.choice([0, 1, 1, 5, 6, 7, 8], many)
     rows["type"] = np.where(rows["action"] == DEAL, random.integers(0, 2, many),
-                            random.integers(2, 6, many))  # fmt: skip
+                            random.integers(2, 8, many))  # fmt: skip
     for name in ("order", "position"):
         rows[name] = random.integers(0, many, many) * (rows["action"] > DEAL)
     rows["price"] = np.round(1.1 + random.integers(-90, 90, many) * 1e-5, 5)
+    rows["limit_price"] = np.round(rows["price"] + random.integers(-9, 9, many) * 1e-5, 5)
     rows["lots"], rows["magic"] = 0.1, random.integers(0, 3, many)
     rows["stop_points"], rows["target_points"] = random.integers(0, 40, (2, many))
     rows["after"] = np.sort(random.integers(0, count, many))
     rows["earliest_msc"] = 100 * (rows["after"] + random.integers(0, 9, many))
     rows["expires_msc"] = np.where(random.random(many) < 0.3, rows["earliest_msc"] + 1_500, 0)
-    broker = Broker(Terms(hedging, 1e4, 100.0, 2, (0.6, 0.4)), [EURUSD, EURUSD], loop)
+    terms = Terms(
+        hedging, 1e3, 100.0, 2, (0.6, 0.4), stop_out_percent=60.0, server_ahead_ms=-100_000
+    )
+    charged = replace(
+        EURUSD, commission_per_mille=0.02, swap_mode=SWAP_PERCENT, swap_long=-900.0, swap_short=9.0
+    )
+    broker = Broker(terms, [EURUSD, charged], loop)
     waiting, places = broker.waiting(rows), np.arange(count)
     symbols = random.integers(0, 2, count)
     for some in np.array_split(places, 7):

@@ -19,7 +19,8 @@ RETCODES = (
     codes.NO_MONEY, codes.PRICE_OFF, codes.INVALID_EXPIRATION, codes.NO_CHANGES, codes.FROZEN,
     codes.INVALID_ORDER, codes.POSITION_CLOSED, codes.INVALID_CLOSE_VOLUME,
 )  # fmt: skip
-DEALS = [f"{codes.OUT} {reason}" for reason in (codes.BY_EXPERT, codes.BY_STOP, codes.BY_TARGET)]
+REASONS = (codes.BY_EXPERT, codes.BY_STOP, codes.BY_TARGET, codes.BY_STOP_OUT)
+DEALS = [f"{codes.OUT} {reason}" for reason in REASONS]
 CASES = [f"retcode {retcode}" for retcode in RETCODES] + [
     f"deal {kind}" for kind in (f"{codes.IN} 3", f"{codes.INOUT} 3", *DEALS)
 ]

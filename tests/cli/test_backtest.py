@@ -299,3 +299,17 @@ def test_simulated_deals_where_there_are_none_are_refused(folder: Path) -> None:
 
 def test_rules_without_fills_are_told_nothing(folder: Path) -> None:
     assert "fills (Deal)" not in run(folder, rules="keyed").output
+
+
+def test_an_account_has_money(folder: Path, tmp_path: Path) -> None:
+    """`--account FILE`: costs are charged, and the terminal says what came of the money."""
+    path = tmp_path / "account.toml"
+    path.write_text("[account]\nbalance = 5000\n[symbols.'*']\ncommission_per_lot = 10\n")
+    result = run(folder, "--account", path, rules="keyed")
+    assert result.exit_code == 0, result.output
+    line = next(one for one in result.stdout.splitlines() if one.startswith("account: "))
+    assert line.startswith("account: balance 5,000.00 to 4,") and "commission -" in line
+    assert "names *" in result.stdout
+    path.write_text("[account]\nlevarage = 5\n")
+    wrong = run(folder, "--account", path, rules="keyed")
+    assert wrong.exit_code == 2 and "`levarage`" in wrong.output and "account.toml" in wrong.output

@@ -1,0 +1,115 @@
+"""`--account FILE`: the account and what trading its symbols costs, as TOML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from cep.backtest.errors import BacktestError
+from mt5bridge.broker import Specification, Terms, codes
+
+HOUR_MS = 3_600_000
+OTHERS = "*"
+"""The name of what holds for all symbols that have no part of their own."""
+
+Size = Annotated[float, msgspec.Meta(ge=0)]
+SIDES = {"each": codes.EACH_SIDE, "entry": codes.ENTRY_SIDE, "exit": codes.EXIT_SIDE}
+MODES = {
+    "none": codes.NO_SWAP,
+    "points": codes.SWAP_POINTS,
+    "money": codes.SWAP_MONEY,
+    "percent": codes.SWAP_PERCENT,
+}
+DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+Day = Literal["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+
+
+class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[account]`. Its money has `money_digits` decimals; the server's midnight is so many hours
+    before that of UTC.
+    """
+
+    hedging: bool = False
+    balance: Size = 10_000.0
+    leverage: Size = 0.0
+    money_digits: Annotated[int, msgspec.Meta(ge=0, le=8)] = 2
+    stop_out_percent: Size = 0.0
+    server_ahead_hours: Annotated[float, msgspec.Meta(ge=-24, le=24)] = 0.0
+    fills: tuple[float, ...] = (1.0,)
+
+
+class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[symbols.NAME]`: what the broker says of a symbol; see `Specification`. Zero: no limit."""
+
+    point: Size = 0.0
+    tick_size: Size = 0.0
+    contract_size: Annotated[float, msgspec.Meta(gt=0)] = 1.0
+    volume_min: Size = 0.0
+    volume_max: Size = 0.0
+    volume_step: Size = 0.0
+    stops_level_points: Size = 0.0
+    freeze_level_points: Size = 0.0
+    slippage_points: Size = 0.0
+    commission_per_lot: float = 0.0
+    commission_per_mille: float = 0.0
+    commission_side: Literal["each", "entry", "exit"] = "each"
+    swap_mode: Literal["none", "points", "money", "percent"] = "none"
+    swap_long: float = 0.0
+    swap_short: float = 0.0
+    swap_triple_day: Day = "wednesday"
+
+    def specification(self, point: float, slippage_points: float) -> Specification:
+        """Of a symbol whose point is known; what is not given here is taken from the arguments."""
+        own = msgspec.structs.asdict(self)
+        own |= {
+            "point": point,
+            "tick_size": self.tick_size or point,
+            "slippage_points": self.slippage_points or slippage_points,
+            "commission_side": SIDES[self.commission_side],
+            "swap_mode": MODES[self.swap_mode],
+            "swap_triple_day": DAYS.index(self.swap_triple_day),
+        }
+        return Specification(**own)
+
+
+class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The whole file."""
+
+    account: AccountPart = AccountPart()
+    symbols: dict[str, SymbolPart] = {}
+
+    def terms(self, *, hedging: bool) -> Terms:
+        """Of the account; it is a hedging account where either says so."""
+        own = self.account
+        return Terms(
+            own.hedging or hedging, own.balance, own.leverage, own.money_digits, own.fills,
+            stop_out_percent=own.stop_out_percent,
+            server_ahead_ms=int(own.server_ahead_hours * HOUR_MS),
+        )  # fmt: skip
+
+    def part(self, symbol: str) -> SymbolPart | None:
+        """What it says of a symbol."""
+        return self.symbols.get(symbol) or self.symbols.get(OTHERS)
+
+    @property
+    def points(self) -> dict[str, float]:
+        """The sizes of points that it says."""
+        return {name: part.point for name, part in self.symbols.items() if part.point}
+
+
+def read_account(path: Path) -> AccountFile:
+    """BacktestError names the file and the key that is wrong."""
+    try:
+        found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
+        found.terms(hedging=False)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as problem:
+        hint = "docs/backtest.md has all keys: Account and costs"
+        raise BacktestError(f"{path}: {problem}", hint) from None
+    if OTHERS in found.points:
+        raise BacktestError(
+            f"{path}: `point` of symbols.{OTHERS}: symbols have points of their own",
+            "say it of each symbol, or leave it to the prices",
+        )
+    return found

@@ -1,0 +1,123 @@
+"""`--account FILE`: every key reaches the broker, mistakes are named, and money adds up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cep.backtest.account_file import AccountFile, SymbolPart, read_account
+from cep.backtest.errors import BacktestError
+from cep.backtest.market import Market
+from cep.backtest.orders import Order
+from cep.backtest.trading import Ticks, Trading
+from mt5bridge.broker import Specification, Terms, codes
+
+EVERYTHING = """
+[account]
+hedging = true
+balance = 500.0
+leverage = 30
+money_digits = 3
+stop_out_percent = 20
+server_ahead_hours = 2
+fills = [0.5, 0.5]
+
+[symbols.EURUSD]
+point = 0.00001
+tick_size = 0.00005
+contract_size = 100000
+volume_min = 0.01
+volume_max = 50
+volume_step = 0.01
+stops_level_points = 3
+freeze_level_points = 2
+slippage_points = 4
+commission_per_lot = 3.5
+commission_per_mille = 0.02
+commission_side = "exit"
+swap_mode = "percent"
+swap_long = -1.5
+swap_short = 0.5
+swap_triple_day = "friday"
+
+[symbols."*"]
+commission_per_lot = 1.0
+"""
+
+
+def read(folder: Path, text: str) -> AccountFile:
+    path = folder / "account.toml"
+    path.write_text(text)
+    return read_account(path)
+
+
+def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
+    found = read(tmp_path, EVERYTHING)
+    assert found.terms(hedging=False) == Terms(
+        True, 500.0, 30.0, 3, (0.5, 0.5), stop_out_percent=20.0, server_ahead_ms=7_200_000
+    )
+    market = Market(slippage_points=9.0, account=found)
+    assert market.specification("EURUSD", 1e-5) == Specification(
+        1e-5, 5e-5, 100_000.0, 0.01, 50.0, 0.01, 3.0, 2.0, 4.0, 3.5, 0.02, codes.EXIT_SIDE,
+        codes.SWAP_PERCENT, -1.5, 0.5, 5,
+    )  # fmt: skip
+    assert market.specification("XAUUSD", 0.01) == Specification(
+        0.01, 0.01, slippage_points=9.0, commission_per_lot=1.0
+    )
+    assert found.points == {"EURUSD": 1e-5}
+    assert set(SymbolPart.__struct_fields__) == set(Specification.__dataclass_fields__)
+
+
+def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> None:
+    market = Market(account=read(tmp_path, "[symbols.EURUSD]\ncommission_per_lot = 7"))
+    assert market.specification("XAUUSD", 0.01) == Specification(0.01, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[account]\nleverage = 'high'", "$.account.leverage"),
+        ("[account]\nfills = [0.5]", "make their sum 1"),
+        ("[symbols.EURUSD]\ncomission_per_lot = 1", "unknown field `comission_per_lot`"),
+        ("[symbols.EURUSD]\nswap_triple_day = 'wed'", "'wed'"),
+        ("[symbols.EURUSD]\ncontract_size = 0", "contract_size"),
+        ("[symbols.'*']\npoint = 0.1", "symbols have points of their own"),
+        ("[symbols", "account.toml"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(BacktestError, match=r"account\.toml") as caught:
+        read(tmp_path, text)
+    assert said in str(caught.value) and caught.value.hint
+
+
+def test_money_adds_up(tmp_path: Path) -> None:
+    """Bought at 1.1002, over a night, half closed by a sell, the rest open at the end."""
+    text = """
+    [account]
+    balance = 1000.0
+    [symbols.EURUSD]
+    contract_size = 100000
+    commission_per_lot = 5.0
+    swap_mode = "money"
+    swap_long = -3.0
+    """
+    file = read(tmp_path, text)
+    market = Market(file.terms(hedging=False), account=file)
+    day_ms = 86_400_000
+    asked = [
+        Order(2, 1_000, "Long", "EURUSD", "buy", 0.2, None, None, 10 * day_ms),
+        Order(6, day_ms + 1, "Half", "EURUSD", "sell", 0.1, None, None, 10 * day_ms),
+    ]
+    trading = Trading(asked, {"EURUSD": market.specification("EURUSD", 1e-5)}, market)
+    times = np.array([1_000, 2_000, day_ms, day_ms + 5])
+    bids = np.array([1.1, 1.1, 1.101, 1.103])
+    places = np.array([2, 4, 6, 8])
+    trading.push(Ticks(np.zeros(4, np.int64), places, times, bids, bids + 0.0002))
+    money = trading.money
+    assert (money.start, money.profit) == (1_000.0, 28.0)  # 0.0028 of 10,000
+    assert (money.commission, money.swap) == (-1.5, -0.3)  # a night of 0.2 lots, half of it
+    assert money.balance == pytest.approx(1_000 + 28 - 1.5 - 0.3)
+    assert money.equity == pytest.approx(money.balance + 28 - 0.3)
