@@ -41,7 +41,7 @@ sockets allowed=127.0.0.1 short=0.2 dummy=0.3
 clock mode=real offset_ms=7200000
 broker latency_ms=0..4 fills=1..3 fill_delay_ms=0..6 history_delay_ms=0..4 duplicates=0.1
 broker timeout=0.05 lost=0.03 in_flight=0.5 in_flight_delay_ms=0..300 comments={comments}
-broker liquidity={liquidity} reject=10006:0.02
+broker liquidity={liquidity} reject=10006:0.02 reject=10004:0.1 reject=10020:0.1
 attach Trader on EURUSD Trading=TRADING_LIVE Address=127.0.0.1 Port={port} TimerMs=5 \
 ReconcileSeconds=1 MaxLotsPerOrder=0 MaxLotsPerSymbol=0 MaxLotsPerDay=0 MaxOrdersPerMinute=0 \
 Filling=FILLING_AVAILABLE CarryId={carrier}

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
 
 from mt5bridge.wire import Side, SignalStatus
+from tests.mql5.order_journal import LEG, STATE_AT, WAITING, journal_of, records
 from tests.mql5.trading import Floor, fills_and_final, signal, trading
 from tests.waiting import LONG_S
 
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
-_LEG, _STATE_AT = 2, 11  # kind of record; u1 kind, u8 id, u2 index, then its state
 _UNFINISHED = b"\0\x10\0\0abcd" + 600 * b"torn"
-
-
-def _journal(floor: Floor) -> Path:
-    return next(floor.terminal.folder.rglob("orders.journal"))
-
-
-def _records(journal: bytes) -> list[tuple[bytes, int]]:
-    """The payloads of a journal's records, and where each ends."""
-    at, found = 8, []
-    while at < len(journal) and (size := struct.unpack_from("<I", journal, at)[0]):
-        found.append((journal[at + 8 : at + 8 + size], at + 8 + size))
-        at += 8 + size
-    return found
 
 
 def _tear(journal: Path) -> None:
     """Leave a record unfinished behind the last one."""
-    _, end = _records(journal.read_bytes())[-1]
+    _, end = records(journal.read_bytes())[-1]
     with journal.open("r+b") as file:
         file.seek(end)
         file.write(_UNFINISHED)
@@ -56,7 +42,7 @@ def test_a_compaction_that_fails_stops_nothing(tmp_path: Path, fault: str) -> No
         for request in bought:
             floor.ask(request)
             floor.terminal.kill()
-            _tear(_journal(floor))
+            _tear(journal_of(floor))
             floor.terminal.start()
             floor.wait_online()
         close = signal(Side.CLOSE)
@@ -69,7 +55,7 @@ def test_a_compaction_that_fails_stops_nothing(tmp_path: Path, fault: str) -> No
         assert [fills_and_final(floor, request.id) for request in (*bought, close)] == told
         assert len(floor.broker().orders) == 4
         assert any("is tried again later" in line for line in floor.terminal.journal)
-        assert not _journal(floor).with_name("orders.journal.new").exists() or "move" in fault
+        assert not journal_of(floor).with_name("orders.journal.new").exists() or "move" in fault
 
 
 def test_what_cannot_be_written_is_written_later(tmp_path: Path) -> None:
@@ -96,7 +82,9 @@ def test_what_cannot_be_written_is_written_later(tmp_path: Path) -> None:
 def _planned(journal: bytes) -> bytes:
     """A journal up to where its last legs were planned and none of them sent."""
     ends = [
-        end for payload, end in _records(journal) if payload[0] == _LEG and payload[_STATE_AT] == 0
+        end
+        for payload, end in records(journal)
+        if payload[0] == LEG and payload[STATE_AT] == WAITING
     ]
     return journal[: ends[-1]]
 
@@ -109,7 +97,7 @@ def test_a_plan_that_was_not_sent_is_void(tmp_path: Path) -> None:
         _act(floor, "broker", "lost=1")
         floor.ask(close := signal(Side.CLOSE))
         floor.terminal.kill()
-        journal = _journal(floor)
+        journal = journal_of(floor)
         journal.write_bytes(_planned(journal.read_bytes()))
         for _ in range(2):
             floor.terminal.start()

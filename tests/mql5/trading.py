@@ -146,7 +146,7 @@ class Floor:
         """Wait for a status of an id, by default for any final one."""
         wait_until(
             lambda: any(
-                result.status is status if status else result.status.final
+                result.status.final if status is None else result.status is status
                 for result in self.results(number)
             )
         )
@@ -165,7 +165,7 @@ class Floor:
         made = {
             request.made_order
             for request in log.requests.values()
-            if request.comment.startswith(f"{number:016x}")
+            if request.made_order and request.comment.startswith(f"{number:016x}")
         }
         return [deal for deal in log.deals.values() if deal.order in made]
 

@@ -23,6 +23,7 @@ input int           DeviationPoints = 20;           // Price deviation accepted 
 input FillingChoice Filling = FILLING_BY_SYMBOL;    // How orders are filled
 input IdCarrier     CarryId = ID_IN_COMMENT;        // Where the client order id is kept at the broker
 input int           ReconcileSeconds = 60;          // An order not found at the broker for so long was not executed
+input int           RetrySeconds = 60;              // Closing, cancelling and nearer stops without an end of their own are tried so long
 input int           RetentionDays = 60;             // Days for which executed ids are remembered
 
 input group "Connection to the daemon"
@@ -62,6 +63,7 @@ void ReadInputs(TraderSettings &settings)
    settings.desk.default_lots = DefaultLots;
    settings.desk.deviation_points = (uint)MathMax(0, DeviationPoints);
    settings.desk.reconcile_ms = (long)MathMax(1, ReconcileSeconds) * 1000;
+   settings.desk.retry_ms = (long)MathMax(0, RetrySeconds) * 1000;
    settings.desk.retention_ms = (long)MathMax(2, RetentionDays) * 86400000;
   }
 

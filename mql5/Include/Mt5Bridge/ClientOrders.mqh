@@ -51,6 +51,7 @@ ClientOrders::ClientOrders(void)
    settings.default_lots = 0.01;
    settings.deviation_points = 20;
    settings.reconcile_ms = 60000;
+   settings.retry_ms = 60000;
    settings.retention_ms = 60 * (long)86400000;
    limits.lots_per_order = 1.0;
    limits.lots_per_symbol = 2.0;

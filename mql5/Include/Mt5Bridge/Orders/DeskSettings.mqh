@@ -27,6 +27,7 @@ struct DeskSettings
    double            default_lots;       // of signals that name none
    uint              deviation_points;   // of requests that name none
    long              reconcile_ms;       // after so long an order that is not found was never made
+   long              retry_ms;           // what makes risk smaller and has no end is tried so long
    long              retention_ms;       // final results are kept so long
    string            journal_path;       // in Files
    string            halt_path;

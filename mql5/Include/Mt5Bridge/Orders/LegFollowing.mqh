@@ -48,6 +48,8 @@ public:
          return(FollowLive(entry, order, reports, now));
       if(entry.legs[index].filled + LOTS_EPSILON < order.lots - order.rest)
          return(false);  // its deals are still to come
+      if(refusal != 0)
+         return(reports.EndLeg(entry, index, RESULT_REJECTED, refusal, RetcodeText(refusal)));
       return(reports.EndLeg(entry, index, EndingOf(order, Late(entry.request, now)),
                             EndingRetcode(order), EndingText(order)));
      }

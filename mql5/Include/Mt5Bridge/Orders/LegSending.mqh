@@ -27,8 +27,10 @@ public:
       m_finder.Begin(settings.carrier);
      }
 
-   // Sends a leg; true if that is over already.
-   bool              Send(OrderEntry *entry, const int index, OrderReports &reports, const Moment &now)
+   // Sends a leg; true if that is over already. One that `may_wait` stays as it is while it cannot
+   // be sent.
+   bool              Send(OrderEntry *entry, const int index, const bool may_wait,
+                          OrderReports &reports, const Moment &now)
      {
       if(Late(entry.request, now))
          return(reports.EndLeg(entry, index, RESULT_EXPIRED, 0, LateText(entry.request, now)));
@@ -36,6 +38,8 @@ public:
          return(reports.EndLeg(entry, index, RESULT_REJECTED, 0, TRADING_OFF_TEXT));
       MqlTradeRequest trade;
       const string refusal = m_sender.Build(entry, index, trade, now);
+      if(refusal != "" && may_wait && m_sender.Passing())
+         return(false);
       if(refusal != "")
          return(reports.EndLeg(entry, index, RESULT_REJECTED, 0, refusal));
       entry.legs[index].state = LEG_SENT;
@@ -44,7 +48,7 @@ public:
       entry.since_ms = now.ms;
       entry.doubtful = false;
       if(!reports.Sending(entry, index))
-         return(reports.EndLeg(entry, index, RESULT_REJECTED, 0, NO_JOURNAL_TEXT));
+         return(!may_wait && reports.EndLeg(entry, index, RESULT_REJECTED, 0, NO_JOURNAL_TEXT));
       MqlTradeResult answer;
       ZeroMemory(answer);
       ResetLastError();
@@ -55,6 +59,16 @@ public:
                                StringFormat("%s (error %d)", RetcodeText(answer.retcode), GetLastError())));
       entry.doubtful = !sent;
       return(false);
+     }
+
+   // Whether the broker has this leg's order already, though the journal, which may have lost its end
+   // with the power, does not know that it was sent: then it is followed.
+   bool              Made(OrderEntry *entry, const int index, const BrokerView &view, OrderBook &book,
+                          OrderReports &reports) const
+     {
+      const ulong order = entry.request.kind == ORDER_CLOSE ? m_finder.Find(entry, index, view, book)
+                          : 0;
+      return(order != 0 && reports.Identify(entry, index, order));
      }
 
    // What the broker says to a leg that was sent.

@@ -33,8 +33,11 @@ void AdoptOrder(const ulong id, const BrokerOrder &order, OrderBook &book, Order
                 const Moment &now)
   {
    OrderEntry *entry = book.Find(id);
-   if(entry != NULL && !entry.adopted && (entry.Final() || ArraySize(entry.legs) > 0))
+   const bool known = entry != NULL && ArraySize(entry.legs) > 0;
+   if(entry != NULL && !entry.adopted && (entry.Final() || known))
       return;
+   if(known && order.state == ORDER_STATE_REJECTED)
+      return;  // an attempt of which nothing came
    if(entry == NULL)
      {
       OrderRequest request;
@@ -62,17 +65,19 @@ void AdoptOrder(const ulong id, const BrokerOrder &order, OrderBook &book, Order
   }
 
 // Adopts all orders of the view that programs have made in these symbols and whose comments carry
-// an id.
+// an id; rejected ones last, since another attempt may have been more than that.
 void AdoptOrders(const BrokerView &view, const string &symbols[], OrderBook &book,
                  OrderJournal &journal, const Moment &now)
   {
    BrokerOrder order;
    ulong id = 0;
-   for(int i = 0; i < view.OrderCount(); i++)
+   const int count = view.OrderCount();
+   for(int i = 0; i < 2 * count; i++)
      {
-      view.Order(i, order);
-      if(order.reason == ORDER_REASON_EXPERT && IdOfComment(order.comment, id)
-         && IsOneOf(order.symbol, symbols))
+      view.Order(i % count, order);
+      const bool rejected = order.state == ORDER_STATE_REJECTED;
+      if(rejected == (i >= count) && order.reason == ORDER_REASON_EXPERT
+         && IdOfComment(order.comment, id) && IsOneOf(order.symbol, symbols))
          AdoptOrder(id, order, book, journal, now);
      }
    journal.Flush();

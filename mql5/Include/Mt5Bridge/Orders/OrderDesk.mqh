@@ -20,16 +20,20 @@
 //             all lots filled                                                         DONE
 //             pending, too late or halted      take the order back                    WORKING
 //             order ended, its deals told      journal how                            DONE
-//   all DONE  no final result yet              journal the final result, tell it      final
+//   all DONE  some refused for now, and the    journal a new leg for what is left of  new: WAITING
+//             request only makes risk smaller  each; it is sent after a pause
+//             no final result yet                        journal the final result, tell it      final
 //
 // A restart is no event of its own: legs found SENT in the journal are looked up, legs found
-// WORKING are followed by their ticket, and a plan of which nothing was sent is made anew. The results of WORKING legs come from orders and deals
-// alone; transactions only say that it is time to look.
+// WORKING are followed by their ticket, and a plan of which nothing was sent is made anew. What is
+// tried again follows from the legs that the journal has. The results of WORKING legs come from
+// orders and deals alone; transactions only say that it is time to look.
 #ifndef MT5BRIDGE_ORDERS_ORDER_DESK_MQH
 #define MT5BRIDGE_ORDERS_ORDER_DESK_MQH
 
 #include "LegFollowing.mqh"
 #include "LegSending.mqh"
+#include "OrderRetry.mqh"
 
 #define LOOK_EVERY_MS   500      // at the broker, while anything is open
 #define LOOK_BACK_MS    3600000  // how far before the oldest open order history is read
@@ -45,6 +49,7 @@ private:
    OrderPlanner      m_planner;
    LegSending        m_sending;
    LegFollowing      m_following;
+   OrderRetry        m_retry;
    BrokerView        m_view;
    RiskGuard         m_guard;
    bool              m_dirty;
@@ -62,6 +67,7 @@ public:
       m_planner.Begin(settings);
       m_sending.Begin(settings);
       m_following.Begin(settings.reconcile_ms);
+      m_retry.Begin(settings.retry_ms);
       m_guard.Begin(limits, symbols, settings.halt_path, halted);
       // Ids in magic numbers lead from positions to strategies, as long as positions live.
       const bool forgets = settings.carrier != ID_IN_MAGIC;
@@ -195,9 +201,14 @@ private:
          return(m_reports.Refuse(entry, RESULT_EXPIRED, LateText(entry.request, now), now));
       if(m_settings.trading == TRADING_OFF)
          return(m_reports.Refuse(entry, RESULT_REJECTED, TRADING_OFF_TEXT, now));
-      if(MustWait(entry, now) || !Settled(entry, now))
+      const bool waits = MustWait(entry, now) || !Settled(entry, now);
+      if(waits && Opens(entry.request) && m_planner.Unpriced(entry.request.symbol))
+         return(m_reports.Refuse(entry, RESULT_REJECTED, NoPrice(entry.request.symbol), now));
+      if(waits)
          return(false);
       const string refusal = m_planner.Plan(entry, m_book, m_guard, now);
+      if(refusal != "" && m_planner.Unpriced() && m_retry.May(entry, now))
+         return(false);
       if(refusal != "")
          return(m_reports.Refuse(entry, RESULT_REJECTED, refusal, now));
       if(m_settings.trading == TRADING_DRY)
@@ -220,12 +231,19 @@ private:
          OrderEntry *entry = m_book.OpenAt(i);
          if(entry.request.id == waiting.request.id)
             return(false);
-         const bool near = entry.request.symbol == waiting.request.symbol
-                           || entry.request.symbol == "" || waiting.request.symbol == "";
+         const bool near = !Apart(entry.request, waiting.request)
+                           && (entry.request.symbol == waiting.request.symbol
+                               || entry.request.symbol == "" || waiting.request.symbol == "");
          if(near && !entry.Final() && (ArraySize(entry.legs) == 0 || (closes && OnItsWay(entry, now))))
             return(true);
         }
       return(false);
+     }
+
+   // Whether two requests name different positions or orders.
+   bool              Apart(const OrderRequest &a, const OrderRequest &b) const
+     {
+      return(a.ticket != 0 && b.ticket != 0 && a.ticket != b.ticket);
      }
 
    // Whether the terminal shows the positions of a close as they are; not waited for without end.
@@ -260,6 +278,26 @@ private:
       return(oldest);
      }
 
+   // Sends a leg when its time has come; true if that came to something else.
+   bool              SendLeg(OrderEntry *entry, const int index, const Moment &now)
+     {
+      if(index > 0 && m_sending.Made(entry, index, m_view, m_book, m_reports))
+         return(true);
+      if(m_retry.Drop(entry, index, m_book, m_reports, now))
+         return(true);
+      const bool may_wait = m_retry.May(entry, now);
+      if(may_wait && m_retry.Pauses(entry, index, now))
+         return(false);
+      entry.retry_ms = -1;
+      const string refusal = entry.legs[index].replaces > 0 ? m_planner.Lessen(entry, index, m_book) : "";
+      if(refusal != "")
+         return(m_reports.EndLeg(entry, index, RESULT_REJECTED, 0, refusal));
+      const bool over = m_sending.Send(entry, index, may_wait, m_reports, now);
+      if(entry.legs[index].state == LEG_WAITING)
+         m_retry.Hold(entry, now);
+      return(over);
+     }
+
    // Brings an entry as far as it goes. Only after a look may broker's orders be judged.
    void              Advance(OrderEntry *entry, const bool looked, const Moment &now)
      {
@@ -274,13 +312,15 @@ private:
          const int index = entry.Current();
          if(index < 0)
            {
+            if(m_retry.Renew(entry, m_reports))
+               continue;
             m_reports.Conclude(entry, now);
             return;
            }
          const uchar state = entry.legs[index].state;
          bool moved = false;
          if(state == LEG_WAITING)
-            moved = m_sending.Send(entry, index, m_reports, now);
+            moved = SendLeg(entry, index, now);
          else if(looked && state == LEG_SENT)
             moved = m_sending.Resolve(entry, index, m_view, m_book, m_reports, now);
          else if(looked && state == LEG_WORKING)

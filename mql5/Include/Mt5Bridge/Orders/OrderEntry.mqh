@@ -29,6 +29,7 @@ struct OrderLeg
    ushort            ending;        // how it ended without a full fill: a ResultStatus
    uint              retcode;
    string            text;
+   int               replaces;      // 1 + the index of the refused leg that is tried again, 0 none
   };
 
 // Whether no other result follows this one.
@@ -52,9 +53,10 @@ void ClearLeg(OrderLeg &leg)
    leg.ending = RESULT_REJECTED;
    leg.retcode = 0;
    leg.text = "";
+   leg.replaces = 0;
   }
 
-// One client order id. Everything but the last five members is in the journal.
+// One client order id. Everything but the last six members is in the journal.
 class OrderEntry
   {
 public:
@@ -67,6 +69,7 @@ public:
    bool              doubtful;         // what became of the sent leg has to be looked up
    long              removed_ms;       // steady time when its pending order was taken back last
    bool              adopted;          // its legs were found at the broker in this run
+   long              retry_ms;         // steady time when its refused leg is tried again, -1 not known
 
                      OrderEntry(void)
      {
@@ -76,6 +79,7 @@ public:
       doubtful = false;
       removed_ms = -86400000;
       adopted = false;
+      retry_ms = -1;
      }
 
    // Whether its final result is known.
@@ -94,12 +98,30 @@ public:
       return(-1);
      }
 
-   // Lots of all legs.
+   // Whether another leg tries this one's rest again.
+   bool              Replaced(const int index) const
+     {
+      for(int i = index + 1; i < ArraySize(legs); i++)
+         if(legs[i].replaces == index + 1)
+            return(true);
+      return(false);
+     }
+
+   // How often what a leg asks for was tried before.
+   int               TriedBefore(const int index) const
+     {
+      int count = 0;
+      for(int i = index; legs[i].replaces > 0; i = legs[i].replaces - 1)
+         count++;
+      return(count);
+     }
+
+   // Lots of all legs; of one that is tried again, what it has filled.
    double            Planned(void) const
      {
       double lots = 0;
       for(int i = 0; i < ArraySize(legs); i++)
-         lots += legs[i].lots;
+         lots += Replaced(i) ? legs[i].filled : legs[i].lots;
       return(lots);
      }
 

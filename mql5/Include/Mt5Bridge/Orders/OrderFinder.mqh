@@ -11,7 +11,8 @@
 
 // An order is recognised by its id. If the broker has rewritten the comment, by everything else:
 // symbol, type, lots, magic number and time of an order that a program made and nobody claims. The
-// magic number 0 is everybody's: it tells nothing.
+// magic number 0 is everybody's: it tells nothing. A leg behind others is never an order that was
+// rejected: that may be an earlier one's whose ticket was not told.
 class OrderFinder
   {
 private:
@@ -30,6 +31,7 @@ public:
         {
          view.Order(i, order);
          if(order.reason != ORDER_REASON_EXPERT || target.Owns(order.ticket)
+            || (index > 0 && order.state == ORDER_STATE_REJECTED)
             || order.type != target.legs[index].type
             || MathAbs(order.lots - target.legs[index].lots) > LOTS_EPSILON)
             continue;

@@ -4,6 +4,7 @@
 
 #include "DeskSettings.mqh"
 #include "RiskGuard.mqh"
+#include "StopChange.mqh"
 
 // Stops and targets as prices, from prices or from distances to `price`.
 void StopPrices(const OrderRequest &request, const SymbolRules &rules, const bool buys,
@@ -22,12 +23,22 @@ class OrderPlanner
 private:
    DeskSettings      m_settings;
    SymbolRules       m_rules;
+   bool              m_unpriced;
 
 public:
+                     OrderPlanner(void) { m_unpriced = false; }
+
    void              Begin(const DeskSettings &settings) { m_settings = settings; }
+
+   // Whether Plan() had no other reason than that there is no price yet.
+   bool              Unpriced(void) const { return(m_unpriced); }
+
+   // Whether a symbol has no price yet.
+   bool              Unpriced(const string symbol) { return(!Load(symbol)); }
 
    string            Plan(OrderEntry &target, OrderBook &book, RiskGuard &guard, const Moment &now)
      {
+      m_unpriced = false;
       if(!NumbersAllowed(target.request))
          return("a size or price is negative or no number");
       if(target.request.kind == ORDER_CANCEL || target.request.kind == ORDER_MODIFY)
@@ -41,11 +52,25 @@ public:
       const string refusal = guard.SymbolRefusal(target.request.symbol);
       if(refusal != "")
          return(refusal);
-      if(!m_rules.Load(target.request.symbol))
-         return("no price for " + target.request.symbol);
+      if(!Load(target.request.symbol))
+         return(NoPrice(target.request.symbol));
       if(target.request.kind == ORDER_CLOSE)
          return(PlanClose(target, book));
       return(PlanOpening(target, book, guard, now));
+     }
+
+   // Makes a leg that is tried again as small as what it means to close has become meanwhile; why
+   // there is nothing left, "" if there is.
+   string            Lessen(OrderEntry &target, const int index, OrderBook &book)
+     {
+      if(target.request.kind != ORDER_CLOSE || !m_rules.Load(target.request.symbol))
+         return("");
+      const ulong ticket = target.legs[index].position;
+      const double lots = MathMin(target.legs[index].lots, Closable(ticket, target.request, book));
+      if(lots <= LOTS_EPSILON)
+         return("nothing is left to close of position " + TicketText(ticket));
+      target.legs[index].lots = lots;
+      return("");
      }
 
    // Whether positions and deals of a symbol ("": of all) tell the same. Right after a fill the terminal may
@@ -81,6 +106,13 @@ public:
      }
 
 private:
+   // Reads what a symbol allows and its price; false, and remembered, if there is none yet.
+   bool              Load(const string symbol)
+     {
+      m_unpriced = !m_rules.Load(symbol);
+      return(!m_unpriced);
+     }
+
    // Sizes and prices, whoever wrote them: a comparison with what is no number is never true.
    bool              NumbersAllowed(const OrderRequest &request) const
      {
@@ -296,8 +328,8 @@ private:
       target.request.symbol = pending ? OrderGetString(ORDER_SYMBOL)
                               : PositionGetString(POSITION_SYMBOL);
       string refusal = guard.SymbolRefusal(target.request.symbol);
-      if(refusal == "" && !m_rules.Load(target.request.symbol))
-         refusal = "no price for " + target.request.symbol;
+      if(refusal == "" && target.request.kind == ORDER_MODIFY && !Load(target.request.symbol))
+         refusal = NoPrice(target.request.symbol);
       if(refusal == "" && target.request.kind == ORDER_MODIFY)
          refusal = pending ? guard.HaltRefusal() : PositionChangeRefusal(target.request, guard);
       if(refusal == "")
@@ -309,12 +341,7 @@ private:
    string            PositionChangeRefusal(const OrderRequest &request, RiskGuard &guard) const
      {
       const bool buys = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
-      const double side = buys ? 1 : -1;
-      const double sl = PositionGetDouble(POSITION_SL);
-      const double tp = PositionGetDouble(POSITION_TP);
-      const bool sl_nearer = request.sl == 0 || sl == 0 || (request.sl - sl) * side >= 0;
-      const bool tp_nearer = request.tp == 0 || tp == 0 || (tp - request.tp) * side >= 0;
-      if(!sl_nearer || !tp_nearer)
+      if(!StopsComeNearer(request))
         {
          const string halted = guard.HaltRefusal();
          if(halted != "")

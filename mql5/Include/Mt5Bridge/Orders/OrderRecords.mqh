@@ -36,6 +36,7 @@ void WriteLegRecord(const ulong id, const int index, const OrderLeg &leg, ByteWr
    out.U4(leg.retcode);
    out.Text(leg.text);
    out.I8(leg.sent_by_msc);
+   out.U2((ushort)leg.replaces);
   }
 
 // A result that is going to be told.
@@ -85,7 +86,9 @@ bool TakeLegRecord(ByteReader &source, OrderBook &book)
    leg.retcode = source.U4();
    leg.text = source.Text();
    leg.sent_by_msc = source.Left() > 0 ? source.I8() : leg.sent_msc;  // earlier versions have none
-   if(!source.Good() || entry == NULL || index > ArraySize(entry.legs))
+   leg.replaces = source.Left() > 0 ? (int)source.U2() : 0;
+   if(!source.Good() || entry == NULL || index > ArraySize(entry.legs)
+      || leg.replaces > index)
       return(false);
    if(index == ArraySize(entry.legs))
       entry.AddLeg(leg);

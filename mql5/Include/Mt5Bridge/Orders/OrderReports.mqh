@@ -11,8 +11,11 @@ class OrderReports
 private:
    OrderJournal      m_journal;
    ResultTray        m_tray;
+   bool              m_blocked;     // the journal could not be written the last time
 
 public:
+                     OrderReports(void) { m_blocked = false; }
+
    // Reads the journal into the book and forgets what is final and older than `forget_msc`; false when
    // it cannot be used, Error() says why.
    bool              Begin(const string path, OrderBook &book, const long forget_msc)
@@ -98,11 +101,38 @@ public:
          m_journal.WriteLeg(entry, i);
      }
 
-   // A leg is going to be sent, unless this is false.
+   // A leg is going to be sent. False: that cannot be written, so it must not be. The file may hold
+   // that it was, if the terminal ends now: then it is looked up in vain.
    bool              Sending(OrderEntry *entry, const int index)
      {
-      m_journal.WriteLeg(entry, index);
-      return(m_journal.Flush());
+      const bool written = !m_blocked || m_journal.Flush();
+      if(written)
+         m_journal.WriteLeg(entry, index);
+      m_blocked = !written || !m_journal.Flush();
+      if(!m_blocked)
+         return(true);
+      entry.legs[index].state = LEG_WAITING;
+      entry.legs[index].sent_msc = 0;
+      if(written)
+         m_journal.WriteLeg(entry, index);
+      return(false);
+     }
+
+   // A leg that was refused for now is tried again by another one. Both are on the disk before the
+   // pause between them: after a crash the first must not look like one whose answer never came.
+   void              Renew(OrderEntry *entry, const int index)
+     {
+      OrderLeg leg;
+      ClearLeg(leg);
+      leg.type = entry.legs[index].type;
+      leg.position = entry.legs[index].position;
+      leg.lots = NormalizeDouble(entry.legs[index].lots - entry.legs[index].filled, 8);
+      leg.replaces = index + 1;
+      entry.AddLeg(leg);
+      m_journal.WriteLeg(entry, ArraySize(entry.legs) - 1);
+      m_blocked = !m_journal.Flush();
+      Print(IdText(entry.request.id), " ", entry.request.symbol, ": ", entry.legs[index].text,
+            "; it is tried again");
      }
 
    // A leg's order has this ticket.
@@ -131,9 +161,9 @@ public:
    // All legs are over and the last fill was not the end of it.
    void              Conclude(OrderEntry *entry, const Moment &now)
      {
-      int worst = 0;
+      int worst = ArraySize(entry.legs) - 1;  // never one that is tried again
       for(int i = 0; i < ArraySize(entry.legs); i++)
-         if(entry.legs[i].ending != RESULT_EXECUTED)
+         if(entry.legs[i].ending != RESULT_EXECUTED && !entry.Replaced(i))
             worst = i;
       const double filled = entry.Filled();
       ushort status = entry.legs[worst].ending;

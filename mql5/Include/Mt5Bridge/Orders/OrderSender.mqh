@@ -25,9 +25,15 @@ class OrderSender
 private:
    DeskSettings      m_settings;
    SymbolRules       m_rules;
+   bool              m_passing;
 
 public:
+                     OrderSender(void) { m_passing = false; }
+
    void              Begin(const DeskSettings &settings) { m_settings = settings; }
+
+   // Whether Build() may find no reason any more in a moment, or once the user has done something.
+   bool              Passing(void) const { return(m_passing); }
 
    // Fills `trade` for a leg from what the market is now; why that cannot be, "" if it can. A
    // close that has become smaller since it was planned is made smaller in the leg.
@@ -36,14 +42,17 @@ public:
      {
       ZeroMemory(trade);
       const string refusal = TradingRefusal();
-      if(refusal != "")
+      m_passing = refusal != "";
+      if(m_passing)
          return(refusal);
-      if(!m_rules.Load(source.request.symbol))
-         return("no price for " + source.request.symbol);
       trade.symbol = source.request.symbol;
+      if(source.request.kind == ORDER_CANCEL)
+         return(BuildCancel(source.request, trade));
+      m_passing = !m_rules.Load(source.request.symbol);
+      if(m_passing)
+         return(NoPrice(source.request.symbol));
       switch((int)source.request.kind)
         {
-         case ORDER_CANCEL: return(BuildCancel(source.request, trade));
          case ORDER_MODIFY: return(BuildModify(source.request, source.legs[index], trade));
          case ORDER_CLOSE:  return(BuildClose(source, index, trade));
         }

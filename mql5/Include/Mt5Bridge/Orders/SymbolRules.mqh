@@ -13,6 +13,9 @@ enum FillingChoice
    FILLING_REST_WORKS   // what is there, the rest stays working (RETURN)
   };
 
+// Why nothing can be planned without a price.
+string NoPrice(const string symbol) { return("no price for " + symbol); }
+
 // Read anew for every request, since brokers change properties during the day.
 class SymbolRules
   {
