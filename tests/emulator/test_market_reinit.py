@@ -93,9 +93,21 @@ def test_what_a_program_left_behind(tmp_path: Path) -> None:
                 before = _calls(seen, handler)
                 terminal.wait(partial(_more_calls, handler, before), WITHIN_S)
             result = terminal.stop()
+    left = "OnDeinit has left open: 1 files, 1 sockets, 1 indicators, 1 market books"
+    assert left in texts(result, "ReinitProbe")
     before_it, after = _numbers(result, "counts")
     assert before_it["timers"] == after["timers"] > 0
     assert [init["socket"] for init in _numbers(result, "init")] == [1, 1]
+
+
+def test_objects_that_a_program_did_not_delete(tmp_path: Path) -> None:
+    """Told when it is unloaded; while it stays on its chart they are its own."""
+    result = run(
+        tmp_path, "pace step=1", "attach ReinitProbe on EURUSD Leak=3",
+        "at tick=300 reinit=ReinitProbe reason=PARAMETERS", "at tick=600 restart=ReinitProbe", END,
+    )  # fmt: skip
+    told = [text for text in texts(result, "ReinitProbe") if "undeleted objects" in text]
+    assert told == 2 * ["3 undeleted objects left"]
 
 
 def test_events_that_came_before_oninit_are_skipped(tmp_path: Path) -> None:

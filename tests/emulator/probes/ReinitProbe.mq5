@@ -6,6 +6,7 @@ input int    TimerMs   = 0;      // the first OnInit sets this timer, no other d
 input bool   Fail      = false;  // OnInit fails
 input string SpySymbol = "";     // the first OnInit starts SpyProbe on it and watches its book
 input int    Port      = 0;      // the first OnInit connects to it
+input int    Leak      = 0;      // so many objects are made and not deleted
 
 class Memory
   {
@@ -19,6 +20,10 @@ public:
        Memory(void) { inits = ticks = timers = charts = books = trades = 0; }
   };
 
+class Lost
+  {
+  };
+
 Memory memory;
 int    file = INVALID_HANDLE;
 int    spy = INVALID_HANDLE;
@@ -27,6 +32,12 @@ int    link = INVALID_HANDLE;
 void First()
   {
    file = FileOpen("kept.txt", FILE_WRITE | FILE_TXT | FILE_ANSI);
+   for(int i = 0; i < Leak; i++)
+     {
+      Lost *lost = new Lost;
+      if(CheckPointer(lost) == POINTER_INVALID)
+         Print("no object");
+     }
    if(TimerMs > 0)
       EventSetMillisecondTimer(TimerMs);
    if(SpySymbol != "")

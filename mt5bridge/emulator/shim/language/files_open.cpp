@@ -152,6 +152,10 @@ bool OpenFiles::close(int handle) {
   return true;
 }
 
+size_t OpenFiles::count() const {
+  return static_cast<size_t>(std::ranges::count_if(files_, [](const auto& file) { return file != nullptr; }));
+}
+
 bool file_is_open(const std::filesystem::path& path) {
   return std::ranges::any_of(all_open(),
                              [&](const OpenFile* file) { return file->path() == path; });

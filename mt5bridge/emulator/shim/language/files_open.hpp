@@ -52,6 +52,7 @@ class OpenFiles {
   int open(const std::filesystem::path& path, int flags, ushort delimiter, uint codepage);
   OpenFile* find(int handle);
   bool close(int handle);
+  size_t count() const;  // of those that are open
 
   struct Listing {
     std::vector<std::string> names;

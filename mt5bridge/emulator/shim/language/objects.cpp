@@ -2,13 +2,19 @@
 #include <unordered_map>
 
 #include "pointer.hpp"
+#include "program.hpp"
 
 namespace mql::objects {
 
 namespace {
 
-std::unordered_map<const void*, ulong>& numbers() {
-  static std::unordered_map<const void*, ulong> by_address;
+struct Made {
+  ulong number;
+  const Program* by;
+};
+
+std::unordered_map<const void*, Made>& numbers() {
+  static std::unordered_map<const void*, Made> by_address;
   return by_address;
 }
 
@@ -26,12 +32,14 @@ ulong made(const void* object) {
   }
   const uint slot = free_slots().back();
   free_slots().pop_back();
-  return numbers()[object] = static_cast<ulong>(generations[slot]) << 32 | slot;
+  const ulong number = static_cast<ulong>(generations[slot]) << 32 | slot;
+  numbers()[object] = {number, any_current() ? &current() : nullptr};
+  return number;
 }
 
 ulong number(const void* object) {
   const auto found = numbers().find(object);
-  return found == numbers().end() ? 0 : found->second;
+  return found == numbers().end() ? 0 : found->second.number;
 }
 
 void gone(const void* object, ulong number) {
@@ -39,6 +47,16 @@ void gone(const void* object, ulong number) {
   generations[slot]++;
   free_slots().push_back(slot);
   numbers().erase(object);
+}
+
+int left(const Program* program) {
+  int count = 0;
+  for (auto& [address, made] : numbers()) {
+    if (made.by != program) continue;
+    made.by = nullptr;
+    count++;
+  }
+  return count;
 }
 
 }  // namespace mql::objects

@@ -13,11 +13,14 @@ enum ENUM_POINTER_TYPE : int { POINTER_INVALID = 0, POINTER_DYNAMIC = 1, POINTER
 
 // Objects made by `new`: a number for each, which is not used again; 0 for all other objects. The
 // number is a slot (lower half) and how often the slot was used.
+class Program;
 namespace objects {
 inline std::vector<uint> generations;
 ulong made(const void* object);
 ulong number(const void* object);
 void gone(const void* object, ulong number);
+// How many objects a program that has ended did not delete; they belong to nobody from then on.
+int left(const Program* program);
 inline bool lives(ulong number) {
   return generations[static_cast<uint>(number)] == static_cast<uint>(number >> 32);
 }

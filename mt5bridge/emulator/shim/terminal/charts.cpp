@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "language/files_open.hpp"
 #include "runtime.hpp"
 
 namespace mql::terminal {
@@ -57,6 +58,26 @@ Interlude::Interlude() : m_cpu(cpu_ns()), m_others(others_ns) {}
 Interlude::~Interlude() {
   others_ns = m_others + (cpu_ns() - m_cpu);
 }
+
+namespace {
+
+// The real terminal closes what a program leaves open when it unloads it, and does not tell.
+void tell_left_open(const Attached& attached) {
+  std::size_t indicators = 0;
+  for (const auto& [handle, indicator] : attached.indicators)
+    indicators += !indicator->leaving;
+  const std::pair<std::size_t, const char*> counts[] = {
+      {attached.program->files->count(), " files"}, {attached.sockets.count(), " sockets"},
+      {indicators, " indicators"}, {attached.books.size(), " market books"}};
+  std::string text;
+  for (const auto& [count, what] : counts)
+    if (count > 0)
+      text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+  if (!text.empty())
+    host::journal(attached.title, "OnDeinit has left open: " + text);
+}
+
+}  // namespace
 
 Attached* Terminal::attach(Attachment what, Attached* owner) {
   auto attached = std::make_unique<Attached>(std::move(what), m_odd.queue);
@@ -225,6 +246,7 @@ void Terminal::deinitialise(Attached& attached) {
   if (attached.failed)
     return;
   guarded(attached, USAGE_DEINIT, [&] { attached.program->handle_deinit(attached.reason); });
+  tell_left_open(attached);
   if (attached.usage[USAGE_DEINIT].longest_us > DEINIT_US_MAX)
     m_failed.push_back(attached.title + ": OnDeinit took longer than 2.5 seconds");
 }
@@ -238,8 +260,11 @@ void Terminal::detach(Attached& attached) {
   trade_server::forget(attached.program.get());
   Program* before = any_current() ? &current() : nullptr;
   set_current(attached.program.get());
+  const auto* program = attached.program.get();
   attached.program.reset();  // its objects' destructors still belong to it
   set_current(before);
+  if (const int left = objects::left(program); left > 0)
+    host::journal(attached.title, std::to_string(left) + " undeleted objects left");
   host::journal("", attached.title + " removed");
 }
 

@@ -53,6 +53,7 @@ public:
   int close(int handle);
   void drop_all();  // as if every peer had gone
 
+  std::size_t count() const { return m_sockets.size(); }
   bool exists(int handle) const { return m_sockets.count(handle) != 0; }
   bool connected(int handle) const;
   int readable(int handle, std::uint32_t& bytes);
