@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from cep.backtest.judged import Judge
 from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, orders
 from cep.backtest.points import Point
 from cep.backtest.trading import NO_SYMBOL, NO_TICK, Ticks, Trading
 from mt5bridge.broker import Table
+from mt5bridge.orders import Limits
 
 LOOK_TICKS = 256
 LOOK_TICKS_MAX = 1 << 17
@@ -31,8 +33,11 @@ class Account:
         point_of: Callable[[str], Point],
         market: Market = NEXT_TICK,
         valid_ms: int = 60_000,
+        limits: Limits | None = None,
     ) -> None:
         """Ticks name rows of `symbols`; signals that say no time are good for `valid_ms`."""
+        self._judge = None if limits is None else Judge(limits)
+        self._asked = 0  # orders so far
         self.trading = Trading(market=market)
         self.points: dict[str, Point] = {}
         self.refused: Counter[str] = Counter()
@@ -48,17 +53,44 @@ class Account:
         """The account at a place that it would come to, and whether there are deals."""
 
     def signals(self, found: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
-        """Signals with their places in the order; whether any became an order."""
-        fresh, without = orders(found, self._valid_ms)
-        self.refused[NO_SYMBOL] += without
-        known = [order for order in fresh if order.symbol in self._places]
-        self.refused[NO_TICK] += len(fresh) - len(known)
-        for order in known:
-            self._trade(order)
+        """Signals of one place in the order; whether any became an order."""
+        if self._judge is not None and found:
+            self.go(found[0][0] - 1)  # what is open is worth what the quotes before it say
+            self._judge.ended(self.trading.take_ended())
+        known = [order for place, row in found for order in self._order(place, row)]
         if known:
             self.trading.order(known)
             self._ahead = None
         return bool(known)
+
+    def _order(self, place: int, row: Mapping[str, Any]) -> list[Order]:
+        """The order of a signal, unless there is a reason against it."""
+        fresh, _ = orders([(place, row)], self._valid_ms)
+        if not fresh:
+            self.refused[NO_SYMBOL] += 1
+        elif fresh[0].symbol not in self._places:
+            self.refused[NO_TICK] += 1
+        elif self._is_allowed(row):
+            self._trade(fresh[0])
+            return fresh
+        return []
+
+    def _is_allowed(self, row: Mapping[str, Any]) -> bool:
+        """Whether the risk guard has nothing against a signal."""
+        if self._judge is None:
+            return True
+        self._asked += 1
+        text = self._judge.refusal(row, self._asked, self.trading.floating)
+        if text is None:
+            return True
+        self._asked -= 1
+        self.refused[f"limit {text.partition(' ')[0]}"] += 1
+        return False
+
+    def hear(self, deals: Table) -> None:
+        """Deals of the account, as soon as they are made."""
+        if self._judge is not None and len(deals):
+            self._judge.dealt(deals, self.trading.symbols)
 
     def _trade(self, order: Order) -> None:
         """Have the symbol of an order among those that are traded."""
@@ -67,6 +99,7 @@ class Account:
             point = self.points[name] = self._point_of(name)
             symbol = self.trading.market.specification(name, point.size)
             self._rows[self._places[name]] = self.trading.add(name, symbol)
+            self._ahead = None
 
     def next_deal(self, until: int) -> int | None:
         """The place of the tick that makes the next deal, none behind `until`; None: there is none.
@@ -103,6 +136,7 @@ class Account:
         if self._ahead is not None and self._ahead[1] <= until:
             self._ahead = None
         self._next = self._next.part(slice(end, None))
+        self.hear(deals)
         return deals
 
     def _pushed(self, trading: Trading, start: int, stop: int) -> Table:

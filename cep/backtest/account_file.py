@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from cep.backtest.errors import BacktestError
 from mt5bridge.broker import Specification, Terms, codes
+from mt5bridge.orders import Limits
 
 HOUR_MS = 3_600_000
 OTHERS = "*"
@@ -23,6 +25,8 @@ MODES = {
     "percent": codes.SWAP_PERCENT,
 }
 DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+RISK = tuple(one.name for one in fields(Limits) if one.name != "dry_run")
+"""What `[risk]` may have, as in the settings of the daemon."""
 Day = Literal["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
 
@@ -79,6 +83,15 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     account: AccountPart = AccountPart()
     symbols: dict[str, SymbolPart] = {}
+    risk: dict[str, Any] = {}
+
+    @property
+    def limits(self) -> Limits | None:
+        """Of the risk guard; None where there are none. ValueError names the key that is wrong."""
+        for name in self.risk:
+            if name not in RISK:
+                raise ValueError(f"unknown field `{name}` - at `$.risk`; it has {', '.join(RISK)}")
+        return msgspec.convert(self.risk, Limits) if self.risk else None
 
     def terms(self, *, hedging: bool) -> Terms:
         """Of the account; it is a hedging account where either says so."""
@@ -104,6 +117,7 @@ def read_account(path: Path) -> AccountFile:
     try:
         found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
         found.terms(hedging=False)
+        _ = found.limits
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as problem:
         hint = "docs/backtest.md has all keys: Account and costs"
         raise BacktestError(f"{path}: {problem}", hint) from None

@@ -42,15 +42,19 @@ def dealt(
     account: Account,
     advance: Callable[[int], None] = lambda n: None,
     ended: Ended = nobody,
+    *,
+    shows_deals: bool = True,
 ) -> Iterator[Rows]:
     """Output rows in order, as of `cep.backtest.sequential.sequential`; the account has traded.
 
-    Deals that `selection` has recorded are not among its records.
+    Deals that `selection` has recorded are not among its records, unless the account's are not
+    shown to the rules.
     """
-    selection = selection.without(DEAL_STREAM)
+    if shows_deals:
+        selection = selection.without(DEAL_STREAM)
     mode: Literal["lived", "sorted"] = "lived" if selection.is_lived else "sorted"
     run = (rules.as_program(mode) or rules.in_mode(mode)).begun(mode=mode)
-    feeding = _Feeding(run, account)
+    feeding = _Feeding(run, account, shows_deals=shows_deals)
     newest_msc = 0
     for record in lived(selection, run):
         if isinstance(record, Moment):
@@ -69,13 +73,13 @@ def dealt(
 class _Feeding:
     """The rules and the account, each as far as the other allows."""
 
-    def __init__(self, run: Run, account: Account) -> None:
+    def __init__(self, run: Run, account: Account, *, shows_deals: bool) -> None:
         self.done = 0
         """Records so far: places in the total order need not be unique, counted they are."""
         self.dealt_msc = 0
         self._last = 0
         self._run, self._account = run, account
-        self._window = WINDOW
+        self._window, self._shows_deals = WINDOW, shows_deals
         self._signals = {signal.name for signal in run.rules.plan.signals}
 
     def feed(self, batch: InputRows) -> Iterator[Rows]:
@@ -142,6 +146,8 @@ class _Feeding:
         if not len(deals):
             return
         self._window = WINDOW
+        if not self._shows_deals:
+            return
         run, order = self._run, int(deals[0]["place"]) + 1
         trading = self._account.trading
         columns = columns_of(run.rules.plan, deals, trading.symbols, trading.orders)

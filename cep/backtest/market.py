@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cep.backtest.account_file import AccountFile
 from mt5bridge.broker import Specification, Terms
+from mt5bridge.orders import Limits
 
 MAGIC = 77
 """Of orders, where nobody says another: that of the daemon's settings."""
@@ -26,6 +27,11 @@ class Market:
     magic: int = MAGIC
     symbols: Mapping[str, Specification] = field(default_factory=dict)
     account: AccountFile | None = None
+
+    @property
+    def limits(self) -> Limits | None:
+        """Of the risk guard, if it has any."""
+        return None if self.account is None else self.account.limits
 
     def specification(self, symbol: str, point: float) -> Specification:
         """What trading a symbol depends on."""

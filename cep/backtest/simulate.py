@@ -105,6 +105,7 @@ def account_of(
         lambda name: known_points(points, {name: _sample(available[name])})[name],
         market,
         valid_ms,
+        market.limits,
     )
 
 

@@ -87,6 +87,7 @@ class Trading:
         self._broker = Broker(market.terms, (), loop or leap)
         self._waiting = self._broker.waiting(as_requests((), {}))
         self._retcodes: list[Ints] = []
+        self._ended: list[int] = []
         self._last_msc = np.zeros(0, np.int64)
         self._deals: list[Table] = [self._broker.take_deals()]
         for name, symbol in (symbols or {}).items():
@@ -110,8 +111,16 @@ class Trading:
         answers = self._waiting.answers["retcode"]
         is_given = answers != codes.RUNS
         self._retcodes.append(answers[is_given])
+        is_refused = is_given & (answers != codes.DONE)
+        self._ended += self._waiting.requests["tag"][is_refused].tolist()
         waiting = self._waiting.requests[~is_given]
         self._waiting = self._broker.waiting(np.concatenate([waiting, requests]))
+
+    def take_ended(self) -> list[int]:
+        """The tags of orders that were refused since the last time."""
+        self.order(())
+        found, self._ended[:] = self._ended[:], []
+        return found
 
     def fork(self) -> Trading:
         """Another account in the same state, which trades on without this one."""
@@ -146,6 +155,11 @@ class Trading:
     def deals(self) -> Table:
         """All deals in their order."""
         return np.concatenate(self._deals)
+
+    @property
+    def floating(self) -> float:
+        """What open positions would bring now."""
+        return self._broker.floating
 
     @property
     def money(self) -> Money:

@@ -190,7 +190,9 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
         needed.update(event_names(plan))
     results = Results(plan, keep_events=wishes.report is not None)
     rules = Compiled(plan, outputs=shown | needed, waits=False)
-    account = opened(archive, plan, selection, wishes) if is_simulated else None
+    is_judged = wishes.fills and bool(plan.signals) and wishes.market.limits is not None
+    has_account = is_simulated or is_judged
+    account = opened(archive, plan, selection, wishes) if has_account else None
     run_rules(rules, selection, wishes, shown, results, account)
     click.echo("\n".join(run_lines(selection, results, wishes)))
     tell([silent(plan, results.counts)])
@@ -271,10 +273,14 @@ def running(
     from cep.backtest.dealt import dealt
     from cep.backtest.parts import why_sequential
     from cep.backtest.sequential import sequential
+    from cep.market import SIMULATED
 
     reason: str | None = ""
+    shows_deals = seen_deals(rules.plan, selection, wishes) == SIMULATED
     if wishes.master != NO_SPARK and account is not None:
         reason = "rules that see the fills of one account are one task"
+        if not shows_deals:
+            reason = "signals that the risk guard judges by one account are one task"
     elif wishes.master != NO_SPARK:
         reason = why_sequential(rules, lived=selection.is_lived)
     if reason is None:
@@ -294,7 +300,7 @@ def running(
             bar.advance(n)
 
         if account is not None:
-            yield dealt(rules, selection, account, advance, results.end)
+            yield dealt(rules, selection, account, advance, results.end, shows_deals=shows_deals)
         else:
             yield sequential(rules, selection, advance, results.end)
 

@@ -13,6 +13,7 @@ from cep.backtest.market import Market
 from cep.backtest.orders import Order
 from cep.backtest.trading import Ticks, Trading
 from mt5bridge.broker import Specification, Terms, codes
+from mt5bridge.orders import Limits
 
 EVERYTHING = """
 [account]
@@ -70,6 +71,13 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
     assert set(SymbolPart.__struct_fields__) == set(Specification.__dataclass_fields__)
 
 
+def test_the_risk_guard_has_its_limits(tmp_path: Path) -> None:
+    text = "[risk]\nlots_per_day = 3.5\nsymbols = ['EURUSD']\norders_per_minute = 2"
+    found = Market(account=read(tmp_path, text)).limits
+    assert found == Limits(lots_per_day=3.5, symbols=("EURUSD",), orders_per_minute=2)
+    assert Market(account=read(tmp_path, "")).limits is None
+
+
 def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> None:
     market = Market(account=read(tmp_path, "[symbols.EURUSD]\ncommission_per_lot = 7"))
     assert market.specification("XAUUSD", 0.01) == Specification(0.01, 0.01)
@@ -84,6 +92,10 @@ def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> Non
         ("[symbols.EURUSD]\nswap_triple_day = 'wed'", "'wed'"),
         ("[symbols.EURUSD]\ncontract_size = 0", "contract_size"),
         ("[symbols.'*']\npoint = 0.1", "symbols have points of their own"),
+        ("[risk]\nlots_a_day = 3", "unknown field `lots_a_day`"),
+        ("[risk]\nlots_per_day = -3", "lots_per_day = -3"),
+        ("[risk]\nlots_per_day = 'x'", "lots_per_day"),
+        ("[risk]\ndry_run = true", "unknown field `dry_run`"),
         ("[symbols", "account.toml"),
     ],
 )

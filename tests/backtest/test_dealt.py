@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from cep.archive import Archive
 from cep.backtest.account import Account
+from cep.backtest.account_file import AccountFile
 from cep.backtest.dealt import comment, dealt
 from cep.backtest.market import Market
 from cep.backtest.orders import orders
@@ -68,7 +69,7 @@ def one_by_one(
 ) -> tuple[list[bytes], Account]:
     """What it means: a tick, what it leads to, the same tick at the account, then the deals."""
     run = rules.by_interpreter.begun(mode="sorted")
-    account = Account(iter(()), SYMBOLS, lambda name: POINT, market)
+    account = Account(iter(()), SYMBOLS, lambda name: POINT, market, limits=market.limits)
     found: list[bytes] = []
 
     def took(rows: Rows, place: int) -> None:
@@ -95,6 +96,7 @@ def pushed(account: Account, name: str, place: int, tick: dict[str, Any]) -> lis
         return []
     cells = trading.symbols.index(name), place, tick["time_msc"], tick["bid"], tick["ask"]
     deals = trading.push(Ticks(*(np.array([cell]) for cell in cells)))
+    account.hear(deals)
     return [
         {
             **{key: deal[key].item() for key in ("ticket", "magic", "price", "profit", "reason")},
@@ -126,6 +128,9 @@ def outcomes(account: Account) -> tuple[Any, ...]:
 @given(
     st.integers(0, 10_000), st.booleans(), st.sampled_from([0, 0, 5_000, 400_000]),
     st.sampled_from([(1.0,), (0.6, 0.4)]), st.sampled_from([1, 7, 256]),
+    st.sampled_from(
+        [{}, {}, {"lots_per_symbol": 0.3}, {"orders_per_minute": 1}, {"loss_per_day": 1e-5}]
+    ),
 )  # fmt: skip
 def test_fills_come_back_as_if_all_went_tick_by_tick(
     tmp_path_factory: pytest.TempPathFactory,
@@ -134,11 +139,12 @@ def test_fills_come_back_as_if_all_went_tick_by_tick(
     latency_ms: int,
     fills: tuple[float, ...],
     window: int,
+    risk: dict[str, float],
 ) -> None:
     archive = imported(tmp_path_factory.mktemp("any"), seed=seed, rows=120)
     plan = compile_rules(FED_BACK)
     rules, selection = Compiled(plan), select(archive, plan)
-    market = Market(Terms(hedging, fills=fills), latency_ms)
+    market = Market(Terms(hedging, fills=fills), latency_ms, account=AccountFile(risk=risk))
     expected, reference = one_by_one(rules, selection, market)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cep.backtest.dealt.WINDOW", window)
@@ -186,3 +192,36 @@ def test_recorded_deals_are_not_among_those_of_the_account(tmp_path: Path) -> No
     copies = [json.loads(line) for line in found if b'"stream":"Copies"' in line]
     assert len(copies) == len(account.trading.deals) > 20
     assert not any("leg" in row["comment"] for row in copies)
+
+
+def test_no_order_is_beyond_a_limit(tmp_path: Path) -> None:
+    """Signals are judged by the risk guard before they become orders, whatever the rules see."""
+    archive = imported(tmp_path, rows=400)
+    plan = compile_rules(TICK + BANDS + REVERSALS)
+    rules, selection = Compiled(plan, machine="always"), select(archive, plan)
+
+    def traded(**risk: float) -> Account:
+        market = Market(account=AccountFile(risk=risk))
+        account = account_of(archive, selection, plan, POINTS, market)
+        for _ in dealt(rules, selection, account, shows_deals=False):
+            pass
+        return account
+
+    free, few = traded(lots_per_day=1e9), traded(lots_per_symbol=0.2)
+    assert len(free.trading.orders) > 40 and not +free.refused
+    held: Counter[int] = Counter()
+    for deal in few.trading.deals:
+        held[int(deal["symbol"])] += round(100 * deal["volume"]) * (1 if deal["type"] == 0 else -1)
+        assert abs(held[int(deal["symbol"])]) <= 20
+    assert few.refused["limit lots_per_symbol"] > 3
+    slow = traded(orders_per_minute=1)
+    times = [order.time_msc for order in slow.trading.orders]
+    assert min(np.diff(times)) >= 60_000 and slow.refused["limit orders_per_minute"] > 3
+    day_ms, sent = 86_400_000, Counter[int]()
+    day = traded(lots_per_day=1.0)
+    for order in day.trading.orders:
+        sent[order.time_msc // day_ms] += round(100 * order.lots)
+    assert max(sent.values()) == 100 and day.refused["limit lots_per_day"] > 3
+    lost = traded(loss_per_day=1e-9)
+    assert 0 < len(lost.trading.orders) < len(free.trading.orders) / 4
+    assert lost.refused["limit loss_per_day"] > 3

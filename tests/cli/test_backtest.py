@@ -313,3 +313,13 @@ def test_an_account_has_money(folder: Path, tmp_path: Path) -> None:
     path.write_text("[account]\nlevarage = 5\n")
     wrong = run(folder, "--account", path, rules="keyed")
     assert wrong.exit_code == 2 and "`levarage`" in wrong.output and "account.toml" in wrong.output
+
+
+def test_the_risk_guard_judges_signals(folder: Path, tmp_path: Path) -> None:
+    """`[risk]` of `--account`: signals are refused by limit, in one task, and the run says so."""
+    path = tmp_path / "account.toml"
+    path.write_text("[risk]\nlots_per_day = 0.5\n")
+    result = run(folder, "--account", path, rules="keyed", master="local[2]")
+    assert result.exit_code == 0, result.output
+    assert "without Spark: signals that the risk guard judges by one account" in result.stderr
+    assert "not filled: " in result.stdout and "limit lots_per_day 1" in result.stdout
