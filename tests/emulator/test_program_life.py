@@ -98,6 +98,20 @@ def test_another_account_has_its_own_positions(tmp_path: Path) -> None:
 
 
 @needs_compiler
+def test_another_account_loads_the_indicators_of_charts_anew(tmp_path: Path) -> None:
+    """Its own one as well as an expert's: SpyProbe says `socket` in its OnInit."""
+    result = run(
+        tmp_path, "pace step=1", f"{ATTACH} SpySymbol=EURUSD", "attach SpyProbe on EURUSD",
+        "at tick=300 account='login=5002 server=Other'", END,
+    )  # fmt: skip
+    begun = [text for text in texts(result, "SpyProbe") if text.startswith("socket")]
+    assert len(begun) == 3  # the expert's once, the chart's twice
+    assert [text for text in texts(result) if text.startswith("SpyProbe")].count(
+        "SpyProbe (EURUSD) removed"
+    ) == 3
+
+
+@needs_compiler
 def test_the_account_of_the_last_run_is_that_of_the_next(tmp_path: Path) -> None:
     result = run(
         tmp_path, "pace step=1", ATTACH, "at tick=300 account='login=5002 server=Other'",

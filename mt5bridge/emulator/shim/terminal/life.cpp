@@ -111,7 +111,7 @@ void Terminal::fail_once(Attached& attached, const Change& change) {
 }
 
 // Another account, as words: "login=5002 server=Other". Whether OnDeinit already sees the new one is
-// not documented.
+// not documented. Indicators on charts are loaded anew; those that experts have created are theirs.
 void Terminal::change_account(const std::string& words) {
   const bool seen = host::chance(host::random("account"), 0.5);
   std::vector<Attached*> experts;
@@ -126,6 +126,9 @@ void Terminal::change_account(const std::string& words) {
   }
   if (!seen)
     trade_server::change_account(words);
+  for (const auto& attached : m_programs)
+    if (attached->indicator() && attached->owner == nullptr && attached->running)
+      reload(*attached, {REASON_ACCOUNT});
   background();
   for (auto* expert : experts) {
     expert->timer_period_us = 0;
