@@ -20,8 +20,8 @@ from benchmarks.measure import seconds, table, write_results
 from cep.database.dialects import DIALECTS
 from cep.dropped import Dropped
 from cep.engine.native import Compiled
-from cep.fragments import split
 from cep.fragments.replay import DatabaseReplay
+from cep.fragments.split import split
 from cep.interpreter.run import InterpretedRun
 from cep.plan import Plan
 from cep.replay import Source, replay, replay_interpreted

@@ -68,7 +68,7 @@ def how_a_database_runs(plan: Plan, url: str, sql: bool) -> str:
     """What runs on the database and how, what on our engine behind it and why."""
     with extra("database"):
         from cep.database.dialects import dialect_of
-        from cep.fragments import how_it_runs
+        from cep.fragments.split import how_it_runs
 
     return how_it_runs(plan, dialect_of(url), sql)
 

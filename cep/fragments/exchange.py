@@ -7,48 +7,23 @@ same rows with that. Between the two a caller can keep what the database has mad
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 
-from cep.database.batches import Arrivals, Column, Found, Ints, in_order
+from cep.database.batches import Arrivals, Found, Ints, in_order
 from cep.database.order import arrivals
 from cep.database.runner import Runner
 from cep.engine.divided import Divided
-from cep.engine.encode import InputRows
+from cep.engine.encode import Column, InputRows
 from cep.engine.kernels.state import OUT_CLOCK
 from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.native import Run
-from cep.engine.rows import Row, Rows
+from cep.engine.rows import Rows
+from cep.fragments.rows import DerivedRow, Line, StreamRows
 from cep.plan.nodes import Event, Plan
 from cep.plan.outlets import streams_read
 from cep.plan.query import Query
-
-DerivedRow: TypeAlias = tuple[str, int, int, tuple[Any, ...]]
-"""A row that the database has made: stream, place of the event behind it, time in ms, values."""
-
-Line: TypeAlias = tuple[tuple[int, int, int], Row]
-"""A row of output and its place: the record behind it, whether time made it in front of that
-(0) or the record did (1), the stream's rank."""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamRows:
-    """Rows of one source stream: places in the total order, times in ms, attributes by name."""
-
-    stream: str
-    orders: Ints
-    times: Ints
-    columns: Mapping[str, Column]
-
-    def between(self, after: int, last: int | None = None) -> StreamRows:
-        """The rows that come after a place, up to the last one if that is given."""
-        first = int(np.searchsorted(self.orders, after, side="right"))
-        stop = None if last is None else int(np.searchsorted(self.orders, last, side="right"))
-        columns = {name: column[first:stop] for name, column in self.columns.items()}
-        return StreamRows(self.stream, self.orders[first:stop], self.times[first:stop], columns)
 
 
 class Fragments:

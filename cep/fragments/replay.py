@@ -12,7 +12,8 @@ from cep.engine.divided import Divided
 from cep.engine.lines import encode
 from cep.engine.native import Compiled
 from cep.engine.rows import Row
-from cep.fragments.exchange import Fragments, StreamRows, merged
+from cep.fragments.exchange import Fragments, merged
+from cep.fragments.rows import StreamRows
 from cep.fragments.split import split
 from cep.plan.nodes import Plan
 from cep.replay import BATCH_ROWS, Source, end_msc, slices

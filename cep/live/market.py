@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cep.engine.kernels.state import Ints
-from cep.fragments import StreamRows
+from cep.fragments.rows import StreamRows
 from cep.market import (
     DEAL_STREAM,
     TICK_STREAM,

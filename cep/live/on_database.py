@@ -22,7 +22,9 @@ from cep.engine.divided import Divided
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Row
 from cep.engine.snapshot import SnapshotError, take
-from cep.fragments import DerivedRow, Fragments, Line, StreamRows, merged, split
+from cep.fragments.exchange import Fragments, merged
+from cep.fragments.rows import DerivedRow, Line, StreamRows
+from cep.fragments.split import split
 from cep.live.config import OnDatabase
 from cep.live.feed import tell_time
 from cep.live.market import Market

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from cep.fragments import DerivedRow
+from cep.fragments.rows import DerivedRow
 from mt5bridge.spool.disk import Disk, confirm, make_directories, named
 
 _HEAD = struct.Struct("<II")

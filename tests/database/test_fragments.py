@@ -12,7 +12,7 @@ from cep.cli.application import main
 from cep.database.dialects import SQLITE
 from cep.database.order import arrivals
 from cep.engine.native import Compiled
-from cep.fragments import split
+from cep.fragments.split import split
 from cep.plan import compile_rules
 
 RULES = """

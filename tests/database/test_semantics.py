@@ -15,8 +15,8 @@ import pytest
 
 from cep.database.drivers import connect
 from cep.database.errors import DatabaseError
-from cep.fragments import split
 from cep.fragments.replay import DatabaseReplay
+from cep.fragments.split import split
 from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan
 from cep.replay import Source

@@ -8,8 +8,8 @@ import pytest
 
 from cep.database.dialects import dialect_of
 from cep.engine.native import Compiled
-from cep.fragments import split
 from cep.fragments.replay import DatabaseReplay
+from cep.fragments.split import split
 from cep.plan import Plan
 from cep.replay import Source, read_sources, replay
 from tests.campaign import either

@@ -14,7 +14,7 @@ from functools import cache
 from cep.database.dialects import DIALECTS
 from cep.engine.distributed import is_distributable
 from cep.engine.native import Compiled
-from cep.fragments import split
+from cep.fragments.split import split
 from cep.lang.errors import RuleError
 from tests.database.test_semantics import LIVED, STOPPED
 from tests.docs.pages import ROOT

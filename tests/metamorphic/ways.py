@@ -26,9 +26,10 @@ from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
-from cep.fragments import Fragments, merged, split
-from cep.fragments import Line as Placed
+from cep.fragments.exchange import Fragments, merged
 from cep.fragments.replay import DatabaseReplay, part_of
+from cep.fragments.rows import Line as Placed
+from cep.fragments.split import split
 from cep.inputs.types import ARROW
 from cep.interpreter.change import changed as take_over
 from cep.interpreter.run import InterpretedRun
