@@ -23,7 +23,7 @@ public:
    void              Begin(const long retry_ms) { m_retry_ms = retry_ms; }
 
    // Whether a request may be tried until it goes well, as the account is now.
-   bool              May(const OrderEntry &entry, const Moment &now) const
+   bool              May(OrderEntry *entry, const Moment &now) const
      {
       return(Reduces(entry.request) && !Over(entry, now));
      }
@@ -87,7 +87,7 @@ private:
              && (!PositionSelectByTicket(request.ticket) || StopsComeNearer(request)));
      }
 
-   bool              Over(const OrderEntry &entry, const Moment &now) const
+   bool              Over(OrderEntry *entry, const Moment &now) const
      {
       if(entry.request.valid_until_msc > 0)
          return(Late(entry.request, now));
@@ -95,7 +95,7 @@ private:
      }
 
    // Whether a leg was sent and refused for now, and nobody tries it again yet.
-   bool              Refused(const OrderEntry &entry, const int index) const
+   bool              Refused(OrderEntry *entry, const int index) const
      {
       return(entry.legs[index].ending == RESULT_REJECTED && entry.legs[index].sent_msc != 0
              && MeaningOf(entry.legs[index].retcode) == RETCODE_PASSING && !entry.Replaced(index));
@@ -110,7 +110,7 @@ private:
      }
 
    // Whether the same position's stops were asked to be changed once more.
-   bool              Superseded(const OrderEntry &entry, OrderBook &book) const
+   bool              Superseded(OrderEntry *entry, OrderBook &book) const
      {
       for(int i = book.Count() - 1; i >= 0 && entry.request.kind == ORDER_MODIFY; i--)
         {
