@@ -17,6 +17,8 @@ from mt5bridge.spool.disk import Disk
 USER = "mt5bridge"
 FILE = "credential.txt"
 HEAD = "mt5bridge credential 1"
+CHALLENGE = "mt5bridge challenge 1"
+"""In place of the password of who proves that it knows it; so it is none itself."""
 BYTES_MAX = 255  # of a user's name or a password: ZMTP's PLAIN has one byte for the length
 _FILE_BYTES_MAX = 1_024
 _SECRET_BYTES = 32
@@ -54,7 +56,7 @@ def credential_fault(user: str, password: str) -> str:
             return f"the {name}{of} is too long: use at most {BYTES_MAX} bytes"
         if not text.isprintable() or text != text.strip():
             return f"the {name}{of} has spaces at an end, or characters that cannot be seen"
-    return ""
+    return "the password is one that everybody knows" if password == CHALLENGE else ""
 
 
 def new_password() -> str:

@@ -44,6 +44,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     events_max: AtLeastOne = 10_000
     memory_max_mib: NotNegative = 0
     users: dict[str, str] = {}
+    allow_plain: bool = True
     allow_insecure: bool = False
 
     def settings(
@@ -70,6 +71,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             events_max=self.events_max,
             passwords=passwords or {**self.users, own.user: own.password},
             grants=grants or {},
+            allow_plain=self.allow_plain,
             allow_insecure=self.allow_insecure,
             program="mt5cep",
         )

@@ -9,9 +9,10 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from mt5bridge.credential import Credential
+from mt5bridge.client.proving import Proved, Proving
+from mt5bridge.credential import CHALLENGE, Credential
 from mt5bridge.waker import Waker
-from mt5bridge.wire import FRAME_BYTES_MAX
+from mt5bridge.wire import FRAME_BYTES_MAX, Proof, encode
 
 _EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_FAILED_AUTH
 _BACKOFF_MS = (50, 2_000)  # first and longest wait between attempts
@@ -24,6 +25,7 @@ class Change(Enum):
     UP = "up"
     DOWN = "down"
     DENIED = "denied"  # wrong user or password
+    FOREIGN = "foreign"  # who listens there does not know the password
 
 
 def introduce(socket: zmq.Socket[Any], credential: Credential) -> None:
@@ -36,12 +38,16 @@ class Connection:
     """Connects anew with a fresh socket each time, so that nothing old is sent by libzmq.
 
     A daemon lets nobody in without a credential: `mt5bridge.credential.read_credential` reads the
-    one in its state folder.
+    one in its state folder. The password is not sent: both sides prove that they know it, and the
+    connection is `UP` then.
     """
 
     def __init__(self, address: str, credential: Credential) -> None:
         self._address = address
         self._credential = credential
+        self._proving: Proving | None = None  # until both sides have
+        self._happened: list[Change] = []
+        self._now_ms = 0
         self._context: zmq.Context[Any] = zmq.Context()
         self._socket: zmq.Socket[bytes] | None = None
         self._monitor: zmq.Socket[bytes] | None = None
@@ -51,8 +57,12 @@ class Connection:
 
     def attempt(self, now_ms: int) -> None:
         """Begin to connect if no attempt is under way and the time for one has come."""
+        self._now_ms = now_ms
         if self._socket is None and now_ms >= self._due_ms:
             self._open()
+        elif self._proving is not None and self._proving.is_overdue(now_ms):
+            self._happened.append(Change.DOWN)
+            self._proving = None
 
     def poll(self, timeout_ms: int) -> None:
         """Wait until something arrives or happens, or `wake` is called."""
@@ -70,10 +80,13 @@ class Connection:
 
     def changes(self) -> list[Change]:
         """What happened to the connection since the last call."""
-        found: list[Change] = []
         while self._monitor is not None and self._monitor.poll(0):
             event = recv_monitor_message(self._monitor)["event"]
-            found.append(_CHANGES[zmq.Event(event)])
+            if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                self._prove()
+            else:
+                self._happened.append(_CHANGES[zmq.Event(event)])
+        found, self._happened = self._happened, []
         if Change.UP in found:
             self._backoff_ms = _BACKOFF_MS[0]
         return found
@@ -83,10 +96,28 @@ class Connection:
         messages: list[bytes] = []
         while self._socket is not None:
             try:
-                messages.append(self._socket.recv(zmq.NOBLOCK))
+                message = self._socket.recv(zmq.NOBLOCK)
             except zmq.Again:
                 break
+            if self._proving is None:
+                messages.append(message)
+            else:
+                self._hear(self._proving, message)
         return messages
+
+    def _prove(self) -> None:
+        """The connection stands: ask who is there."""
+        self._proving = Proving(self._credential, self._now_ms)
+        self.send(encode(self._proving.challenge))
+
+    def _hear(self, proving: Proving, message: bytes) -> None:
+        """What comes before both sides have proved that they know the password is no frame yet."""
+        answer = proving.hear(message)
+        if isinstance(answer, Proof):
+            self.send(encode(answer))
+        else:
+            self._happened.append(_OUTCOMES[answer])
+            self._proving = proving if answer is not Proved.YES else None
 
     def writable(self) -> bool:
         """Whether `send` would succeed."""
@@ -109,7 +140,8 @@ class Connection:
             self._socket.close(linger_ms)
         if self._monitor is not None:
             self._monitor.close(0)
-        self._socket = self._monitor = None
+        self._socket = self._monitor = self._proving = None
+        self._happened.clear()
         self._due_ms = now_ms + self._backoff_ms
         self._backoff_ms = min(2 * self._backoff_ms, _BACKOFF_MS[1])
 
@@ -137,14 +169,15 @@ class Connection:
         socket.sndhwm = socket.rcvhwm = _FRAMES_QUEUED_MAX
         socket.maxmsgsize = FRAME_BYTES_MAX
         socket.reconnect_ivl = -1
-        introduce(socket, self._credential)
+        socket.plain_username = self._credential.user.encode()
+        socket.plain_password = CHALLENGE.encode()
         self._monitor = socket.get_monitor_socket(_EVENTS | zmq.EVENT_CLOSED)
         self._socket = socket
         socket.connect(self._address)
 
 
+_OUTCOMES = {Proved.YES: Change.UP, Proved.NO: Change.FOREIGN, Proved.DENIED: Change.DENIED}
 _CHANGES = {
-    zmq.EVENT_HANDSHAKE_SUCCEEDED: Change.UP,
     zmq.EVENT_DISCONNECTED: Change.DOWN,
     zmq.EVENT_CLOSED: Change.DOWN,
     zmq.EVENT_HANDSHAKE_FAILED_AUTH: Change.DENIED,

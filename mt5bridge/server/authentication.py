@@ -1,4 +1,7 @@
-"""Who is let in: nobody but by ZMTP 3 with PLAIN, a user and a password, on loopback too."""
+"""Who is let in: nobody but by ZMTP 3 with PLAIN, a user and a password, on loopback too.
+
+Who says that it will prove the password instead is let in as far as `proofs.py`, and no farther.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,18 @@ from typing import Any
 
 import zmq
 
+from mt5bridge.credential import CHALLENGE
+from mt5bridge.server.proofs import REMEDY, UNPROVEN
 from mt5bridge.server.refusals import Refusals
 
 _DOMAIN = b"mt5bridge"
 _ENDPOINT = "inproc://zeromq.zap.01"  # where libzmq asks (rfc.zeromq.org/spec/27)
 _VERSION, _MECHANISM = b"1.0", b"PLAIN"
 _REQUESTS_A_LOOK = 64
-_REMEDY = (
-    "The terminal's credential is not this daemon's: run `mt5cep terminal install` with this "
-    "daemon's settings"
+_CHALLENGE = CHALLENGE.encode()
+_IN_THE_CLEAR = (
+    "a password in the clear, of {!r} from {}, though `allow_plain` is off. Update the program "
+    "(`mt5cep terminal install`), so that it proves that it knows the password"
 )
 
 
@@ -28,12 +34,18 @@ class Authenticator:
     """
 
     def __init__(
-        self, context: zmq.Context[Any], passwords: Mapping[str, str], refusals: Refusals
+        self,
+        context: zmq.Context[Any],
+        passwords: Mapping[str, str],
+        refusals: Refusals,
+        *,
+        allow_plain: bool = True,
     ) -> None:
         self.socket: zmq.Socket[bytes] = context.socket(zmq.REP)
         self.socket.linger = 0
         self.socket.bind(_ENDPOINT)
         self._refusals = refusals
+        self._allow_plain = allow_plain
         self.change(passwords)
 
     def change(self, passwords: Mapping[str, str]) -> None:
@@ -60,7 +72,9 @@ class Authenticator:
     def _reply(self, parts: list[bytes], now_ms: int) -> list[bytes]:
         version, request, domain, address, _route, mechanism, *given = parts
         asked = (version, domain, mechanism, len(given)) == (_VERSION, _DOMAIN, _MECHANISM, 2)
-        if asked and self._knows(*given):
+        if asked and given[1] == _CHALLENGE and given[0] in self._digests:
+            return [_VERSION, request, b"200", b"OK", UNPROVEN.encode() + given[0], b""]
+        if asked and self._allow_plain and self._knows(*given):
             return [_VERSION, request, b"200", b"OK", given[0], b""]
         self._refuse(address, given, now_ms)
         return [_VERSION, request, b"400", b"user or password is wrong", b"", b""]
@@ -74,9 +88,13 @@ class Authenticator:
 
     def _refuse(self, address: bytes, given: list[bytes], now_ms: int) -> None:
         user = given[0] if given else b""
+        if not self._allow_plain and given[1:] not in ([], [_CHALLENGE]):
+            place = user[:64].decode(errors="replace"), address.decode(errors="replace")
+            self._refusals.refuse("credentials_refused", _IN_THE_CLEAR.format(*place), now_ms)
+            return
         what = "a wrong password" if user in self._digests else "an unknown user"
         name = user[:64].decode(errors="replace")
-        text = f"{what}, {name!r} from {address.decode(errors='replace')}. {_REMEDY}"
+        text = f"{what}, {name!r} from {address.decode(errors='replace')}. {REMEDY}"
         self._refusals.refuse("credentials_refused", text, now_ms)
 
 

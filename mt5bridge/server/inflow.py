@@ -39,6 +39,7 @@ class _Connection:
     route: bytes
     file: int
     peer: object
+    is_let_in: bool
     bytes: int = 0
     bytes_before: int = -1  # when it was last examined
 
@@ -68,14 +69,22 @@ class Inflow:
             self._by_route.pop(old.route, None)
 
     def is_silent(self, file: int) -> bool:
-        """Whether the connection with this file has handed nothing over, so far as is known."""
-        return self._is_supported and file not in self._by_file
+        """Whether the connection with this file has handed nothing over, so far as is known, or
+        nothing but attempts to be let in.
+        """
+        found = self._by_file.get(file)
+        return self._is_supported and not (found and found.is_let_in)
 
-    def begin(self, route: bytes, file: int) -> None:
+    def proven(self, route: bytes) -> None:
+        """A connection is let in."""
+        if found := self._by_route.get(route):
+            found.is_let_in = True
+
+    def begin(self, route: bytes, file: int, *, is_let_in: bool = True) -> None:
         """The first message of a route has come, from this file of the process."""
         if old := self._by_file.get(file):  # it was closed, and its number given away again
             self._by_route.pop(old.route, None)
-        found = _Connection(route, file, None)
+        found = _Connection(route, file, None, is_let_in)
         with contextlib.suppress(OSError), _copy(file) as connection:
             found.peer = connection.getpeername()
         self._by_route[route] = self._by_file[file] = found

@@ -19,7 +19,7 @@ from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
 from mt5bridge.server.handshakes import Handshakes
 from mt5bridge.server.inflow import PART_OVERHEAD_BYTES, Inflow, port_of
-from mt5bridge.server.refusals import Refusals
+from mt5bridge.server.proofs import UNPROVEN
 from mt5bridge.server.requests import Request
 from mt5bridge.server.settings import BindError, Settings
 from mt5bridge.server.sink import Sink
@@ -72,14 +72,17 @@ class Server:
             context: zmq.Context[Any] = zmq.Context()
             stack.callback(context.destroy, 0)
             self._socket = _router(context, settings)
-            refusals = Refusals(sink)
-            self._authenticator = Authenticator(context, settings.passwords, refusals)
+            refusals = self.terminals.refusals
+            plain = settings.allow_plain
+            words = settings.passwords
+            self._authenticator = Authenticator(context, words, refusals, allow_plain=plain)
             self._authenticator.guard(self._socket)
             self._inflow = Inflow(0, settings.message_mib_max << 20)
             most = settings.connections_max
             self._handshakes = Handshakes(self._socket, refusals, self._inflow, most)
             _bind(self._socket, settings.bind)
             self._inflow.port = port_of(self.address)
+            self.terminals.proofs.on_proven = self._inflow.proven
             stack.callback(self._socket.close, 0)
             self._open = stack.pop_all()
         self._poller = zmq.Poller()
@@ -236,9 +239,9 @@ class Server:
             parts = [take()]
         else:
             first = take(copy=False)
-            if not inflow.knows(route):
-                inflow.begin(route, _file_of(first))
             parts, user = [first.bytes], _user_of(first)
+            if not inflow.knows(route):
+                inflow.begin(route, _file_of(first), is_let_in=not user.startswith(UNPROVEN))
         size, more = len(parts[0]) + PART_OVERHEAD_BYTES, 0
         while self._socket.getsockopt(zmq.RCVMORE):
             size += len(take(copy=False)) + PART_OVERHEAD_BYTES
@@ -258,6 +261,8 @@ class Server:
         now = self._clock()
         if now.ms >= self._remind_ms:
             self._remind_ms = now.ms + _REMIND_MS
+            for route in self.terminals.proofs.overdue(now):
+                self._inflow.cut(route)
             for text in self._inflow.look():
                 self.sink.complain("connections_cut", text)
             self._send(self.terminals.remind(now))

@@ -42,6 +42,7 @@ class Settings:
     message_mib_max: int = 64  # that a connection may hold of messages that are not whole
     passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password: needed
     grants: dict[str, Grant] = field(default_factory=dict)  # by user; who is not named may anything
+    allow_plain: bool = True  # passwords may come in the clear, of programs that do not prove them
     allow_insecure: bool = False  # may be bound where others reach it; they need a password too
     program: str = "mt5bridge"
 

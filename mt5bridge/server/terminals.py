@@ -13,6 +13,8 @@ from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.server.batch import StreamKey, Trader, owner_of
 from mt5bridge.server.events import EventStore
+from mt5bridge.server.proofs import UNPROVEN, Proofs
+from mt5bridge.server.refusals import Refusals
 from mt5bridge.server.requests import Request
 from mt5bridge.server.session import UNKNOWN, Session
 from mt5bridge.server.settings import Settings
@@ -54,6 +56,8 @@ class Terminals:
         self.sink = sink
         self.halt: Halt | None = None  # None: it was never on
         self.events = EventStore(settings.events_max)
+        self.refusals = Refusals(sink)
+        self.proofs = Proofs(settings.passwords, self.refusals)
         streams, known = _by_identity(resumes), {trader.identity: trader for trader in traders}
         self.sessions: dict[str, Session] = {}
         self.resting: dict[str, Session] = {}  # known, and counted and listed when it is back
@@ -78,6 +82,10 @@ class Terminals:
 
     def receive(self, route: Route, parts: list[bytes], now: Now, user: str = "") -> Outgoing:
         """Take one message of a peer, which was let in as `user`; what to answer, and whom."""
+        if not self.proofs.is_proven(route, user):
+            answers = self.proofs.take(route, b"".join(parts[:1]), user, now)
+            return [(route, answer) for answer in answers]
+        user = user.removeprefix(UNPROVEN)
         try:
             frame = decode(_only(parts))
         except WireError as error:
@@ -210,6 +218,7 @@ class Terminals:
         or may not be here any more, is told and has to come again.
         """
         before, self.settings = self.settings, settings
+        self.proofs.change(settings.passwords)
         found: Outgoing = []
         for route, user in list(self._users.items()):
             session = self._by_route[route]

@@ -94,6 +94,11 @@ class Runner:
     def _changed(self, change: Change) -> None:
         if change is Change.DENIED:
             raise RefusedError("user or password is wrong: it is not this daemon's credential")
+        if change is Change.FOREIGN:
+            raise RefusedError(
+                "who listens there does not know the password, so it is not the daemon; it was "
+                "told neither the password nor anything else. Which program has the port?"
+            )
         if change is Change.UP:
             self.terminal.connected(self._clock())
         else:

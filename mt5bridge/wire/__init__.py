@@ -70,6 +70,7 @@ from mt5bridge.wire.frames import (
     Ticks,
     Welcome,
 )
+from mt5bridge.wire.proof_frames import Challenge, Proof
 
 __all__ = [
     "BODY_BYTES_MAX",
@@ -110,6 +111,7 @@ __all__ = [
     "Asked",
     "Bound",
     "Bye",
+    "Challenge",
     "Deals",
     "Durable",
     "Entry",
@@ -123,6 +125,7 @@ __all__ = [
     "Lost",
     "Mark",
     "Order",
+    "Proof",
     "Recount",
     "Resend",
     "Resume",

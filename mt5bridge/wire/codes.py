@@ -29,6 +29,8 @@ class FrameType(IntEnum):
     SUBSCRIBE = 19
     SUBSCRIBED = 20
     EVENT = 21
+    CHALLENGE = 22
+    PROOF = 23
 
 
 class AccountMode(IntEnum):

@@ -43,6 +43,7 @@ from mt5bridge.wire.layout import (
     Text,
     TickArray,
 )
+from mt5bridge.wire.proof_frames import Challenge, Proof
 
 DEALS_STREAM = 0
 TICKS_MAX = 16_384
@@ -475,6 +476,8 @@ Frame: TypeAlias = (
     | Subscribe
     | Subscribed
     | Event
+    | Challenge
+    | Proof
 )
 
 FRAMES: tuple[type[Frame], ...] = (
@@ -499,4 +502,6 @@ FRAMES: tuple[type[Frame], ...] = (
     Subscribe,
     Subscribed,
     Event,
+    Challenge,
+    Proof,
 )

@@ -32,6 +32,7 @@ def broken_frames() -> dict[str, Broken]:
 def broken_shapes() -> dict[str, Broken]:
     """Headers, lengths, checksums and texts that are wrong."""
     bye = encode(FRAMES["bye"][1])
+    challenge, proof = encode(FRAMES["challenge"][1]), encode(FRAMES["proof"][1])
     resend = encode(FRAMES["resend"][1])
     return {
         "bad_magic": (Reason.BAD_MAGIC, "another protocol's first bytes", b"GET " + bye[4:]),
@@ -53,6 +54,8 @@ def broken_shapes() -> dict[str, Broken]:
         "bad_type": (Reason.UNKNOWN_TYPE, "type 99", sealed(bye, {5: 99})),
         "bad_text": (Reason.BAD_TEXT, "a text that is not UTF-8", sealed(bye, {18: 0xFF})),
         "bad_zero_in_text": (Reason.BAD_TEXT, "a zero byte in a text", sealed(bye, {18: 0})),
+        "bad_nonce": (Reason.BAD_VALUE, "a nonce with a G", sealed(challenge, {18: ord("G")})),
+        "bad_proof": (Reason.BAD_VALUE, "a proof in capitals", sealed(proof, {-1: ord("F")})),
         "bad_interval": (Reason.BAD_VALUE, "RESEND of 43 to 0", sealed(resend, {28: 0})),
         "bad_text_length": (
             Reason.TRUNCATED,

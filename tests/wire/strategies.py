@@ -49,6 +49,8 @@ _SIZE = st.floats(0, 1e9)
 _SEQUENCE = st.integers(0, SEQUENCE_MAX)
 _TIME = st.integers(TIME_MSC_MIN, TIME_MSC_MAX)
 _NAMED: dict[str, st.SearchStrategy[Any]] = {
+    "nonce": st.text("0123456789abcdef", min_size=32, max_size=32),
+    "proof": st.text("0123456789abcdef", min_size=64, max_size=64),
     "utc_offset_ms": st.integers(-86_400_000, 86_400_000),
     "first": st.integers(1, 2**62),
     "last": st.integers(2**62, 2**63 - 1),

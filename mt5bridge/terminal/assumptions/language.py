@@ -9,6 +9,8 @@ _PROBLEM = Level.PROBLEM
 _WRITER, _READER = "Wire/ByteWriter.mqh", "Wire/ByteReader.mqh"
 _HASH, _CRC = "Market/TickHash.mqh", "Wire/Crc32.mqh"
 
+_RFC_4231 = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+
 LANGUAGE = (
     Assumption(
         "array.sort_ulong", "how ArraySort orders ulong above 2^63", "",
@@ -91,6 +93,11 @@ LANGUAGE = (
     Assumption(
         "text.double_to_string", "DoubleToString(1.100004, 5)", "rounded", Only(("1.10000",)),
         ("Orders/SymbolRules.mqh",), "DoubleToString", REPORT,
+    ),
+    Assumption(
+        "text.hmac_sha256", "HMAC-SHA256 by CryptEncode, of RFC 4231's second case",
+        "CryptEncode has SHA-256", Only((_RFC_4231,)), ("Session/Hmac.mqh",), "CryptEncode",
+        "no daemon lets this terminal in. Tell us", _PROBLEM,
     ),
     Assumption(
         "text.integer_to_string", "IntegerToString of the least long", "it has it", YES,

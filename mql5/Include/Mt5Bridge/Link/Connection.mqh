@@ -32,6 +32,8 @@ class Connection
 private:
    LinkSettings      m_settings;
    string            m_settings_error;
+   string            m_user;
+   string            m_password;
    Socket            m_socket;
    Zmtp              m_zmtp;
    Backoff           m_backoff;
@@ -79,18 +81,18 @@ private:
    // The daemon lets nobody in without a credential; the file may have come or changed since.
    bool              Identify(const long now_ms)
      {
-      string user = m_settings.user;
-      string password = m_settings.password;
-      if(user == "")
+      m_user = m_settings.user;
+      m_password = m_settings.password;
+      if(m_user == "")
         {
-         const LinkFailure failure = ReadCredential(m_settings.credential_file, user, password);
+         const LinkFailure failure = ReadCredential(m_settings.credential_file, m_user, m_password);
          if(failure != LINK_NO_FAILURE)
            {
             Fail(now_ms, failure, "Files\\" + m_settings.credential_file);
             return(false);
            }
         }
-      m_zmtp.Begin(user, password, "");
+      m_zmtp.Begin(m_user, m_settings.proves ? LINK_CHALLENGE : m_password, "");
       return(true);
      }
 
@@ -369,6 +371,9 @@ public:
       m_state = LINK_CLOSED;
      }
 
+   // As whom this connection was begun.
+   string            User(void) const { return(m_user); }
+   string            Password(void) const { return(m_password); }
    LinkState         State(void) const { return(m_state); }
    // Grows by one whenever the link comes up.
    uint              Generation(void) const { return(m_generation); }

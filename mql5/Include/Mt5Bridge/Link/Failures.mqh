@@ -25,6 +25,7 @@ enum LinkFailure
    LINK_SEND_FAILED,
    LINK_SEND_STALLED,
    LINK_DROPPED,
+   LINK_FOREIGN,
    LINK_FAILURES
   };
 
@@ -73,6 +74,8 @@ string LinkFailureText(const LinkFailure failure)
          return("the other side takes nothing any more");
       case LINK_DROPPED:
          return("the session gave the connection up");
+      case LINK_FOREIGN:
+         return("who listens there does not know the password, so it is not the daemon; it was told nothing: which program has the port?");
       case LINK_FAILURES:
          break;
      }

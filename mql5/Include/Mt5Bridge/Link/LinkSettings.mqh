@@ -6,6 +6,7 @@
 #include "ZmtpOutput.mqh"
 
 #define LINK_SEND_BYTES_MIN 1200000
+#define LINK_CHALLENGE      "mt5bridge challenge 1"
 
 // All times are milliseconds of a steady clock. Without a user, the credential's file is read.
 struct LinkSettings
@@ -15,6 +16,7 @@ struct LinkSettings
    string            user;
    string            password;
    string            credential_file;
+   bool              proves;          // it is proved that the password is known, and not said
    int               connect_ms;      // what the first attempt to connect may take
    int               connect_ms_max;  // and one after others that took all they might
    int               handshake_ms;
@@ -35,6 +37,7 @@ void LinkDefaults(LinkSettings &settings)
    settings.user = "";
    settings.password = "";
    settings.credential_file = CREDENTIAL_FILE;
+   settings.proves = false;
    settings.connect_ms = 250;
    settings.connect_ms_max = 1000;
    settings.handshake_ms = 5000;

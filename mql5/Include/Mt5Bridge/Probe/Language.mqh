@@ -2,6 +2,7 @@
 #ifndef MT5BRIDGE_PROBE_LANGUAGE_MQH
 #define MT5BRIDGE_PROBE_LANGUAGE_MQH
 
+#include "..\Session\Hmac.mqh"
 #include "..\Wire\Frames.mqh"
 #include "Facts.mqh"
 
@@ -78,6 +79,7 @@ void ProbeTexts(ProbeFacts &facts)
    facts.Text("text.format_hex", StringFormat("%08x_%04X", (uint)0xABCDEF, 0x2F));
    facts.Text("text.format_g", StringFormat("%.8g %.8g", 0.01, 1234567.5));
    facts.Text("text.double_to_string", DoubleToString(1.100004, 5));
+   facts.Text("text.hmac_sha256", HmacText("Jefe", "what do ya want for nothing?"));
    facts.Truth("text.integer_to_string", IntegerToString(LONG_MIN) == "-9223372036854775808");
   }
 

@@ -4,6 +4,7 @@
 
 #include "EventFrames.mqh"
 #include "Outflow.mqh"
+#include "Proving.mqh"
 #include "Pulse.mqh"
 #include "SessionSettings.mqh"
 #include "SessionState.mqh"
@@ -27,6 +28,7 @@ private:
    Settling       m_settling;
    Subscription   m_subscription;
    Pulse          m_pulse;
+   Proving        m_proving;
    SessionSettings m_settings;
    HelloFrame     m_hello;
    SessionEvents *m_events;
@@ -66,6 +68,8 @@ public:
 private:
    void           Reset(void);
    void           FollowLink(const Moment &now);
+   void           Prove(void);
+   void           TakeProof(const bool is_frame, const Moment &now);
    void           Greet(const Moment &now);
    void           SendHello(const Moment &now);
    void           Offline(const string reason);
@@ -119,6 +123,7 @@ bool Session::Begin(const SessionSettings &settings, const HelloFrame &hello, Se
    link.port = settings.port;
    link.user = settings.user;
    link.password = settings.password;
+   link.proves = true;
    link.connect_ms = MathMin(link.connect_ms, settings.block_ms);
    link.connect_ms_max = MathMax(link.connect_ms_max, link.connect_ms);
    // One event may step, send at the end of it, and send again what it has taken since.
@@ -223,6 +228,7 @@ string Session::StatusText(void) const
      {
       case SESSION_OFFLINE:
          return "offline: " + (m_refused_text != "" ? m_refused_text : m_link.LastFailureText());
+      case SESSION_PROVING:
       case SESSION_GREETING:
          return "greeting";
       case SESSION_SETTLING:
@@ -248,10 +254,42 @@ void Session::FollowLink(const Moment &now)
          Offline("connected anew");
       m_generation = m_link.Generation();
       m_pulse.Connected(now);
-      Greet(now);
+      Prove();
      }
    else if(!up && m_state != SESSION_OFFLINE && m_state != SESSION_REFUSED)
       Offline(m_link.LastFailureText());
+  }
+
+// The daemon is not believed, and told nothing, before it has proved that it knows the password.
+void Session::Prove(void)
+  {
+   ChallengeFrame challenge;
+   m_state = SESSION_PROVING;
+   m_proving.Begin(m_link.User(), m_link.Password(), m_hello.instance, challenge);
+   m_encoder.Encode(challenge, m_out);
+   m_link.Send(m_out);
+  }
+
+// A message, opened if it is a frame, of who has not proved it yet.
+void Session::TakeProof(const bool is_frame, const Moment &now)
+  {
+   ProofFrame answer;
+   const ProvingResult result = is_frame ? m_proving.Take(m_decoder, answer) : PROVING_FOREIGN;
+   if(is_frame)
+      m_pulse.Heard(now);
+   if(result == PROVING_DONE)
+     {
+      Greet(now);
+      return;
+     }
+   if(result == PROVING_ANSWERS)
+     {
+      m_encoder.Encode(answer, m_out);
+      m_link.Send(m_out);
+      return;
+     }
+   m_link.Drop(now.ms, result == PROVING_DENIED ? LINK_DENIED : LINK_FOREIGN);
+   Offline(m_link.LastFailureText());
   }
 
 void Session::Greet(const Moment &now)
@@ -295,12 +333,17 @@ void Session::ReceiveAll(const Moment &now)
 // One message of the daemon; what is refused has no effect but an ERROR (PROTOCOL 3.3).
 void Session::Take(const int size, const Moment &now)
   {
+   bool taken = size >= 0 && m_decoder.Open(m_in, size);
+   if(m_state == SESSION_PROVING)
+     {
+      TakeProof(taken, now);
+      return;
+     }
    if(size < 0)
      {
       Complain(ERROR_BAD_FRAME, WireReasonText(WIRE_MULTIPART));
       return;
      }
-   bool taken = m_decoder.Open(m_in, size);
    if(taken)
      {
       int type = m_decoder.Type();

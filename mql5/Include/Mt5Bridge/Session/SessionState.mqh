@@ -5,6 +5,7 @@
 enum SessionState
   {
    SESSION_OFFLINE,
+   SESSION_PROVING,    // neither side knows yet that the other one knows the password
    SESSION_GREETING,   // HELLO is sent
    SESSION_SETTLING,   // WELCOME came; fresh streams wait for their place
    SESSION_LIVE,

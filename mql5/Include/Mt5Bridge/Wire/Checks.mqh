@@ -110,6 +110,20 @@ bool EventAllowed(const EventFrame &event)
           && TimeAllowed(event.time_msc) && TimeAllowed(event.first_msc));
   }
 
+// So many hexadecimal digits, in small letters.
+bool DigitsAllowed(const string text, const int count)
+  {
+   if(StringLen(text) != count)
+      return(false);
+   for(int i = 0; i < count; i++)
+     {
+      const ushort digit = StringGetCharacter(text, i);
+      if(!((digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f')))
+         return(false);
+     }
+   return(true);
+  }
+
 // An interval of a tick stream.
 bool RecountAllowed(const RecountFrame &recount)
   {

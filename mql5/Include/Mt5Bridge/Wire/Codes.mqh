@@ -22,6 +22,8 @@
 #define SYMBOLS_MAX        16384
 #define STREAMS_MAX        16385               // of one terminal: its symbols and its deals
 #define EVENT_LIST_MAX     1024                // entries, complex events, simple events of one, fields
+#define NONCE_DIGITS       32
+#define PROOF_DIGITS       64
 #define TIME_MSC_MIN       (-62135596800000)   // the years 1 to 9999
 #define TIME_MSC_MAX       253402300799999
 
@@ -48,7 +50,9 @@ enum FrameType
    FRAME_RECOUNT = 18,
    FRAME_SUBSCRIBE = 19,
    FRAME_SUBSCRIBED = 20,
-   FRAME_EVENT = 21
+   FRAME_EVENT = 21,
+   FRAME_CHALLENGE = 22,
+   FRAME_PROOF = 23
   };
 
 // Why bytes are not a frame (PROTOCOL.md 3.2).

@@ -42,7 +42,7 @@ private:
          return(WIRE_BAD_CHECKSUM);
       if(flags != 0)
          return(WIRE_BAD_FLAGS);
-      if(m_type < FRAME_HELLO || m_type > FRAME_EVENT)
+      if(m_type < FRAME_HELLO || m_type > FRAME_PROOF)
          return(WIRE_UNKNOWN_TYPE);
       return(WIRE_OK);
      }
@@ -338,6 +338,20 @@ public:
    bool              Decode(ByeFrame &frame)
      {
       frame.text = m_in.Text();
+      return(End());
+     }
+
+   bool              Decode(ChallengeFrame &frame)
+     {
+      frame.nonce = m_in.Text();
+      m_in.Require(DigitsAllowed(frame.nonce, NONCE_DIGITS));
+      return(End());
+     }
+
+   bool              Decode(ProofFrame &frame)
+     {
+      frame.proof = m_in.Text();
+      m_in.Require(DigitsAllowed(frame.proof, PROOF_DIGITS));
       return(End());
      }
 

@@ -149,6 +149,24 @@ private:
       return(false);
      }
 
+   bool              Proofs(ByteWriter &out)
+     {
+      ChallengeFrame challenge;
+      ProofFrame proof;
+      switch(m_decoder.Type())
+        {
+         case FRAME_CHALLENGE:
+            if(m_decoder.Decode(challenge))
+               m_encoder.Encode(challenge, out);
+            return(true);
+         case FRAME_PROOF:
+            if(m_decoder.Decode(proof))
+               m_encoder.Encode(proof, out);
+            return(true);
+        }
+      return(false);
+     }
+
 public:
    // Why the first `size` bytes are no frame; if they are one, `out` holds it encoded again.
    WireReason        Repeat(const uchar &data[], const int size, ByteWriter &out)
@@ -156,7 +174,7 @@ public:
       out.Clear();
       if(!m_decoder.Open(data, size))
          return(m_decoder.Reason());
-      if(!Dialog(out) && !Records(out) && !Trading(out) && !Events(out))
+      if(!Dialog(out) && !Records(out) && !Trading(out) && !Events(out) && !Proofs(out))
          return(WIRE_UNKNOWN_TYPE);
       return(m_decoder.Reason());
      }

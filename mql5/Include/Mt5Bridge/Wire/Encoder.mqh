@@ -276,6 +276,20 @@ public:
       End(out);
      }
 
+   void              Encode(const ChallengeFrame &frame, ByteWriter &out) const
+     {
+      Begin(FRAME_CHALLENGE, out);
+      out.Text(frame.nonce);
+      End(out);
+     }
+
+   void              Encode(const ProofFrame &frame, ByteWriter &out) const
+     {
+      Begin(FRAME_PROOF, out);
+      out.Text(frame.proof);
+      End(out);
+     }
+
    void              Encode(const AccountFrame &frame, ByteWriter &out) const
      {
       Begin(FRAME_ACCOUNT, out);

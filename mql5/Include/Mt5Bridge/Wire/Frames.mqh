@@ -202,6 +202,18 @@ struct ByeFrame
    string            text;
   };
 
+// Both: prove it for this nonce, 128 bits as hexadecimal digits.
+struct ChallengeFrame
+  {
+   string            nonce;
+  };
+
+// Both: the HMAC of both nonces, 256 bits as hexadecimal digits.
+struct ProofFrame
+  {
+   string            proof;
+  };
+
 // Terminal: the account's state; no sequence, sent when something changed.
 struct AccountFrame
   {
