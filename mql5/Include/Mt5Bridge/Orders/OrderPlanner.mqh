@@ -210,15 +210,20 @@ private:
       double rest = target.request.lots > 0 ? m_rules.Volume(target.request.lots) : DBL_MAX;
       if(rest <= 0)
          return(m_rules.VolumeRefusal(target.request.lots, rest));
-      for(int i = 0; i < ArraySize(tickets) && rest > LOTS_EPSILON; i++)
+      string refusal = "";
+      for(int i = 0; i < ArraySize(tickets) && rest > LOTS_EPSILON && refusal == ""; i++)
         {
-         const double lots = MathMin(rest, Closable(tickets[i], target.request, book));
+         const double held = Closable(tickets[i], target.request, book);
+         const double lots = MathMin(rest, held);
+         refusal = m_rules.PartRefusal(lots, held, tickets[i]);
          if(lots > LOTS_EPSILON)
             AddClose(target, tickets[i], lots);
          rest -= MathMax(lots, 0);
         }
-      if(ArraySize(target.legs) > 0)
-         return("");
+      if(refusal != "")
+         ArrayResize(target.legs, 0);
+      if(refusal != "" || ArraySize(target.legs) > 0)
+         return(refusal);
       return(StringFormat("no position in %s with the magic number %I64d to close",
                           target.request.symbol, target.request.magic));
      }
@@ -299,8 +304,7 @@ private:
       double rest = lots;
       while(rest > LOTS_EPSILON)
         {
-         const double most = m_rules.VolumeMax() > 0 ? m_rules.VolumeMax() : rest;
-         const double part = MathMin(rest, most);
+         const double part = m_rules.NextPart(rest);
          Add(target, (uchar)(sells ? ORDER_TYPE_SELL : ORDER_TYPE_BUY), ticket, part);
          rest = NormalizeDouble(rest - part, 8);
         }

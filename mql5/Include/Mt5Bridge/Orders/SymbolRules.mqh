@@ -56,7 +56,6 @@ public:
      }
 
    double            Point(void) const { return(m_point); }
-   double            VolumeMax(void) const { return(m_volume_max); }
    double            Ask(void) const { return(m_tick.ask); }
    double            Bid(void) const { return(m_tick.bid); }
 
@@ -97,6 +96,31 @@ public:
          return(StringFormat("lots: %.8g asked, the most of %s is %.8g an order",
                              asked, m_name, m_volume_max));
       return("");
+     }
+
+   // How much of so many lots one order may have: what is left is never less than another may have.
+   double            NextPart(const double lots) const
+     {
+      if(m_volume_max <= 0 || lots <= m_volume_max + LOTS_EPSILON)
+         return(lots);
+      const double most = lots - m_volume_max + LOTS_EPSILON < m_volume_min
+                          ? Volume(lots - m_volume_min) : m_volume_max;
+      return(most > 0 ? most : m_volume_max);
+     }
+
+   // Why so many of the lots that are held of a position cannot be closed, "" if they can. What would
+   // be left must be enough for an order, else it could not be closed any more.
+   string            PartRefusal(const double lots, const double held, const ulong ticket) const
+     {
+      const double left = held - lots;
+      if(lots <= LOTS_EPSILON || left <= LOTS_EPSILON)
+         return("");
+      const double less = MathMin(lots, left);
+      if(less + LOTS_EPSILON >= m_volume_min)
+         return("");
+      return(StringFormat("lots: closing %.8g of %.8g of position %s %s %.8g, less than the least "
+                          "of %s, %.8g: close more, or all", lots, held, IntegerToString((long)ticket),
+                          less == lots ? "asks for" : "leaves", less, m_name, m_volume_min));
      }
 
    // Why positions in this direction cannot be opened, "" if they can.
