@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +13,7 @@ from cep.backtest.errors import BacktestError
 from mt5bridge.broker import Specification, Terms, codes
 from mt5bridge.orders import Limits
 
-HOUR_MS = 3_600_000
+HOUR_MS, MINUTE_MS, MINUTES_A_DAY = 3_600_000, 60_000, 24 * 60
 OTHERS = "*"
 """The name of what holds for all symbols that have no part of their own."""
 
@@ -25,9 +26,25 @@ MODES = {
     "percent": codes.SWAP_PERCENT,
 }
 DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+_DAY = "|".join(DAYS)
+SPAN = re.compile(rf"({_DAY})(?:-({_DAY}))? (\d\d):(\d\d)-(\d\d):(\d\d)")
 RISK = tuple(one.name for one in fields(Limits) if one.name != "dry_run")
 """What `[risk]` may have, as in the settings of the daemon."""
 Day = Literal["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Ms of the week of `monday-friday 00:05-23:55`, a span for each day. ValueError: no such."""
+    match = SPAN.fullmatch(text)
+    days = [DAYS.index(day) for day in match.group(1, 2) if day] if match else []
+    if match is None or days[0] > days[-1]:
+        raise ValueError(f"session {text!r}: use such as 'monday-friday 00:05-23:55'")
+    hours, minutes = (tuple(map(int, match.group(*pair))) for pair in ((3, 5), (4, 6)))
+    first, last = (60 * hour + minute for hour, minute in zip(hours, minutes, strict=True))
+    if not first < last <= MINUTES_A_DAY or max(minutes) > 59:
+        raise ValueError(f"session {text!r}: its times must follow each other, 24:00 at the latest")
+    starts = [day * MINUTES_A_DAY for day in range(days[0], days[-1] + 1)]
+    return [(MINUTE_MS * (start + first), MINUTE_MS * (start + last)) for start in starts]
 
 
 class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -63,6 +80,7 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     swap_long: float = 0.0
     swap_short: float = 0.0
     swap_triple_day: Day = "wednesday"
+    sessions: tuple[str, ...] = ()
 
     def specification(self, point: float, slippage_points: float) -> Specification:
         """Of a symbol whose point is known; what is not given here is taken from the arguments."""
@@ -73,6 +91,7 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             "slippage_points": self.slippage_points or slippage_points,
             "commission_side": SIDES[self.commission_side],
             "swap_mode": MODES[self.swap_mode],
+            "sessions": tuple(span for text in self.sessions for span in spans(text)),
             "swap_triple_day": DAYS.index(self.swap_triple_day),
         }
         return Specification(**own)
@@ -118,6 +137,8 @@ def read_account(path: Path) -> AccountFile:
         found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
         found.terms(hedging=False)
         _ = found.limits
+        for part in found.symbols.values():
+            part.specification(1.0, 0.0)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as problem:
         hint = "docs/backtest.md has all keys: Account and costs"
         raise BacktestError(f"{path}: {problem}", hint) from None

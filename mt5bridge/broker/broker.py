@@ -20,6 +20,7 @@ from mt5bridge.broker.state import (
     ORDER,
     POSITION,
     REQUEST,
+    SESSION,
     SYMBOL,
     Ints,
     Reals,
@@ -57,7 +58,8 @@ class Specification:
     their worth: all, those that open or those that close (`commission_side`). `swap_long` and
     `swap_short` are for each night, as `swap_mode` says (`codes`), three times behind
     `swap_triple_day` and not at weekends. Market and stop orders fill `slippage_points` worse than
-    the quote.
+    the quote. Outside its `sessions`, ms of the server's week from Sunday on, the end excluded, a
+    symbol is not traded; without any it always is.
     """
 
     point: float
@@ -76,6 +78,7 @@ class Specification:
     swap_long: float = 0.0
     swap_short: float = 0.0
     swap_triple_day: int = codes.WEDNESDAY
+    sessions: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,7 @@ class Broker:
             np.zeros(_ROWS, HOLDING),
             np.zeros(4 * _ROWS, DEAL_ROW),
             np.array(terms.fills),
+            np.zeros(0, SESSION),
         )
         for symbol in symbols:
             self.add(symbol)
@@ -135,12 +139,17 @@ class Broker:
 
     def add(self, symbol: Specification) -> int:
         """Let a symbol be traded; its row."""
-        row = np.zeros(1, SYMBOL)
-        for name in Specification.__dataclass_fields__:
-            row[name] = getattr(symbol, name)
-        self.state = self.state._replace(symbols=np.concatenate([self.state.symbols, row]))
+        row, number = np.zeros(1, SYMBOL), len(self.state.symbols)
+        for name in SYMBOL.names or ():
+            if name in Specification.__dataclass_fields__:
+                row[name] = getattr(symbol, name)
+        sessions = np.array([(number, *span) for span in symbol.sessions], SESSION)
+        self.state = self.state._replace(
+            symbols=np.concatenate([self.state.symbols, row]),
+            sessions=np.concatenate([self.state.sessions, sessions]),
+        )
         watch(self.state)
-        return len(self.state.symbols) - 1
+        return number
 
     def tick(self, row: int, time_msc: int, bid: float, ask: float) -> None:
         """The next quote of the symbol in a row."""

@@ -15,6 +15,7 @@ from mt5bridge.broker.codes import (
     INVALID_PRICE,
     INVALID_STOPS,
     INVALID_VOLUME,
+    MARKET_CLOSED,
     NO_CHANGES,
     NO_MONEY,
     PENDING,
@@ -27,6 +28,7 @@ from mt5bridge.broker.codes import (
 from mt5bridge.broker.fills import side_of
 from mt5bridge.broker.find import order_row, position_in, position_row
 from mt5bridge.broker.money import half_away, margin_of, on_grid, profit_of
+from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.state import Record, State
 
 _EPSILON = 1e-9
@@ -41,6 +43,8 @@ def check_open(state: State, request: Record) -> int:
             return INVALID
     elif kind < BUY_LIMIT or kind > SELL_STOP_LIMIT:
         return INVALID
+    if not is_open(state, request["symbol"]):
+        return MARKET_CLOSED
     if not (symbol["bid"] > 0.0 and symbol["ask"] > 0.0):
         return PRICE_OFF
     refusal = check_volume(symbol, request["lots"])
@@ -186,6 +190,8 @@ def check_levels(state: State, request: Record, row: int) -> int:
     position = state.positions[row]
     if _same(position["sl"], request["sl"]) and _same(position["tp"], request["tp"]):
         return NO_CHANGES
+    if not is_open(state, position["symbol"]):
+        return MARKET_CLOSED
     symbol = state.symbols[position["symbol"]]
     price = symbol["bid"] if position["side"] > 0 else symbol["ask"]
     frozen = symbol["freeze_level_points"] * symbol["point"]
@@ -209,5 +215,7 @@ def check_change(state: State, request: Record) -> int:
         and order["expires_msc"] == request["expires_msc"]
     ):
         return NO_CHANGES
+    if not is_open(state, order["symbol"]):
+        return MARKET_CLOSED
     refusal = check_price(state, request, order["type"])
     return refusal if refusal != 0 else check_expiration(state, request)

@@ -58,6 +58,7 @@ INVALID = 10_013
 INVALID_VOLUME = 10_014
 INVALID_PRICE = 10_015
 INVALID_STOPS = 10_016
+MARKET_CLOSED = 10_018
 NO_MONEY = 10_019
 PRICE_OFF = 10_021
 INVALID_EXPIRATION = 10_022
@@ -73,6 +74,7 @@ TEXTS = {
     INVALID_VOLUME: "invalid volume",
     INVALID_PRICE: "invalid price",
     INVALID_STOPS: "invalid stops",
+    MARKET_CLOSED: "the market is closed",
     NO_MONEY: "not enough money",
     PRICE_OFF: "no price for this symbol",
     INVALID_EXPIRATION: "came too late",

@@ -13,6 +13,7 @@ from mt5bridge.broker.codes import (
     INVALID_EXPIRATION,
     INVALID_ORDER,
     INVALID_VOLUME,
+    MARKET_CLOSED,
     MODIFY,
     PENDING,
     POSITION_CLOSED,
@@ -26,6 +27,7 @@ from mt5bridge.broker.fills import new_order, side_of, work
 from mt5bridge.broker.find import order_row, position_in, position_row, remove_order
 from mt5bridge.broker.holdings import held
 from mt5bridge.broker.money import snapped, stepped
+from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.state import Record, State
 from mt5bridge.broker.ticks import FAR, side_price, watch
 
@@ -158,6 +160,8 @@ def close(state: State, request: Record, answer: Record) -> int:
         lots = min(rest, closable(state, request, state.positions[row]))
         if lots > 0.0:
             symbol = state.symbols[state.positions[row]["symbol"]]
+            if not is_open(state, state.positions[row]["symbol"]):
+                return MARKET_CLOSED
             if not (symbol["bid"] > 0.0 and symbol["ask"] > 0.0):
                 return PRICE_OFF
             answer["order"] = _close_lots(state, request, row, lots)

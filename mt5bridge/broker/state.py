@@ -101,6 +101,9 @@ ORDER = np.dtype(
     ]
 )
 
+SESSION = np.dtype([("symbol", "<i8"), ("from_ms", "<i8"), ("to_ms", "<i8")])
+"""When a symbol is traded: ms of the server's week, which begins on Sunday; the end is excluded."""
+
 HOLDING = np.dtype([("identifier", "<i8"), ("magic", "<i8"), ("lots", "<f8")])
 """Netting: lots that deals with a magic number have added to a position; short ones negative."""
 
@@ -163,7 +166,8 @@ ANSWER = np.dtype([("retcode", "<i8"), ("order", "<i8"), ("left", "<f8")])
 class State(NamedTuple):
     """The tables of one account. The counts of used rows are in `account`, which has one row.
 
-    `fills` are the shares in which an order is filled; their sum is 1.
+    Symbols without `sessions` are always traded. `fills` are the shares in which an order is
+    filled; their sum is 1.
     """
 
     account: Table
@@ -173,6 +177,7 @@ class State(NamedTuple):
     holdings: Table
     deals: Table
     fills: Reals
+    sessions: Table
 
 
 class Waiting(NamedTuple):

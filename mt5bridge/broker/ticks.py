@@ -18,6 +18,7 @@ from mt5bridge.broker.codes import (
 from mt5bridge.broker.fills import new_order, side_of, work
 from mt5bridge.broker.find import remove_order
 from mt5bridge.broker.nights import night_msc, pass_nights
+from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.state import Record, State
 
 FAR = 1e300
@@ -36,7 +37,7 @@ def on_tick(state: State, row: int, time_msc: int, bid: float, ask: float) -> No
     if is_due:
         pass_nights(state)
         expire(state, time_msc)
-    if bid > 0.0 and ask > 0.0:
+    if bid > 0.0 and ask > 0.0 and is_open(state, row):
         trigger_orders(state, row)
         trigger_levels(state, row)
     stop_out(state)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from cep.backtest.account_file import AccountFile, SymbolPart, read_account
+from cep.backtest.account_file import DAYS, AccountFile, SymbolPart, read_account
 from cep.backtest.errors import BacktestError
 from cep.backtest.market import Market
 from cep.backtest.orders import Order
 from cep.backtest.trading import Ticks, Trading
-from mt5bridge.broker import Specification, Terms, codes
+from mt5bridge.broker import REQUEST, Broker, Specification, Terms, codes
 from mt5bridge.orders import Limits
+from tests.campaign import examples
 
 EVERYTHING = """
 [account]
@@ -42,6 +46,7 @@ swap_mode = "percent"
 swap_long = -1.5
 swap_short = 0.5
 swap_triple_day = "friday"
+sessions = ["monday-tuesday 01:00-24:00", "friday 00:00-22:59"]
 
 [symbols."*"]
 commission_per_lot = 1.0
@@ -63,6 +68,8 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
     assert market.specification("EURUSD", 1e-5) == Specification(
         1e-5, 5e-5, 100_000.0, 0.01, 50.0, 0.01, 3.0, 2.0, 4.0, 3.5, 0.02, codes.EXIT_SIDE,
         codes.SWAP_PERCENT, -1.5, 0.5, 5,
+        tuple((60_000 * first, 60_000 * end) for first, end in
+              ((1_500, 2_880), (2_940, 4_320), (7_200, 8_579))),
     )  # fmt: skip
     assert market.specification("XAUUSD", 0.01) == Specification(
         0.01, 0.01, slippage_points=9.0, commission_per_lot=1.0
@@ -76,6 +83,30 @@ def test_the_risk_guard_has_its_limits(tmp_path: Path) -> None:
     found = Market(account=read(tmp_path, text)).limits
     assert found == Limits(lots_per_day=3.5, symbols=("EURUSD",), orders_per_minute=2)
     assert Market(account=read(tmp_path, "")).limits is None
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.integers(0, 6), st.integers(0, 6), st.integers(0, 1439), st.integers(1, 1440),
+    st.integers(0, 4_000_000_000_000), st.sampled_from([0, 2, -5]),
+)  # fmt: skip
+def test_a_symbol_is_traded_in_its_sessions(
+    one: int, other: int, first: int, length: int, time_msc: int, ahead: int
+) -> None:
+    """By the calendar: the day of the week and the time of the server's clock."""
+    days, last = sorted((one, other)), min(first + length, 1440)
+    clock = "-".join(f"{minute // 60:02}:{minute % 60:02}" for minute in (first, last))
+    text = f"{DAYS[days[0]]}-{DAYS[days[1]]} {clock}"
+    symbol = SymbolPart(sessions=(text,)).specification(1.0, 0.0)
+    broker = Broker(Terms(server_ahead_ms=ahead * 3_600_000), [symbol])
+    broker.tick(0, time_msc, 10.0, 11.0)
+    then = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=time_msc, hours=ahead)
+    minute = 60 * then.hour + then.minute
+    is_open = days[0] <= then.isoweekday() % 7 <= days[1] and first <= minute < last
+    request = np.zeros(1, REQUEST)[0]
+    request["action"], request["lots"] = codes.DEAL, 1.0
+    expected = codes.DONE if is_open else codes.MARKET_CLOSED
+    assert broker.execute(request)["retcode"] == expected
 
 
 def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> None:
@@ -96,6 +127,11 @@ def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> Non
         ("[risk]\nlots_per_day = -3", "lots_per_day = -3"),
         ("[risk]\nlots_per_day = 'x'", "lots_per_day"),
         ("[risk]\ndry_run = true", "unknown field `dry_run`"),
+        ("[symbols.X]\nsessions = ['mon 00:00-24:00']", "session 'mon 00:00-24:00'"),
+        ("[symbols.X]\nsessions = ['friday-monday 00:00-24:00']", "monday-friday 00:05-23:55"),
+        ("[symbols.X]\nsessions = ['friday 10:00-09:00']", "must follow each other"),
+        ("[symbols.X]\nsessions = ['friday 10:00-24:01']", "must follow each other"),
+        ("[symbols.X]\nsessions = ['friday 10:70-11:00']", "must follow each other"),
         ("[symbols", "account.toml"),
     ],
 )

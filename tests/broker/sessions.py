@@ -56,6 +56,7 @@ class Session:
     stop_out_percent: int
     stops_level: int
     freeze_level: int
+    open_ms: tuple[int, int]
     steps: tuple[Tick | Asked, ...]
 
 
@@ -120,6 +121,13 @@ class _Maker:
             return self.between(0, self.made + 2)
         return 0
 
+    def opening(self) -> tuple[int, int]:
+        """When the first symbol is traded; nothing: always."""
+        if self.random.random() < 0.7:
+            return 0, 0
+        middle_msc = (1_000_000 + self.time_msc) // 2
+        return middle_msc - self.between(0, 9_000), middle_msc + self.between(0, 9_000)
+
     def expiry(self) -> int:
         return int(self.chosen(0, 0, 0, self.time_msc // 1000 + self.between(-1, 6)))
 
@@ -133,7 +141,7 @@ def session(seed: int, length: int = 60) -> Session:
         maker.chosen(0, HEDGING), maker.chosen(100, 100, 500, 30),
         maker.chosen(10_000.0, 1e6, 400.0, 400.0), maker.chosen(0.0, 3.5, 0.07),
         maker.chosen(0, 0, 2), maker.chosen(0, 60, 150, 175), maker.levels, maker.chosen(0, 0, 3),
-        tuple(steps),
+        maker.opening(), tuple(steps),
     )  # fmt: skip
 
 
@@ -150,6 +158,9 @@ def as_lines(found: Session) -> Iterator[str]:
         )
     for step in found.steps:
         if isinstance(step, Tick):
+            if any(found.open_ms):
+                is_open = found.open_ms[0] <= step.time_msc < found.open_ms[1]
+                yield f"set {'open' if is_open else 'closed'}={NAMES[0]}"
             yield f"tick {NAMES[step.symbol]} {step.time_msc} {step.bid!r} {step.ask!r}"
         else:
             yield (
@@ -158,6 +169,12 @@ def as_lines(found: Session) -> Iterator[str]:
                 f"{_ticket(step.position)} {step.magic} {step.expires_s}"
             )
     yield "end"
+
+
+def sessions_of(open_ms: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """From milliseconds since 1970, which began on a Thursday, to those of a week."""
+    thursday_ms = 4 * 86_400_000
+    return ((open_ms[0] + thursday_ms, open_ms[1] + thursday_ms),) if any(open_ms) else ()
 
 
 def _ticket(number: int) -> int:
@@ -175,6 +192,7 @@ def ours(found: Session) -> list[str]:
             Specification(
                 size, size, contract, 0.01, 100.0, 0.01, found.stops_level, found.freeze_level,
                 found.slippage_points, found.commission,
+                sessions=sessions_of(found.open_ms) if size == SIZES[0] else (),
             )
             for size, contract in zip(SIZES, CONTRACTS, strict=True)
         ],

@@ -28,6 +28,7 @@ from mt5bridge.broker.codes import (
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.run import run
 
+DAY_MS = 86_400_000
 EURUSD = Specification(1e-5, 1e-5, 100_000.0, 0.01, 100.0, 0.01)
 
 
@@ -191,7 +192,12 @@ def busy(loop: Run, hedging: bool) -> list[bytes]:
         hedging, 1e3, 100.0, 2, (0.6, 0.4), stop_out_percent=60.0, server_ahead_ms=-100_000
     )
     charged = replace(
-        EURUSD, commission_per_mille=0.02, swap_mode=SWAP_PERCENT, swap_long=-900.0, swap_short=9.0
+        EURUSD,
+        commission_per_mille=0.02,
+        swap_mode=SWAP_PERCENT,
+        swap_long=-900.0,
+        swap_short=9.0,
+        sessions=((4 * DAY_MS - 100_000, 4 * DAY_MS + 250_000),),
     )
     broker = Broker(terms, [EURUSD, charged], loop)
     waiting, places = broker.waiting(rows), np.arange(count)

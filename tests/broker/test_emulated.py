@@ -17,7 +17,7 @@ SESSIONS = either(400, 10_000)
 RETCODES = (
     codes.DONE, codes.INVALID, codes.INVALID_VOLUME, codes.INVALID_PRICE, codes.INVALID_STOPS,
     codes.NO_MONEY, codes.PRICE_OFF, codes.INVALID_EXPIRATION, codes.NO_CHANGES, codes.FROZEN,
-    codes.INVALID_ORDER, codes.POSITION_CLOSED, codes.INVALID_CLOSE_VOLUME,
+    codes.INVALID_ORDER, codes.MARKET_CLOSED, codes.POSITION_CLOSED, codes.INVALID_CLOSE_VOLUME,
 )  # fmt: skip
 REASONS = (codes.BY_EXPERT, codes.BY_STOP, codes.BY_TARGET, codes.BY_STOP_OUT)
 DEALS = [f"{codes.OUT} {reason}" for reason in REASONS]
