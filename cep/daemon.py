@@ -154,6 +154,7 @@ class Daemon:
             bytes_max=store.max_mib * MEBIBYTE,
             pending_bytes_max=store.waiting_max_mib * MEBIBYTE,
             on_durable=self._on_durable,
+            before_write=self._before_storing,
         )
         recovery = spool.recover()
         stack.callback(self._close_spool, spool)
@@ -221,6 +222,10 @@ class Daemon:
     def _wake(self) -> None:
         if self.server is not None:
             self.server.wake()
+
+    def _before_storing(self) -> bool:
+        """Whether what has come may be stored now; called in the commit thread."""
+        return self.server is None or self.outgoing.before_storing()
 
     def _on_durable(self, durable: Durable) -> None:
         """A commit made this safe; called in the commit thread."""

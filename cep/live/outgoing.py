@@ -29,7 +29,7 @@ from mt5bridge.orders import (
     as_order,
 )
 from mt5bridge.orders.inbox import BAD, Command
-from mt5bridge.server import Batch, Outcome, Request, Server, Sink
+from mt5bridge.server import Batch, Outcome, Request, Server, Sink, Trader
 from mt5bridge.troubles import Troubles
 from mt5bridge.wire import Signal, SignalResult, SignalStatus
 
@@ -73,6 +73,7 @@ class Outgoing:
         self._inbox = inbox_of(config)
         self._done: list[tuple[int, Path]] = []  # commands whose effect is to be on disk first
         self._deals = 0  # number of the newest record of a deal
+        self._traders = 0  # and of one of a terminal that trades
         self._look_ms = 0
         self._is_trading = config.signals.send or config.orders.send
 
@@ -85,7 +86,7 @@ class Outgoing:
     def listen(self, sink: Sink) -> None:
         """Hear what terminals report."""
         sink.on_outcome = self._on_outcome
-        sink.on_trader = self.desk.on_trader
+        sink.on_trader = self._on_trader
         sink.on_funds = self.desk.on_funds
         self.desk.complain = sink.complain
 
@@ -155,10 +156,28 @@ class Outgoing:
 
         Whether it is: if not, nothing may be acknowledged.
         """
-        if self.journal.durable < self._deals:
+        return self._is_durable(self._deals)
+
+    def before_storing(self) -> bool:
+        """Who trades is known before later records are stored; called in the commit thread.
+
+        Else a restart would run them again, and find nobody to send their signals to. Whether it is
+        known: if not, nothing may be stored.
+        """
+        return self._is_durable(self._traders)
+
+    def _is_durable(self, number: int) -> bool:
+        """Whether a record of the journal is on disk now."""
+        if self.journal.durable < number:
             with self._troubles.attempt(self.journal.path):
                 self.journal.sync()
-        return self.journal.durable >= self._deals
+        return self.journal.durable >= number
+
+    def _on_trader(self, trader: Trader) -> None:
+        newest = self.journal.last
+        self.desk.on_trader(trader)
+        if self.journal.last > newest:
+            self._traders = self.journal.last
 
     def _turn_halts(self, now: Now) -> None:
         """The kill switch comes before everything else."""

@@ -64,7 +64,8 @@ class Spool:
 
     `append` and `commit` may be called from different threads; `commit` from one at a time.
     At most `bytes_max` are kept on disk: the oldest archived segments go first, and when none
-    is left, appends are refused until one is archived. `on_durable` is called by `commit`.
+    is left, appends are refused until one is archived. `on_durable` is called by `commit`, and
+    `before_write` before it writes anything: False, and all of it waits for the next commit.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Spool:
         bytes_max: int = 8192 * MEBIBYTE,
         pending_bytes_max: int = 256 * MEBIBYTE,
         on_durable: Callable[[Durable], None] | None = None,
+        before_write: Callable[[], bool] = lambda: True,
         disk: Disk | None = None,
     ) -> None:
         self.directory = Path(directory)
@@ -86,6 +88,7 @@ class Spool:
         self.problem = ""
         self.recovered = Recovery()
         self._on_durable = on_durable
+        self._before_write = before_write
         self._disk = disk or Disk()
         self._writer = SegmentWriter(self.directory, self._disk)
         self._mutex = threading.Lock()
@@ -200,7 +203,7 @@ class Spool:
         durable = None
         try:
             with named(self.directory):
-                if self._writing:
+                if self._writing and self._before_write():
                     self._write(now_ms)
                     durable = self._written()
                 self._rotate_if_due(now_ms)

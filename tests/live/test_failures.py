@@ -24,12 +24,14 @@ from cep.live.outgoing import Outgoing
 from cep.live.status_file import StatusFile, status_path
 from mt5bridge.client import Connection
 from mt5bridge.clock import Now, now_msc
+from mt5bridge.orders import read_book
 from mt5bridge.orders.records import Halted
-from mt5bridge.server import DEALS, Server, Settings, Sink
+from mt5bridge.server import DEALS, Server, Settings, Sink, Trader
 from mt5bridge.server.status import Status, read_status, running_status, write_status
 from mt5bridge.simulator import Runner, Terminal
 from mt5bridge.spool import Durable, read
 from mt5bridge.troubles import Effect, Trouble, Troubles
+from mt5bridge.wire import TradeMode
 from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.durability.recording import Fault, RecordingDisk, recording
 from tests.live.service import (
@@ -188,6 +190,26 @@ def test_deals_are_acknowledged_when_the_order_journal_has_them(
         daemon._after_commit()
         assert acks.told == [("demo", DEALS, 3), ("other", DEALS, 1)] * (error != errno.EIO)
         assert (daemon.troubles.end is None) == (error != errno.EIO)
+
+
+@pytest.mark.parametrize("error", [0, errno.ENOSPC])
+def test_who_trades_is_known_before_records_are_stored(tmp_path: Path, error: int) -> None:
+    """Else a restart would run these again, and find nobody to send their signals to."""
+    config = read_config(settings_of(tmp_path))
+    with recording(tmp_path) as disk:
+        daemon, _ = with_deals(config, disk)
+        daemon.outgoing.journal.sync()
+        daemon.outgoing.listen(daemon.sink)
+        assert daemon._before_storing()
+        daemon.sink.tell_trader(Trader("demo", "1@Server", TradeMode.LIVE, ("EURUSD",)))
+        journal = daemon.outgoing.journal
+        assert journal.durable < journal.last
+        disk.arm(Fault(1, error, "sync") if error else None)
+        assert daemon._before_storing() is (not error)
+        assert (journal.durable == journal.last) is (not error)
+        assert daemon._before_storing() and journal.durable == journal.last
+        book = read_book(journal.path)
+        assert list(book.terminals) == ["demo"]
 
 
 def test_a_failure_elsewhere_stops_acknowledgements_until_it_is_over(tmp_path: Path) -> None:

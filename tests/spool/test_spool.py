@@ -92,6 +92,22 @@ def test_nothing_is_durable_before_commit(tmp_path: Path) -> None:
     spool.close()
 
 
+def test_what_may_not_be_written_yet_waits_for_the_next_commit(tmp_path: Path) -> None:
+    """And what comes meanwhile stays behind it."""
+    told: list[Durable] = []
+    may = [False, False, True]
+    spool = opened(tmp_path, on_durable=told.append, before_write=lambda: may.pop(0))
+    put(spool, 1)
+    assert spool.commit() == 0
+    put(spool, 6)
+    assert spool.commit() == 0
+    assert told == [] and list(read(tmp_path)) == []
+    assert spool.commit() == 10
+    assert [group.ingest for group in read(tmp_path)] == [1, 6]
+    assert spool.commit() == 10, "nothing is asked when nothing is to be written"
+    spool.close()
+
+
 def test_recovery_says_where_each_stream_stands(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     key = ("terminal", ("ticks", "EURUSD"))
