@@ -106,7 +106,8 @@ CATALOGUE: dict[str, Entry] = {
     "platform": Entry(_OK, "a terminal does what the sources take for granted", ""),
     "platform not measured": Entry(
         _WARNING, "facts that the sources take for granted were not measured in a terminal",
-        "run Scripts > Mt5Bridge > SelfTest on a chart that is quoted, with the daemon running",
+        "run Scripts > Mt5Bridge > SelfTest on a chart that is quoted, with the daemon running, "
+        "then Experts > Mt5Bridge > SelfTestLife on such a chart",
     ),
     "platform differs": Entry(
         _WARNING, "a terminal does other than the sources take for granted; a problem where orders "
@@ -115,7 +116,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "probe unreadable": Entry(
         _WARNING, "the file of facts that SelfTest has written cannot be used",
-        "run Scripts > Mt5Bridge > SelfTest again: it writes the file anew",
+        "run Scripts > Mt5Bridge > SelfTest again, or Experts > Mt5Bridge > SelfTestLife for "
+        "probe-life.json: it writes the file anew",
     ),
     "address refused": Entry(
         _PROBLEM, "the terminal refuses the daemon's address to a program",

@@ -16,9 +16,15 @@ from mt5bridge.terminal.sources import OWN, sources_version
 
 PLACE = Path("Files", OWN, "probe.json")
 """Relative to `MQL5`."""
+LIFE = "probe-life.json"
+"""Beside it, what the expert SelfTestLife has found out."""
+LIFE_GROUPS = ("event.", "life.")
 BYTES_MAX = 262_144
 NAMED_MAX = 5
 RUN = "in the terminal: Navigator > Scripts > Mt5Bridge > SelfTest, onto a chart that is quoted"
+RUN_LIFE = (
+    "not measured yet: Navigator > Expert Advisors > Mt5Bridge > SelfTestLife, onto such a chart"
+)
 
 Line = Annotated[str, msgspec.Meta(max_length=300, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_.]{1,64}$")]
@@ -70,7 +76,25 @@ class Deviation(msgspec.Struct, frozen=True):
 
 
 def read_probe(path: Path) -> Probe:
-    """The probe in a file. ProbeError for what no script of ours has written, OSError."""
+    """The probe in a file, with the facts of the expert beside it if they are of the same terminal.
+
+    ProbeError for what no program of ours has written, OSError.
+    """
+    probe, beside = _read(path), path.with_name(LIFE)
+    if any(name.startswith(LIFE_GROUPS) for name in probe.facts):
+        return probe
+    reason = RUN_LIFE
+    if beside.is_file():
+        life = _read(beside)
+        if (life.program, life.build) == (probe.program, probe.build):
+            facts, skipped = life.facts | probe.facts, life.skipped | probe.skipped
+            return msgspec.structs.replace(probe, facts=facts, skipped=skipped)
+        reason = f"measured by version {life.program} in build {life.build}; {RUN_LIFE}"
+    skipped = dict.fromkeys(LIFE_GROUPS, reason) | probe.skipped
+    return msgspec.structs.replace(probe, skipped=skipped)
+
+
+def _read(path: Path) -> Probe:
     with path.open("rb") as file:
         raw = file.read(BYTES_MAX + 1)
     if len(raw) > BYTES_MAX:

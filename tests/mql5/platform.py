@@ -53,7 +53,24 @@ def probed(folder: Path, seed: int, allowed: str = "127.0.0.1") -> Probe:
         with EmulatedTerminal(PROGRAMS, script, folder) as terminal:
             result = terminal.wait_end(LONG_S)
         assert result.exit_code == 0, "\n".join(result.journal[-30:])
-    return read_probe(terminal.file("Mt5Bridge/probe.json"))
+    path = terminal.file("Mt5Bridge/probe.json")
+    lived = _lived(folder / "life", seed)
+    lived.replace(path.with_name(lived.name))
+    return read_probe(path)
+
+
+def _lived(folder: Path, seed: int) -> Path:
+    """The file of the expert that changes its chart's period, while ticks come."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ticks = write_tick_file(folder / "eurusd.bin", quotes())
+    script = Script.of(
+        f"seed {seed}", "clock mode=real", "pace rate=100", "symbol EURUSD digits=5",
+        f"ticks EURUSD path={ticks}", "attach SelfTestLife on EURUSD",
+    )  # fmt: skip
+    with EmulatedTerminal(PROGRAMS, script, folder) as terminal:
+        result = terminal.wait_end(LONG_S)
+    assert result.exit_code == 0, "\n".join(result.journal[-30:])
+    return terminal.file("Mt5Bridge/probe-life.json")
 
 
 def record(probes: Iterable[Probe]) -> dict[str, list[Value]]:

@@ -14,11 +14,13 @@ from tests.waiting import LONG_S
 
 _HERE = Path(__file__).parent
 _SELF_TEST = sources_folder() / "Scripts" / "Mt5Bridge" / "SelfTest.mq5"
+_SELF_TEST_LIFE = sources_folder() / "Experts" / "Mt5Bridge" / "SelfTestLife.mq5"
 _NAMES = ("FrameFuzz", "ZmtpFuzz", "LinkProbe", "SelfTestFails", "LedgerProbe", "RetcodeTable")
 FUZZERS = tuple(_HERE / f"{name}.mq5" for name in _NAMES[:2])
 PROGRAMS = (
     *(_HERE / f"{name}.mq5" for name in _NAMES),
     _SELF_TEST,
+    _SELF_TEST_LIFE,
 )
 _QUIET_MS = 50
 

@@ -17,6 +17,8 @@ from mt5bridge.terminal.folders import Machine, given
 from mt5bridge.terminal.install import install
 from mt5bridge.terminal.probe import (
     BYTES_MAX,
+    LIFE,
+    LIFE_GROUPS,
     PLACE,
     ProbeError,
     judge_probes,
@@ -132,6 +134,42 @@ def test_what_no_script_of_ours_has_written(text: str, tmp_path: Path) -> None:
         read_probe(path)
     (found,) = judged(tmp_path, text)
     assert found.name == "probe unreadable" and "SelfTest" in found.remedy
+
+
+def _halves() -> tuple[dict[str, Value], dict[str, Value]]:
+    """The facts of the script, and those of the expert."""
+    life = {name: value for name, value in facts().items() if name.startswith(LIFE_GROUPS)}
+    return {name: value for name, value in facts().items() if name not in life}, life
+
+
+def test_the_facts_of_the_expert_are_taken_from_the_file_beside_it(tmp_path: Path) -> None:
+    script, life = _halves()
+    path = written(tmp_path / "probe.json", facts=script)
+    written(tmp_path / LIFE, facts=life, skipped={"life.": "why"})
+    found = read_probe(path)
+    assert unmeasured(found) == [] and found.skipped == {"life.": "why"}
+    assert read_probe(tmp_path / LIFE).facts == life
+
+
+@pytest.mark.parametrize("other", [{"build": 4001}, {"program": "0.0.1"}, None])
+def test_without_the_expert_its_facts_are_to_be_measured(
+    other: dict[str, Any] | None, tmp_path: Path
+) -> None:
+    """Another build's and another version's do not count."""
+    script, life = _halves()
+    path = written(tmp_path / "probe.json", facts=script)
+    if other is not None:
+        written(tmp_path / LIFE, facts=life, **other)
+    found = read_probe(path)
+    assert unmeasured(found) == list(life)
+    assert all("SelfTestLife" in found.skipped[group] for group in LIFE_GROUPS)
+
+
+def test_what_no_expert_of_ours_has_written_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "probe.json", facts=_halves()[0])
+    (tmp_path / LIFE).write_text("{", encoding="utf-8")
+    with pytest.raises(ProbeError, match=r"probe-life\.json: no probe"):
+        read_probe(path)
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What the MQL5 sources take for granted of a terminal: the table that all else is made from.
 
-The script `SelfTest` measures each in a terminal (`mql5/Include/Mt5Bridge/Probe`), `emulated.json`
-has what it finds in the emulated one.
+The script `SelfTest` and the expert `SelfTestLife` measure each in a terminal
+(`mql5/Include/Mt5Bridge/Probe`), `emulated.json` has what they find in the emulated one.
 """
 
 import json
@@ -11,11 +11,12 @@ from pathlib import Path
 from mt5bridge.terminal.assumptions.base import Assumption, Between, Only, Value, shown
 from mt5bridge.terminal.assumptions.files import FILES
 from mt5bridge.terminal.assumptions.language import LANGUAGE
+from mt5bridge.terminal.assumptions.life import LIFE
 from mt5bridge.terminal.assumptions.market import MARKET
 from mt5bridge.terminal.assumptions.network import NETWORK
 
 ASSUMPTIONS: dict[str, Assumption] = {
-    one.name: one for one in (*FILES, *LANGUAGE, *MARKET, *NETWORK)
+    one.name: one for one in (*FILES, *LANGUAGE, *MARKET, *NETWORK, *LIFE)
 }
 """By name, in the order of the table in docs/terminal.md."""
 

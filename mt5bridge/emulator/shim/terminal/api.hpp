@@ -65,6 +65,7 @@ int Digits();
 ENUM_TIMEFRAMES Period();
 long ChartID();
 string ChartSymbol(long chart_id = 0);
+bool ChartSetSymbolPeriod(long chart_id, const string& symbol, ENUM_TIMEFRAMES period);
 
 // --- time
 datetime TimeCurrent();

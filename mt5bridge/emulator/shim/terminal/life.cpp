@@ -60,6 +60,13 @@ void Terminal::change(Attached& attached, const Change& change) {
     reload(attached, change);
 }
 
+// What programs have asked for.
+void Terminal::change_charts() {
+  for (const auto& [chart_id, wanted] : std::exchange(m_asked, {}))
+    if (auto* chart = find_chart(chart_id); chart != nullptr && chart->running && !chart->leaving)
+      change(*chart, wanted);
+}
+
 void Terminal::adopt(Attachment& what, const Change& change) {
   if (!change.symbol.empty())
     what.symbol = change.symbol;

@@ -100,6 +100,17 @@ bool EventChartCustom(long chart_id, ushort event, long lparam, double dparam,
   return true;
 }
 
+// The chart changes when the handler has ended. NULL is the symbol it has.
+bool ChartSetSymbolPeriod(long chart_id, const string& symbol, ENUM_TIMEFRAMES period) {
+  const auto* chart = terminal::terminal().find_chart(chart_id == 0 ? ChartID() : chart_id);
+  if (chart == nullptr)
+    return fail(ERR_CHART_WRONG_ID);
+  if (symbol.size() > 0 && market::find(symbol.utf8()) == nullptr)
+    return fail(ERR_MARKET_UNKNOWN_SYMBOL);
+  terminal::terminal().ask(chart->chart_id, {REASON_CHARTCHANGE, symbol.utf8(), period});
+  return true;
+}
+
 bool IsStopped() {
   return terminal::self().leaving || terminal::terminal().stopping();
 }

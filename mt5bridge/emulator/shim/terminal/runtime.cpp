@@ -137,6 +137,7 @@ void Terminal::round() {
   m_broker_due_us = trade_server::poll();
   const bool handled = dispatch();
   reap();
+  change_charts();
   run_actions();
   if (!moved && !handled)
     rest();

@@ -56,6 +56,7 @@ public:
   Attached* attach_indicator(Attachment what, Attached& owner);
   void leave(Attached& attached, int reason);
   Attached* find_chart(long chart_id);
+  void ask(long chart_id, Change change) { m_asked.emplace_back(chart_id, std::move(change)); }
   bool stopping() const;
   std::int64_t timer_resolution_us() const { return m_odd.timer_us; }
   void count_sent(std::size_t bytes);
@@ -121,6 +122,7 @@ private:
 
   // life.cpp: changes at charts and programs, accounts
   void reinit(const host::Statement& statement);
+  void change_charts();
   void change(Attached& attached, const Change& change);
   void adopt(Attachment& what, const Change& change);
   void reinitialise(Attached& attached, const Change& change);
@@ -132,6 +134,7 @@ private:
   Oddities m_odd;
   Feed m_feed;
   std::vector<std::unique_ptr<Attached>> m_programs;
+  std::vector<std::pair<long, Change>> m_asked;  // by programs, of charts
   std::vector<Attachment> m_again;  // to be attached when the round is over
   std::vector<std::string> m_ended;   // figures of programs that were detached
   std::vector<std::string> m_failed;  // why programs were stopped
