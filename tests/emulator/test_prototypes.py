@@ -19,7 +19,7 @@ TABLE = Path(__file__).with_name("prototypes.txt")
 API = (
     *(SHIM / folder / "api.hpp" for folder in ("terminal", "broker")),
     *(SHIM / "language" / f"{name}.hpp" for name in
-      "arrays calendar errors files globals maths print strings".split()),
+      "arrays calendar crypt errors files globals maths print strings".split()),
 )  # fmt: skip
 # Not in the table: what takes or gives any pointer, and what is there to be refused.
 OTHERS = {"GetPointer", "CheckPointer", "EnumToString"}
