@@ -184,6 +184,8 @@ class Daemon:
             watchdog = self._watchdog(commits)
             self._start_archiving(stack)
             logger.info("listening on {}", server.address)
+            if server.curve_address:
+                logger.info("listening for CURVE on {}", server.curve_address)
             self.operations.serve(stack)
             if ready is not None:
                 ready.set()

@@ -23,8 +23,10 @@ _FILE_BYTES_MAX = 65_536
 _OTHERS = 0o077
 
 
-class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A file: what is granted, and the password, or where it is found.
+class Kept(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True
+):
+    """A file: what is granted, and the password, or where it is found; a public key of CURVE.
 
     `password_from` is `env:NAME`, a variable of the daemon's environment, or `keyring:SERVICE`,
     where the system's keyring has the password of this user.
@@ -33,6 +35,7 @@ class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     grant: Grant = Grant()
     password: str = ""
     password_from: str = ""
+    curve_key: str = ""
 
     def __repr__(self) -> str:
         return f"Kept({self.grant!r}, password_from={self.password_from!r})"
@@ -43,6 +46,7 @@ class Held(msgspec.Struct, frozen=True):
 
     credential: Credential
     grant: Grant
+    curve_key: str = ""
 
 
 class CredentialStore:
@@ -78,7 +82,7 @@ class CredentialStore:
     def held(self, name: str) -> Held:
         """A user's password and grant. CredentialError when the password cannot be found."""
         kept = self.read(name)
-        return Held(Credential(name, self._password(name, kept)), kept.grant)
+        return Held(Credential(name, self._password(name, kept)), kept.grant, kept.curve_key)
 
     def all(self) -> list[Held]:
         """All of them; CredentialError names the first that cannot be used."""
@@ -103,6 +107,10 @@ class CredentialStore:
                 f"the password of {name} comes from {kept.password_from}: change it there"
             )
         self._write(name, msgspec.structs.replace(kept, password=new_password()))
+
+    def set_curve_key(self, name: str, public: str) -> None:
+        """Who has the secret key of this one may come by CURVE; the one before no more."""
+        self._write(name, msgspec.structs.replace(self.read(name), curve_key=public))
 
     def remove(self, name: str) -> None:
         """Nobody comes as this user any more. CredentialError when there is none."""

@@ -10,6 +10,7 @@ from cep.cli.errors import UserError
 from cep.cli.settings_file import found_settings
 from cep.live.config import Config, credential_path, read_config
 from mt5bridge.credential import USER, Credential, CredentialError, read_credential
+from mt5bridge.curve import CurveIdentity, is_identity, read_identity
 
 PASSWORD = "MT5CEP_PASSWORD"
 ADDRESS = "tcp://127.0.0.1:5655"
@@ -20,7 +21,7 @@ class Access(NamedTuple):
     """An address to connect to, and as whom."""
 
     address: str
-    credential: Credential
+    credential: Credential | CurveIdentity
 
 
 def access(
@@ -47,10 +48,10 @@ def reachable(bind: str) -> str:
 
 def _credential(
     config: Path | None, file: Path | None, user: str | None, settings: Config | None
-) -> Credential:
+) -> Credential | CurveIdentity:
     password = os.environ.get(PASSWORD, "")
     if file is not None:
-        return read_credential(file)
+        return read_identity(file) if is_identity(file) else read_credential(file)
     if user is not None or (password and config is None):
         if not password:
             raise UserError(f"no password for the user {user}", f"set it in {PASSWORD}")

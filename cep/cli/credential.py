@@ -17,6 +17,7 @@ from cep.live.config import read_config
 from cep.live.credentials import store_of
 from mt5bridge.credential import USER, write_credential
 from mt5bridge.credential_store import Kept
+from mt5bridge.curve import CurveIdentity, daemon_keys, new_keys, write_identity
 from mt5bridge.grant import Grant, Role
 
 HEAD = ["name", "roles", "identity", "account", "money", "symbols", "lots", "a minute", "password"]
@@ -139,6 +140,28 @@ def export_command(name: str, file: Path, config: Path) -> None:
         raise UserError(f"{file} is there, and is not overwritten", "name another file")
     write_credential(file, store_of(read_config(config)).held(name).credential)
     click.echo(f"wrote {file}; delete it when its terminal has it")
+
+
+@command.command("curve")
+@click.argument("name")
+@click.argument("file", type=FILE)
+@NEEDED_CONFIG
+def curve_command(name: str, file: Path, config: Path) -> None:
+    """Make new CURVE keys for a credential; FILE, for its owner alone, is what a program needs.
+
+    The daemon keeps the public key only. A program with keys made before is sent away.
+    """
+    if file.exists():
+        raise UserError(f"{file} is there, and is not overwritten", "name another file")
+    settings = read_config(config)
+    store, keys = store_of(settings), new_keys()
+    store.read(name)
+    daemon = daemon_keys(settings.state.folder).public
+    write_identity(file, CurveIdentity(user=name, daemon=daemon, keys=keys))
+    store.set_curve_key(name, keys.public)
+    click.echo(f"wrote {file}; move it to the machine of its program")
+    if not settings.server.curve_bind:
+        click.echo("set `curve_bind` in [server] of the settings, and start the daemon again")
 
 
 def account_of(text: str) -> tuple[int, str]:

@@ -44,6 +44,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     events_max: AtLeastOne = 10_000
     memory_max_mib: NotNegative = 0
     users: dict[str, str] = {}
+    curve_bind: str = ""
     allow_plain: bool = True
     allow_insecure: bool = False
 

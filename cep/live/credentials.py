@@ -5,6 +5,7 @@ The store is looked at about once a second, so that `mt5cep credential` counts a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from cep.live.config import Config, ConfigError, credential_path
 from mt5bridge.clock import Now
 from mt5bridge.credential import USER, Credential, CredentialError, read_credential
 from mt5bridge.credential_store import FOLDER, CredentialStore
+from mt5bridge.curve import daemon_keys
 from mt5bridge.grant import Grant
 from mt5bridge.server import Server, Settings
 
@@ -25,6 +27,7 @@ class Admitted(msgspec.Struct, frozen=True):
 
     passwords: dict[str, str]
     grants: dict[str, Grant]
+    curve_keys: dict[str, str]
 
     def __repr__(self) -> str:
         return f"Admitted({sorted(self.passwords)})"
@@ -51,6 +54,7 @@ def admitted(config: Config, own: Credential) -> Admitted:
     return Admitted(
         {**users, **others, own.user: own.password},
         {held.credential.user: held.grant for held in kept},
+        {held.credential.user: held.curve_key for held in kept if held.curve_key},
     )
 
 
@@ -58,7 +62,16 @@ def server_settings(config: Config) -> Settings:
     """The server's settings, with all that are let in. CredentialError, ConfigError."""
     own = read_credential(credential_path(config))
     found = admitted(config, own)
-    return config.server.settings(own, found.passwords, found.grants)
+    settings = config.server.settings(own, found.passwords, found.grants)
+    if not config.server.curve_bind:
+        return settings
+    keys = daemon_keys(config.state.folder)
+    return replace(
+        settings,
+        curve_bind=config.server.curve_bind,
+        curve_secret=keys.secret,
+        curve_keys=found.curve_keys,
+    )
 
 
 class CredentialWatch:
@@ -90,7 +103,7 @@ class CredentialWatch:
             logger.error("{}; those let in before stay", problem)
             return
         logger.info("credentials taken over: {}", ", ".join(sorted(found.passwords)))
-        self._server.change_credentials(found.passwords, found.grants)
+        self._server.change_credentials(found)
 
 
 def _changed_ns(folder: Path) -> int:

@@ -11,6 +11,7 @@ from zmq.utils.monitor import recv_monitor_message
 
 from mt5bridge.client.proving import Proved, Proving
 from mt5bridge.credential import CHALLENGE, Credential
+from mt5bridge.curve import CurveIdentity
 from mt5bridge.waker import Waker
 from mt5bridge.wire import FRAME_BYTES_MAX, Proof, encode
 
@@ -34,15 +35,22 @@ def introduce(socket: zmq.Socket[Any], credential: Credential) -> None:
     socket.plain_password = credential.password.encode()
 
 
+def introduce_curve(socket: zmq.Socket[Any], identity: CurveIdentity) -> None:
+    """The same by CURVE: it will talk to no other daemon than the one of `identity`."""
+    socket.curve_serverkey = identity.daemon.encode()
+    socket.curve_publickey = identity.keys.raw
+    socket.curve_secretkey = identity.keys.secret.encode()
+
+
 class Connection:
     """Connects anew with a fresh socket each time, so that nothing old is sent by libzmq.
 
     A daemon lets nobody in without a credential: `mt5bridge.credential.read_credential` reads the
     one in its state folder. The password is not sent: both sides prove that they know it, and the
-    connection is `UP` then.
+    connection is `UP` then. With the keys of `mt5bridge.curve.read_identity` it is encrypted.
     """
 
-    def __init__(self, address: str, credential: Credential) -> None:
+    def __init__(self, address: str, credential: Credential | CurveIdentity) -> None:
         self._address = address
         self._credential = credential
         self._proving: Proving | None = None  # until both sides have
@@ -83,7 +91,7 @@ class Connection:
         while self._monitor is not None and self._monitor.poll(0):
             event = recv_monitor_message(self._monitor)["event"]
             if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                self._prove()
+                self._stands()
             else:
                 self._happened.append(_CHANGES[zmq.Event(event)])
         found, self._happened = self._happened, []
@@ -105,8 +113,11 @@ class Connection:
                 self._hear(self._proving, message)
         return messages
 
-    def _prove(self) -> None:
-        """The connection stands: ask who is there."""
+    def _stands(self) -> None:
+        """The connection stands: ask who is there, if CURVE has not."""
+        if isinstance(self._credential, CurveIdentity):
+            self._happened.append(Change.UP)
+            return
         self._proving = Proving(self._credential, self._now_ms)
         self.send(encode(self._proving.challenge))
 
@@ -169,8 +180,11 @@ class Connection:
         socket.sndhwm = socket.rcvhwm = _FRAMES_QUEUED_MAX
         socket.maxmsgsize = FRAME_BYTES_MAX
         socket.reconnect_ivl = -1
-        socket.plain_username = self._credential.user.encode()
-        socket.plain_password = CHALLENGE.encode()
+        if isinstance(self._credential, CurveIdentity):
+            introduce_curve(socket, self._credential)
+        else:
+            socket.plain_username = self._credential.user.encode()
+            socket.plain_password = CHALLENGE.encode()
         self._monitor = socket.get_monitor_socket(_EVENTS | zmq.EVENT_CLOSED)
         self._socket = socket
         socket.connect(self._address)

@@ -12,7 +12,6 @@ from mt5bridge.server.files import connections_end
 from mt5bridge.server.inflow import Inflow, break_off, port_of
 from mt5bridge.server.refusals import Refusals
 
-_ENDPOINT = "inproc://handshakes"
 _EVENTS_A_LOOK = 256
 _BROKEN_OFF = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
 _DENIED = zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -43,7 +42,9 @@ NO_FILES = (
     "a connection more than this process may have files open; it was ended, those there are stay. "
     "End what connects so often, or raise `ulimit -n` and start again"
 )
-BAD_HANDSHAKE = "a connection whose handshake is not PLAIN's; nothing else it sent was read"
+BAD_HANDSHAKE = (
+    "a connection whose handshake is not the one wanted, or fails; nothing else it sent was read"
+)
 
 
 class Handshakes:
@@ -60,14 +61,15 @@ class Handshakes:
         refusals: Refusals,
         inflow: Inflow,
         connections_max: int,
+        endpoint: str,
     ) -> None:
-        router.monitor(_ENDPOINT, _EVENTS)
+        router.monitor(endpoint, _EVENTS)
         self._router = router
         self._end_file = connections_end()
         self.socket: zmq.Socket[bytes] = router.context.socket(zmq.PAIR)
         self.socket.rcvhwm = 0  # else libzmq's own thread would wait when it is full
         self.socket.linger = 0
-        self.socket.connect(_ENDPOINT)
+        self.socket.connect(endpoint)
         self._refusals = refusals
         self._inflow = inflow
         self._most = connections_max

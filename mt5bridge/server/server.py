@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from threading import Event
@@ -14,28 +14,22 @@ import zmq
 
 from mt5bridge import clock as clocks
 from mt5bridge.clock import Clock
-from mt5bridge.grant import Grant
 from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
-from mt5bridge.server.handshakes import Handshakes
-from mt5bridge.server.inflow import PART_OVERHEAD_BYTES, Inflow, port_of
-from mt5bridge.server.proofs import UNPROVEN
+from mt5bridge.server.door import PARTS_MAX, Door
 from mt5bridge.server.requests import Request
-from mt5bridge.server.settings import BindError, Settings
+from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.server.status import Status
 from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
 from mt5bridge.waker import Waker
-from mt5bridge.wire import FRAME_BYTES_MAX, Halt, Standing, WireError, encode
 from mt5bridge.wire import Event as ComplexEvent
+from mt5bridge.wire import Halt, Standing, WireError, encode
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
-HANDSHAKE_MS = 10_000
-"""From connecting to being let in, after which libzmq hangs up: who says nothing, too little or a
-wrong password holds an open file until then. A terminal takes milliseconds, a busy machine more."""
-_PARTS_MAX = 16  # a message of more is no mistake
+_PLAIN, _CURVE = b"p", b"c"  # the doors' marks
 
 Command: TypeAlias = Callable[[Terminals], object]
 
@@ -71,30 +65,38 @@ class Server:
             stack.callback(self._waker.close)
             context: zmq.Context[Any] = zmq.Context()
             stack.callback(context.destroy, 0)
-            self._socket = _router(context, settings)
-            refusals = self.terminals.refusals
-            plain = settings.allow_plain
-            words = settings.passwords
-            self._authenticator = Authenticator(context, words, refusals, allow_plain=plain)
-            self._authenticator.guard(self._socket)
-            self._inflow = Inflow(0, settings.message_mib_max << 20)
-            most = settings.connections_max
-            self._handshakes = Handshakes(self._socket, refusals, self._inflow, most)
-            _bind(self._socket, settings.bind)
-            self._inflow.port = port_of(self.address)
-            self.terminals.proofs.on_proven = self._inflow.proven
-            stack.callback(self._socket.close, 0)
+            self._authenticator = Authenticator(context, settings, self.terminals.refusals)
+            self._doors = dict(self._opened(context, stack))
+            self.terminals.proofs.on_proven = self._doors[_PLAIN].inflow.proven
             self._open = stack.pop_all()
         self._poller = zmq.Poller()
-        self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._waker.fileno(), zmq.POLLIN)
         self._poller.register(self._authenticator.socket, zmq.POLLIN)
-        self._poller.register(self._handshakes.socket, zmq.POLLIN)
+        for door in self._doors.values():
+            self._poller.register(door.socket, zmq.POLLIN)
+            self._poller.register(door.handshakes.socket, zmq.POLLIN)
+
+    def _opened(self, context: zmq.Context[Any], stack: ExitStack) -> Iterator[tuple[bytes, Door]]:
+        """The doors that there are to be, by mark."""
+        settings, guards = self.settings, self._authenticator
+        for mark, address, guard in (
+            (_PLAIN, settings.bind, guards.guard),
+            (_CURVE, settings.curve_bind, guards.guard_curve),
+        ):
+            if address:
+                door = Door(context, address, mark, settings, self.terminals.refusals, guard)
+                stack.callback(door.socket.close, 0)
+                yield mark, door
 
     @property
     def address(self) -> str:
         """The bound address, with the port that was chosen for `tcp://127.0.0.1:*`."""
-        return self._socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
+        return self._doors[_PLAIN].address
+
+    @property
+    def curve_address(self) -> str:
+        """The same for connections by CURVE; empty when there are none."""
+        return self._doors[_CURVE].address if _CURVE in self._doors else ""
 
     def acknowledge(self, identity: str, stream: StreamKey, sequence: int) -> None:
         """A stream is on disk up to `sequence`."""
@@ -157,11 +159,16 @@ class Server:
         """How this server and its terminals stand."""
         return survey(self.terminals, self.address, self.since_msc, self._clock())
 
-    def change_credentials(self, passwords: dict[str, str], grants: dict[str, Grant]) -> None:
+    def change_credentials(self, settings: Settings) -> None:
         """Let others in from now on; who is here and may not be any more is sent away."""
-        self.settings = replace(self.settings, passwords=passwords, grants=grants)
+        self.settings = replace(
+            self.settings,
+            passwords=settings.passwords,
+            grants=settings.grants,
+            curve_keys=settings.curve_keys,
+        )
         self.settings.check()
-        self._authenticator.change(passwords)
+        self._authenticator.change(self.settings)
         self._send(self.terminals.change_credentials(self.settings))
 
     def counters(self) -> dict[str, int]:
@@ -184,9 +191,14 @@ class Server:
             self._waker.reset()
         if self._authenticator.socket in ready:
             self._authenticator.answer(self._clock().ms)
-        if self._handshakes.socket in ready:
-            self._handshakes.look(self._clock().ms)
-        received = self._receive() if self._socket in ready else 0
+        received = 0
+        for door in self._doors.values():
+            if door.handshakes.socket in ready:
+                door.handshakes.look(self._clock().ms)
+            if door.socket in ready:
+                received += self._receive(door)
+        if received:
+            self.sink.on_taken()
         self._obey()
         self._remind()
         return received
@@ -210,7 +222,7 @@ class Server:
         self._commands.append(command)
         self._waker.wake()
 
-    def _receive(self) -> int:
+    def _receive(self, door: Door) -> int:
         """Take all that waits, then let the sink work on it together; the number of frames.
 
         Work on many frames at once costs little more than on one, so whoever falls behind catches
@@ -219,38 +231,17 @@ class Server:
         now, received = self._clock(), 0
         while received < _FRAMES_A_POLL:
             try:
-                route, parts, user = self._take()
+                route, parts, user, count = door.take(self.terminals.knows)
             except zmq.Again:
                 break
+            if count > PARTS_MAX + 1:
+                self.sink.complain(
+                    "connections_cut", f"{route.hex()}: a message of {count:,} parts"
+                )
             received += 1
             if answers := self.terminals.receive(route, parts, now, user):
                 self._send(answers)
-        self.sink.on_taken()
         return received
-
-    def _take(self) -> tuple[Route, list[bytes], str]:
-        """One message, who sent it, and, of a stranger, who it was let in as. zmq.Again when none
-        waits. Of the parts behind its first, which none may have, nothing is kept; too many of them
-        end the connection.
-        """
-        take, inflow = self._socket.recv, self._inflow
-        route, user = take(zmq.NOBLOCK), ""
-        if inflow.knows(route) and self.terminals.knows(route):
-            parts = [take()]
-        else:
-            first = take(copy=False)
-            parts, user = [first.bytes], _user_of(first)
-            if not inflow.knows(route):
-                inflow.begin(route, _file_of(first), is_let_in=not user.startswith(UNPROVEN))
-        size, more = len(parts[0]) + PART_OVERHEAD_BYTES, 0
-        while self._socket.getsockopt(zmq.RCVMORE):
-            size += len(take(copy=False)) + PART_OVERHEAD_BYTES
-            more += 1
-        inflow.took(route, size)
-        if more > _PARTS_MAX:
-            self.sink.complain("connections_cut", f"{route.hex()}: a message of {more + 1:,} parts")
-            inflow.cut(route)
-        return route, [*parts, b""] if more else parts, user
 
     def _obey(self) -> None:
         while self._commands:
@@ -262,9 +253,10 @@ class Server:
         if now.ms >= self._remind_ms:
             self._remind_ms = now.ms + _REMIND_MS
             for route in self.terminals.proofs.overdue(now):
-                self._inflow.cut(route)
-            for text in self._inflow.look():
-                self.sink.complain("connections_cut", text)
+                self._doors[route[:1]].inflow.cut(route)
+            for door in self._doors.values():
+                for text in door.inflow.look():
+                    self.sink.complain("connections_cut", text)
             self._send(self.terminals.remind(now))
 
     def _send(self, outgoing: Outgoing) -> None:
@@ -275,7 +267,7 @@ class Server:
                 continue
             try:
                 data = encode(frame, self.terminals.version(route))
-                self._socket.send_multipart([route, data], zmq.NOBLOCK)
+                self._doors[route[:1]].send(route, data)
             except WireError as problem:
                 self._send(self.terminals.failed(route, problem))
             except zmq.Again:
@@ -286,40 +278,3 @@ class Server:
                 if error.errno != zmq.EHOSTUNREACH:
                     raise
                 self.terminals.gone(route)
-
-
-def _user_of(frame: zmq.Frame) -> str:
-    """Who the authenticator has let in on the connection that a frame has come from."""
-    return str(frame.get("User-Id"))
-
-
-def _file_of(frame: zmq.Frame) -> int:
-    """The file of the connection that a frame has come from; -1 where there is none."""
-    try:
-        return int(frame.get(zmq.SRCFD))
-    except (zmq.ZMQError, TypeError, ValueError):
-        return -1
-
-
-def _bind(socket: zmq.Socket[bytes], address: str) -> None:
-    try:
-        socket.bind(address)
-    except zmq.ZMQError as error:
-        raise BindError(
-            f"cannot listen on {address}: {error}. Is another daemon running? Else use another port"
-        ) from None
-
-
-def _router(context: zmq.Context[Any], settings: Settings) -> zmq.Socket[bytes]:
-    socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
-    socket.linger = 0
-    # No handover: a terminal is known by its HELLO, and every connection has its own route.
-    socket.router_mandatory = True  # sending to a connection that is gone is told, not swallowed
-    socket.rcvhwm = socket.sndhwm = settings.frames_queued_max
-    # Somewhat larger frames still get an answer; beyond, libzmq drops the connection.
-    socket.maxmsgsize = 4 * FRAME_BYTES_MAX
-    socket.handshake_ivl = HANDSHAKE_MS
-    # No ZMTP heartbeats: libzmq aborts (`!_io_error`) when one is due on a connection that was lost
-    # while its input was stopped by the high-water mark. Sessions have heartbeats of their own.
-    socket.tcp_keepalive = 1
-    return socket

@@ -42,6 +42,9 @@ class Settings:
     message_mib_max: int = 64  # that a connection may hold of messages that are not whole
     passwords: dict[str, str] = field(default_factory=dict, repr=False)  # user to password: needed
     grants: dict[str, Grant] = field(default_factory=dict)  # by user; who is not named may anything
+    curve_bind: str = ""  # for connections by CURVE; empty: none
+    curve_secret: str = field(default="", repr=False)  # the daemon's key
+    curve_keys: dict[str, str] = field(default_factory=dict)  # user to public key
     allow_plain: bool = True  # passwords may come in the clear, of programs that do not prove them
     allow_insecure: bool = False  # may be bound where others reach it; they need a password too
     program: str = "mt5bridge"
@@ -49,6 +52,10 @@ class Settings:
     def grant_of(self, user: str) -> Grant:
         """What a user may do."""
         return self.grants.get(user, ANYTHING)
+
+    def secrets_of(self, user: str) -> tuple[str | None, str | None]:
+        """What a user comes with: a password, a key of CURVE."""
+        return self.passwords.get(user), self.curve_keys.get(user)
 
     def refuses_hello(self, user: str, hello: Hello) -> str:
         """Why a user may not come as this terminal; empty if it may.
@@ -90,9 +97,11 @@ class Settings:
                 f" ({self.heartbeat_ms})"
             )
         self._check_passwords()
-        if not _has_port(self.bind):
+        for address in filter(None, (self.bind, self.curve_bind)):
+            if _has_port(address):
+                continue
             raise BindError(
-                f"{self.bind} does not end with a port: use 1 to {PORT_MAX}, or `*` for a free one"
+                f"{address} does not end with a port: use 1 to {PORT_MAX}, or `*` for a free one"
             )
         if not (self.allow_insecure or is_loopback(self.bind)):
             raise UnsafeBindError(

@@ -223,7 +223,7 @@ class Terminals:
         for route, user in list(self._users.items()):
             session = self._by_route[route]
             session.grant = settings.grant_of(user)
-            is_same = before.passwords.get(user) == settings.passwords.get(user)
+            is_same = before.secrets_of(user) == settings.secrets_of(user)
             refusal = "" if is_same else "the credential was changed or removed"
             if session.hello is not None:
                 refusal = refusal or settings.refuses_hello(user, session.hello)

@@ -14,8 +14,7 @@ import zmq
 
 from mt5bridge.client import introduce
 from mt5bridge.credential import Credential
-from mt5bridge.server import Server, Settings, Sink, files, handshakes
-from mt5bridge.server import server as server_module
+from mt5bridge.server import Server, Settings, Sink, door, files, handshakes
 from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.files import RESERVE
 from mt5bridge.server.refusals import EVERY_MS, Refusals
@@ -176,8 +175,8 @@ def test_refusals_are_counted_one_by_one_and_told_once_in_a_while() -> None:
 def test_who_does_not_finish_the_handshake_is_hung_up_on(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert server_module.HANDSHAKE_MS <= 10_000, "as the documents say"
-    monkeypatch.setattr(server_module, "HANDSHAKE_MS", 100)
+    assert door.HANDSHAKE_MS <= 10_000, "as the documents say"
+    monkeypatch.setattr(door, "HANDSHAKE_MS", 100)
     said = {
         "silent": b"",
         "a_byte": _SIGNATURE[:1],
@@ -195,7 +194,7 @@ def test_who_does_not_finish_the_handshake_is_hung_up_on(
 def test_connections_leave_files_to_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are there stay; when the others have gone, new ones come in again."""
     monkeypatch.setattr(handshakes, "connections_end", lambda: _free_file() + 40)
-    monkeypatch.setattr(server_module, "HANDSHAKE_MS", LONG_MS)
+    monkeypatch.setattr(door, "HANDSHAKE_MS", LONG_MS)
     with Daemon(SETTINGS) as full, ExitStack() as stack:
         first = stack.enter_context(knocking(full, zmtp.greeting() + plain(b"other", b"word")))
         said = b""
@@ -208,7 +207,7 @@ def test_connections_leave_files_to_the_disk(monkeypatch: pytest.MonkeyPatch) ->
         wait_until(lambda: forged.THIEF in full.server.terminals.connected())
         assert "`ulimit -n`" in " ".join(full.server.status().complaints)
         stack.close()
-        wait_until(lambda: _free_file() + 20 < full.server._handshakes._end_file)
+        wait_until(lambda: _free_file() + 20 < full.server._doors[b"p"].handshakes._end_file)
         run(simulated_terminal(walks("A", 10)), full)
 
 

@@ -287,17 +287,18 @@ def test_nothing_overtakes_a_frame_that_found_no_room(monkeypatch: pytest.Monkey
             self.sent: list[tuple[bytes, Frame]] = []
             self.is_full = True
 
-        def send_multipart(self, parts: list[bytes], _flags: int) -> None:
-            if parts[0] == b"a" and self.is_full:
+        def send(self, route: bytes, data: bytes) -> None:
+            if route == b"a" and self.is_full:
                 self.is_full = False
                 raise zmq.Again
-            self.sent.append((parts[0], decode(parts[1])))
+            self.sent.append((route, decode(data)))
 
     halt, signal = Halt(1, "news"), FRAMES["signal"][1]
     unsent: list[tuple[bytes, Frame]] = []
     with Server(SETTINGS, Sink()) as server:
         narrow = Narrow()
-        monkeypatch.setattr(server, "_socket", narrow)
+        monkeypatch.setattr(server, "_doors", {b"a": narrow, b"b": narrow})
         monkeypatch.setattr(server.terminals, "unsent", lambda *found: unsent.append(found))
         server._send([(b"a", halt), (b"a", signal), (b"b", signal)])
+        monkeypatch.undo()
     assert unsent == [(b"a", halt), (b"a", signal)] and narrow.sent == [(b"b", signal)]

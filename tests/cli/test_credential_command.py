@@ -12,6 +12,7 @@ from cep.cli import main
 from cep.live.config import ConfigError, read_config
 from cep.live.credentials import admitted, store_of
 from mt5bridge.credential import Credential, read_credential
+from mt5bridge.curve import read_identity
 from mt5bridge.grant import Grant
 from mt5bridge.simulator import RefusedError
 from tests.credentials import CREDENTIAL
@@ -81,3 +82,33 @@ def test_a_running_daemon_takes_over_what_changes(settings: Path) -> None:
         with pytest.raises(RefusedError, match="user or password"):
             play(terminal(walks("A", 5), identity="A"), address(settings), held)
         assert service.counters["refused_not_allowed"] == 1
+
+
+def test_a_program_comes_by_curve(tmp_path: Path) -> None:
+    """The file holds all that it needs; new keys send it away."""
+    settings = write_settings(tmp_path, {"server": {"curve_bind": "tcp://127.0.0.1:*"}})
+    run("add", "desk", "--config", settings, "--identity", "A")
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    made = run("curve", "desk", first, "--config", settings)
+    assert made.exit_code == 0 and "curve_bind" not in made.output
+    with Service(settings) as service:
+        where = service.server.curve_address
+        play(terminal(walks("A", 5), identity="A"), where, read_identity(first))
+        made = run("curve", "desk", second, "--config", settings)
+        keys = read_identity(second).keys
+        assert keys.secret not in made.output
+        wait_until(lambda: service.server.settings.curve_keys == {"desk": keys.public})
+        with pytest.raises(RefusedError, match="user or password"):
+            play(terminal(walks("A", 5), identity="A"), where, read_identity(first))
+        play(terminal(walks("A", 9), identity="A"), where, read_identity(second))
+        rows = ["simulate", "--connect", where, "--credential", str(second), "--identity", "A/x"]
+        found = CliRunner().invoke(main, [*rows, "--random", "A", "--count", "10", "--stay", "0"])
+        assert found.exit_code == 0, found.output
+
+
+def test_curve_says_what_is_missing(settings: Path, tmp_path: Path) -> None:
+    assert "no credential desk" in run("curve", "desk", tmp_path / "x", "--config", settings).output
+    run("add", "desk", "--config", settings)
+    assert "set `curve_bind`" in run("curve", "desk", tmp_path / "x", "--config", settings).output
+    found = run("curve", "desk", tmp_path / "x", "--config", settings)
+    assert found.exit_code == 2 and "not overwritten" in found.output

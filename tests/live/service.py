@@ -26,6 +26,7 @@ from cep.live.rules import load_plan
 from cep.live.status_file import status_path
 from mt5bridge.client import Connection
 from mt5bridge.credential import FILE, Credential, write_credential
+from mt5bridge.curve import CurveIdentity
 from mt5bridge.records import Records
 from mt5bridge.server import Server
 from mt5bridge.server.status import Status, read_status
@@ -181,7 +182,7 @@ def terminal(ticks: Mapping[str, Records], **options: Any) -> Terminal:
 def play(
     found: Terminal,
     where: str,
-    credential: Credential = CREDENTIAL,
+    credential: Credential | CurveIdentity = CREDENTIAL,
     linger_ms: int = 100,
     until: Callable[[], bool] = lambda: True,
 ) -> Runner:

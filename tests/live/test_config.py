@@ -33,7 +33,7 @@ ALL: dict[str, dict[str, Any]] = {
         "terminals_max": 4, "symbols_max": 5, "ahead_max_minutes": 6,
         "connections_max": 7, "message_max_mib": 8, "streams_max": 9, "requests_max": 10,
         "events_max": 12, "memory_max_mib": 11,
-        "users": {"a": "b"}, "allow_insecure": True, "allow_plain": False,
+        "users": {"a": "b"}, "allow_insecure": True, "allow_plain": False, "curve_bind": "tcp://*:5",
     },
     "spool": {
         "folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4, "waiting_max_mib": 5,
