@@ -16,6 +16,7 @@ from cep.cli.archives import existing
 from cep.cli.check import warn
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
+from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
 from cep.cli.paths import FILE, FOLDER
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from cep.engine.native import Compiled
     from cep.engine.rows import Rows
 
-NO_SPARK = "none"
 REJECTABLE = {
     **{odd.name.lower(): int(odd) for odd in Odd if odd.name},
     "crossed": int(Quality.CROSSED),
@@ -54,6 +54,7 @@ class Wishes:
     """What the command line asks for."""
 
     master: str
+    settings: dict[str, str]
     work: Path | None
     out: Path | None
     streams: list[str] | None
@@ -78,9 +79,10 @@ class Wishes:
     help="Keep ticks with these marks from rules and fills: outlier,repeated,gap,crossed,late.",
 )  # fmt: skip
 @click.option(
-    "--master", default="local[*]", show_default=True,
-    help="Spark master; none runs in this process, without Spark.",
+    "--master", default=AUTO, show_default=True,
+    help="Spark master, such as local[*]; none: in this process; auto: what is faster here.",
 )  # fmt: skip
+@CONF
 @click.option(
     "--work", type=FOLDER,
     help="Folder for what tasks find, shared by all machines (default: one of this machine).",
@@ -130,6 +132,7 @@ def command(
     symbols: str | None,
     reject: str | None,
     master: str,
+    settings: tuple[str, ...],
     work: Path | None,
     out: Path | None,
     streams: str | None,
@@ -158,8 +161,8 @@ def command(
     account: AccountFile | None = None if account_file is None else read_account(account_file)
     terms = Terms(hedging) if account is None else account.terms(hedging=hedging)
     wishes = Wishes(
-        master, work, out, wanted(plan, streams), tables, report, fills != "none",
-        given_points(points), valid_seconds,
+        master, given_settings(settings), work, out, wanted(plan, streams), tables, report,
+        fills != "none", given_points(points), valid_seconds,
         Market(terms, latency_ms, slippage_points, magic, account=account), deals,
     )  # fmt: skip
     archive = existing(folder)
@@ -275,17 +278,19 @@ def running(
     from cep.backtest.sequential import sequential
     from cep.market import SIMULATED
 
-    reason: str | None = ""
+    reason: str | None
+    master, reason = chosen(wishes.master, selection.rows, len(selection.symbols))
     shows_deals = seen_deals(rules.plan, selection, wishes) == SIMULATED
-    if wishes.master != NO_SPARK and account is not None:
+    if master != NO_SPARK and account is not None:
         reason = "rules that see the fills of one account are one task"
         if not shows_deals:
             reason = "signals that the risk guard judges by one account are one task"
-    elif wishes.master != NO_SPARK:
+    elif master != NO_SPARK:
         reason = why_sequential(rules, lived=selection.is_lived)
     if reason is None:
         backtest, session = spark_parts()
-        with session(wishes.master) as spark, progress("backtest", unit="tasks") as bar:
+        started = session(master, settings=wishes.settings)
+        with started as spark, progress("backtest", unit="tasks") as bar:
             yield backtest(
                 spark, rules, selection, work=wishes.work, advance=results.add_records,
                 on_task=bar.advance_to, ended=results.end,

@@ -25,6 +25,7 @@ from cep.backtest.slices import cuts
 from cep.dropped import Ended, nobody
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
+from cep.spark.code import code_hash
 from cep.spark.source import NAME, PartsSource, Work
 
 TASKS_A_CORE = 4
@@ -75,7 +76,7 @@ def parts_frame(spark: SparkSession, job: Job, selection: Selection) -> DataFram
     """The parts as a table."""
     spark.dataSource.register(PartsSource)
     todo = tasks(selection, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
-    work = msgspec.json.encode(Work(job, tuple(todo))).decode()
+    work = msgspec.json.encode(Work(job, tuple(todo), code_hash())).decode()
     return spark.read.format(NAME).option("work", work).load()
 
 

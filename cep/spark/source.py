@@ -6,6 +6,7 @@ and writes what it found to a file; only the place of that goes through Spark.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -14,6 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from cep.backtest.parts import Job, PartRow, Task, run_task
+from cep.spark.code import PACKAGES, ROOT, code_hash
 
 NAME = "mt5cep_parts"
 COLUMNS = pa.schema(
@@ -34,14 +36,14 @@ SCHEMA = (
     "place long, slice long, symbol string, rows long, first_ingest long, last_ingest long, "
     "file string, offset long, size long, error string"
 )
-OWN = ("cep", "mt5bridge")
 
 
 class Work(msgspec.Struct, frozen=True):
-    """The options of the source: one job, cut into tasks."""
+    """The options of the source: one job, cut into tasks, and the hash of the driver's code."""
 
     job: Job
     tasks: tuple[Task, ...]
+    code: str
 
 
 class TaskPartition(InputPartition):
@@ -67,6 +69,7 @@ class PartsReader(DataSourceReader):
 
     def __init__(self, work: str) -> None:
         decoded = msgspec.json.decode(work, type=Work)
+        self._code = decoded.code
         self._job = msgspec.json.encode(decoded.job)
         self._tasks = [msgspec.json.encode(task) for task in decoded.tasks]
 
@@ -74,10 +77,26 @@ class PartsReader(DataSourceReader):
         return [TaskPartition(task) for task in self._tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        if code_hash() != self._code:
+            yield as_batch(failed(0, other_code(self._code)))
+            return
         job = msgspec.json.decode(self._job, type=Job)
         task = msgspec.json.decode(partition.value, type=Task)
         for row in reported(job, task):
             yield as_batch(row)
+
+
+def other_code(wanted: str) -> str:
+    """What is wrong on a machine whose tasks import other code than the driver."""
+    return (
+        f"{socket.gethostname()}: tasks import another mt5cep than this one, from {ROOT} (code "
+        f"{code_hash()}, here {wanted}): take it out of the PYTHONPATH of Spark's workers"
+    )
+
+
+def failed(place: int, error: str) -> PartRow:
+    """The row that tells of an error."""
+    return PartRow(place, 0, "", 0, 0, 0, "", 0, 0, error)
 
 
 def reported(job: Job, task: Task) -> Iterator[PartRow]:
@@ -85,9 +104,9 @@ def reported(job: Job, task: Task) -> Iterator[PartRow]:
     try:
         yield from run_task(job, task)
     except Exception as error:
-        if type(error).__module__.split(".")[0] not in OWN:
+        if type(error).__module__.split(".")[0] not in PACKAGES:
             raise
-        yield PartRow(task.places[0], 0, "", 0, 0, 0, "", 0, 0, str(error))
+        yield failed(task.places[0], str(error))
 
 
 def as_batch(row: PartRow) -> pa.RecordBatch:
