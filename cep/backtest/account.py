@@ -130,7 +130,7 @@ class Account:
         """Take the ticks up to a place, at which the next deals are made, if any: these."""
         end = self._read(until)
         if self._ahead is not None and self._ahead[1:] == (until, False):
-            self.trading, deals = self._ahead[0], self.trading.deals[:0]
+            self.trading, deals = self._ahead[0], self.trading.no_deals
         else:
             deals = self._pushed(self.trading, 0, end)
         if self._ahead is not None and self._ahead[1] <= until:

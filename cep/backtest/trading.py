@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +158,11 @@ class Trading:
         return np.concatenate(self._deals)
 
     @property
+    def no_deals(self) -> Table:
+        """A table of deals without any."""
+        return self._deals[0][:0]
+
+    @property
     def floating(self) -> float:
         """What open positions would bring now."""
         return self._broker.floating
@@ -220,4 +226,10 @@ class Trading:
 
 def loop_for(orders: int) -> Run:
     """The broker's loop that is done first with so many orders, the compiler's time included."""
-    return leap if orders <= PLAIN_ORDERS_MAX else entry(run)
+    return leap if orders <= PLAIN_ORDERS_MAX else _compiled_loop()
+
+
+@cache
+def _compiled_loop() -> Run:
+    """Made once a process: its machine code is loaded then."""
+    return entry(run)

@@ -61,7 +61,7 @@ def test_a_share_of_a_netting_position(tmp_path: Path) -> None:
 
 
 def test_no_order_of_several_is_too_small(tmp_path: Path) -> None:
-    """2.05 lots are not two orders of 1 and one of 0.05."""
+    """A twentieth of a lot more than two orders hold is not the third one's."""
     with trading(tmp_path, mode="netting", symbol=COARSE) as floor:
         for lots in (0.7, 0.7, 0.65):
             floor.ask(signal(Side.BUY, lots))
