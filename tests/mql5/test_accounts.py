@@ -42,8 +42,8 @@ def known(server: Server) -> set[str]:
     return set(server.terminals.sessions)
 
 
-def test_a_publisher_waits_for_account_and_time(tmp_path: Path) -> None:
-    """History from before its span is not told as new."""
+def test_a_publisher_waits_for_its_account(tmp_path: Path) -> None:
+    """And takes all ticks, also those that come before it knows its server's time."""
     old = "at tick=20 broker='trade buy EURUSD 0.1 7 old'"
     statements = f"pace step=1\n{LATE}\n{old}\noffline_ticks first=100"
     with publishing(tmp_path, market("EURUSD", 800), statements) as stage:

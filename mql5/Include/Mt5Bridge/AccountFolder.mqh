@@ -29,7 +29,7 @@ private:
 public:
           AccountFolder(void) { Forget(); }
    void   Forget(void);
-   bool   Known(const bool with_time);
+   bool   Known(void);
    bool   Open(const string identity);
    string Name(void) const { return m_name; }   // the identity; of another account: IDENTITY/ACCOUNT@SERVER
    string Path(void) const { return m_path; }
@@ -46,12 +46,10 @@ void AccountFolder::Forget(void)
    m_look_ms = 0;
   }
 
-// Whether the terminal knows its account, and the server's time if that is asked for.
-bool AccountFolder::Known(const bool with_time)
+// Whether the terminal knows its account.
+bool AccountFolder::Known(void)
   {
-   if(!AccountKnown())
-      return Wait("waiting until the terminal knows its account");
-   return !with_time || HistoryKnown() || Wait("waiting until the terminal knows its server's time");
+   return AccountKnown() || Wait("waiting until the terminal knows its account");
   }
 
 // Whether it is there; if not, why is printed, and it is to be asked again. An identity that is none

@@ -86,6 +86,7 @@ public:
 private:
    void              Release(void);
    int               BeginAccount(void);
+   long              NowMsc(void) const;
    bool              AddSymbols(void);
    void              AddSymbol(const SymbolEntry &entry);
    void              Wakers(void);
@@ -137,7 +138,7 @@ int Publisher::Begin(const PublisherSettings &settings)
 // Once it is known whose ticks and deals these are: two accounts have not one sequence.
 int Publisher::BeginAccount(void)
   {
-   if(!m_folder.Known(true))
+   if(!m_folder.Known())
       return INIT_SUCCEEDED;
    if(m_settings.identity == "")
       m_settings.identity = DefaultIdentity(TerminalSuffix());
@@ -155,10 +156,16 @@ int Publisher::BeginAccount(void)
    if(!AddSymbols())
       return INIT_PARAMETERS_INCORRECT;
    if(m_settings.deal_history_days > 0)
-      m_settings.deals.since_msc = (long)TimeCurrent() * 1000 - (long)m_settings.deal_history_days * PUBLISHER_DAY_MS;
+      m_settings.deals.since_msc = NowMsc() - (long)m_settings.deal_history_days * PUBLISHER_DAY_MS;
    m_deals.Begin(m_session.Deals(), m_folder.Path() + "\\deals.bin", m_settings.deals);
    Wakers();
    return INIT_SUCCEEDED;
+  }
+
+// Server time, also before the first quote, for which no tick may wait: it would be lost.
+long Publisher::NowMsc(void) const
+  {
+   return (long)MathMax(TimeCurrent(), TimeTradeServer()) * 1000;
   }
 
 bool Publisher::AddSymbols(void)

@@ -162,7 +162,7 @@ private:
    // Who trades, with which journal, is told by the account.
    int               BeginAccount(void)
      {
-      if(!m_folder.Known(false))
+      if(!m_folder.Known())
          return(INIT_SUCCEEDED);
       m_identity = m_settings.identity == "" ? DefaultIdentity("/trader") : m_settings.identity;
       if(!m_folder.Open(m_identity))
