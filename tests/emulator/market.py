@@ -64,4 +64,5 @@ def figures(text: str) -> dict[str, int]:
 
 def deinit(result: Result) -> dict[str, int]:
     """The counts that EventProbe prints at its end."""
-    return figures(texts(result, "EventProbe")[-1])
+    (last,) = [text for text in texts(result, "EventProbe") if text.startswith("deinit ")][-1:]
+    return figures(last)
