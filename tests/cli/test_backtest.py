@@ -277,7 +277,8 @@ def test_rules_on_fills_see_those_of_the_account(folder: Path, tmp_path: Path) -
     ticks = walk(np.random.default_rng(1), START_MSC, DAY_MS, 400)
     import_history(Archive(without), [TickBlock("EURUSD", ticks)])
     (folder / "own.cep").write_text(CHAINED.replace("comment == 'leg 1'", "magic == 5"))
-    command = ["backtest", str(folder / "own.cep"), "--archive", str(without)]
+    where = ["--archive", str(without), "--master", "local[2]"]
+    command = ["backtest", str(folder / "own.cep"), *where]
     own = CliRunner().invoke(main, [*command, "--magic=5", "--out", str(tmp_path / "rows")])
     assert own.exit_code == 0, own.output
     told = f"note: rules that read fills (Deal), {DIRECT}: they see those of the simulated account"
