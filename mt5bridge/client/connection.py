@@ -53,6 +53,7 @@ class Connection:
     def __init__(self, address: str, credential: Credential | CurveIdentity) -> None:
         self._address = address
         self._credential = credential
+        self._is_up = False
         self._proving: Proving | None = None  # until both sides have
         self._happened: list[Change] = []
         self._now_ms = 0
@@ -116,26 +117,31 @@ class Connection:
     def _stands(self) -> None:
         """The connection stands: ask who is there, if CURVE has not."""
         if isinstance(self._credential, CurveIdentity):
+            self._is_up = True
             self._happened.append(Change.UP)
             return
         self._proving = Proving(self._credential, self._now_ms)
-        self.send(encode(self._proving.challenge))
+        self._put(encode(self._proving.challenge))
 
     def _hear(self, proving: Proving, message: bytes) -> None:
         """What comes before both sides have proved that they know the password is no frame yet."""
         answer = proving.hear(message)
         if isinstance(answer, Proof):
-            self.send(encode(answer))
+            self._put(encode(answer))
         else:
+            self._is_up = answer is Proved.YES
             self._happened.append(_OUTCOMES[answer])
             self._proving = proving if answer is not Proved.YES else None
 
     def writable(self) -> bool:
         """Whether `send` would succeed."""
-        return self._socket is not None and bool(self._socket.poll(0, zmq.POLLOUT))
+        return self._is_up and self._socket is not None and bool(self._socket.poll(0, zmq.POLLOUT))
 
     def send(self, data: bytes) -> bool:
-        """Send one frame; False when there is no room, or no connection."""
+        """Send one frame; False when there is no room, or nobody who has proved who it is."""
+        return self._is_up and self._put(data)
+
+    def _put(self, data: bytes) -> bool:
         if self._socket is None:
             return False
         try:
@@ -152,6 +158,7 @@ class Connection:
         if self._monitor is not None:
             self._monitor.close(0)
         self._socket = self._monitor = self._proving = None
+        self._is_up = False
         self._happened.clear()
         self._due_ms = now_ms + self._backoff_ms
         self._backoff_ms = min(2 * self._backoff_ms, _BACKOFF_MS[1])
