@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -25,12 +25,12 @@ MODES = {
     "money": codes.SWAP_MONEY,
     "percent": codes.SWAP_PERCENT,
 }
-DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+Day = Literal["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+DAYS: tuple[str, ...] = get_args(Day)
 _DAY = "|".join(DAYS)
 SPAN = re.compile(rf"({_DAY})(?:-({_DAY}))? (\d\d):(\d\d)-(\d\d):(\d\d)")
 RISK = tuple(one.name for one in fields(Limits) if one.name != "dry_run")
 """What `[risk]` may have, as in the settings of the daemon."""
-Day = Literal["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
 
 def spans(text: str) -> list[tuple[int, int]]:
