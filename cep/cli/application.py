@@ -49,7 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "terminals": (
         "cep.cli.terminals",
-        "List the terminals that the running daemon knows, and let one go.",
+        "List the terminals that the running daemon knows, let one go, or confirm its account.",
     ),
     "credential": (
         "cep.cli.credential",

@@ -1,4 +1,4 @@
-"""Tells systemd how the daemon stands (sd_notify): small datagrams, which nobody waits for."""
+"""Tells systemd how the daemon stands (sd_notify): small datagrams, which nobody answers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from mt5bridge.clock import Now
 
 WATCHDOG_PART = 3
 """So many signs of life in the time after which systemd takes the daemon for hung."""
+_ROOM_WAIT_S = 30.0
+"""How long what is told once waits for room: Linux queues about ten datagrams of a socket."""
 
 
 class Supervisor:
@@ -28,20 +30,20 @@ class Supervisor:
 
     def ready(self) -> None:
         """Terminals can connect."""
-        self._tell("READY=1")
+        self._tell("READY=1", _ROOM_WAIT_S)
 
     def stopping(self) -> None:
-        self._tell("STOPPING=1")
+        self._tell("STOPPING=1", _ROOM_WAIT_S)
 
     def look(self, now: Now) -> None:
         """A sign of life, when one is due; to be called often by the thread that serves."""
         if self._every_ms and now.ms >= self._next_ms:
             self._next_ms = now.ms + self._every_ms
-            self._tell("WATCHDOG=1")
+            self._tell("WATCHDOG=1", 0.0)  # there will be another one
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, text: str, wait_s: float) -> None:
         if not self._address or not hasattr(socket, "AF_UNIX"):
             return
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as link:
-            link.setblocking(False)
+            link.settimeout(wait_s)
             link.sendto(text.encode(), self._address)

@@ -47,6 +47,8 @@ from tests.wire.samples import FRAMES
 
 _SIGNAL = FRAMES["signal"][1]
 assert isinstance(_SIGNAL, Signal)
+_UNENDING = replace(_SIGNAL, valid_until_msc=0, stop_points=0, target_points=0)
+"""Never too late, and no price closes what it opens: its own deals are all that come of it."""
 
 
 def _assert_stored(daemon: Daemon, terminal_ticks: dict[str, np.ndarray], identity: str) -> None:
@@ -195,7 +197,7 @@ def test_signals_come_back_as_deals() -> None:
         def signal_at_every_batch(batch: Batch) -> None:
             if batch.stream == ticks_of("A") and len(sent) < 20:
                 sent.append(len(sent) + 1)
-                signal = replace(_SIGNAL, id=sent[-1], symbol="A", valid_until_msc=0)
+                signal = replace(_UNENDING, id=sent[-1], symbol="A")
                 daemon.server.send("demo", signal)
 
         daemon.on_batch = signal_at_every_batch

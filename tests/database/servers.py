@@ -17,10 +17,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from cep.database.drivers import connect
-from tests.waiting import LONG_S
+from tests.waiting import LONG_S, wait_until
 
 NOBODY = "nobody"
 SETTINGS = {
@@ -87,8 +88,18 @@ class PostgresqlServer:
         )
 
     def kill(self) -> None:
-        """End it at once, as a crash would (-9), with all that it started."""
+        """End it at once, as a crash would (-9), with all that it started.
+
+        A process of it that is killed later than the first one would still answer.
+        """
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGSTOP)  # it starts no more of them
+        started = psutil.Process(self._process.pid).children(recursive=True)
+        for process in started:
+            process.kill()
         self._end(signal.SIGKILL)
+        wait_until(lambda: all(map(_has_ended, started)))
 
     def stop(self) -> None:
         """End it: open connections are closed."""
@@ -161,6 +172,13 @@ def _programs() -> Path:
     return next(
         place / name / "bin" for name in ("pginstall18", "pginstall") if (place / name).exists()
     )
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 _LIBC = ctypes.CDLL(None)

@@ -110,7 +110,7 @@ def test_backtest(folder: Path) -> None:
     assert [tuple(json.loads(row).values())[3:] for row in rows] == replayed
     assert len(replayed) > 1_000
     (folder / "rows.jsonl").unlink()
-    result = run(folder, "backtest", *where)
+    result = run(folder, "backtest", *where, "--master", "local[2]")
     assert result.exit_code == 0 and (folder / "rows.jsonl").read_text().splitlines() == rows
     assert (
         "note: in this process, without Spark: query1: it uses a stream function; so a program"

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -238,6 +239,21 @@ def test_signs_of_life_come_three_times_in_the_time_of_the_watchdog(tmp_path: Pa
         supervisor.stopping()
         told = [notified.recv(100) for _ in range(4)]
         assert told == [b"WATCHDOG=1"] * 3 + [b"STOPPING=1"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's")
+def test_that_it_stops_is_told_also_to_a_systemd_that_is_behind(tmp_path: Path) -> None:
+    with listener(tmp_path / "n") as notified:
+        keys = {"NOTIFY_SOCKET": str(tmp_path / "n"), "WATCHDOG_USEC": "3000"}
+        supervisor = Supervisor(keys)
+        for ms in range(1_000):  # no room for most of them, and nobody waits
+            supervisor.look(Now(ms, 0))
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(supervisor.stopping)
+            told = [notified.recv(100)]
+            while told[-1] == b"WATCHDOG=1":
+                told.append(notified.recv(100))
+        assert told[-1] == b"STOPPING=1"
 
 
 # -- files that are shipped ------------------------------------------------------------------------
