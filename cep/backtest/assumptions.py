@@ -29,7 +29,7 @@ def assumptions(
         f"those without lots trade {LOTS_DEFAULT:g}.",
         _costs(market),
         "Drawdown and Sharpe (mean by deviation of a trade) are those of closed trades' points; "
-        f"profit is price difference times lots{_contracts(market)}.",
+        f"profit is price difference times lots{_contracts(market)}, net is after costs.",
         f"Size of a point: {sizes or 'not needed'}.",
     ]
 
@@ -51,7 +51,7 @@ def _costs(market: Market) -> str:
 def _contracts(market: Market) -> str:
     if market.account is None:
         return ", without contract size or currency"
-    return " times contract size, without commission and swap, in each symbol's currency"
+    return " times contract size, in each symbol's currency"
 
 
 def _later(market: Market) -> str:

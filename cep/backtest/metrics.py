@@ -19,8 +19,9 @@ ROUNDING = 1e-12
 class Metrics:
     """Results of some trades; None where there is nothing to divide by.
 
-    `points` are those of each symbol; `profit` is price difference times lots. Drawdowns are those
-    of closed trades in the order of closing. `sharpe` is mean over deviation of a trade's points.
+    `points` are those of each symbol; `profit` is before `costs`, commission and swap, and `net`
+    behind them. Drawdowns are those of closed trades in the order of closing, of points and of
+    `net`. `sharpe` is mean over deviation of a trade's points.
     `exposure` is the share of the time with a position open.
     """
 
@@ -28,6 +29,8 @@ class Metrics:
     wins: int
     points: float
     profit: float
+    costs: float
+    net: float
     win_rate: float | None
     profit_factor: float | None
     expectancy_points: float | None
@@ -41,7 +44,8 @@ def metrics(trades: Sequence[Trade], span_ms: int) -> Metrics:
     """Metrics of trades, any order; `span_ms` is the time they were looked for in."""
     closed = sorted(trades, key=lambda trade: trade.closed_msc)
     points = np.array([trade.points for trade in closed])
-    profit = np.array([trade.profit for trade in closed])
+    costs = np.array([trade.commission + trade.swap for trade in closed])
+    net = np.array([trade.net for trade in closed])
     n, wins = len(closed), int(np.count_nonzero(points > 0))
     lost = -float(points[points < 0].sum())
     deviation = float(points.std(ddof=1)) if n > 1 else 0.0
@@ -51,12 +55,14 @@ def metrics(trades: Sequence[Trade], span_ms: int) -> Metrics:
         trades=n,
         wins=wins,
         points=_sum(points),
-        profit=_sum(profit),
+        profit=_sum(np.array([trade.profit for trade in closed])),
+        costs=_sum(costs),
+        net=_sum(net),
         win_rate=wins / n if n else None,
         profit_factor=float(points[points > 0].sum()) / lost if lost else None,
         expectancy_points=float(points.mean()) if n else None,
         drawdown_points=drawdown(points),
-        drawdown=drawdown(profit),
+        drawdown=drawdown(net),
         sharpe=float(points.mean()) / deviation if deviation else None,
         exposure=_covered_ms(closed) / span_ms if span_ms > 0 else 0.0,
     )

@@ -17,6 +17,7 @@ from cep.backtest.results import Results
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import PRICES, Outcome
 from cep.backtest.trades import Trade
+from cep.backtest.trading import Money
 from cep.dropped import Dropped, title
 from cep.market import TICK_STREAM
 from cep.report import Marker, MarkerKind, Report, Role, Series, SymbolChart, Table, Time
@@ -48,15 +49,17 @@ def report(findings: Findings, ticks: Selection) -> Report:
         row for found in results.plan.complexes for row in results.recent.get(found.name, ())
     ]
     complexes.sort(key=lambda row: row["time_msc"])
-    charts = [equity_chart(trades)] if trades else []
+    money = findings.outcome.money
+    charts = [equity_chart(trades, money)] if trades else []
     charts += [symbol_chart(s, part, findings) for s, part in drawn(findings, ticks).items()]
     return Report(
         findings.title,
         findings.subtitle,
-        summary=summary(findings.metrics[ALL], results),
+        summary=summary(findings.metrics[ALL], results, money),
         charts=tuple(charts),
         tables=(
-            metrics_table(findings.metrics),
+            metrics_table(findings.metrics, money.digits),
+            *account_tables(money),
             trade_table(trades),
             signal_table(signals),
             complex_table(complexes),
@@ -128,20 +131,24 @@ def fill_markers(trade: Trade) -> tuple[Marker, Marker]:
     )
 
 
-def equity_chart(trades: Sequence[Trade]) -> SymbolChart:
-    """The running sum of closed trades' points."""
+def equity_chart(trades: Sequence[Trade], money: Money) -> SymbolChart:
+    """The account's money behind each closed trade; without an account, the sum of their points."""
     times = np.array([trade.closed_msc for trade in trades], np.int64)
-    total = np.cumsum([trade.points for trade in trades])
-    return SymbolChart(
-        "Equity", (Series("points, closed trades", Role.PRICE, times, total),), (), 1
-    )
+    if money.digits is None:
+        name, digits = "points, closed trades", 1
+        values = np.cumsum([trade.points for trade in trades])
+    else:
+        name, digits = "balance, closed trades", money.digits
+        values = money.start + np.cumsum([trade.net for trade in trades])
+    return SymbolChart("Equity", (Series(name, Role.PRICE, times, values),), (), digits)
 
 
-def summary(all_: Metrics, results: Results) -> tuple[tuple[str, str], ...]:
+def summary(all_: Metrics, results: Results, money: Money) -> tuple[tuple[str, str], ...]:
     return (
         ("Records", f"{results.records:,}"),
         ("Trades", f"{all_.trades:,}"),
         ("Net points", f"{all_.points:,.1f}"),
+        *((("Net profit", amount(all_.net, money.digits)),) if money.digits is not None else ()),
         ("Win rate", percent(all_.win_rate)),
         ("Profit factor", ratio(all_.profit_factor)),
         ("Max drawdown (points)", f"{all_.drawdown_points:,.1f}"),
@@ -149,36 +156,52 @@ def summary(all_: Metrics, results: Results) -> tuple[tuple[str, str], ...]:
     )
 
 
+def account_tables(money: Money) -> tuple[Table, ...]:
+    """What the account has come to, from what; none where there is no account."""
+    if money.digits is None:
+        return ()
+    amounts = (
+        ("Balance at first", money.start), ("Profit of deals", money.profit),
+        ("Commission", money.commission), ("Swap", money.swap), ("Balance", money.balance),
+        ("Open positions, at the last quotes", money.equity - money.balance),
+        ("Equity", money.equity),
+    )  # fmt: skip
+    rows = [(name, amount(value, money.digits)) for name, value in amounts]
+    return (Table("Account", ("", "Amount"), rows),)
+
+
 METRIC_COLUMNS = (
     "Signal", "Trades", "Win rate", "Points", "A trade", "Profit factor", "Drawdown", "Sharpe",
-    "Exposure", "Profit", "Drawdown of profit",
+    "Exposure", "Profit", "Costs", "Net", "Drawdown of net",
 )  # fmt: skip
 
 
-def metric_cells(name: str, found: Metrics) -> tuple[str, ...]:
+def metric_cells(name: str, found: Metrics, money_digits: int | None) -> tuple[str, ...]:
     """Texts in the order of METRIC_COLUMNS."""
+    money = (found.profit, found.costs, found.net, found.drawdown)
     return (
         name, f"{found.trades:,}", percent(found.win_rate), f"{found.points:,.1f}",
         ratio(found.expectancy_points), ratio(found.profit_factor),
         f"{found.drawdown_points:,.1f}", ratio(found.sharpe), percent(found.exposure),
-        f"{found.profit:.6g}", f"{found.drawdown:.6g}",
+        *(amount(value, money_digits) for value in money),
     )  # fmt: skip
 
 
-def metrics_table(metrics: Mapping[str, Metrics]) -> Table:
-    rows = [metric_cells(name, found) for name, found in metrics.items()]
+def metrics_table(metrics: Mapping[str, Metrics], money_digits: int | None) -> Table:
+    rows = [metric_cells(name, found, money_digits) for name, found in metrics.items()]
     return Table("Results", METRIC_COLUMNS, rows)
 
 
 def trade_table(trades: Sequence[Trade]) -> Table:
     columns = (
         "Opened (UTC)", "Closed (UTC)", "Signal", "Symbol", "Side", "Lots", "Open", "Close", "By",
-        "Points", "Profit (price x lots)",
+        "Points", "Profit", "Commission", "Swap", "Net",
     )  # fmt: skip
     rows = [
         (
             Time(t.opened_msc, t.symbol), Time(t.closed_msc, t.symbol), t.signal, t.symbol, t.side,
             t.lots, t.open_price, t.close_price, t.reason, t.points, t.profit,
+            t.commission, t.swap, t.net,
         )
         for t in trades
     ]  # fmt: skip
@@ -193,6 +216,11 @@ def refused_table(refused: Mapping[str, int]) -> Table:
 def dropped_table(dropped: Dropped) -> Table:
     rows = [(title(part), reason.value, count) for part, reason, count in dropped]
     return Table("Dropped", ("What", "Why", "How many"), rows)
+
+
+def amount(value: float, digits: int | None) -> str:
+    """Of an account's money; of price difference times lots where there is none."""
+    return f"{value:.6g}" if digits is None else f"{value:,.{digits}f}"
 
 
 def percent(share: float | None) -> str:

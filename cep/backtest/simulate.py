@@ -74,12 +74,12 @@ def simulate(
         why_points={symbol: point.why for symbol, point in known.items()},
     )
     fillable = [order for order in orders if order.symbol in known]
+    symbols = {name: market.specification(name, size) for name, size in outcome.points.items()}
+    trading = Trading(fillable, symbols, market)
     if fillable:
-        symbols = {name: market.specification(name, size) for name, size in outcome.points.items()}
-        trading = Trading(fillable, symbols, market)
         _run(trading, ticks.only(known.keys()).after(fillable[0].order >> 1), list(known), advance)
-        outcome.trades, outcome.deals, outcome.money = trading.trades, trading.deals, trading.money
-        outcome.refused += trading.refused
+    outcome.trades, outcome.deals, outcome.money = trading.trades, trading.deals, trading.money
+    outcome.refused += trading.refused
     if homeless := len(orders) - len(fillable):
         outcome.refused[NO_TICK] += homeless
     return outcome

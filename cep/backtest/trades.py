@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from cep.backtest.costs import OpeningCosts
 from cep.backtest.orders import Order
-from mt5bridge.broker import Record, Table, codes
+from mt5bridge.broker import Record, Specification, Table, codes
 
 END = "end of data"
 _REASONS = {codes.BY_STOP: "stop", codes.BY_TARGET: "target", codes.BY_STOP_OUT: "stop out"}
@@ -17,7 +18,9 @@ class Trade:
     """What one deal closed of a position, or all that was open at the end.
 
     `signal` is the one that opened the position, whose price is the mean of what was added to it.
-    `profit` is price difference times lots times contract size.
+    `profit` is price difference times lots times contract size. `commission` is that of closing
+    these lots and their share of that of opening them; `net` is profit, commission and swap. Over
+    all trades of an account, `net` is what its equity has gained.
     """
 
     signal: str
@@ -31,21 +34,36 @@ class Trade:
     reason: str
     points: float
     profit: float
+    commission: float
+    swap: float
+    net: float
 
 
 def trades_of(
-    deals: Table, orders: Sequence[Order], symbols: Sequence[str], points: Mapping[str, float]
+    deals: Table,
+    orders: Sequence[Order],
+    symbols: Mapping[str, Specification],
+    costs: OpeningCosts,
 ) -> Iterator[Trade]:
-    """Trades of deals in their order; `orders` are those of the tags 1, 2, and so on."""
-    for deal in deals[deals["closed_lots"] > 0.0]:
-        symbol = symbols[deal["symbol"]]
+    """Trades of all deals of an account, in their order.
+
+    `orders` are those of the tags 1, 2, and so on, `symbols` those of the rows 0, 1, and so on;
+    `costs` learns what is left with open positions.
+    """
+    names = list(symbols)
+    for deal in deals:
+        name = names[deal["symbol"]]
+        commission = costs.charged(deal, symbols[name])
+        if not deal["closed_lots"]:
+            continue
         is_long = deal["type"] == codes.SELL
         opened, closed = float(deal["open_price"]), float(deal["price"])
+        profit, swap = float(deal["profit"]), float(deal["swap"])
         yield Trade(
-            orders[deal["opened_by"] - 1].signal, symbol, "buy" if is_long else "sell",
+            orders[deal["opened_by"] - 1].signal, name, "buy" if is_long else "sell",
             float(deal["closed_lots"]), int(deal["opened_msc"]), opened, int(deal["time_msc"]),
-            closed, _reason(deal, orders), in_points(opened, closed, is_long, points[symbol]),
-            float(deal["profit"]),
+            closed, _reason(deal, orders), in_points(opened, closed, is_long, symbols[name].point),
+            profit, commission, swap, costs.rounded(profit + commission + swap),
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.backtest.costs import OpeningCosts
 from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, as_requests
 from cep.backtest.trades import END, Trade, in_points, trades_of
@@ -59,7 +60,7 @@ class Ticks:
 @dataclass(frozen=True, slots=True)
 class Money:
     """The account's: balance at first and in the end, that with open positions, and what its deals
-    have brought and cost.
+    have brought and cost. Amounts have so many `digits`; None: they are not rounded.
     """
 
     start: float = 0.0
@@ -68,6 +69,7 @@ class Money:
     profit: float = 0.0
     commission: float = 0.0
     swap: float = 0.0
+    digits: int | None = None
 
 
 class Trading:
@@ -170,16 +172,22 @@ class Trading:
     @property
     def money(self) -> Money:
         """What the account has come to."""
-        deals = self.deals
-        sums = (float(deals[name].sum()) for name in ("profit", "commission", "swap"))
-        start = self._market.terms.balance
-        return Money(start, self._broker.balance, self._broker.equity, *sums)
+        terms, broker = self._market.terms, self._broker
+        rounded, deals = OpeningCosts(terms.money_digits).rounded, self.deals
+        profit, commission, swap = (
+            rounded(float(deals[name].sum())) for name in ("profit", "commission", "swap")
+        )
+        return Money(
+            terms.balance, broker.balance, rounded(broker.equity), profit, commission, swap,
+            terms.money_digits,
+        )  # fmt: skip
 
     @property
     def trades(self) -> list[Trade]:
         """What was closed, in the order of closing, then what is open now, at the last quotes."""
-        points = {name: symbol.point for name, symbol in self._symbols.items()}
-        return [*trades_of(self.deals, self._orders, self.symbols, points), *self._open()]
+        costs = OpeningCosts(self._market.terms.money_digits)
+        closed = list(trades_of(self.deals, self._orders, self._symbols, costs))
+        return [*closed, *self._open(costs)]
 
     @property
     def refused(self) -> Counter[str]:
@@ -204,7 +212,7 @@ class Trading:
             self._deals.append(deals)
         return deals
 
-    def _open(self) -> list[Trade]:
+    def _open(self, costs: OpeningCosts) -> list[Trade]:
         state, names = self._broker.state, self.symbols
         found = []
         for position in self._broker.positions:
@@ -214,11 +222,13 @@ class Trading:
             opened, lots = float(position["price"]), float(position["lots"])
             closed = float(symbol["bid"] if is_long else symbol["ask"])
             profit = profit_of(state.account[0], symbol, position["side"], lots, opened, closed)
+            commission, swap = costs.left(int(position["identifier"])), float(position["swap"])
             found.append(
                 Trade(
                     self._orders[position["tag"] - 1].signal, name, "buy" if is_long else "sell",
                     lots, int(position["time_msc"]), opened, int(self._last_msc[row]), closed, END,
                     in_points(opened, closed, is_long, self._symbols[name].point), profit,
+                    commission, swap, costs.rounded(profit + commission + swap),
                 )
             )  # fmt: skip
         return sorted(found, key=lambda trade: (trade.closed_msc, trade.symbol))

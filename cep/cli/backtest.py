@@ -345,8 +345,7 @@ def finish(
     seen = seen_deals(results.plan, selection, wishes)
     notes += filter(None, [fills_told(results.plan, seen)])
     if wishes.fills:
-        has_money = wishes.market.account is not None
-        click.echo("\n".join(result_lines(found, outcome, notes, has_money=has_money)))
+        click.echo("\n".join(result_lines(found, outcome, notes)))
     if wishes.tables is not None and wishes.fills:
         write_trades(wishes.tables, outcome.trades)
     if wishes.report is not None:
@@ -401,23 +400,24 @@ def result_lines(
     found: Mapping[str, Metrics],
     outcome: Outcome,
     assumptions: Sequence[str],
-    *,
-    has_money: bool = False,
 ) -> list[str]:
     """Trades and metrics as text, and the account's money where there is any."""
-    from cep.backtest.page import METRIC_COLUMNS, metric_cells
+    from cep.backtest.page import METRIC_COLUMNS, amount, metric_cells
 
+    money = outcome.money
     names = [name.lower() for name in METRIC_COLUMNS]
-    lines = right_aligned([names, *(metric_cells(*pair) for pair in found.items())])
+    lines = right_aligned([names, *(metric_cells(*pair, money.digits) for pair in found.items())])
     refused = [f"{why} {n:,}" for why, n in sorted(outcome.refused.items()) if n]
     if refused:
         lines.append(f"not filled: {', '.join(refused)}")
-    if has_money:
-        money = outcome.money
+    if money.digits is not None:
+        amounts = (money.start, money.balance, money.equity, money.profit, money.commission)
+        start, balance, equity, profit, commission, swap = (
+            amount(value, money.digits) for value in (*amounts, money.swap)
+        )
         lines.append(
-            f"account: balance {money.start:,.2f} to {money.balance:,.2f}, equity "
-            f"{money.equity:,.2f}; profit {money.profit:,.2f}, commission {money.commission:,.2f}, "
-            f"swap {money.swap:,.2f}"
+            f"account: balance {start} to {balance}, equity {equity}; "
+            f"profit {profit}, commission {commission}, swap {swap}"
         )
     return [*lines, "assumptions:", *(f"  {text}" for text in assumptions)]
 

@@ -122,6 +122,9 @@ class Naive:
                 "reason": reason,
                 "points": round(gain / self.point, 6),
                 "profit": round(gain * lots, 10),
+                "commission": 0.0,
+                "swap": 0.0,
+                "net": round(gain * lots, 10),
             }
         )
         held.lots = round(held.lots - lots, 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,20 @@ from cep.backtest.trades import Trade
 
 def trade(points: float, opened: int = 0, closed: int = 10, name: str = "Go") -> Trade:
     return Trade(
-        name, "X", "buy", 0.1, opened, 1.0, closed, 1.0, "stop", points, round(points * 1e-4, 10)
+        name,
+        "X",
+        "buy",
+        0.1,
+        opened,
+        1.0,
+        closed,
+        1.0,
+        "stop",
+        points,
+        round(points * 1e-4, 10),
+        0.0,
+        0.0,
+        round(points * 1e-4, 10),
     )
 
 
@@ -31,6 +45,13 @@ def test_worked_by_hand() -> None:
     assert found.sharpe == pytest.approx(5 / statistics.stdev([10, -5, -10, 25]))
     assert found.exposure == 0.5
     assert (found.profit, found.drawdown) == (pytest.approx(0.002), pytest.approx(0.0015))
+
+
+def test_costs_come_off_and_deepen_the_drawdown() -> None:
+    costly = [replace(trade(10, 0, n), commission=-3.0, swap=-1.0, net=-2.0) for n in range(3)]
+    found = metrics([replace(one, profit=2.0) for one in costly], 100)
+    assert (found.profit, found.costs, found.net, found.drawdown) == (6.0, -12.0, -6.0, 6.0)
+    assert found.drawdown_points == 0.0
 
 
 def test_nothing_is_divided_by_nothing() -> None:
@@ -64,7 +85,7 @@ def test_metrics_are_those_of_plain_loops(closings: list[tuple[float, int]]) -> 
 
 
 def test_groups() -> None:
-    other = Trade("Go", "Y", "buy", 0.1, 0, 1.0, 9, 1.0, "stop", 2.0, 0.0)
+    other = Trade("Go", "Y", "buy", 0.1, 0, 1.0, 9, 1.0, "stop", 2.0, 0.0, 0.0, 0.0, 0.0)
     found = by_signal([trade(1), other, trade(5, name="Also")], 100)
     assert list(found) == ["Also", "Go", "Go X", "Go Y", "all"]
     assert [group.points for group in found.values()] == [5, 3, 1, 2, 8]

@@ -243,7 +243,7 @@ def both(
 def check(fast: Trading, naive: Naive, seed: int) -> None:
     found, expected = [asdict(trade) for trade in fast.trades], naive.trades
     for one, other in zip(found, expected, strict=True):
-        for name in ("open_price", "points", "profit"):  # sums in another order
+        for name in ("open_price", "points", "profit", "net"):  # sums in another order
             assert one.pop(name) == pytest.approx(other.pop(name), abs=1e-6), (seed, name)
     assert found == expected, seed
     assert +fast.refused == +naive.refused, seed
