@@ -71,8 +71,14 @@ def check_volume(symbol: Record, lots: float) -> int:
 
 
 def check_position(state: State, request: Record) -> int:
-    """On hedging accounts a market order may name the position that it closes."""
-    if state.account[0]["hedging"] == 0 or request["action"] != DEAL or request["position"] == 0:
+    """Of the position that a market order takes from; on hedging accounts it may name one."""
+    if request["action"] != DEAL:
+        return 0
+    if state.account[0]["hedging"] == 0:
+        row = position_in(state, request["symbol"])
+        takes = row >= 0 and state.positions[row]["side"] != side_of(request["type"])
+        return FROZEN if takes and is_position_frozen(state, row) else 0
+    if request["position"] == 0:
         return 0
     row = position_row(state, request["position"])
     if row < 0:
@@ -80,7 +86,9 @@ def check_position(state: State, request: Record) -> int:
     position = state.positions[row]
     if position["symbol"] != request["symbol"] or position["side"] == side_of(request["type"]):
         return INVALID
-    return 0 if request["lots"] <= position["lots"] + _EPSILON else INVALID_CLOSE_VOLUME
+    if request["lots"] > position["lots"] + _EPSILON:
+        return INVALID_CLOSE_VOLUME
+    return FROZEN if is_position_frozen(state, row) else 0
 
 
 def check_price(state: State, request: Record, kind: int) -> int:
@@ -192,13 +200,37 @@ def check_levels(state: State, request: Record, row: int) -> int:
         return NO_CHANGES
     if not is_open(state, position["symbol"]):
         return MARKET_CLOSED
+    if is_position_frozen(state, row):
+        return FROZEN
     symbol = state.symbols[position["symbol"]]
     price = symbol["bid"] if position["side"] > 0 else symbol["ask"]
-    frozen = symbol["freeze_level_points"] * symbol["point"]
-    for level in (position["sl"], position["tp"]):
-        if frozen > 0.0 and level != 0.0 and abs(level - price) <= frozen:
-            return FROZEN
     return check_stops(symbol, position["side"], price, request["sl"], request["tp"])
+
+
+def is_position_frozen(state: State, row: int) -> bool:
+    """Whether the market is too near to stop or target for a position to be changed or closed."""
+    position = state.positions[row]
+    symbol = state.symbols[position["symbol"]]
+    frozen = symbol["freeze_level_points"] * symbol["point"]
+    if not frozen > 0.0:
+        return False
+    side = position["side"]
+    price = symbol["bid"] if side > 0 else symbol["ask"]
+    near_stop = position["sl"] != 0.0 and (price - position["sl"]) * side <= frozen + _EPSILON
+    near_target = position["tp"] != 0.0 and (position["tp"] - price) * side <= frozen + _EPSILON
+    return bool(near_stop or near_target)
+
+
+def is_order_frozen(state: State, row: int) -> bool:
+    """Whether the market is too near to a pending order for it to be changed or taken back."""
+    order = state.orders[row]
+    symbol = state.symbols[order["symbol"]]
+    frozen = symbol["freeze_level_points"] * symbol["point"]
+    buys = side_of(order["type"]) > 0
+    market = symbol["ask"] if buys else symbol["bid"]
+    is_below = (order["type"] in (BUY_LIMIT, SELL_LIMIT)) == buys
+    distance = market - order["price"] if is_below else order["price"] - market
+    return bool(frozen > 0.0 and market > 0.0 and distance <= frozen + _EPSILON)
 
 
 def check_change(state: State, request: Record) -> int:
@@ -217,5 +249,7 @@ def check_change(state: State, request: Record) -> int:
         return NO_CHANGES
     if not is_open(state, order["symbol"]):
         return MARKET_CLOSED
+    if is_order_frozen(state, row):
+        return FROZEN
     refusal = check_price(state, request, order["type"])
     return refusal if refusal != 0 else check_expiration(state, request)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from mt5bridge.broker.checks import check_change, check_levels, check_open
+from mt5bridge.broker.checks import (
+    check_change,
+    check_levels,
+    check_open,
+    is_order_frozen,
+    is_position_frozen,
+)
 from mt5bridge.broker.codes import (
     BUY,
     BUY_STOP_LIMIT,
     CLOSE,
     DEAL,
     DONE,
+    FROZEN,
     INVALID,
     INVALID_EXPIRATION,
     INVALID_ORDER,
@@ -85,6 +92,8 @@ def send(state: State, request: Record, answer: Record) -> int:
         row = order_row(state, request["order"])
         if row < 0:
             return INVALID_ORDER
+        if is_order_frozen(state, row):
+            return FROZEN
         answer["order"] = request["order"]
         remove_order(state, row)
         return DONE
@@ -147,14 +156,14 @@ def change_order(state: State, request: Record, answer: Record) -> int:
 def close(state: State, request: Record, answer: Record) -> int:
     """Close a position by its ticket, or what a magic number holds of a symbol, oldest first.
 
-    Zero lots are all of it.
+    Zero lots are all of it. Positions that are frozen stay.
     """
     rest = FAR
     if request["lots"] > 0.0:
         rest = stepped(state.symbols[request["symbol"]], request["lots"])
         if rest <= 0.0:
             return INVALID_VOLUME
-    has_closed, row = False, 0
+    has_closed, has_frozen, row = False, False, 0
     while row < state.account[0]["positions"] and rest > 0.0:
         ticket = state.positions[row]["ticket"]
         lots = min(rest, closable(state, request, state.positions[row]))
@@ -164,13 +173,19 @@ def close(state: State, request: Record, answer: Record) -> int:
                 return MARKET_CLOSED
             if not (symbol["bid"] > 0.0 and symbol["ask"] > 0.0):
                 return PRICE_OFF
+            if is_position_frozen(state, row):
+                has_frozen = True
+                row += 1
+                continue
             answer["order"] = _close_lots(state, request, row, lots)
             has_closed = True
             rest -= lots
         if row < state.account[0]["positions"] and state.positions[row]["ticket"] == ticket:
             row += 1
     answer["left"] = rest if rest < FAR / 2.0 else 0.0
-    return DONE if has_closed else POSITION_CLOSED
+    if has_closed:
+        return DONE
+    return FROZEN if has_frozen else POSITION_CLOSED
 
 
 def closable(state: State, request: Record, position: Record) -> float:

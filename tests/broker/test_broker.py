@@ -18,6 +18,7 @@ from mt5bridge.broker.codes import (
     CLOSE,
     DEAL,
     DONE,
+    FROZEN,
     INVALID_EXPIRATION,
     INVALID_STOPS,
     INVALID_VOLUME,
@@ -103,6 +104,22 @@ def test_a_hedging_close_takes_positions_oldest_first_or_by_ticket() -> None:
     assert [(p["ticket"], p["lots"]) for p in broker.positions] == [(2, 0.1), (3, 0.05)]
     broker.execute(request(CLOSE, position=2, lots=0))
     assert [p["ticket"] for p in broker.positions] == [3]
+
+
+@pytest.mark.parametrize("hedging", [False, True])
+def test_a_close_leaves_what_is_frozen(hedging: bool) -> None:
+    """ "A close of several positions closes those that are not." """
+    broker = Broker(Terms(hedging, 10_000.0), [replace(EURUSD, freeze_level_points=50.0)])
+    broker.tick(0, 1_000, 1.1, 1.1002)
+    broker.execute(request(sl=1.0997))
+    assert broker.execute(request(CLOSE, lots=0.0))["retcode"] == FROZEN
+    broker.execute(request(sl=1.0 if hedging else 1.0997))
+    answer = broker.execute(request(CLOSE, lots=0.2))
+    left = (DONE, 0.1, [0.1]) if hedging else (FROZEN, 0.2, [0.2])
+    assert (answer["retcode"], answer["left"], [p["lots"] for p in broker.positions]) == left
+    broker.tick(0, 2_000, 1.2, 1.2002)
+    assert broker.execute(request(CLOSE, lots=0.0))["retcode"] == DONE
+    assert len(broker.positions) == 0
 
 
 def test_an_order_is_filled_in_its_shares() -> None:

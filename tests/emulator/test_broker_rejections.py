@@ -140,3 +140,44 @@ def test_sending_waits_for_the_server_and_sending_asynchronously_does_not(tmp_pa
     assert wrong["retcode"] == "10008", "the server's refusal comes later"
     told = {facts["id"]: facts["retcode"] for kind, facts in session.transactions() if kind == 10}
     assert told == {waited["id"]: "10009", at_once["id"]: "10009", wrong["id"]: "10014"}
+
+
+# At a bid of 1.1 and an ask of 1.1002; the freeze level is 50 points.
+FROZEN = {
+    "netting": [
+        ("type=0 sl=1.0998", 10009),
+        ("type=1 volume=0.05", 10029),
+        ("type=1 volume=0.5", 10029),
+        ("action=6 sl=1.09", 10029),
+        ("type=0 sl=1.0995", 10009),  # adds to it, and moves its stop to just 50 points away
+        ("type=1", 10029),
+        ("type=0 sl=1.09949", 10009),
+        ("type=1 volume=0.05", 10009),
+        ("action=5 type=2 price=1.1 filling=2", 10009),
+        ("action=7 order=@0 price=1.09", 10029),
+        ("action=8 order=@0", 10029),
+        ("action=5 type=5 price=1.0994 filling=2", 10009),
+        ("action=7 order=@1 price=1.09", 10009),
+        ("action=8 order=@1", 10009),
+    ],
+    "hedging": [
+        ("type=0 sl=1.0998", 10009),
+        ("type=1 position=@0", 10029),
+        ("type=1 position=@0 volume=0.05", 10029),
+        ("action=6 position=@0 tp=1.2", 10029),
+        ("type=0 tp=1.1003", 10009),
+        ("type=1 position=@1", 10029),
+        ("type=1", 10009),
+        ("action=10 position=@0 by=@2", 10029),
+        ("action=10 position=@2 by=@0", 10029),
+        ("type=0 position=@2", 10009),
+    ],
+}
+
+
+@pytest.mark.parametrize("mode", list(FROZEN))
+def test_nothing_is_done_within_the_freeze_level(tmp_path: Path, mode: str) -> None:
+    """No change, no cancelling, no closing by an order; more of it may be opened."""
+    steps = [(f"send {words}", retcode) for words, retcode in FROZEN[mode]]
+    session = run(tmp_path, [step for step, _ in steps], f"{SYMBOL} freeze_level=50", mode=mode)
+    assert session.retcodes == [retcode for _, retcode in steps]

@@ -3,6 +3,7 @@
 #define MT5BRIDGE_ORDERS_LEG_FOLLOWING_MQH
 
 #include "BrokerView.mqh"
+#include "Freezing.mqh"
 #include "OrderReports.mqh"
 #include "Retcodes.mqh"
 
@@ -11,6 +12,7 @@
 class LegFollowing
   {
 private:
+   SymbolRules       m_rules;
    long              m_reconcile_ms;
    bool              m_halted;
 
@@ -71,12 +73,18 @@ private:
          reports.Settle(entry, result);
         }
       const bool unwanted = Late(entry.request, now) || (pending && m_halted);
-      if(stands && unwanted && now.ms - entry.removed_ms > REMOVE_AGAIN_MS)
+      if(stands && unwanted && now.ms - entry.removed_ms > REMOVE_AGAIN_MS && !Frozen(order))
         {
          entry.removed_ms = now.ms;
          Remove(order.ticket);
         }
       return(false);
+     }
+
+   // Whether the trade server would not take a pending order back now. Then it is looked at again.
+   bool              Frozen(const BrokerOrder &order)
+     {
+      return(m_rules.Load(order.symbol) && OrderSelect(order.ticket) && FrozenOrder(m_rules) != "");
      }
 
    // Takes a pending order back. What comes of it shows when the order ends.

@@ -33,16 +33,21 @@ public:
                           OrderReports &reports, const Moment &now)
      {
       if(Late(entry.request, now))
-         return(reports.EndLeg(entry, index, RESULT_EXPIRED, 0, LateText(entry.request, now)));
+         return(reports.EndLeg(entry, index, RESULT_EXPIRED, 0, LateText(entry.request, now)
+                               + Hindrance(entry.legs[index].text)));
       if(m_settings.trading != TRADING_LIVE)
          return(reports.EndLeg(entry, index, RESULT_REJECTED, 0, TRADING_OFF_TEXT));
       MqlTradeRequest trade;
       const string refusal = m_sender.Build(entry, index, trade, now);
       if(refusal != "" && may_wait && m_sender.Passing())
+        {
+         entry.legs[index].text = refusal;
          return(false);
+        }
       if(refusal != "")
          return(reports.EndLeg(entry, index, RESULT_REJECTED, 0, refusal));
       entry.legs[index].state = LEG_SENT;
+      entry.legs[index].text = "";
       entry.legs[index].sent_msc = MathMax(now.quoted_msc, (long)1);
       entry.legs[index].sent_by_msc = MathMax(now.quoted_msc, now.utc_msc + now.utc_offset_ms);
       entry.since_ms = now.ms;
@@ -59,6 +64,12 @@ public:
                                StringFormat("%s (error %d)", RetcodeText(answer.retcode), GetLastError())));
       entry.doubtful = !sent;
       return(false);
+     }
+
+   // Why a leg has waited, for the text of its end.
+   string            Hindrance(const string reason) const
+     {
+      return(reason == "" ? "" : ", before that " + reason);
      }
 
    // Whether the broker has this leg's order already, though the journal, which may have lost its end

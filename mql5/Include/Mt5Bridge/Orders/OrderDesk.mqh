@@ -1,6 +1,6 @@
 // Executes client orders at most once each, and knows afterwards what became of them.
 //
-// An id is an OrderEntry. Its orders to the broker (legs) go one after another:
+// An id is an OrderEntry. Of its orders to the broker (legs) one is on its way at most:
 //
 //   leg       event                            action                                 next
 //   (none)    request, not in the journal      journal the entry                      (none)
@@ -10,6 +10,8 @@
 //             accepted                         journal the legs                       WAITING
 //   (any)     request, in the journal          tell all results again                 same
 //   WAITING   its turn                         journal SENT, flush, OrderSendAsync    SENT
+//             cannot be sent now, and the      nothing; the next leg has its turn     WAITING
+//             request only makes risk smaller
 //             validity passed, cannot be sent  nothing is sent                        DONE
 //   SENT      answer with a ticket             journal the ticket                     WORKING
 //             answer: refused, no ticket       journal                                DONE
@@ -288,14 +290,29 @@ private:
       const bool may_wait = m_retry.May(entry, now);
       if(may_wait && m_retry.Pauses(entry, index, now))
          return(false);
-      entry.retry_ms = -1;
       const string refusal = entry.legs[index].replaces > 0 ? m_planner.Lessen(entry, index, m_book) : "";
       if(refusal != "")
          return(m_reports.EndLeg(entry, index, RESULT_REJECTED, 0, refusal));
       const bool over = m_sending.Send(entry, index, may_wait, m_reports, now);
       if(entry.legs[index].state == LEG_WAITING)
-         m_retry.Hold(entry, now);
+         m_retry.Hold(entry, index, now);
       return(over);
+     }
+
+   // Sends the first leg that can go, if any can; true if that came to something else. One that waits
+   // for a moment or a price must not hold up what else makes risk smaller.
+   bool              SendNext(OrderEntry *entry, const Moment &now)
+     {
+      for(int i = 0; i < ArraySize(entry.legs); i++)
+        {
+         if(entry.legs[i].state != LEG_WAITING)
+            continue;
+         if(SendLeg(entry, i, now))
+            return(true);
+         if(entry.legs[i].state != LEG_WAITING)
+            return(false);
+        }
+      return(false);
      }
 
    // Brings an entry as far as it goes. Only after a look may broker's orders be judged.
@@ -320,7 +337,7 @@ private:
          const uchar state = entry.legs[index].state;
          bool moved = false;
          if(state == LEG_WAITING)
-            moved = SendLeg(entry, index, now);
+            moved = SendNext(entry, now);
          else if(looked && state == LEG_SENT)
             moved = m_sending.Resolve(entry, index, m_view, m_book, m_reports, now);
          else if(looked && state == LEG_WORKING)

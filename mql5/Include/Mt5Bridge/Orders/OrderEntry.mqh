@@ -16,6 +16,7 @@ enum LegState
   };
 
 // One order to the broker. An id has several when a close takes several; one is on its way at most.
+// Everything but the last member is in the journal.
 struct OrderLeg
   {
    uchar             state;
@@ -30,6 +31,7 @@ struct OrderLeg
    uint              retcode;
    string            text;
    int               replaces;      // 1 + the index of the refused leg that is tried again, 0 none
+   long              retry_ms;      // steady time when it may be sent, -1 not known
   };
 
 // Whether no other result follows this one.
@@ -54,9 +56,10 @@ void ClearLeg(OrderLeg &leg)
    leg.retcode = 0;
    leg.text = "";
    leg.replaces = 0;
+   leg.retry_ms = -1;
   }
 
-// One client order id. Everything but the last six members is in the journal.
+// One client order id. Everything but the last five members is in the journal.
 class OrderEntry
   {
 public:
@@ -69,7 +72,6 @@ public:
    bool              doubtful;         // what became of the sent leg has to be looked up
    long              removed_ms;       // steady time when its pending order was taken back last
    bool              adopted;          // its legs were found at the broker in this run
-   long              retry_ms;         // steady time when its refused leg is tried again, -1 not known
 
                      OrderEntry(void)
      {
@@ -79,7 +81,6 @@ public:
       doubtful = false;
       removed_ms = -86400000;
       adopted = false;
-      retry_ms = -1;
      }
 
    // Whether its final result is known.
@@ -89,13 +90,19 @@ public:
       return(count > 0 && IsFinal(results[count - 1].status));
      }
 
-   // The first leg that is not done, -1 none.
+   // The leg that is on its way, else the first that waits, -1 none: one that cannot be sent yet
+   // holds up no other.
    int               Current(void) const
      {
-      for(int i = 0; i < ArraySize(legs); i++)
-         if(legs[i].state != LEG_DONE)
+      int found = -1;
+      for(int i = ArraySize(legs) - 1; i >= 0; i--)
+        {
+         if(legs[i].state == LEG_SENT || legs[i].state == LEG_WORKING)
             return(i);
-      return(-1);
+         if(legs[i].state == LEG_WAITING)
+            found = i;
+        }
+      return(found);
      }
 
    // Whether another leg tries this one's rest again.

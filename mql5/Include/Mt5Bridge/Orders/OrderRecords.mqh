@@ -87,6 +87,7 @@ bool TakeLegRecord(ByteReader &source, OrderBook &book)
    leg.text = source.Text();
    leg.sent_by_msc = source.Left() > 0 ? source.I8() : leg.sent_msc;  // earlier versions have none
    leg.replaces = source.Left() > 0 ? (int)source.U2() : 0;
+   leg.retry_ms = -1;
    if(!source.Good() || entry == NULL || index > ArraySize(entry.legs)
       || leg.replaces > index)
       return(false);

@@ -11,6 +11,8 @@
 #define RETRY_FIRST_MS 250    // pause before the second attempt; it doubles with each further one
 #define RETRY_MOST_MS  60000  // up to this
 
+#define SUPERSEDED_TEXT "the stops were changed since then"
+
 class OrderRetry
   {
 private:
@@ -48,23 +50,24 @@ public:
    // Whether it is not time yet for a leg. A restart begins the pause anew.
    bool              Pauses(OrderEntry *entry, const int index, const Moment &now) const
      {
-      if(entry.retry_ms < 0)
-         entry.retry_ms = now.ms + PauseMs(entry.TriedBefore(index));
-      return(now.ms < entry.retry_ms);
+      if(entry.legs[index].retry_ms < 0)
+         entry.legs[index].retry_ms = now.ms + PauseMs(entry.TriedBefore(index));
+      return(now.ms < entry.legs[index].retry_ms);
      }
 
    // A leg could not be sent now.
-   void              Hold(OrderEntry *entry, const Moment &now) const
+   void              Hold(OrderEntry *entry, const int index, const Moment &now) const
      {
-      entry.retry_ms = now.ms + RETRY_FIRST_MS;
+      entry.legs[index].retry_ms = now.ms + RETRY_FIRST_MS;
      }
 
-   // Ends a leg that is not to be tried again after all; false if it is.
+   // Ends a leg that has waited or was refused, and is not to be tried after all; false if it is.
    bool              Drop(OrderEntry *entry, const int index, OrderBook &book,
                           OrderReports &reports, const Moment &now) const
      {
       if(entry.legs[index].replaces == 0)
-         return(false);
+         return(Superseded(entry, book) && reports.EndLeg(entry, index, RESULT_REJECTED, 0,
+                SUPERSEDED_TEXT));
       OrderLeg before = entry.legs[entry.legs[index].replaces - 1];
       const string text = StringFormat("%s (attempts: %d)", before.text, entry.TriedBefore(index));
       if(Late(entry.request, now))
@@ -74,7 +77,7 @@ public:
          return(reports.EndLeg(entry, index, RESULT_REJECTED, before.retcode, text));
       return((!Reduces(entry.request) || Superseded(entry, book))
              && reports.EndLeg(entry, index, RESULT_REJECTED, 0,
-                               text + ", and the stops were changed since then"));
+                               text + ", and " + SUPERSEDED_TEXT));
      }
 
 private:

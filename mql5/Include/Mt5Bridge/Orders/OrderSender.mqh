@@ -2,6 +2,7 @@
 #ifndef MT5BRIDGE_ORDERS_ORDER_SENDER_MQH
 #define MT5BRIDGE_ORDERS_ORDER_SENDER_MQH
 
+#include "Freezing.mqh"
 #include "OrderPlanner.mqh"
 
 // Why nothing can be sent at all now, "" if it can.
@@ -32,7 +33,8 @@ public:
 
    void              Begin(const DeskSettings &settings) { m_settings = settings; }
 
-   // Whether Build() may find no reason any more in a moment, or once the user has done something.
+   // Whether Build() may find no reason any more in a moment, at another price, or once the user has
+   // done something.
    bool              Passing(void) const { return(m_passing); }
 
    // Fills `trade` for a leg from what the market is now; why that cannot be, "" if it can. A
@@ -46,9 +48,9 @@ public:
       if(m_passing)
          return(refusal);
       trade.symbol = source.request.symbol;
+      m_passing = !m_rules.Load(source.request.symbol);
       if(source.request.kind == ORDER_CANCEL)
          return(BuildCancel(source.request, trade));
-      m_passing = !m_rules.Load(source.request.symbol);
       if(m_passing)
          return(NoPrice(source.request.symbol));
       switch((int)source.request.kind)
@@ -94,7 +96,7 @@ private:
         }
      }
 
-   string            BuildClose(OrderEntry &source, const int index, MqlTradeRequest &trade) const
+   string            BuildClose(OrderEntry &source, const int index, MqlTradeRequest &trade)
      {
       const ulong ticket = source.legs[index].position;
       if(!PositionSelectByTicket(ticket))
@@ -102,6 +104,10 @@ private:
       const bool sells = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
       if(sells == BuyType(source.legs[index].type))
          return("position " + IntegerToString((long)ticket) + " was reversed meanwhile");
+      const string frozen = FrozenPosition(m_rules);
+      m_passing = frozen != "";
+      if(m_passing)
+         return(frozen);
       const double lots = PositionGetDouble(POSITION_VOLUME);
       if(source.legs[index].lots > lots)
          source.legs[index].lots = lots;
@@ -113,10 +119,17 @@ private:
       return("");
      }
 
-   string            BuildCancel(const OrderRequest &request, MqlTradeRequest &trade) const
+   // Needs no price: without one the trade server judges whether the order is frozen.
+   string            BuildCancel(const OrderRequest &request, MqlTradeRequest &trade)
      {
+      const bool priced = !m_passing;
+      m_passing = false;
       if(!OrderSelect(request.ticket))
          return("order " + IntegerToString((long)request.ticket) + " is not pending any more");
+      const string frozen = priced ? FrozenOrder(m_rules) : "";
+      m_passing = frozen != "";
+      if(m_passing)
+         return(frozen);
       trade.action = TRADE_ACTION_REMOVE;
       trade.order = request.ticket;
       return("");
@@ -124,20 +137,16 @@ private:
 
    // What is not given stays as it is.
    string            BuildModify(const OrderRequest &request, const OrderLeg &leg,
-                                 MqlTradeRequest &trade) const
+                                 MqlTradeRequest &trade)
      {
       if(leg.position != 0)
-        {
-         if(!PositionSelectByTicket(leg.position))
-            return("position " + IntegerToString((long)leg.position) + " is closed already");
-         trade.action = TRADE_ACTION_SLTP;
-         trade.position = leg.position;
-         trade.sl = Given(request.sl, PositionGetDouble(POSITION_SL));
-         trade.tp = Given(request.tp, PositionGetDouble(POSITION_TP));
-         return("");
-        }
+         return(BuildStops(request, leg.position, trade));
       if(!OrderSelect(request.ticket))
          return("order " + IntegerToString((long)request.ticket) + " is not pending any more");
+      const string frozen = FrozenOrder(m_rules);
+      m_passing = frozen != "";
+      if(m_passing)
+         return(frozen);
       trade.action = TRADE_ACTION_MODIFY;
       trade.order = request.ticket;
       trade.price = Given(request.price, OrderGetDouble(ORDER_PRICE_OPEN));
@@ -145,7 +154,38 @@ private:
       trade.tp = Given(request.tp, OrderGetDouble(ORDER_TP));
       trade.type_time = (ENUM_ORDER_TYPE_TIME)OrderGetInteger(ORDER_TYPE_TIME);
       trade.expiration = (datetime)OrderGetInteger(ORDER_TIME_EXPIRATION);
-      return("");
+      return(OrderChangeRefusal(request, trade));
+     }
+
+   // What the trade server would say to the new price, stop and target of the selected order.
+   string            OrderChangeRefusal(const OrderRequest &request, const MqlTradeRequest &trade) const
+     {
+      const long type = OrderGetInteger(ORDER_TYPE);
+      const bool limit = type == ORDER_TYPE_BUY_LIMIT || type == ORDER_TYPE_SELL_LIMIT;
+      if(!limit && type != ORDER_TYPE_BUY_STOP && type != ORDER_TYPE_SELL_STOP)
+         return("");  // a stop limit has a price of its own for its stops
+      const string refusal = request.price > 0
+                             ? m_rules.PendingRefusal(BuyType(type), limit, trade.price) : "";
+      return(refusal != "" ? refusal : m_rules.StopsRefusal(BuyType(type), trade.price, trade.sl, trade.tp));
+     }
+
+   // Stops that are not given stay as they are, and are the trade server's to judge.
+   string            BuildStops(const OrderRequest &request, const ulong ticket,
+                                MqlTradeRequest &trade)
+     {
+      if(!PositionSelectByTicket(ticket))
+         return("position " + IntegerToString((long)ticket) + " is closed already");
+      const string frozen = FrozenPosition(m_rules);
+      m_passing = frozen != "";
+      if(m_passing)
+         return(frozen);
+      trade.action = TRADE_ACTION_SLTP;
+      trade.position = ticket;
+      trade.sl = Given(request.sl, PositionGetDouble(POSITION_SL));
+      trade.tp = Given(request.tp, PositionGetDouble(POSITION_TP));
+      const bool buys = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
+      return(m_rules.StopsRefusal(buys, m_rules.Market(!buys), m_rules.Price(request.sl),
+                                  m_rules.Price(request.tp)));
      }
 
    double            Given(const double asked, const double present) const

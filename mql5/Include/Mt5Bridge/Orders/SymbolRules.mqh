@@ -28,6 +28,7 @@ private:
    double            m_volume_max;
    double            m_volume_step;
    long              m_stops_level;
+   long              m_freeze_level;
    long              m_filling_modes;
    long              m_execution;
    long              m_trade_mode;
@@ -48,6 +49,7 @@ public:
       m_volume_max = SymbolInfoDouble(symbol, SYMBOL_VOLUME_MAX);
       m_volume_step = SymbolInfoDouble(symbol, SYMBOL_VOLUME_STEP);
       m_stops_level = SymbolInfoInteger(symbol, SYMBOL_TRADE_STOPS_LEVEL);
+      m_freeze_level = SymbolInfoInteger(symbol, SYMBOL_TRADE_FREEZE_LEVEL);
       m_filling_modes = SymbolInfoInteger(symbol, SYMBOL_FILLING_MODE);
       m_execution = SymbolInfoInteger(symbol, SYMBOL_TRADE_EXEMODE);
       m_trade_mode = SymbolInfoInteger(symbol, SYMBOL_TRADE_MODE);
@@ -157,6 +159,20 @@ public:
       if((market - price) * side >= LeastDistance())
          return("");
       return(TooNear(limit ? "limit price" : "stop price", price, market));
+     }
+
+   // Whether what is so far from being carried out can neither be changed nor taken back.
+   bool              Freezes(const double distance) const
+     {
+      return(m_freeze_level > 0 && distance < ((double)m_freeze_level + 0.1) * m_point);
+     }
+
+   string            FrozenText(const string what, const long ticket, const string level,
+                                const double price, const double from) const
+     {
+      return(StringFormat("%s %s is frozen: its %s %s is within %d points (the freeze level of %s) of %s",
+                          what, IntegerToString(ticket), level, PriceText(price),
+                          (int)m_freeze_level, m_name, PriceText(from)));
      }
 
    // How a market order is to be filled; pending orders may always leave a rest working.

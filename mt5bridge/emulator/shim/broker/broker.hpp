@@ -79,10 +79,13 @@ private:
   u32 check_modify(const Request& request, std::string& why);
   u32 check_stops_change(const Request& request, std::string& why);
   u32 check_close_by(const Request& request, std::string& why);
+  u32 check_remove(const Request& request);
   u32 check_price(const Request& request, const SymbolFacts& facts, std::string& why);
   u32 check_stops(i32 side, double from, double sl, double tp, const SymbolFacts& facts,
                   std::string& why);
   u32 check_expiration(const Request& request, const SymbolFacts& facts, std::string& why);
+  bool frozen(const Position& position);
+  bool frozen(const Order& order);
 
   // orders become deals (fills.cpp, positions.cpp)
   u64 new_order(Batch& batch, Order order);

@@ -16,6 +16,11 @@ bool on_grid(double price, double tick_size) {
 
 bool same(double left, double right) { return std::abs(left - right) < 1e-9; }
 
+// Whether what is so far from being carried out is within the freeze level; a level of 0 is none.
+bool near(double distance, const SymbolFacts& known) {
+  return known.freeze_level > 0 && distance <= known.freeze_level * known.point + 1e-9;
+}
+
 }  // namespace
 
 u32 Broker::check_price(const Request& request, const SymbolFacts& known, std::string& why) {
@@ -62,6 +67,26 @@ u32 Broker::check_stops(i32 side, double from, double sl, double tp, const Symbo
   return TRADE_RETCODE_INVALID_STOPS;
 }
 
+// Whether the market is so near to the position's stop or target that nothing of it may be changed,
+// nor may it be closed by an order.
+bool Broker::frozen(const Position& position) {
+  const SymbolFacts* known = facts(position.symbol);
+  const double price = price_now(position);
+  const double sign = position.type == POSITION_TYPE_BUY ? 1 : -1;
+  return known != nullptr && ((position.sl != 0 && near((price - position.sl) * sign, *known)) ||
+                              (position.tp != 0 && near((position.tp - price) * sign, *known)));
+}
+
+// Whether the market is so near to a pending order's price that it may not be changed or taken back.
+bool Broker::frozen(const Order& order) {
+  const SymbolFacts* known = facts(order.symbol);
+  const Quote quote = quote_of(order.symbol);
+  const bool below = is_limit(order.type) == buys(order.type);
+  const double market = buys(order.type) ? quote.ask : quote.bid;
+  return known != nullptr && !order.triggered && market > 0 &&
+         near(below ? market - order.price_open : order.price_open - market, *known);
+}
+
 u32 Broker::check_expiration(const Request& request, const SymbolFacts& known, std::string& why) {
   if (request.action == TRADE_ACTION_DEAL)
     return 0;
@@ -88,12 +113,9 @@ u32 Broker::check_stops_change(const Request& request, std::string& why) {
   const SymbolFacts* known = facts(position->symbol);
   if (known == nullptr)
     return TRADE_RETCODE_INVALID;
-  const double price = price_now(*position);
-  const double frozen = known->freeze_level * known->point;
-  for (const double level : {position->sl, position->tp})
-    if (frozen > 0 && level != 0 && std::abs(level - price) <= frozen)
-      return TRADE_RETCODE_FROZEN;
-  return check_stops(position->type, price, request.sl, request.tp, *known, why);
+  if (frozen(*position))
+    return TRADE_RETCODE_FROZEN;
+  return check_stops(position->type, price_now(*position), request.sl, request.tp, *known, why);
 }
 
 u32 Broker::check_modify(const Request& request, std::string& why) {
@@ -107,6 +129,8 @@ u32 Broker::check_modify(const Request& request, std::string& why) {
   const SymbolFacts* known = facts(order->symbol);
   if (known == nullptr || m_settings.is_closed(order->symbol))
     return known == nullptr ? TRADE_RETCODE_INVALID : TRADE_RETCODE_MARKET_CLOSED;
+  if (frozen(*order))
+    return TRADE_RETCODE_FROZEN;
   Request changed = request;
   changed.symbol = order->symbol;
   changed.type = order->type;

@@ -46,8 +46,7 @@ u32 Broker::check(const Request& request, std::string& why) {
     case TRADE_ACTION_PENDING: return check_open(request, why);
     case TRADE_ACTION_SLTP: return check_stops_change(request, why);
     case TRADE_ACTION_MODIFY: return check_modify(request, why);
-    case TRADE_ACTION_REMOVE:
-      return m_book.order(request.order) != nullptr ? 0 : u32{TRADE_RETCODE_INVALID_ORDER};
+    case TRADE_ACTION_REMOVE: return check_remove(request);
     case TRADE_ACTION_CLOSE_BY: return check_close_by(request, why);
     default: why = "unknown action"; return TRADE_RETCODE_INVALID;
   }
@@ -146,10 +145,16 @@ u32 Broker::check_filling(const Request& request, const SymbolFacts& known, std:
   return 0;
 }
 
-// On hedging accounts a deal may name the position it closes.
+// On hedging accounts a deal may name the position it closes; on netting accounts it takes from
+// one of the other side.
 u32 Broker::check_position(const Request& request, std::string& why) {
-  if (!hedging() || !is_market(request) || request.position == 0)
+  if (!is_market(request) || (hedging() && request.position == 0))
     return 0;
+  if (!hedging()) {
+    const Position* open = m_book.position_of(request.symbol);
+    const bool takes = open != nullptr && (open->type == POSITION_TYPE_BUY) != buys(request.type);
+    return takes && frozen(*open) ? u32{TRADE_RETCODE_FROZEN} : 0;
+  }
   const Position* position = m_book.position(request.position);
   if (position == nullptr)
     return TRADE_RETCODE_POSITION_CLOSED;
@@ -158,7 +163,9 @@ u32 Broker::check_position(const Request& request, std::string& why) {
     why = "the position is of another symbol or of the same side";
     return TRADE_RETCODE_INVALID;
   }
-  return request.volume <= position->volume + 1e-9 ? 0 : u32{TRADE_RETCODE_INVALID_CLOSE_VOLUME};
+  if (request.volume > position->volume + 1e-9)
+    return TRADE_RETCODE_INVALID_CLOSE_VOLUME;
+  return frozen(*position) ? u32{TRADE_RETCODE_FROZEN} : 0;
 }
 
 u32 Broker::check_money(const Request& request, std::string& why) {
@@ -175,13 +182,20 @@ u32 Broker::check_money(const Request& request, std::string& why) {
   return TRADE_RETCODE_NO_MONEY;
 }
 
+u32 Broker::check_remove(const Request& request) {
+  const Order* order = m_book.order(request.order);
+  if (order == nullptr)
+    return TRADE_RETCODE_INVALID_ORDER;
+  return frozen(*order) ? u32{TRADE_RETCODE_FROZEN} : 0;
+}
+
 u32 Broker::check_close_by(const Request& request, std::string& why) {
   const Position* position = m_book.position(request.position);
   const Position* other = m_book.position(request.position_by);
   if (position == nullptr || other == nullptr)
     return TRADE_RETCODE_POSITION_CLOSED;
   if (hedging() && position->symbol == other->symbol && position->type != other->type)
-    return 0;
+    return frozen(*position) || frozen(*other) ? u32{TRADE_RETCODE_FROZEN} : 0;
   why = "needs a hedging account and opposite positions of one symbol";
   return TRADE_RETCODE_INVALID;
 }
