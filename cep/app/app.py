@@ -24,6 +24,7 @@ from cep.engine.times import LAST_MSC, Time, msc
 from cep.engine.watermarks import Telling
 from cep.plan import Plan, compile_rules
 from cep.plan.change import Report
+from cep.plan.envelope import taken_names
 from cep.plan.on_demand import build_on_demand
 from cep.plan.rule_file import read_rule_file
 
@@ -106,9 +107,13 @@ class App:
         """
         need("query", query, str, "the name of a query")
         need_callable("callback", callback)
-        if query not in {known.name for known in self.plan.queries}:
+        found = next((known for known in self.plan.queries if known.name == query), None)
+        if found is None:
             known = ", ".join(known.name for known in self.plan.queries)
             raise KeyError(f"no query {query!r}; there are {known}")
+        if taken := taken_names(found.schema.names):
+            hint = f"each row says that of itself; select it as `own_{taken[0]}`"
+            raise ArgumentError(f"query {query!r} selects `{taken[0]}`: {hint}")
         self._before_start()
         self._tell("query", query, callback)
 

@@ -20,6 +20,7 @@ from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan, Stream
 
 TRADES = "trades"
+COMMON = ("ingest", "time_msc")
 _LIST = pa.list_(pa.int64())
 _OF_PYTHON = {"str": pa.string(), "int": pa.int64(), "float": pa.float64()}
 
@@ -27,9 +28,7 @@ _OF_PYTHON = {"str": pa.string(), "int": pa.int64(), "float": pa.float64()}
 def schema(stream: Stream) -> pa.Schema:
     """`ingest` of the record that caused a row, `time_msc`, and the stream's attributes."""
     attributes = [(a.name, ARROW.get(str(a.type), _LIST)) for a in stream.schema.attributes]
-    taken = {name for name, _ in attributes}
-    common = [("ingest", pa.int64()), ("time_msc", pa.int64())]
-    return pa.schema([column for column in common if column[0] not in taken] + attributes)
+    return pa.schema([*((name, pa.int64()) for name in COMMON), *attributes])
 
 
 def file_of(directory: Path, table: str) -> Path:
@@ -49,6 +48,19 @@ def _check_names(streams: Iterable[str]) -> None:
         taken[name.casefold()] = f"the one of stream `{name}`"
 
 
+def _check_columns(plan: Plan, streams: Iterable[str]) -> None:
+    """BacktestError when an attribute would hide one of our columns, in any letter case."""
+    for stream in map(plan.stream, streams):
+        for name in stream.schema.names:
+            if name.casefold() in COMMON:
+                raise BacktestError(
+                    f"stream `{stream.name}`: its attribute `{name}` would take the place of the "
+                    f"column `{name.casefold()}` of its table",
+                    f"select it as another name, as `own_{name}`, or leave the stream out with "
+                    "--streams",
+                )
+
+
 class Tables:
     """Writes `DIRECTORY/STREAM.parquet` for some streams, a row group a call of `take`."""
 
@@ -56,6 +68,7 @@ class Tables:
         self.directory = directory
         streams = list(streams)
         _check_names(streams)
+        _check_columns(plan, streams)
         self._schemas = {name: schema(plan.stream(name)) for name in streams}
         if directory.exists() and any(directory.iterdir()):
             raise BacktestError(f"{directory}: not empty", "name a new folder for the tables")

@@ -29,7 +29,10 @@ class _Stream(msgspec.Struct):
 @click.option("--from", "position", type=click.IntRange(min=0), help="Begin at this position.")
 @click.option("--follow", is_flag=True, help="Go on with those that come, until Ctrl-C.")
 @click.option("--streams", help="Only rows of these streams, A,B; all if left out.")
-@click.option("--positions", is_flag=True, help="Begin each row with its position.")
+@click.option(
+    "--positions", is_flag=True,
+    help='Print each row with its position: {"position": .., "row": {..}}.',
+)  # fmt: skip
 def command(
     config: Path,
     last: int | None,
@@ -56,7 +59,7 @@ def command(
     wanted = set(streams.split(",")) if streams else None
     for at, line in _lines(reader, follow):
         if wanted is None or msgspec.json.decode(line, type=_Stream).stream in wanted:
-            click.echo(b'{"position":%d,' % at + line[1:] if positions else line)
+            click.echo(b'{"position":%d,"row":%s}' % (at, line) if positions else line)
 
 
 def _lines(reader: JournalReader, follow: bool) -> Iterator[tuple[int, bytes]]:

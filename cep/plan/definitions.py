@@ -10,6 +10,7 @@ from cep.lang.errors import listing
 from cep.plan import notes
 from cep.plan.check import Checker
 from cep.plan.cron import why_no_cron
+from cep.plan.envelope import need_own_names
 from cep.plan.nodes import NamedWindow, Origin, Reorder, Stream, Table, Trigger, usual_key
 from cep.plan.outputs import KINDS
 from cep.plan.problems import Problems
@@ -47,6 +48,7 @@ class DefinitionBuilder:
         stream = Stream(name, schema, Origin.SOURCE, on_error, reorder, key)
         self.streams.declare(node.name, stream)
         if on_error == "stream":
+            need_own_names(self.problems, node.span, schema.names)
             fault = Schema((*schema.attributes, Attribute(ERROR_ATTRIBUTE, Type.OBJECT)))
             self.streams.add(Stream(FAULT + name, fault, Origin.FAULT))
         if reorder is not None and reorder.late_stream is not None:

@@ -7,6 +7,7 @@ from typing import Literal
 from cep.lang import ast
 from cep.lang.errors import suggestion
 from cep.plan.check import Checker
+from cep.plan.envelope import need_own_names
 from cep.plan.expressions import TABLE_SLOT, Column, Expression, Output
 from cep.plan.nodes import NamedWindow, Table
 from cep.plan.problems import Problems, with_article
@@ -31,6 +32,7 @@ class OutputBuilder:
         """The output; a new stream is declared on the way."""
         match node:
             case ast.Return():
+                need_own_names(self.problems, node.span, self.schema.names)
                 return Return(KINDS[node.events])
             case ast.Insert():
                 target, holder = self.streams.insert(node.target, node.marker, self.schema)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cep.lang import ast
 from cep.lang.errors import listing, suggestion
+from cep.plan.envelope import need_own_names
 from cep.plan.kinds import noun_of, unknown
 from cep.plan.nodes import Aggregation, NamedWindow, Origin, Stream, Table
 from cep.plan.problems import Problems, Skip, with_article
@@ -156,6 +157,8 @@ class Streams:
         """A query puts rows somewhere: a new stream, or something of the same attributes."""
         self._need_partition(name, marker)
         target = self.full_name(name.text, marker)
+        if marker != INNER and not isinstance(self._known.get(target), Table | NamedWindow):
+            need_own_names(self.problems, name.span, schema.names)
         if target not in self._known:
             if marker == FAULT:
                 raise self._unknown(name, marker)

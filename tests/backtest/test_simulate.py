@@ -161,3 +161,14 @@ def test_a_report_without_trades(archive: Archive) -> None:
     page = report(none, tick_selection(archive, selection, {"EURUSD"}))
     assert [chart.symbol for chart in page.charts] == ["EURUSD"]
     assert ("Trades", "0") in page.summary and ("Win rate", "-") in page.summary
+
+
+@pytest.mark.parametrize("name", ["ingest", "Ingest", "Time_msc"])
+def test_no_attribute_hides_a_column_of_its_table(tmp_path: Path, name: str) -> None:
+    """Before the run, and before a folder is made."""
+    text = f"define stream Tick (symbol string, bid double);\nfrom Tick select bid as {name}"
+    plan = compile_rules(f"{text} insert into O;")
+    with pytest.raises(BacktestError, match=f"its attribute `{name}`") as caught:
+        Tables(tmp_path / "run", plan, ["O"])
+    assert f"as `own_{name}`" in caught.value.hint
+    assert not (tmp_path / "run").exists()

@@ -234,6 +234,7 @@ def test_rows_can_be_asked_for_from_a_position(tmp_path: Path) -> None:
     filled(tmp_path / "state", 30)
     call = ["rows", "--config", str(settings), "--positions"]
     first = [json.loads(line) for line in CliRunner().invoke(main, call).stdout.splitlines()]
+    assert all(set(one) == {"position", "row"} for one in first), "no attribute can hide a place"
     place = first[12]["position"]
     again = CliRunner().invoke(main, [*call, "--from", str(place)]).stdout.splitlines()
     assert [json.loads(line) for line in again] == first[12:]
