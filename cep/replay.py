@@ -42,11 +42,18 @@ class Source:
     order: Ints
 
 
-def read_sources(plan: Plan, files: Iterable[tuple[str, Path]]) -> list[Source]:
+def _nobody(_said: str) -> None:
+    """For those who need not be told."""
+
+
+def read_sources(
+    plan: Plan, files: Iterable[tuple[str, Path]], tell: Callable[[str], None] = _nobody
+) -> list[Source]:
     """Read `stream=file` inputs and put all rows in one order.
 
     Files with a column `ingest` carry their order; others are sorted by time, equal times in the
-    order of the files. ReplayError and `cep.inputs.InputError` say what does not fit.
+    order of the files. `tell` is told of a file without rows, and of one that is not in order.
+    ReplayError and `cep.inputs.InputError` say what does not fit.
     """
     read = [(_source_stream(plan, name), path) for name, path in files]
     if not read:
@@ -56,7 +63,26 @@ def read_sources(plan: Plan, files: Iterable[tuple[str, Path]]) -> list[Source]:
         raise ReplayError("some inputs have a column `ingest` and some have none: give all or none")
     attributes = [(INGEST, "long")] if ordered == {True} else []
     tables = [(stream, read_rows(path, _types(stream) + attributes)) for stream, path in read]
+    for (stream, path), (_, table) in zip(read, tables, strict=True):
+        if said := oddity(table):
+            tell(f"{stream.name}: {path}: {said}")
     return in_order(tables)
+
+
+def oddity(table: pa.Table) -> str:
+    """What whoever gave these rows may not know: there are none, or they are sorted first."""
+    if not table.num_rows:
+        return "no rows"
+    if INGEST in table.column_names:
+        return ""
+    older = np.flatnonzero(np.diff(table["time_msc"].to_numpy()) < 0)
+    if not len(older):
+        return ""
+    which = f", the first of {len(older):,} such rows" if len(older) > 1 else ""
+    return (
+        f"row {older[0] + 2} is older than the one before it{which}; rows are taken in the order of"
+        f" time (a column `{INGEST}` gives another one)"
+    )
 
 
 def _types(stream: Stream) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ from cep.plan.change import Report
 from cep.plan.envelope import taken_names
 from cep.plan.on_demand import build_on_demand
 from cep.plan.rule_file import read_rule_file
+from cep.plan.types import Schema
 
 StreamCallback = Callable[[list[Row]], None]
 QueryCallback = Callable[[int, list[Row] | None, list[Row] | None], None]
@@ -97,6 +98,7 @@ class App:
         if stream not in self.plan.made:
             known = ", ".join(sorted(self.plan.made))
             raise KeyError(f"no derived stream {stream!r}; there are {known}")
+        _need_own_names("stream", stream, self.plan.stream(stream).schema)
         self._before_start()
         self._tell("stream", stream, callback)
 
@@ -111,9 +113,7 @@ class App:
         if found is None:
             known = ", ".join(known.name for known in self.plan.queries)
             raise KeyError(f"no query {query!r}; there are {known}")
-        if taken := taken_names(found.schema.names):
-            hint = f"each row says that of itself; select it as `own_{taken[0]}`"
-            raise ArgumentError(f"query {query!r} selects `{taken[0]}`: {hint}")
+        _need_own_names("query", query, found.schema)
         self._before_start()
         self._tell("query", query, callback)
 
@@ -342,3 +342,10 @@ def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
     if isinstance(rules, Path):
         return compile_rules(read_rule_file(rules), str(rules), variables=variables)
     return compile_rules(rules, variables=variables)
+
+
+def _need_own_names(kind: str, name: str, schema: Schema) -> None:
+    """ArgumentError for attributes that would hide what each row says of itself."""
+    if taken := taken_names(schema.names):
+        hint = f"each row says that of itself; select it as `own_{taken[0]}`"
+        raise ArgumentError(f"{kind} {name!r} has an attribute `{taken[0]}`: {hint}")

@@ -16,7 +16,7 @@ from cep.cli.output import output
 from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
-from cep.cli.summary import tell_dropped
+from cep.cli.summary import note, tell_dropped
 from cep.dropped import Dropped
 from cep.plan import Plan, compile_rules
 from mt5bridge.local import local
@@ -119,7 +119,7 @@ def run_replay(
     from cep.engine.native import Compiled
     from cep.replay import read_sources, replay
 
-    sources = read_sources(plan, files)
+    sources = read_sources(plan, files, note)
     delivery = Delivery(plan, load_callback(callback)) if callback else None
     compiled = Compiled(plan, outputs=outputs, jit=not plain, waits=False)
     total = sum(len(source.order) for source in sources)
@@ -145,7 +145,7 @@ def run_reference(
     from cep.interpreter.run import InterpretedRun
     from cep.replay import read_sources, replay_interpreted
 
-    sources = read_sources(plan, files)
+    sources = read_sources(plan, files, note)
     run = InterpretedRun(plan, outputs)
     total = sum(len(source.order) for source in sources)
     with output(out) as sink, progress("replay", total) as bar:
@@ -169,7 +169,7 @@ def run_on_database(
         from cep.fragments.replay import DatabaseReplay
     from cep.replay import read_sources
 
-    sources = read_sources(plan, files)
+    sources = read_sources(plan, files, note)
     total = sum(len(source.order) for source in sources)
     run = DatabaseReplay(plan, url, outputs, jit=not plain)
     with closing(run), output(out) as sink, progress("replay", total) as bar:
@@ -193,7 +193,7 @@ def run_trace(
     from cep.replay import read_sources
     from cep.trace import Scope, traced
 
-    scope, sources = Scope(plan, key, names), read_sources(plan, files)
+    scope, sources = Scope(plan, key, names), read_sources(plan, files, note)
     total = sum(len(source.order) for source in sources)
     dropped: list[Dropped] = []
     with output(out) as sink, progress("trace", total) as bar:
@@ -229,7 +229,7 @@ def run_on_spark(
         from cep.spark.replay import replay_on_spark
         from cep.spark.session import session
 
-    sources = read_sources(plan, files)
+    sources = read_sources(plan, files, note)
     compiled = Compiled(plan, outputs=outputs, jit=not plain)
     dropped: list[Dropped] = []
     with session() as spark, TemporaryDirectory() as folder, output(out) as sink:

@@ -12,7 +12,7 @@ import pyarrow.json as pj
 
 from cep.inputs.errors import InputError
 from cep.inputs.time import time_column
-from cep.inputs.types import ARROW, is_valid
+from cep.inputs.types import ARROW, REMEDIES, is_valid
 from mt5bridge.arrow import reader
 from mt5bridge.history.jsonl import repeated_name
 
@@ -78,9 +78,14 @@ def _explain(path: Path, data: bytes, types: Mapping[str, str]) -> InputError | 
             value = values.get(name)
             if (isinstance(value, str) and type_ != "string") or not is_valid(value, type_):
                 return InputError(
-                    path, f"{value!r} is no {type_}", "correct the value", number, name
+                    path, f"{value!r} is no {type_}", _remedy(value, type_), number, name
                 )
     return None
+
+
+def _remedy(value: object, type_: str) -> str:
+    quoted = isinstance(value, str) and type_ != "string"
+    return REMEDIES[type_] + (", without quotes" if quoted else ", in quotes" * (type_ == "string"))
 
 
 def line_of(data: bytes, row: int) -> int:

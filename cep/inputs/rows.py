@@ -27,8 +27,7 @@ def rows(path: Path | str, attributes: Iterable[tuple[str, str]]) -> pa.Table:
     path = local(path)
     types = dict(attributes)
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    if not path.is_file():
-        raise InputError(path, "no such file", "check the path")
+    _need_file(path)
     line_of: Callable[[int], int] = (1).__add__
     if suffix in PARQUET:
         table, time = columnar.read(path, types)
@@ -44,6 +43,15 @@ def rows(path: Path | str, attributes: Iterable[tuple[str, str]]) -> pa.Table:
     times = as_msc(path, time, table[time], line_of)
     columns = {"time_msc": times, **{name: table[name] for name in types if name != "time_msc"}}
     return pa.table(columns)
+
+
+def _need_file(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(path, "a folder, not a file", "name a file in it")
+    if path.exists() and not path.is_file():
+        raise InputError(path, "no regular file", "write the rows to a file and name that")
+    if not path.is_file():
+        raise InputError(path, "no such file", "check the path")
 
 
 def _bytes(path: Path) -> bytes:
@@ -62,6 +70,9 @@ def column_names(path: Path | str) -> list[str]:
         return []
     if suffix in PARQUET:
         return columnar.names(path)
-    with pa.input_stream(path, compression="detect") as stream:
-        first = bytes(stream.read(HEADER_BYTES)).split(b"\n", 1)[0]
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            first = bytes(stream.read(HEADER_BYTES)).split(b"\n", 1)[0]
+    except (OSError, pa.ArrowException):
+        return []
     return jsonl.names(first) if suffix in JSONL else delimited.names(first)

@@ -30,8 +30,8 @@ TIME_COLUMNS = {"time_msc": "ms", "timestamp": "ms", "time": "s"}
 SECONDS_FROM = 978_307_200
 """2001-01-01 in seconds. Milliseconds of that size are days in January 1970."""
 
-FIRST_MSC, PAST_MSC = -62_135_596_800_000, 253_402_300_800_000
-"""The years 1 to 9999, the end excluded."""
+FIRST_MSC, PAST_MSC = 0, 253_402_300_800_000
+"""The years 1970 to 9999, the end excluded: records have no times before."""
 
 
 def time_column(path: Path, names: Sequence[str]) -> str:
@@ -79,14 +79,14 @@ def _as_msc(values: pa.ChunkedArray, unit: str) -> Ints:
         return _counted(whole_numbers(values), unit)
     texts = values.cast(pa.string())
     if is_text(texts):
-        return text_times(texts).msc
+        return _dated(text_times(texts).msc, "ms")
     return _counted(texts.cast(pa.int64()).to_numpy(), unit)
 
 
 def _dated(numbers: Ints, unit: str) -> Ints:
     """Timestamps as ms."""
     low, high = FIRST_MSC * UNITS[unit] // 1000, PAST_MSC * UNITS[unit] // 1000
-    _check(numbers, low, min(high, 2**63 - 1), "the time is not in the years 1 to 9999")
+    _check(numbers, low, min(high, 2**63 - 1), "the time is not in the years 1970 to 9999")
     return scaled(numbers, unit)
 
 
@@ -113,7 +113,7 @@ def _check(numbers: Ints, low: int, high: int, what: str) -> None:
     likely = unit_of(int(numbers[row]))
     raise BadRow(
         row,
-        what or f"{int(numbers[row])} is not in the years 1 to 2099",
+        what or f"{int(numbers[row])} is not in the years 1970 to 2099",
         REMEDIES[likely] if likely and not what else "correct it; later times are ISO 8601 text",
     )
 

@@ -19,6 +19,17 @@ INT_BITS = {"int": 32, "long": 64}
 TRUE, FALSE = ["true", "True", "TRUE", "1"], ["false", "False", "FALSE", "0"]
 
 
+REMEDIES = {
+    "string": "write text",
+    "int": "write a whole number of 32 bits in digits 0 to 9, as 1000",
+    "long": "write a whole number of 64 bits in digits 0 to 9, as 1000",
+    "float": "write the number as 1000.5: digits 0 to 9, a point, and nothing between thousands",
+    "double": "write the number as 1000.5: digits 0 to 9, a point, and nothing between thousands",
+    "bool": "write true or false",
+}
+"""What to do about a value that cannot be read as a type."""
+
+
 def _whole(type_: str) -> Callable[[Any], int]:
     def convert(value: Any) -> int:
         if isinstance(value, bool | float):

@@ -82,3 +82,22 @@ def test_the_daemon_logs_it_at_its_end(
     logger.add(sys.stderr)
     assert done.exit_code == (DaemonFailedError.exit_code if fails else 0), done.output
     assert "dropped:\n      event Up: 3 late\n" in done.stderr  # one record of the log
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_input_that_is_not_what_it_seems_is_noted(tmp_path: Path, way: str) -> None:
+    """A note on standard error names a file without rows, and one that is not in order."""
+    rules, ticks = tmp_path / "r.cep", tmp_path / "t.csv"
+    rules.write_text(RULES)
+    call = ["replay", str(rules), "--input", f"Tick={ticks}", *WAYS[way]]
+    ticks.write_text("time_msc,symbol,bid\n")
+    nothing = CliRunner().invoke(main, call)
+    assert f"note: Tick: {ticks}: no rows\n" in nothing.stderr
+    ticks.write_text("time_msc,symbol,bid\n5,A,2.0\n3,A,2.0\n4,A,2.0\n1,A,2.0\n")
+    found = CliRunner().invoke(main, call)
+    assert (
+        f"note: Tick: {ticks}: row 2 is older than the one before it, the first of 2 "
+        in found.stderr
+    )
+    ticks.write_text(TICKS)  # which carries its own order
+    assert "note: " not in CliRunner().invoke(main, call).stderr

@@ -15,7 +15,7 @@ SOURCE = "define stream S (symbol string, stream string, kind int, time_msc long
 @pytest.mark.parametrize("name", ENVELOPE)
 def test_where_rows_are_not_put_out_any_name_may_stand(name: str) -> None:
     """Sources, tables, windows, inner streams and conditions keep their names."""
-    compile_rules(
+    plan = compile_rules(
         SOURCE
         + f"define table T (symbol string, {name} long);\n"
         + f"define window W (symbol string, {name} long) length(2);\n"
@@ -27,9 +27,14 @@ def test_where_rows_are_not_put_out_any_name_may_stand(name: str) -> None:
         + "define event Odd for each symbol as S[kind == 1 and stream == 'a'];\n",
         "rules.cep",
     )
+    assert plan.derived == {"O", "Odd"}
 
 
 def test_a_query_that_fills_a_table_cannot_call_back_with_such_rows() -> None:
     rules = "define table T (kind int);\n@info(name='q') from S select kind insert into T;\n"
-    with pytest.raises(ArgumentError, match=r"query 'q' selects `kind`: .* as `own_kind`"):
+    with pytest.raises(ArgumentError, match=r"query 'q' has an attribute `kind`: .* as `own_kind`"):
         App(SOURCE + rules).on_query("q", print)
+    inner = "from S select kind insert into #Own; from #Own select kind as a insert into O;"
+    app = App(f"{SOURCE} partition with (symbol of S) begin {inner} end;")
+    with pytest.raises(ArgumentError, match=r"stream 'partition1#Own' has an attribute `kind`"):
+        app.on_stream("partition1#Own", print)
