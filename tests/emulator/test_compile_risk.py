@@ -75,6 +75,18 @@ FUNCTIONS = TYPES + (
     "   ~Box() { delete m_item; }\n   Item *At() { return(m_item); }\n"
     "   int Take(const Pair &p) { return(p.a); }\n  };\n"
 )
+# What a const method may hand on of its own object, or of one that it is derived from.
+BASE = FUNCTIONS + "class Base { protected: Pair pair; };\n"
+OWN = "class Own%d : public Base { Pair m_pair; int m_a; int m_all[]; public: %s };"
+METHODS = [
+    ("int F() const { return(Size(m_pair)); }", "int F() { return(Size(m_pair)); }"),
+    ("int F() const { return(Size(pair, 2)); }", "int F() { return(Size(pair, 2)); }"),
+    ("int F() const { return(Look(m_a)); }", "int F() const { int a = m_a; return(Look(a)); }"),
+    ("int G(int a) const { return(a); } int F() const { return(G(Look(m_a))); }",
+     "int G(int a) const { return(a); } int F() const { return(G(m_a)); }"),
+    ("int F() const; }; int Own4::F() const { return(Size(m_pair)); } class Next4 {",
+     "int F() const; }; int Own4::F() const { return(ArraySize(m_all)); } class Next4 {"),
+]  # fmt: skip
 REFERENCES = [
     ("Change(1);", "int a = 0; Change(a);"),
     ("const int a = 1; Change(a);", "int a = 1; Change(a);"),
@@ -124,8 +136,11 @@ def test_a_statement_that_is_not_mql5(wrong: str, right: str, problem: str, tmp_
 def complaints(folder: Path, bodies: list[str]) -> dict[int, str]:
     """What the compiler says of a program with these bodies, by the body's number."""
     listed = "\n".join(f"   {{ {body} }}" for body in bodies)
-    text = f"{FUNCTIONS}Item g_item;\n{START % listed}"
-    first = FUNCTIONS.count("\n") + 4
+    return said_of(folder, f"{FUNCTIONS}Item g_item;\n{START % listed}", FUNCTIONS.count("\n") + 4)
+
+
+def said_of(folder: Path, text: str, first: int) -> dict[int, str]:
+    """What the compiler says of a program, by line from `first` on."""
     source = folder / "Program.cpp"
     source.write_text(translated(folder, text))
     command = [building.compiler(), *building._COMMON, *building._PROGRAM, "-fsyntax-only"]
@@ -135,6 +150,21 @@ def complaints(folder: Path, bodies: list[str]) -> dict[int, str]:
     found = re.findall(r"^Program.mq5:(\d+):\d+: error: (.*)$", done.stderr, re.MULTILINE)
     assert len(found) == done.stderr.count(" error: ")
     return {int(line) - first: message for line, message in found}
+
+
+@needs_compiler
+def test_a_const_method_hands_on_no_member(tmp_path: Path) -> None:
+    """ "No member of a const object", in a const method neither of its own, but for arrays."""
+
+    def said(methods: list[str]) -> dict[int, str]:
+        classes = "\n".join(OWN % one for one in enumerate(methods))
+        return said_of(tmp_path, f'#include "Base.mqh"\n{classes}\n{START % ""}', 2)
+
+    (tmp_path / "Base.mqh").write_text(BASE)
+    assert said([right for _, right in METHODS]) == {}
+    wrong = said([wrong for wrong, _ in METHODS])
+    assert sorted(wrong) == list(range(len(METHODS)))
+    assert all("takes a variable" in message for message in wrong.values()), wrong
 
 
 @needs_compiler

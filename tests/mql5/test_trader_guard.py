@@ -105,6 +105,31 @@ def test_kill_switch(tmp_path: Path) -> None:
         assert floor.ask(signal(Side.BUY, 0.2)).status is EXECUTED
 
 
+def test_a_kill_switch_that_cannot_be_written(tmp_path: Path) -> None:
+    """ "... is tried again each second, and until then nothing is opened": on and off."""
+    with trading(tmp_path) as floor:
+        floor.terminal.act("files='open=1 delete=1 name=halt.txt'")
+        floor.halt(True, "enough")
+        floor.terminal.wait_journal("the kill switch cannot be written", LONG_S)
+        _refused(floor, "halted: enough")
+        floor.terminal.act("files='open=0 delete=1 name=halt.txt'")
+        floor.terminal.wait_journal("the kill switch is on the disk now", LONG_S)
+        floor.forget_halt()
+        floor.terminal.kill()
+        floor.terminal.start()
+        floor.wait_online()
+        _refused(floor, "halted: enough")
+        floor.terminal.act("files='delete=1 name=halt.txt'")
+        floor.halt(False, "")
+        floor.terminal.wait_journal("the kill switch cannot be written", LONG_S)
+        _refused(floor, "halted: until the file Files\\Mt5Bridge\\")
+        bought = floor.ask(order(OrderKind.CLOSE))
+        assert bought.status is REJECTED and "no position" in bought.text
+        floor.terminal.act("files='delete=0'")
+        floor.terminal.wait_journal("the kill switch is on the disk now", LONG_S)
+        assert floor.ask(signal(Side.BUY, 0.2)).status is EXECUTED
+
+
 def test_local_kill_switch(tmp_path: Path) -> None:
     with trading(tmp_path) as floor:
         switch = next(floor.terminal.folder.rglob("orders.journal")).parents[1] / "HALT"

@@ -14,6 +14,7 @@ from mt5bridge.emulator.translate.errors import SourceFile
 from mt5bridge.emulator.translate.handlers import HANDLERS, Handler
 from mt5bridge.emulator.translate.items import Item, ItemKind, split
 from mt5bridge.emulator.translate.literals import rewrite_literals
+from mt5bridge.emulator.translate.own_members import mark_own_members
 from mt5bridge.emulator.translate.pointers import (
     rewrite_objects,
     rewrite_pointer_types,
@@ -58,6 +59,7 @@ def rewrite(tokens: list[Token]) -> list[Token]:
     tokens = rewrite_objects(tokens, pointers)
     rewrite_divisions(tokens)
     mark_members(tokens)
+    mark_own_members(tokens)
     refuse_values(tokens)
     return tokens
 

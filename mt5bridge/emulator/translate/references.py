@@ -132,15 +132,25 @@ def mark_members(tokens: list[Token]) -> None:
         if not is_operator(token, ",)") or not _ends_in_member(tokens, index - 1):
             continue
         start = operand_start(tokens, pairs, index - 1)[0]
-        if start == 0 or not is_operator(tokens[start - 1], ",("):
-            continue
-        opening = _opening(tokens, pairs, start - 1)
-        if opening and is_word(tokens[opening - 1]) and tokens[opening - 1].text not in _NO_CALL:
+        if start and is_operator(tokens[start - 1], ",(") and _is_call(tokens, pairs, start - 1):
             owner = tokens[start : _last_dot(tokens, index - 1)]
             by_call = any(is_operator(one, ")") for one in owner)
             type_ = "void" if by_call else f"decltype(({' '.join(map(_text, owner))}))"
             tokens[start].before = f"mql::argument<{type_}>({tokens[start].before}"
             tokens[index - 1].after += ")"
+
+
+def is_argument(tokens: list[Token], pairs: dict[int, int], index: int) -> bool:
+    """Whether a word is by itself an argument of a call."""
+    ends = is_operator(tokens[index - 1], ",(") and is_operator(tokens[index + 1], ",)")
+    return ends and _is_call(tokens, pairs, index - 1)
+
+
+def _is_call(tokens: list[Token], pairs: dict[int, int], index: int) -> bool:
+    """Whether the comma or bracket at `index` is one of a call's."""
+    opening = _opening(tokens, pairs, index)
+    before = tokens[opening - 1]
+    return bool(opening) and is_word(before) and before.text not in _NO_CALL
 
 
 def _ends_in_member(tokens: list[Token], index: int) -> bool:

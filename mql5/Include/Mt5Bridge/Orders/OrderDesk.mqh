@@ -40,6 +40,7 @@
 #define LOOK_EVERY_MS   500      // at the broker, while anything is open
 #define LOOK_BACK_MS    3600000  // how far before the oldest open order history is read
 #define ON_ITS_WAY_MS   5000     // an order at the broker that a close waits for
+#define KEEP_AGAIN_MS   1000     // between attempts to bring the kill switch to the disk
 #define SETTLE_MS       5000     // positions that do not agree with deals are taken as they are
 
 class OrderDesk
@@ -56,6 +57,7 @@ private:
    RiskGuard         m_guard;
    bool              m_dirty;
    long              m_looked_ms;
+   long              m_keep_ms;     // when the kill switch is brought to the disk again
 
 public:
                      OrderDesk(void) { Reset(); }
@@ -87,14 +89,19 @@ public:
    string            HaltReason(void) const { return(m_guard.HaltReason()); }
 
    // Writes nothing any more.
-   void              End(void) { m_reports.End(); }
+   void              End(void)
+     {
+      m_guard.KeepHalt();
+      m_reports.End();
+     }
 
    // The daemon's kill switch.
    void              Halt(const bool halted, const string reason)
      {
       Print(halted ? "halted: " + reason : "released: " + reason);
-      if(!m_guard.Halt(halted, reason))
-         Print("the kill switch cannot be kept on the disk: it holds until this program ends");
+      m_guard.Halt(halted, reason);
+      if(!m_guard.KeepHalt())
+         Print("the kill switch cannot be written to the disk now: it is tried again, and nothing is opened until then");
      }
 
    // Executes a request, or tells what became of it when it was asked for before.
@@ -158,6 +165,7 @@ public:
    // Follows everything that is open.
    void              Step(const Moment &now)
      {
+      KeepHalt(now);
       const int open = m_book.Sweep();
       const bool due = m_dirty ? now.ms != m_looked_ms : now.ms >= m_looked_ms + LOOK_EVERY_MS;
       if(open == 0 || !due)
@@ -184,6 +192,17 @@ private:
      {
       m_dirty = true;
       m_looked_ms = 0;
+      m_keep_ms = 0;
+     }
+
+   // Brings the kill switch to the disk, if that has failed.
+   void              KeepHalt(const Moment &now)
+     {
+      if(m_guard.HaltKept() || now.ms < m_keep_ms)
+         return;
+      m_keep_ms = now.ms + KEEP_AGAIN_MS;
+      if(m_guard.KeepHalt())
+         Print("the kill switch is on the disk now");
      }
 
    // Takes up a request that was never seen.

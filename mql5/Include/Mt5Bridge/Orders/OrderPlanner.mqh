@@ -92,7 +92,7 @@ public:
      }
 
    // What the plan comes to, for a dry run.
-   string            Describe(const OrderEntry &target) const
+   string            Describe(const OrderEntry &target)
      {
       if(target.request.kind == ORDER_CANCEL)
          return("would cancel order " + TicketText(target.request.ticket));
@@ -139,7 +139,7 @@ private:
       return("place a sell stop of");
      }
 
-   string            PricesText(const OrderEntry &target) const
+   string            PricesText(const OrderEntry &target)
      {
       const bool buys = BuyType(target.legs[0].type);
       OrderRequest request = target.request;

@@ -78,7 +78,7 @@ private:
      }
 
    void              BuildOpening(const OrderEntry &source, const int index, MqlTradeRequest &trade,
-                                  const Moment &now) const
+                                  const Moment &now)
      {
       Common(source, index, trade);
       const bool buys = BuyType(source.legs[index].type);

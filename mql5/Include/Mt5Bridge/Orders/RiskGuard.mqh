@@ -42,11 +42,10 @@ public:
       m_switch.Begin(halt_path, halted);
      }
 
-   // The daemon's kill switch; false when it cannot be kept on the disk.
-   bool              Halt(const bool halted, const string reason)
-     {
-      return(m_switch.Set(halted, reason));
-     }
+   // The daemon's kill switch; call KeepHalt() until it is on the disk.
+   void              Halt(const bool halted, const string reason) { m_switch.Set(halted, reason); }
+   bool              HaltKept(void) const { return(m_switch.Kept()); }
+   bool              KeepHalt(void) { return(m_switch.Keep()); }
 
    // Why nothing may be opened now, "" if it may.
    string            HaltReason(void) const { return(m_switch.Reason()); }

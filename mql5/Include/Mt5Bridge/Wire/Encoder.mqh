@@ -23,7 +23,7 @@ private:
       out.U4(0);
      }
 
-   void              End(ByteWriter &out) const
+   void              End(ByteWriter &out)
      {
       const int body_bytes = out.Size() - HEADER_BYTES;
       out.PatchU4(8, (uint)body_bytes);
@@ -102,7 +102,7 @@ public:
    // `count` ticks from `from` on, the first one numbered `first`; 1 to TICKS_MAX of them.
    void              EncodeTicks(const uint stream, const int utc_offset_ms, const ulong first,
                                  const MqlTick &ticks[], const int from, const int count,
-                                 ByteWriter &out) const
+                                 ByteWriter &out)
      {
       BeginBatch(FRAME_TICKS, stream, utc_offset_ms, first, count, out);
       out.Ticks(ticks, from, count);
@@ -112,7 +112,7 @@ public:
    // `count` deal revisions from `from` on; 1 to DEALS_MAX of them.
    void              EncodeDeals(const int utc_offset_ms, const ulong first,
                                  const DealRecord &deals[], const int from, const int count,
-                                 ByteWriter &out) const
+                                 ByteWriter &out)
      {
       BeginBatch(FRAME_DEALS, DEALS_STREAM, utc_offset_ms, first, count, out);
       for(int i = from; i < from + count; i++)
@@ -120,19 +120,19 @@ public:
       End(out);
      }
 
-   void              Encode(const TicksFrame &frame, ByteWriter &out) const
+   void              Encode(const TicksFrame &frame, ByteWriter &out)
      {
       EncodeTicks(frame.stream, frame.utc_offset_ms, frame.first, frame.records, 0,
                   ArraySize(frame.records), out);
      }
 
-   void              Encode(const DealsFrame &frame, ByteWriter &out) const
+   void              Encode(const DealsFrame &frame, ByteWriter &out)
      {
       EncodeDeals(frame.utc_offset_ms, frame.first, frame.records, 0,
                   ArraySize(frame.records), out);
      }
 
-   void              Encode(const HelloFrame &frame, ByteWriter &out) const
+   void              Encode(const HelloFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_HELLO, out);
       out.U8(frame.instance);
@@ -151,7 +151,7 @@ public:
       End(out);
      }
 
-   void              Encode(const WelcomeFrame &frame, ByteWriter &out) const
+   void              Encode(const WelcomeFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_WELCOME, out);
       out.U8(frame.session);
@@ -171,7 +171,7 @@ public:
       End(out);
      }
 
-   void              Encode(const SymbolsFrame &frame, ByteWriter &out) const
+   void              Encode(const SymbolsFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_SYMBOLS, out);
       out.U4((uint)ArraySize(frame.symbols));
@@ -180,7 +180,7 @@ public:
       End(out);
      }
 
-   void              Encode(const HeartbeatFrame &frame, ByteWriter &out) const
+   void              Encode(const HeartbeatFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_HEARTBEAT, out);
       out.U8(frame.token);
@@ -198,7 +198,7 @@ public:
       End(out);
      }
 
-   void              Encode(const AckFrame &frame, ByteWriter &out) const
+   void              Encode(const AckFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_ACK, out);
       out.U4((uint)ArraySize(frame.streams));
@@ -210,7 +210,7 @@ public:
       End(out);
      }
 
-   void              Encode(const ResendFrame &frame, ByteWriter &out) const
+   void              Encode(const ResendFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_RESEND, out);
       out.U4(frame.stream);
@@ -219,7 +219,7 @@ public:
       End(out);
      }
 
-   void              Encode(const LostFrame &frame, ByteWriter &out) const
+   void              Encode(const LostFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_LOST, out);
       out.U4(frame.stream);
@@ -230,7 +230,7 @@ public:
       End(out);
      }
 
-   void              Encode(const SignalFrame &frame, ByteWriter &out) const
+   void              Encode(const SignalFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_SIGNAL, out);
       out.U8(frame.id);
@@ -246,7 +246,7 @@ public:
       End(out);
      }
 
-   void              Encode(const SignalResultFrame &frame, ByteWriter &out) const
+   void              Encode(const SignalResultFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_SIGNAL_RESULT, out);
       out.U8(frame.id);
@@ -261,7 +261,7 @@ public:
       End(out);
      }
 
-   void              Encode(const ErrorFrame &frame, ByteWriter &out) const
+   void              Encode(const ErrorFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_ERROR, out);
       out.U2(frame.code);
@@ -269,28 +269,28 @@ public:
       End(out);
      }
 
-   void              Encode(const ByeFrame &frame, ByteWriter &out) const
+   void              Encode(const ByeFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_BYE, out);
       out.Text(frame.text);
       End(out);
      }
 
-   void              Encode(const ChallengeFrame &frame, ByteWriter &out) const
+   void              Encode(const ChallengeFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_CHALLENGE, out);
       out.Text(frame.nonce);
       End(out);
      }
 
-   void              Encode(const ProofFrame &frame, ByteWriter &out) const
+   void              Encode(const ProofFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_PROOF, out);
       out.Text(frame.proof);
       End(out);
      }
 
-   void              Encode(const AccountFrame &frame, ByteWriter &out) const
+   void              Encode(const AccountFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_ACCOUNT, out);
       out.I8(frame.time_msc);
@@ -306,7 +306,7 @@ public:
       End(out);
      }
 
-   void              Encode(const OrderFrame &frame, ByteWriter &out) const
+   void              Encode(const OrderFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_ORDER, out);
       out.U8(frame.id);
@@ -326,7 +326,7 @@ public:
       End(out);
      }
 
-   void              Encode(const AskFrame &frame, ByteWriter &out) const
+   void              Encode(const AskFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_ASK, out);
       out.U4((uint)ArraySize(frame.ids));
@@ -335,7 +335,7 @@ public:
       End(out);
      }
 
-   void              Encode(const HaltFrame &frame, ByteWriter &out) const
+   void              Encode(const HaltFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_HALT, out);
       out.U1(frame.halted);
@@ -343,7 +343,7 @@ public:
       End(out);
      }
 
-   void              Encode(const RecountFrame &frame, ByteWriter &out) const
+   void              Encode(const RecountFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_RECOUNT, out);
       out.U4(frame.stream);
@@ -354,7 +354,7 @@ public:
       End(out);
      }
 
-   void              Encode(const SubscribeFrame &frame, ByteWriter &out) const
+   void              Encode(const SubscribeFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_SUBSCRIBE, out);
       out.U8(frame.numbering);
@@ -368,7 +368,7 @@ public:
       End(out);
      }
 
-   void              Encode(const SubscribedFrame &frame, ByteWriter &out) const
+   void              Encode(const SubscribedFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_SUBSCRIBED, out);
       out.U8(frame.numbering);
@@ -382,7 +382,7 @@ public:
       End(out);
      }
 
-   void              Encode(const EventFrame &frame, ByteWriter &out) const
+   void              Encode(const EventFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_EVENT, out);
       out.U8(frame.number);
