@@ -1,9 +1,27 @@
-"""The terminal's end of the wire, for programs that are terminals without being MetaTrader."""
+"""The other end of the wire: terminals that are not MetaTrader, and programs that only read."""
 
 from __future__ import annotations
 
 from mt5bridge.client.client import Client, ClientState
 from mt5bridge.client.connection import Connection, introduce
+from mt5bridge.client.listener import SubscriptionError
+from mt5bridge.client.mailbox import ClosedError
+from mt5bridge.client.mark import Mark, Missed
 from mt5bridge.client.outbox import Outbox
+from mt5bridge.client.subscription import Subscription, named, of_engine, subscribe
 
-__all__ = ["Client", "Connection", "Outbox", "ClientState", "introduce"]
+__all__ = [
+    "Client",
+    "ClientState",
+    "ClosedError",
+    "Connection",
+    "Mark",
+    "Missed",
+    "Outbox",
+    "Subscription",
+    "SubscriptionError",
+    "introduce",
+    "named",
+    "of_engine",
+    "subscribe",
+]

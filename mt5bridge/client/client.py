@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import TypeAlias
@@ -28,12 +29,14 @@ from mt5bridge.wire import (
     Resend,
     Signal,
     SignalResult,
+    Standing,
     Subscribe,
     Subscribed,
     Symbol,
     Symbols,
     Wanted,
     Welcome,
+    encode,
 )
 
 _BATCH_RECORDS = 1_000
@@ -138,6 +141,15 @@ class Client:
         self._wanted = wanted
         if self.state is ClientState.LIVE:
             self._subscribe()
+
+    def go_on(self, numbering: int, numbers: Mapping[str, int]) -> None:
+        """Know complex events from an earlier run: the newest number had of each name.
+
+        WireError (a ValueError) for a number or name that cannot be.
+        """
+        known = tuple(Standing(number, name, "") for name, number in numbers.items())
+        encode(Subscribed(numbering, known))
+        self.subscribed, self._known = Subscribed(numbering, known), dict(numbers)
 
     def resume(self, symbol: str) -> Position:
         """Where the daemon's disk stands in a symbol's ticks, from its last WELCOME."""

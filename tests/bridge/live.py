@@ -44,6 +44,7 @@ class Daemon:
         self.gaps: list[Gap] = []
         self.outcomes: list[Outcome] = []
         self.on_batch: Callable[[Batch], None] = lambda _batch: None
+        self.on_start: Callable[[Server], None] = lambda _server: None
 
     def __enter__(self) -> Daemon:
         self.start()
@@ -60,6 +61,7 @@ class Daemon:
     def start(self) -> None:
         sink = Sink(on_batch=self._take, on_gap=self._take_gap, on_outcome=self.outcomes.append)
         self.server = Server(self.settings, sink, self.positions)
+        self.on_start(self.server)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self.server.run, args=(self._stop,))
         self._thread.start()
