@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,37 @@ from cep.backtest.judged import Judge
 from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, orders
 from cep.backtest.points import Point
+from cep.backtest.tick_queue import TickQueue
 from cep.backtest.trading import NO_SYMBOL, NO_TICK, Ticks, Trading
 from mt5bridge.broker import Table
 from mt5bridge.orders import Limits
 
 LOOK_TICKS = 256
 LOOK_TICKS_MAX = 1 << 17
+BEFORE_ALL = -1
+"""A place before that of any record."""
+
+
+@dataclass(slots=True)
+class _Look:
+    """A copy of the account that has gone ahead, up to a place, and the first deal it made."""
+
+    trading: Trading
+    place: int
+    deal: int | None = None
+
+    @property
+    def reached(self) -> int:
+        """The place up to which it is known what comes."""
+        return self.place if self.deal is None else self.deal
 
 
 class Account:
     """It knows its next deal before the rules have come so far, as long as no order comes.
 
-    So rules need not be asked tick by tick. `point_of` is asked for symbols when they are traded.
+    So rules need not be asked tick by tick: a copy of the account goes ahead over the same ticks,
+    and is thrown away when an order comes, or when the account has come as far. `point_of` is asked
+    for symbols when they are traded.
     """
 
     def __init__(
@@ -42,15 +62,13 @@ class Account:
         self.points: dict[str, Point] = {}
         self.refused: Counter[str] = Counter()
         """Why signals became no orders."""
-        self._ticks = ticks
+        self._ticks = TickQueue(ticks)
+        self._place = BEFORE_ALL
         self._places = {name: place for place, name in enumerate(symbols)}
         self._point_of, self._valid_ms = point_of, valid_ms
         self._rows = np.full(len(symbols), -1, np.int64)
         """The account's rows of symbols that are traded."""
-        self._next = _nothing()
-        """Ticks that the account has not seen, as far as they were read."""
-        self._ahead: tuple[Trading, int, bool] | None = None
-        """The account at a place that it would come to, and whether there are deals."""
+        self._look: _Look | None = None
 
     def signals(self, found: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
         """Signals of one place in the order; whether any became an order."""
@@ -60,7 +78,7 @@ class Account:
         known = [order for place, row in found for order in self._order(place, row)]
         if known:
             self.trading.order(known)
-            self._ahead = None
+            self._look = None
         return bool(known)
 
     def _order(self, place: int, row: Mapping[str, Any]) -> list[Order]:
@@ -99,68 +117,39 @@ class Account:
             point = self.points[name] = self._point_of(name)
             symbol = self.trading.market.specification(name, point.size)
             self._rows[self._places[name]] = self.trading.add(name, symbol)
-            self._ahead = None
+            self._look = None
 
     def next_deal(self, until: int) -> int | None:
         """The place of the tick that makes the next deal, none behind `until`; None: there is none.
 
         No order comes before.
         """
-        if self._ahead is None or (not self._ahead[2] and self._ahead[1] < until):
-            self._ahead = self._looked_ahead(until)
-        _, place, has_deals = self._ahead
-        return place if has_deals and place <= until else None
-
-    def _looked_ahead(self, until: int) -> tuple[Trading, int, bool]:
-        end, start, look = self._read(until), 0, LOOK_TICKS
-        if self._ahead is not None:
-            trading, place, _ = self._ahead
-            start = self._count(place)
-        else:
-            trading = self.trading.fork()
-        while start < end:
-            stop = min(end, start + look)
-            deals = self._pushed(trading, start, stop)
-            if len(deals):
-                return trading, int(deals[0]["place"]), True
-            start, look = stop, min(2 * look, LOOK_TICKS_MAX)
-        return trading, until, False
+        look = self._look
+        if look is None:
+            look = self._look = _Look(self.trading.fork(), self._place)
+        most = LOOK_TICKS
+        while look.deal is None and look.place < until:
+            ticks = self._ticks.between(look.place, until, most)
+            deals = self._passed(look.trading, ticks)
+            look.deal = int(deals[0]["place"]) if len(deals) else None
+            look.place = int(ticks.order[-1]) if len(ticks) >= most else until
+            most = min(2 * most, LOOK_TICKS_MAX)
+        return look.deal if look.deal is not None and look.deal <= until else None
 
     def go(self, until: int) -> Table:
         """Take the ticks up to a place, at which the next deals are made, if any: these."""
-        end = self._read(until)
-        if self._ahead is not None and self._ahead[1:] == (until, False):
-            self.trading, deals = self._ahead[0], self.trading.no_deals
-        else:
-            deals = self._pushed(self.trading, 0, end)
-        if self._ahead is not None and self._ahead[1] <= until:
-            self._ahead = None
-        self._next = self._next.part(slice(end, None))
+        deals = self._passed(self.trading, self._ticks.between(self._place, until))
+        self._place = max(until, self._place)
+        self._ticks.forget(self._place)
+        if self._look is not None and self._look.reached <= self._place:
+            self._look = None
         self.hear(deals)
         return deals
 
-    def _pushed(self, trading: Trading, start: int, stop: int) -> Table:
-        """Run over some of the ticks, those of symbols that are traded."""
-        ticks = self._next.part(slice(start, stop))
+    def _passed(self, trading: Trading, ticks: Ticks) -> Table:
+        """The deals of the account, or of its copy, over ticks: those of symbols traded."""
         rows = self._rows[ticks.symbol]
         is_traded = rows >= 0
         if not is_traded.all():
             ticks, rows = ticks.part(is_traded), rows[is_traded]
         return trading.push(Ticks(rows, ticks.order, ticks.time_msc, ticks.bid, ticks.ask))
-
-    def _read(self, until: int) -> int:
-        """Have all ticks up to a place; how many these are."""
-        while not len(self._next) or self._next.order[-1] <= until:
-            more = next(self._ticks, None)
-            if more is None:
-                break
-            self._next = self._next.joined(more)
-        return self._count(until)
-
-    def _count(self, until: int) -> int:
-        return int(np.searchsorted(self._next.order, until, side="right"))
-
-
-def _nothing() -> Ticks:
-    none = np.empty(0, np.int64)
-    return Ticks(none, none, none, np.empty(0), np.empty(0))

@@ -92,7 +92,7 @@ class Trading:
         self._retcodes: list[Ints] = []
         self._ended: list[int] = []
         self._last_msc = np.zeros(0, np.int64)
-        self._deals: list[Table] = [self._broker.take_deals()]
+        self._deals: list[Table] = [self._broker.take_deals()]  # the first table has none
         for name, symbol in (symbols or {}).items():
             self.add(name, symbol)
         self.order(orders)
@@ -126,11 +126,13 @@ class Trading:
         return found
 
     def fork(self) -> Trading:
-        """Another account in the same state, which trades on without this one."""
+        """Another account in the same state, which trades on without this one, and whose deals are
+        those that it makes.
+        """
         found = copy(self)
         found._broker = self._broker.fork()
         found._waiting = Waiting(*(table.copy() for table in self._waiting))
-        found._last_msc, found._deals = self._last_msc.copy(), self._deals[:]
+        found._last_msc, found._deals = self._last_msc.copy(), self._deals[:1]
         return found
 
     @property
@@ -158,11 +160,6 @@ class Trading:
     def deals(self) -> Table:
         """All deals in their order."""
         return np.concatenate(self._deals)
-
-    @property
-    def no_deals(self) -> Table:
-        """A table of deals without any."""
-        return self._deals[0][:0]
 
     @property
     def floating(self) -> float:
