@@ -16,8 +16,9 @@ from cep.engine.machine.kernels.slots import SLOTS
 from cep.engine.machine.kernels.steps import BIND, CHAIN, EVENT, HAND_OVER, SIGNAL
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.program import Builder, names_of
+from cep.engine.machine.readers import asked
 from cep.plan.change import PartId, chained_part, operator_part
-from cep.plan.expressions import Constant
+from cep.plan.expressions import Column, Constant
 from cep.plan.nodes import (
     Both,
     Chained,
@@ -184,13 +185,23 @@ class EventNodes:
         always = event.condition == Constant(True, event.condition.type)
         condition = None if always else writer.condition(event.condition)
         key = 0 if event.key is None else VALUES + event.key.position
-        source.readers.append(
-            builder.node(
-                EVENT, 0, source.width, 0, 0, 0,
-                engine.block, engine.numbers[event.name], builder.streams[event.name].node,
-                self._hands_over, engine.matches, key, builder.code(condition), int(event.every),
-            )
+        node = builder.node(
+            EVENT, 0, source.width, 0, 0, 0,
+            engine.block, engine.numbers[event.name], builder.streams[event.name].node,
+            self._hands_over, engine.matches, key, builder.code(condition), int(event.every),
         )  # fmt: skip
+        if event.key is not None and self._is_key_of_records(event, event.key):
+            # of other keys it is never true, and those are known without it; where the key is not
+            # what is asked for, an event has to remember that it was false
+            schema = len(source.schema)
+            builder.ask(node, asked(event.condition, schema, builder.code_of, event.key.position))
+        source.readers.append(node)
+
+    def _is_key_of_records(self, event: Event, key: Column) -> bool:
+        """Whether the record that a row follows from has the same key, and is seen by itself."""
+        if any(stream.elsewhere is not None for stream in self.plan.streams):
+            return False
+        return key.position in self.builder.clocks["event", event.name].key_positions
 
     def connect(self) -> None:
         """Let signals and chained engines read complex events, behind all other readers."""

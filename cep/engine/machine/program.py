@@ -43,8 +43,10 @@ from cep.engine.machine.kernels.streams import (
     NEVER_IS_LATE,
     STREAM_OUT,
     STREAM_READERS,
+    STREAM_WORDS,
 )
 from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
     CURRENT,
     EXPIRED,
     HEADER,
@@ -54,6 +56,7 @@ from cep.engine.machine.kernels.words import (
     VALUES,
     Ints,
 )
+from cep.engine.machine.readers import Asked, index_of
 from cep.plan.change import PartId
 from cep.plan.clocks import clocks
 from cep.plan.expressions import Expression
@@ -61,6 +64,8 @@ from cep.plan.nodes import Origin, Plan
 from cep.plan.types import Schema, Type
 from cep.plan.uuid_names import uuid_names
 
+NOT_KNOWN_YET = (0,) * (ARGUMENTS + STREAM_WORDS - STREAM_READERS)
+"""What is said of a stream's readers, as long as these are not known."""
 WORD_STEPS = 3
 """An expression that is a word of the row: `ROW`, the word, `END`."""
 
@@ -206,6 +211,8 @@ class Builder:
         self._calling: set[int] = set()
         """Nodes for which Python computes something."""
         self._calls = 0
+        self._asks: dict[int, Asked] = {}
+        """By node, what its condition asks of a row, and Python has no part in."""
         self._table = ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
         self._keyed: list[int] = []
@@ -271,6 +278,12 @@ class Builder:
             INSERT, target.node, width, target.width, 0, rank,
             first, count, int(leaves), widens, 0,
         )  # fmt: skip
+
+    def ask(self, node: int, asked: Asked) -> int:
+        """A node does nothing with other rows than those that have these values; the node."""
+        if node not in self._calling:
+            self._asks[node] = asked
+        return node
 
     def want(self, node: int, kinds: int) -> int:
         """A node has a use for these kinds of rows alone, as bits; the node."""
@@ -384,14 +397,14 @@ class Builder:
         if self.plan.stream(name).elsewhere is not None:
             what |= MADE_ELSEWHERE
             self._words[PROGRAM_ELSEWHERE] = 1
-        own = (number, out, self.block(cells), 0, 0, 0, 0)
+        own = (number, out, self.block(cells), *NOT_KNOWN_YET)
         node = self.node(STREAM, 0, width, width, what, at, *own)
         self.streams[name] = StreamNode(node, schema)
 
     def inner_stream(self, schema: Schema, *, has_arrival: bool = False) -> StreamNode:
         """A stream that a partition has for each key; it is not put out."""
         width = VALUES + len(schema) + int(has_arrival)
-        node = self.node(STREAM, 0, width, width, 0, 0, *[0] * 7)
+        node = self.node(STREAM, 0, width, width, 0, 0, 0, 0, 0, *NOT_KNOWN_YET)
         found = StreamNode(node, schema, has_arrival=has_arrival)
         self._inner.append(found)
         return found
@@ -430,9 +443,10 @@ class Builder:
         """Write down who reads each stream, now that all are known."""
         alone: dict[int, int] = {}
         for stream in (*self.streams.values(), *self._inner):
-            entry = self._only_entry(stream)
-            own = (len(stream.readers), self.block(stream.readers), int(self._may_be_quiet(stream)))
-            self.patch(stream.node + STREAM_READERS, *own, entry)
+            readers, entry = stream.readers, self._only_entry(stream)
+            own = (len(readers), self.block(readers), int(self._may_be_quiet(stream)), entry)
+            index = index_of(readers, self._asks, self.block)
+            self.patch(stream.node + STREAM_READERS, *own, index)
             if not self.word(stream.node + STREAM_OUT):
                 alone[stream.node] = entry
         for _, node in self._nodes:

@@ -24,6 +24,7 @@ from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, StreamNode, names_of, widened
 from cep.engine.machine.rates import lower_rate
+from cep.engine.machine.readers import asked
 from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower_write, widest_table
 from cep.engine.machine.told import lower_teller
 from cep.engine.machine.windows import lower_window
@@ -191,7 +192,10 @@ def lower_input(
         ENTER, following, stream.width, selecting.width, 0, place.rank,
         builder.code(condition(place, selecting.names, conditions)), taken,
     )  # fmt: skip
-    return node, window
+    found: dict[int, int] = {}
+    for one in conditions:
+        found |= asked(one, len(stream.schema), builder.code_of)
+    return builder.ask(node, found), window
 
 
 def is_plain(handler: Filter | StreamFunction, number: int) -> bool:

@@ -6,6 +6,7 @@ from cep.engine.kernels.scalar import NULL, to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true, leave_value
+from cep.engine.machine.kernels.readers import readers_of
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -55,10 +56,12 @@ from cep.engine.machine.kernels.work import (
 # A stream (in the place of its state, as bits: whether its records are never late, whether its rows
 # are made elsewhere of records; of its rank: the word of its declared key): its number, how wide
 # the rows are that are put out (0: none are), where the columns of its attributes stand, how many
-# readers it has, where these stand, whether `quiet` looks at its records first, and, by the one
-# clock, the way in of the only query that reads it, else 0.
+# readers it has, where these stand, whether `quiet` looks at its records first, by the one clock
+# the way in of the only query that reads it, else 0, and the table of its readers by what they ask
+# for, or 0.
 (STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST, STREAM_QUIET,
- STREAM_ENTRY) = range(ARGUMENTS, ARGUMENTS + 7)  # fmt: skip
+ STREAM_ENTRY, STREAM_INDEX) = range(ARGUMENTS, ARGUMENTS + 8)  # fmt: skip
+STREAM_WORDS = 8
 NEVER_IS_LATE, MADE_ELSEWHERE = 1, 2
 # The way in: a condition or 0, how many words of the row are taken.
 ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
@@ -118,18 +121,21 @@ def put_out(i: Ints, p: Ints, node: int, frame: int) -> bool:
 
 @inner
 def step_stream(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """Put a chunk out, then hand it to one reader after the other."""
+    """Put a chunk out, then hand it to one reader after the other; one row to those it concerns."""
     node = i[0, frame + NODE]
     reader = i[0, frame + CURSOR]
     if reader == 0 and p[node + STREAM_OUT] and not put_out(i, p, node, frame):
         return False
-    readers = p[node + STREAM_READERS]
+    readers, first = p[node + STREAM_READERS], p[node + STREAM_LIST]
+    if p[node + STREAM_INDEX] and i[0, frame + COUNT] == 1:
+        first = readers_of(i, p, p[node + STREAM_INDEX], row_at(i, i[0, frame + CHUNK])) + 1
+        readers = p[first - 1]
     if readers == 0:
         pop(i, frame)
         return True
     i[0, frame + CURSOR] = max(reader, 1)  # what is put out is so once
     reader = max(reader, 1)
-    following, place = p[p[node + STREAM_LIST] + reader - 1], i[0, frame + PLACE]
+    following, place = p[first + reader - 1], i[0, frame + PLACE]
     chunk, count = i[0, frame + CHUNK], i[0, frame + COUNT]
     if reader == readers:  # the last one takes the frame's place
         i[0, frame + NODE] = following

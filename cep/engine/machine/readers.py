@@ -1,0 +1,89 @@
+"""Many readers of a stream, by the constant that an attribute must equal for one to take a row."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+
+from cep.engine.jit import plain
+from cep.engine.machine.kernels.readers import BUCKET_WORDS, INDEX_BUCKETS, bucket_of
+from cep.engine.machine.kernels.words import VALUES
+from cep.plan.expressions import Column, Comparison, Constant, Expression
+from cep.plan.rewrite.conjunctions import conjuncts
+from cep.plan.types import Type
+
+_bucket_of: Callable[[int, int], int] = plain(bucket_of)
+Asked = Mapping[int, int]
+"""By the word of a row, the constant without which a reader takes no row."""
+NOTHING_ASKED: Asked = {}
+READERS_MIN = 5
+"""So many have to ask for one attribute before it pays to look who is meant."""
+LISTED_MAX = 1 << 20
+"""So many words may the lists of a stream have: each value's also names who takes any."""
+
+
+def asked(
+    condition: Expression, attributes: int, code_of: Callable[[str], int], key: int | None = None
+) -> Asked:
+    """What a condition on rows of so many attributes asks; of `key` alone, if it is one of them."""
+    found: dict[int, int] = {}
+    for one in conjuncts(condition):
+        if not (isinstance(one, Comparison) and one.op == "=="):
+            continue
+        for column, constant in ((one.left, one.right), (one.right, one.left)):
+            if not (isinstance(column, Column) and isinstance(constant, Constant)):
+                continue
+            value = _word(column.type, constant, code_of)
+            is_meant = column.position < attributes and key in (None, column.position)
+            if is_meant and value is not None:
+                found.setdefault(VALUES + column.position, value)
+    return found
+
+
+def _word(type_: Type, constant: Constant, code_of: Callable[[str], int]) -> int | None:
+    """What stands in a row that has this value; None where equal values may stand differently."""
+    if type_ is Type.STRING and isinstance(constant.value, str):
+        return code_of(constant.value)
+    is_whole = {type_, constant.type} <= {Type.INT, Type.LONG}
+    return int(constant.value) if is_whole and isinstance(constant.value, int) else None
+
+
+def index_of(
+    readers: Sequence[int], asks: Mapping[int, Asked], block: Callable[[Iterable[int]], int]
+) -> int:
+    """Write the table of `kernels.readers`, and where it is; 0 where it does not pay."""
+    words = Counter(chain.from_iterable(asks.get(reader, NOTHING_ASKED) for reader in readers))
+    word, count = max(words.items(), key=lambda pair: pair[1], default=(0, 0))
+    if count < READERS_MIN:
+        return 0
+    values = [asks.get(reader, NOTHING_ASKED).get(word) for reader in readers]
+    distinct = dict.fromkeys(value for value in values if value is not None)
+    if len(distinct) * (len(readers) - count + 1) + count > LISTED_MAX:
+        return 0
+    others = [place for place, value in enumerate(values) if value is None]
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, value in enumerate(values):
+        if value is not None:
+            places[value].append(place)
+
+    def listed(found: list[int]) -> int:
+        return block([len(found), *(readers[place] for place in found)])
+
+    buckets = _buckets({value: listed(sorted(places[value] + others)) for value in distinct})
+    mask = len(buckets) // BUCKET_WORDS - 1
+    head = [word, mask, listed(others)]
+    assert len(head) == INDEX_BUCKETS
+    return block(head + buckets)
+
+
+def _buckets(lists: Mapping[int, int]) -> list[int]:
+    """The hash table of the lists of values, half of it free at least."""
+    room = 1 << (2 * len(lists) - 1).bit_length()
+    buckets = [0] * (BUCKET_WORDS * room)
+    for value, place in lists.items():
+        at = _bucket_of(value, room - 1)
+        while buckets[at * BUCKET_WORDS + 1]:
+            at = (at + 1) % room
+        buckets[at * BUCKET_WORDS : (at + 1) * BUCKET_WORDS] = value, place
+    return buckets
