@@ -7,7 +7,7 @@ JOBS   ?= $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 2))
 ROUNDS ?= 1
 
 BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
-           orders_crash chaos jepc jepc_answers strategies trader t1 frames dispatch \
+           orders_crash chaos jepc jepc_answers strategies trader t1 frames dispatch alerts \
            broker
 
 BIN   := $(VENV)/bin
