@@ -17,6 +17,7 @@ from cep.engine.machine.kernels.words import OP
 from cep.engine.machine.readers import READERS_MIN, index_of
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
+from tests.campaign import examples
 from tests.engine.machine.compared import Record, assert_same, assert_same_lived
 
 readers_of: Any = plain(kernels.readers_of)
@@ -111,7 +112,7 @@ def records(rows: list[tuple[Any, ...]]) -> list[Record]:
 
 
 @pytest.mark.parametrize("form", [*INDEXED, *NOT_INDEXED])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(rows=st.lists(VALUE, max_size=20))
 def test_rows_are_those_of_the_interpreter(form: str, rows: list[tuple[Any, ...]]) -> None:
     rules = STREAMS + (INDEXED | NOT_INDEXED)[form]
