@@ -177,6 +177,28 @@ def test_a_program_with_complex_events(
 
 
 @chained
+def test_the_spy(tmp_path: Path, reasons: Sequence[str]) -> None:
+    """TickSpy on a chart wakes its receiver again after each reason."""
+    spy = "attach TickSpy on GBPUSD Receiver=128000000000000001 Event=5656 Index=1"
+    statements = ("pace rate=200", "attach SpyListener on EURUSD", spy)
+    ticks = {"EURUSD": still(1), "GBPUSD": still(60_000)}
+    with example(tmp_path, "SpyListener", ticks, *statements, more=(SPY,)) as terminal:
+        _wait_said(terminal, "wake ", 1)
+        for reason in reasons:
+            gone = _gone(terminal)
+            terminal.act(change("TickSpy", reason, "Receiver=0"))
+            wait_until(lambda gone=gone: _gone(terminal) > gone)
+            _wait_said(terminal, "wake ", len(_said(terminal, "wake ")) + 2)
+        nothing_left(terminal, "TickSpy", reasons)
+    assert all(line.endswith(": number 5656, index 1") for line in _said(terminal, "wake "))
+
+
+def _gone(terminal: EmulatedTerminal) -> int:
+    """How often the spy has gone from its chart."""
+    return sum("TickSpy (GBPUSD) removed" in line for line in terminal.journal)
+
+
+@chained
 @pytest.mark.parametrize("program", ["DealPrinter", "TickPrinter"])
 def test_a_program_without_a_daemon(tmp_path: Path, reasons: Sequence[str], program: str) -> None:
     """What is told is told once and in order, deals that were made while it ran all of them."""

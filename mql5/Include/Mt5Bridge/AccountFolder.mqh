@@ -35,6 +35,7 @@ public:
    string Path(void) const { return m_path; }
 
 private:
+   void   Enter(const string name);
    bool   Owner(const string path, string &owner);
    bool   Claim(const string path) const;
    bool   Wait(const string reason);
@@ -60,18 +61,23 @@ bool AccountFolder::Open(const string identity)
    if(!NameAllowed(identity, IDENTITY_BYTES_MAX))
       return true;
    const string account = DefaultIdentity("");
-   m_path = IdentityFolder(identity);
-   FolderCreate(m_path);
+   Enter(identity);
    string owner = account;
    if(identity != account && StringFind(identity, account + "/") != 0 && !Owner(m_path + ACCOUNT_FILE, owner))
       return false;
    if(owner == account)
       return true;
-   m_name = identity + "/" + account;
-   m_path = IdentityFolder(m_name);
-   FolderCreate(m_path);
+   Enter(identity + "/" + account);
    PrintFormat("%s is account %s: what is known of %s lies in Files\\%s", identity, owner, account, m_path);
    return true;
+  }
+
+// Whose files these are, and where; the folder is there from now on.
+void AccountFolder::Enter(const string name)
+  {
+   m_name = name;
+   m_path = IdentityFolder(name);
+   FolderCreate(m_path);
   }
 
 // The account that came first; that is this one where there was none.

@@ -5,13 +5,15 @@
 #property indicator_buffers 0
 #property indicator_plots   0
 
-input long Receiver = 0;  // chart that is told of each tick
+input long Receiver = 0;  // chart that is told of each tick; the publisher gives its own
 input int  Event = 5655;  // number of the custom chart event
 input int  Index = 0;     // index of this symbol at the receiver
 
+// On a chart of its own it has nobody to tell: 0 would be that chart.
 int OnInit()
   {
-   return INIT_SUCCEEDED;
+   const bool known = Receiver > 0 && Event >= 0 && Event <= 0xFFFF && Index >= 0;
+   return known ? INIT_SUCCEEDED : INIT_PARAMETERS_INCORRECT;
   }
 
 // All indicators of a symbol share one thread with its ticks: signal, and do nothing else.
