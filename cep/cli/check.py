@@ -12,6 +12,8 @@ from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
+from cep.plan.readers import lines_of
+from cep.plan.surprises import surprises
 
 
 @click.command()
@@ -41,6 +43,10 @@ def checked(path: Path) -> bool:
         click.echo(message, err=True)
         return False
     click.echo(f"{name}: ok, {counts(plan)}")
+    if found := surprises(plan):
+        lines = lines_of(plan)
+        for one in found:
+            warn(f"{one.what}\nhelp: {one.remedy}", f"{name}:{lines[one.name.partition('.')[0]]}")
     return True
 
 

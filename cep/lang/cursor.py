@@ -201,7 +201,7 @@ class Cursor:
 
     def _integer(self, token: Token) -> int:
         if len(token.text) > 20:
-            raise self.error(token.span, "this number is too large")
+            raise self.error(token.span, "this number is too large", f"the largest is {LONG_MAX}L")
         return int(token.text.rstrip("lL"))
 
     def _number(self, token: Token) -> int | float:
@@ -210,14 +210,20 @@ class Cursor:
         value = float(token.text.rstrip("fFdD"))
         if value > (FLOAT_MAX if token.kind is TokenKind.FLOAT else 1.7976931348623157e308):
             kind = token.kind.name.lower()
-            raise self.error(token.span, f"`{token.text}` does not fit a {kind}")
+            hint = "write it without the `f`" if kind == "float" else "the largest is about 1.8e308"
+            raise self.error(token.span, f"`{token.text}` does not fit a {kind}", hint)
         return value
 
     def _bounded_integer(self, token: Token) -> int:
         value = self._integer(token)
         if token.kind is TokenKind.INT and value > INT_MAX:
-            hint = f"write `{token.text}L` for a long" if value <= LONG_MAX else ""
+            hint = (
+                f"write `{token.text}L` for a long"
+                if value <= LONG_MAX
+                else f"the largest is {INT_MAX}, and of a long {LONG_MAX}L"
+            )
             raise self.error(token.span, f"`{token.text}` does not fit an int", hint)
         if value > LONG_MAX:
-            raise self.error(token.span, f"`{token.text}` does not fit a long")
+            hint = "the largest is 9223372036854775807L; a number with a point may be larger"
+            raise self.error(token.span, f"`{token.text}` does not fit a long", hint)
         return value

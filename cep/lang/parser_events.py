@@ -27,6 +27,7 @@ from cep.lang.tokens import NAMES, NUMBERS, Role, TokenKind
 LEAVES_MAX = 60
 REPEATS = ("reject", "refresh", "allow")
 SIDES = ("buy", "sell", "close")
+SIZE_HINT = "sizes have no sign, the side says it: `sell 0.10 lots`, `close`"
 SYMBOL_HINT = "a symbol stands in quotes: `buy 'EURUSD' 0.10 lots`"
 
 
@@ -241,6 +242,8 @@ class EventParser(OnDemandParser):
                 target = self._points()
             elif valid is None and self.take_word("for"):
                 valid = self.expect_duration("a time", "10 min")
+            elif self.at("-"):
+                raise self.unexpected("a number of more than 0", SIZE_HINT)
             else:
                 break
         span = self.since(start)

@@ -100,7 +100,8 @@ def _take_explicit(catalog: Catalog, header: ast.Header, literal: ast.Literal) -
     number, name = int(literal.value), header.name.text
     problems = catalog.problems
     if not 1 <= number <= NUMBER_MAX:
-        problems.report(literal.span, f"number {number} is not within 1..{NUMBER_MAX}")
+        message = f"number {number} is not within 1..{NUMBER_MAX}"
+        problems.report(literal.span, message, "leave it out, and one is given")
     elif number in catalog.by_number:
         other = catalog.by_number[number]
         node: Definition = catalog.events.get(other) or catalog.complexes[other]

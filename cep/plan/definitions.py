@@ -161,7 +161,8 @@ class DefinitionBuilder:
         every_ms = node.every.ms if node.every is not None else None
         cron = str(node.at.value) if node.at is not None else None
         if every_ms == 0:
-            raise self.problems.error(node.span, "a trigger needs a time of more than 0")
+            hint = "for example `at every 5 sec`"
+            raise self.problems.error(node.span, "a trigger needs a time of more than 0", hint)
         self.streams.declare_stream(node.name, TRIGGER_SCHEMA, Origin.TRIGGER)
         at_start = cron is not None and cron.lower() == "start"
         if cron is not None and not at_start:

@@ -28,6 +28,9 @@ from cep.plan.streams import Streams
 from cep.plan.text import duration_text
 from cep.plan.types import Type
 
+LOTS_MIN, LOTS_MAX = 1e-8, 1_000_000
+"""Volumes of MetaTrader have 8 digits; more than the other is no order of anybody."""
+
 
 class EventBuilder:
     """Builds the operators of the simple engine; statement by statement."""
@@ -113,7 +116,8 @@ class EventBuilder:
             message = f"`{name.text}` does not say within which time it must happen"
             raise self.problems.error(name.span, message, "add `within 3 min`")
         if node.within.ms == 0:
-            raise self.problems.error(node.within.span, "`within` must be more than 0")
+            hint = "for example `within 3 min`"
+            raise self.problems.error(node.within.span, "`within` must be more than 0", hint)
         if node.within.ms > engine.span_ms:
             message = (
                 f"`within` is {duration_text(node.within.ms)}, but the queue of engine"
@@ -146,6 +150,16 @@ class EventBuilder:
     def _is_keyed(self, event: str) -> bool:
         return self.catalog.key_attribute(event) is not None
 
+    def _check_sizes(self, node: ast.SignalDefinition) -> None:
+        """What no broker can trade is a mistake of the rule."""
+        for what, literal in (("stop", node.stop), ("target", node.target)):
+            if literal is not None and not float(literal.value) > 0:
+                hint = f"leave it out, or write `{what} 200 points`"
+                raise self.problems.error(literal.span, f"`{what}` must be more than 0", hint)
+        if node.lots is not None and not LOTS_MIN <= float(node.lots.value) <= LOTS_MAX:
+            message = f"`lots` must be {LOTS_MIN:.8f} to {LOTS_MAX:,}"
+            raise self.problems.error(node.lots.span, message, "for example `0.10 lots`")
+
     def signal(self, node: ast.SignalDefinition) -> Signal:
         """A signal on a complex event."""
         if node.complex.text not in self.catalog.complexes:
@@ -154,9 +168,7 @@ class EventBuilder:
             message = f"signal `{node.name.text}` has no symbol"
             hint = f"name one: `{node.side} 'EURUSD'`; `{node.complex.text}` has no key to use"
             raise self.problems.error(node.name.span, message, hint)
-        for what, literal in (("lots", node.lots), ("stop", node.stop), ("target", node.target)):
-            if literal is not None and not float(literal.value) > 0:
-                raise self.problems.error(literal.span, f"`{what}` must be more than 0")
+        self._check_sizes(node)
         if node.symbol is not None and not node.symbol.value:
             raise self.problems.error(node.symbol.span, "the symbol is empty")
         sides: dict[str, Literal["buy", "sell", "close"]]

@@ -29,6 +29,7 @@ from cep.plan.nodes import (
 from cep.plan.own import own_lines
 from cep.plan.rewrite.sharing import sharing
 from cep.plan.separable import separability
+from cep.plan.surprises import surprises
 from cep.plan.text import (
     duration_text,
     expression_text,
@@ -63,6 +64,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
         ("conditions", _table([_condition(event) for event in plan.events])),
         ("complex events", _complexes(plan, arrangements_max)),
         ("signals", [_signal(signal) for signal in plan.signals]),
+        ("notes", [f"{one.name}: {one.what}; {one.remedy}" for one in surprises(plan)]),
     ]
     return "\n\n".join(
         "\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in sections if lines

@@ -90,7 +90,7 @@ class MatchBuilder:
     def _absent(self, node: ast.AbsentState) -> AbsentState:
         if node.time is not None and node.time.ms == 0:
             message = "an absence needs a time of more than 0"
-            raise self.problems.error(node.span, message)
+            raise self.problems.error(node.span, message, "for example `for 5 sec`")
         state = self._stream(node.state)
         self.absent.add(state.slot)
         return AbsentState(state, node.time.ms if node.time else None)

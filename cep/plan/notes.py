@@ -36,7 +36,8 @@ def duration(problems: Problems, annotation: ast.Annotation, key: str, value: st
         hint = f"for example `{key}='1 min'`"
         raise problems.error(annotation.span, message, hint) from error
     if ms <= 0:
-        raise problems.error(annotation.span, f"`{key}` must be more than 0")
+        message = f"`{key}` must be more than 0"
+        raise problems.error(annotation.span, message, f"for example `{key}='1 min'`")
     return ms
 
 

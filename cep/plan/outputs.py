@@ -120,5 +120,6 @@ def build_rate(problems: Problems, node: ast.Rate | None) -> Rate | None:
     events = int(node.events.value) if node.events is not None else None
     every_ms = node.time.ms if node.time is not None else None
     if events == 0 or every_ms == 0:
-        raise problems.error(node.span, "`output every` needs more than 0")
+        hint = "for example `output every 10 events` or `output every 5 sec`"
+        raise problems.error(node.span, "`output every` needs more than 0", hint)
     return Rate(kinds[node.kind], events, every_ms)

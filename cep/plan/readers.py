@@ -36,7 +36,7 @@ def readers(plan: Plan, stream: str) -> Readers:
                 reached |= {name, *written}
     known = [*plan.derived, *(one.name for one in plan.aggregations)]
     after = sorted(name for name in known if name in reached and name not in direct)
-    lines = _lines(plan)
+    lines = lines_of(plan)
     return Readers({name: lines.get(name.partition(".")[0], 1) for name in direct}, tuple(after))
 
 
@@ -50,7 +50,7 @@ def _flow(plan: Plan) -> Iterable[tuple[str, set[str], set[str]]]:
         yield aggregation.name, {aggregation.input.stream}, set()
 
 
-def _lines(plan: Plan) -> dict[str, int]:
+def lines_of(plan: Plan) -> dict[str, int]:
     """The line of each definition and query, by name."""
     script = parse(plan.text)
     problems = Problems(Source(plan.text))

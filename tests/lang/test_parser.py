@@ -230,3 +230,9 @@ def test_deep_text_is_refused_and_does_not_exhaust_the_stack(text: str) -> None:
 def test_the_deepest_accepted_text_is_parsed() -> None:
     text = "(" * 39 + "a" + " + a" * 100 + ")" * 39
     assert shown(condition(text)).startswith("(+ (+")
+
+
+def test_the_last_statement_may_leave_out_its_end() -> None:
+    """ "each ended by `;`, which the last may leave out"."""
+    text = "define stream S (a int);\nfrom S select a insert into T"
+    assert parse(text) == parse(f"{text};")
