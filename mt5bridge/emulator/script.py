@@ -155,8 +155,9 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
     ),
     # Share of OnTick events that never come.
     "ontick": Statement({"skip": _share}),
-    # How many ticks come while the terminal is shut: before its first start, before each further.
-    "offline_ticks": Statement({"first": _range, "count": _range}),
+    # How many ticks come while the terminal is shut: before its first start, before each further;
+    # whether it shows the newest of them as quotes when it is logged in.
+    "offline_ticks": Statement({"first": _range, "count": _range, "quoted": _flag}),
     # CopyTicks: shares that time out after `block_ms` with a part, or find no memory; `limit`
     # ticks at most from one call; the first `sync_failures` calls for a symbol time out.
     "copyticks": Statement(

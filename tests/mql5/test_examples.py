@@ -33,7 +33,7 @@ def few(count: int) -> dict[str, Records]:
 
 def test_ticks_of_five_symbols_as_shown(tmp_path: Path) -> None:
     statements = ("pace step=1", "attach TickPrinter on EURUSD", END)
-    with example(tmp_path, "TickPrinter", few(3), *statements, more=(SPY,)) as terminal:
+    with example(tmp_path, "TickPrinter", few(2), *statements, more=(SPY,)) as terminal:
         result = terminal.wait_end(LONG_S)
     assert printed(result, "TickPrinter") == shown("TickPrinter")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mt5bridge.records import Records
+from mt5bridge.records import TICK, Records
 from mt5bridge.server import ticks_of
 from tests.mql5.publishing import IDENTITY, comment, market, publishing
 from tests.waiting import LONG_S
@@ -107,6 +107,31 @@ def test_without_backfill_a_new_stream_begins_at_the_program_start(tmp_path: Pat
         stage.wait_share(2_000 / 3_000)
     sent = stage.daemon.records(IDENTITY, ticks_of("EURUSD"))
     assert sent.tobytes() == ticks["EURUSD"][1_000:].tobytes()
+
+
+def test_right_after_a_login_no_history_is_new(tmp_path: Path) -> None:
+    """No quote is there yet: the stream begins with the first tick behind the base's newest."""
+    statements = f"{SKIPPED}\noffline_ticks first=1000 quoted=0"
+    ticks = market("EURUSD GBPUSD", 2_000)
+    with publishing(tmp_path, ticks, statements, inputs={"BackfillMinutes": "0"}) as stage:
+        stage.wait_share(3_000 / 4_000)
+    sent = [stage.daemon.records(IDENTITY, ticks_of(name)).tobytes() for name in ticks]
+    assert sum(map(len, sent)) == 3_000 * TICK.itemsize
+    for name, found in zip(ticks, sent, strict=True):
+        assert ticks[name].tobytes().endswith(found)
+
+
+def test_the_first_quote_decides_while_the_base_cannot_be_asked(tmp_path: Path) -> None:
+    """No first tick is lost, and of history no more than what a quote may be late."""
+    statements = "pace speed=20\ncopyticks sync_failures=3\noffline_ticks first=1000 quoted=0"
+    ticks = market("EURUSD", 1_500)
+    with publishing(tmp_path, ticks, statements, inputs={"BackfillMinutes": "0"}) as stage:
+        stage.wait_share(500 / 1_500)
+        stage.wait_agreed()
+    sent = stage.daemon.records(IDENTITY, ticks_of("EURUSD"))
+    whole = ticks["EURUSD"]
+    assert len(sent) >= 500 and whole.tobytes().endswith(sent.tobytes())
+    assert sent["time_msc"][0] >= whole["time_msc"][1_000] - 3_000
 
 
 def test_what_utc_offset_each_tick_was_taken_with(tmp_path: Path) -> None:

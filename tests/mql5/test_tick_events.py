@@ -120,6 +120,18 @@ def test_what_came_before_is_not_told(tmp_path: Path) -> None:
     assert found[0][0] > whole[before - 1][0]
 
 
+def test_right_after_a_login_each_tick_and_no_history_is_told(tmp_path: Path) -> None:
+    ticks = market("EURUSD GBPUSD", 600)
+    offline = "offline_ticks first=400 quoted=0"
+    statements = ("pace step=3", offline, attach("EURUSD GBPUSD"), END)
+    with probe(tmp_path, ticks, *statements) as terminal:
+        result = terminal.wait_end(LONG_S)
+    found = {name: told(result, name) for name in ticks}
+    assert sum(map(len, found.values())) == 800
+    for name, mine in found.items():
+        assert mine == lines(ticks[name])[-len(mine) :]
+
+
 @pytest.mark.parametrize("change", [INPUTS, PERIOD])
 def test_a_change_begins_anew_and_leaves_no_spy(tmp_path: Path, change: str) -> None:
     ticks = market("EURUSD GBPUSD", 4_000)

@@ -9,6 +9,7 @@ _PROBLEM = Level.PROBLEM
 _CLOCK, _FEED = "Market/ServerClock.mqh", "Market/FeedClock.mqh"
 _BASE, _RECOUNT, _PUMP = "Market/TickBase.mqh", "Market/TickRecount.mqh", "Market/TickPump.mqh"
 _CURSOR = "Market/TickCursor.mqh"
+_START = "Market/TickStart.mqh"
 _UNTRUSTED = "do not trust its streams to be complete; tell us, with the file `probe.json`"
 
 MARKET = (
@@ -43,7 +44,7 @@ MARKET = (
     ),
     Assumption(
         "tick.zero_is_newest", "CopyTicks from 0 gives the newest ticks", "it does", YES,
-        (_BASE,), r"MathMax\(\(long\)1", REPORT,
+        (_BASE, _START), r"MathMax\(\(long\)1|COPY_TICKS_ALL, 0,", REPORT,
     ),
     Assumption(
         "tick.ordered", "ticks come in order of time", "from the past to the present", YES,
@@ -55,7 +56,8 @@ MARKET = (
     ),
     Assumption(
         "tick.same_ms_most", "most ticks of one millisecond among the newest", "",
-        Between(1, 1_024), (_BASE, _CURSOR), "TICK_BASE_FULL|m_taken", _UNTRUSTED, varies=True,
+        Between(1, 1_024), (_BASE, _CURSOR, _START), "TICK_BASE_FULL|m_taken|START_TICKS_MAX",
+        _UNTRUSTED, varies=True,
     ),
     Assumption(
         "tick.from_inclusive", "CopyTicks from a millisecond gives all ticks of it", "", YES,

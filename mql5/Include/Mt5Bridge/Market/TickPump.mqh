@@ -9,6 +9,7 @@
 #include "PumpSettings.mqh"
 #include "TickBase.mqh"
 #include "TickCursor.mqh"
+#include "TickStart.mqh"
 
 #define LEDGER_SAVE_MS 1000    // a ledger that is only written anew, at most so often
 #define SECOND_LOOK_TICKS 16384  // after so many all that is remembered is compared once more
@@ -26,7 +27,9 @@ private:
    TickCursor   m_cursor;
    TickLedger   m_ledger;
    LedgerFile   m_file;
-   long         m_start_msc;    // where a stream that the daemon never saw begins
+   TickStart    m_from;         // where a stream that the daemon never saw begins
+   ResumeEntry  m_resume;       // what the daemon has said, while that is not known
+   bool         m_waits;        // for it
    long         m_blind_msc;    // from here to the start nothing is known by content; 0: all is
    bool         m_started;
    bool         m_caught_up;
@@ -77,8 +80,8 @@ private:
 TickPump::TickPump(void)
   {
    m_box = NULL;
-   m_start_msc = m_blind_msc = 0;
-   m_started = m_caught_up = false;
+   m_blind_msc = 0;
+   m_started = m_waits = m_caught_up = false;
    m_taken_ms = m_saved_ms = 0;
    m_looked = m_late = 0;
    m_written = true;
@@ -93,11 +96,8 @@ void TickPump::Begin(const string symbol, TickOutbox *box, const PumpSettings &s
    m_settings = settings;
    if(settings.folder != "")
       m_file.Name(settings.folder + "\\" + SafeFileName(symbol) + ".ledger", settings.appends);
-   MqlTick newest;
-   long now_msc = (long)TimeCurrent() * 1000;
-   if(SymbolInfoTick(symbol, newest) && newest.time_msc > 0)
-      now_msc = newest.time_msc + 1;
-   m_start_msc = MathMax((long)0, now_msc - settings.backfill_ms);
+   m_from.Begin(symbol);
+   m_from.Find();
   }
 
 // The daemon has said where the stream goes on (PROTOCOL 6.7, 6.8).
@@ -105,9 +105,14 @@ void TickPump::Start(const ResumeEntry &resume, const Moment &now)
   {
    LedgerPlace place;
    bool known = m_file.Load(m_ledger, place);
-   m_started = true;
+   bool again = known && resume.durable == 0 && m_ledger.First() == 1;
+   m_resume = resume;
+   m_waits = resume.time_msc == 0 && !again && !m_from.Find();
+   m_started = !m_waits;
+   if(m_waits)
+      return;
    if(resume.time_msc == 0)
-      StartFresh(known && resume.durable == 0 && m_ledger.First() == 1);
+      StartFresh(again);
    else if(known && m_ledger.First() <= resume.durable + 1 && Restore(place, resume))
       m_cursor.SeekKnown(resume.time_msc, m_ledger);
    else
@@ -120,10 +125,14 @@ void TickPump::Start(const ResumeEntry &resume, const Moment &now)
 // Nothing is on the daemon's disk: begin where the earlier run began, if there was one.
 void TickPump::StartFresh(const bool known)
   {
-   if(known)
-      m_start_msc = m_ledger.KnownMsc();
-   m_ledger.Begin(m_box.Taken() + 1, m_start_msc, m_start_msc);
-   m_cursor.Seek(m_start_msc, 0);
+   const bool exact = !known && m_settings.backfill_ms == 0 && m_from.Count() > 0;
+   const long new_msc = m_from.Count() > 0 ? m_from.Msc() + 1 : m_from.Msc();
+   const long start_msc = known ? m_ledger.KnownMsc() : MathMax((long)0, new_msc - m_settings.backfill_ms);
+   m_ledger.Begin(m_box.Taken() + 1, start_msc, start_msc);
+   if(exact)
+      m_cursor.Seek(m_from.Msc(), m_from.Count());
+   else
+      m_cursor.Seek(start_msc, 0);
   }
 
 // Of what was taken last only time and number are known. If the ledger tells since when the stream
@@ -179,6 +188,8 @@ int TickPump::Pump(MqlTick &buffer[], const Moment &now)
   {
    int taken = 0;
    long begun_us = (long)GetMicrosecondCount();
+   if(!m_started && m_from.Find() && m_waits)
+      Start(m_resume, now);
    bool more = m_started && m_base.Ready(begun_us);
    m_caught_up = false;
    while(more)

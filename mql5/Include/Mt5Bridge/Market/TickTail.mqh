@@ -5,6 +5,7 @@
 #include "../EventsCallback.mqh"
 #include "TickBase.mqh"
 #include "TickCursor.mqh"
+#include "TickStart.mqh"
 
 #define TAIL_TICKS_MAX 8192   // told in one look; the rest at the next one
 
@@ -15,6 +16,7 @@ class TickTail
 private:
    TickBase     m_base;
    TickCursor   m_cursor;
+   TickStart    m_from;
    bool         m_started;
    long         m_silent_msc;  // ticks up to then were there before the start
 
@@ -34,6 +36,7 @@ private:
 void TickTail::Begin(const string symbol, const long since_msc)
   {
    m_base.Begin(symbol);
+   m_from.Begin(symbol);
    m_silent_msc = 0;
    m_started = since_msc > 0;
    if(m_started)
@@ -42,18 +45,15 @@ void TickTail::Begin(const string symbol, const long since_msc)
       Start();
   }
 
-// What is quoted now was there before. A symbol without a quote, in a terminal that does not know
-// the server's time yet, begins later.
+// False while it is not known what is new.
 bool TickTail::Start(void)
   {
-   MqlTick newest;
-   long now_msc = (long)TimeCurrent() * 1000;
-   if(SymbolInfoTick(m_base.Symbol(), newest) && newest.time_msc > 0)
-      now_msc = newest.time_msc;
-   m_silent_msc = now_msc;
-   m_cursor.Seek(now_msc, 0);
-   m_started = now_msc > 0;
-   return m_started;
+   m_started = m_from.Find();
+   if(!m_started)
+      return false;
+   m_silent_msc = m_from.Msc() - 1;
+   m_cursor.Seek(m_from.Msc(), m_from.Count());
+   return true;
   }
 
 // Calls OnTick for each new tick; how many there were.

@@ -100,6 +100,11 @@ void arrive(Symbol& symbol, const MqlTick& tick) {
     symbol.newest = tick;
 }
 
+void forget_quotes() {
+  for (const auto& symbol : all)
+    symbol->newest = {};
+}
+
 void settle(Symbol& symbol) {
   for (; !symbol.hidden.empty(); symbol.hidden.pop_front())
     symbol.base.insert(symbol.hidden.front());

@@ -54,6 +54,9 @@ const std::vector<std::unique_ptr<Symbol>>& symbols();
 void arrive(Symbol& symbol, const MqlTick& tick);
 void settle(Symbol& symbol);
 
+// No symbol has a quote until its next tick arrives, as after a login.
+void forget_quotes();
+
 // Write every symbol's tick base as raw records into <folder>/<symbol>.bin.
 void dump(const std::filesystem::path& folder);
 

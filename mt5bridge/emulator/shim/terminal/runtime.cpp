@@ -122,6 +122,8 @@ void Terminal::catch_up() {
   release_unseen(static_cast<std::uint64_t>(
       host::between(host::random("offline"), range.first, range.second)));
   settle(true);
+  if (!offline.flag("quoted", true))
+    market::forget_quotes();
   if (!m_feed.finished())
     host::advance_clock(m_feed.at(m_feed.released()).tick.time_msc);
 }

@@ -125,7 +125,7 @@ bool SymbolInfoTick(const string& name, MqlTick& tick) {
   if (!symbol->selected)
     return fail(ERR_MARKET_NOT_SELECTED);
   tick = symbol->newest;
-  return symbol->arrived > 0 || fail(ERR_MARKET_LASTTIME_UNKNOWN);
+  return symbol->newest.time_msc != 0 || fail(ERR_MARKET_LASTTIME_UNKNOWN);
 }
 
 bool SymbolInfoInteger(const string& name, ENUM_SYMBOL_INFO_INTEGER property, long& value) {
