@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.archive.archive import Archive
+from cep.archive.levels import RATIO
 from cep.archive.manifest import File
 from cep.archive.oddities import (
     NEIGHBOURS,
@@ -35,7 +36,6 @@ from mt5bridge.validate import Quality
 
 GAP_MS = HOUR_MS
 WEEKS_MIN = 2
-LEVEL_RATIO = 3.0
 PLACES = 5
 UNPRICED = int(Quality.NAN | Quality.ZERO | Quality.NEGATIVE | Quality.FAR)
 """Marks of ticks that have no price, or no time, to look at."""
@@ -240,7 +240,7 @@ def _tell(findings: Findings, before: _Day | None, day: _Day, marks: Ints) -> No
         findings.longest_crossed = run if run.ticks > longest.ticks else longest
     if before is not None and len(before.priced) and len(day.priced):
         ratio = float(np.median(day.bid[day.priced]) / np.median(before.bid[before.priced]))
-        if not 1 / LEVEL_RATIO < ratio < LEVEL_RATIO:
+        if not 1 / RATIO < ratio < RATIO:
             findings.levels.append(Level(day.files[0].date, ratio))
 
 

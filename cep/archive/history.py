@@ -15,6 +15,7 @@ import pyarrow as pa
 from cep.archive.archive import Archive, chosen
 from cep.archive.errors import ArchiveError
 from cep.archive.ingest import INGEST_BITS
+from cep.archive.levels import far, middle_of, middles
 from cep.archive.manifest import File, Mode, save
 from cep.archive.overlap import Overlap, doubled, repeated, repeats, table_keys, tick_keys
 from cep.archive.parts import int64, read_part, write_part
@@ -35,7 +36,9 @@ class Imported(msgspec.Struct, frozen=True):
 
     `marks` counts odd ticks by what is odd. Of ticks with the time, prices and volume of another,
     `repeated` are those that the archive has too, `doubled` those that came in this import before,
-    and `left_out` those that are not archived, as only what is new was asked for.
+    and `left_out` those that are not archived, as only what is new was asked for. `unsorted` stood
+    behind later ones of their export. Prices that are `far` are not of their day or the day before,
+    `far_first` being the symbol, time and price of the first.
     """
 
     source: str
@@ -46,6 +49,9 @@ class Imported(msgspec.Struct, frozen=True):
     repeated: int = 0
     doubled: int = 0
     left_out: int = 0
+    unsorted: int = 0
+    far: int = 0
+    far_first: tuple[str, int, float] | None = None
 
 
 @dataclass(slots=True)
@@ -56,6 +62,10 @@ class _Symbol:
     written_day: int = _NEVER
     sequence: int = 1
     ingest: int = _NEVER
+    level: float | None = None
+    """The middle price of the day before; None: the archive has not been asked for it."""
+    newest_msc: int = _NEVER
+    unsorted: int = 0
 
 
 def import_history(
@@ -86,7 +96,8 @@ def import_history(
     return Imported(
         writer.source, len(files), sum(file.rows for file in files),
         tuple(sorted({file.symbol for file in files})), dict(writer.marks),
-        writer.repeated, writer.doubled, writer.left_out,
+        writer.repeated, writer.doubled, writer.left_out, writer.unsorted, writer.far,
+        writer.far_first,
     )  # fmt: skip
 
 
@@ -102,13 +113,18 @@ def _write_days(
         if on_rows:
             on_rows(len(block.ticks))
     for name in sorted(symbols):
+        writer.unsorted += symbols[name].unsorted
         for day in sorted(symbols[name].days):
             writer.write(name, symbols[name], day)
 
 
 def _take(symbol: _Symbol, block: TickBlock) -> int:
     """Sort `block` into days; the newest day it has."""
-    days = block.utc_msc // DAY_MS
+    times = block.utc_msc
+    newest = np.maximum.accumulate(np.maximum(times, symbol.newest_msc))
+    symbol.unsorted += int(np.count_nonzero(times < newest))
+    symbol.newest_msc = int(newest[-1]) if len(newest) else symbol.newest_msc
+    days = times // DAY_MS
     for day in np.unique(days).tolist():
         if day <= symbol.written_day:
             raise ArchiveError(
@@ -130,6 +146,9 @@ class _Writer:
     repeated: int = 0
     doubled: int = 0
     left_out: int = 0
+    unsorted: int = 0
+    far: int = 0
+    far_first: tuple[str, int, float] | None = None
 
     def free_name(self, source: str) -> str:
         """`source` with the first number that no rows carry."""
@@ -144,6 +163,7 @@ class _Writer:
         times = np.concatenate([block.utc_msc for block in blocks])
         order = np.argsort(times, kind="stable")
         times, ticks = times[order], ticks[order]
+        self._look(name, symbol, times, ticks)
         there = self._there(name, int(times[0]), int(times[-1]))
         if there.num_rows:
             times, ticks = self._beside(there, times, ticks)
@@ -152,6 +172,26 @@ class _Writer:
         if len(times):
             ingest = ingest_numbers(times, np.sort(int64(there, "ingest")), symbol.ingest)
             self.files.append(self._file(name, symbol, day, ingest, times, ticks))
+
+    def _look(self, name: str, symbol: _Symbol, times: Ints, ticks: Records) -> None:
+        """Note prices that are far from those of their day, or all from those of the day before."""
+        prices = middles(ticks)
+        own = middle_of(prices)
+        if symbol.level is None:
+            symbol.level = self._level(name, int(times[0]))
+        rows = np.flatnonzero(far(prices, own) | far(prices, symbol.level))
+        if len(rows) and self.far_first is None:
+            self.far_first = name, int(times[rows[0]]), float(prices[rows[0]])
+        self.far += len(rows)
+        symbol.level = symbol.level if np.isnan(own) else own
+
+    def _level(self, name: str, before_msc: int) -> float:
+        """The middle price of the last day that the archive has before; NaN when it has none."""
+        files = [file for file in self.archive.files(TICKS, {name}) if file.last_msc < before_msc]
+        if not files:
+            return np.nan
+        table = read_part(self.archive.directory, max(files, key=lambda file: file.last_msc))
+        return middle_of((table["bid"].to_numpy() + table["ask"].to_numpy()) / 2)
 
     def _beside(self, there: pa.Table, times: Ints, ticks: Records) -> tuple[Ints, Records]:
         """The ticks, sorted by time, that are to be archived beside the rows that are there."""

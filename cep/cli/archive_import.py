@@ -119,6 +119,13 @@ def run_import(
             f"note: {counted(done.left_out, 'tick')} with the same time, prices and volume were "
             f"there before, and left out{'' if done.rows else '; nothing is new'}", err=True,
         )  # fmt: skip
+    if done.unsorted:
+        click.echo(
+            f"note: {counted(done.unsorted, 'tick')} behind later ones in the file; the archive "
+            "has all in the order of time", err=True,
+        )  # fmt: skip
+    if done.far_first is not None:
+        tell_far(done.far, *done.far_first)
     if done.repeated:
         click.echo(
             f"note: {counted(done.repeated, 'tick')} with the same time, prices and volume were "
@@ -130,6 +137,16 @@ def run_import(
             "this import; all are archived", err=True,
         )  # fmt: skip
     return done
+
+
+def tell_far(count: int, symbol: str, time_msc: int, price: float) -> None:
+    """Say that prices are of another unit, or slips."""
+    click.echo(
+        f"note: {counted(count, 'price')} three times that of the day or the day before, or a third"
+        f" (first: {symbol} {price:g} at {time_text(time_msc)} UTC): another unit, or a slip? "
+        "`mt5cep archive doctor --mark` marks outliers, `backtest --reject outlier` minds them",
+        err=True,
+    )
 
 
 def file_blocks(

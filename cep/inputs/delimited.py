@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -31,6 +32,9 @@ def read(path: Path, data: bytes, types: Mapping[str, str]) -> tuple[pa.Table, s
         raise InputError(path, "not UTF-8", "save the file as UTF-8", line) from error
     first = text.split("\n", 1)[0]
     delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
+    if "\r" in first.rstrip("\r"):
+        remedy = "save the file with the line ends of Windows or Unix"
+        raise InputError(path, "lines end with a carriage return alone", remedy, 1)
     names = next(csv.reader([first.rstrip("\r")], delimiter=delimiter), [])
     time = time_column(path, names)
     check_columns(path, names, (time, *types), line=1)
@@ -63,6 +67,15 @@ def _explain(
 ) -> InputError | None:
     """The first line that cannot be read, found by the csv module."""
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return _first_fault(path, lines, names, types)
+    except csv.Error as error:
+        return InputError(path, str(error), "correct the line", lines.line_num)
+
+
+def _first_fault(
+    path: Path, lines: Any, names: list[str], types: Mapping[str, str]
+) -> InputError | None:
     next(lines, None)
     for row in lines:
         if row and len(row) != len(names):
@@ -103,4 +116,7 @@ def names(header: bytes) -> list[str]:
     """The columns of a CSV file by its first line."""
     first = header.decode("utf-8-sig", errors="replace").rstrip("\r")
     delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
-    return next(csv.reader([first], delimiter=delimiter), [])
+    try:
+        return next(csv.reader([first], delimiter=delimiter), [])
+    except csv.Error:
+        return []

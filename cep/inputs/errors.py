@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from mt5bridge.history.errors import clipped
+
 
 class InputError(Exception):
     """A place in an input file, what is wrong there, and the remedy."""
@@ -16,7 +18,7 @@ class InputError(Exception):
         self.what, self.remedy = what, remedy
         place = str(path) if line is None else f"{path}:{line}"
         place += f": column {column}" if column else ""
-        super().__init__(f"{place}: {what}; {remedy}")
+        super().__init__(f"{place}: {clipped(what)}; {remedy}")
 
 
 def check_columns(

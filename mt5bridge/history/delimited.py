@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,12 @@ from mt5bridge.history.text import BLOCK_BYTES, Lines, line_blocks
 from mt5bridge.history.ticks import Assembler
 from mt5bridge.history.vendors import layout_without_header
 from mt5bridge.history.zones import ServerTime
+
+_NUMBER = re.compile(
+    r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)\s*", re.IGNORECASE | re.ASCII
+)
+"""What Arrow reads as one; Python reads more, such as `1_000` and digits of other scripts."""
+NUMBERS_REMEDY = "write numbers as 1000.5: digits 0 to 9, a point, and nothing between thousands"
 
 
 def read_csv(
@@ -97,15 +104,11 @@ def _fault(layout: Layout, line: bytes) -> Fault | None:
         return Fault(f"{len(fields)} fields where the header has {len(layout.names)}")
     for name, value in zip(layout.names, fields, strict=False):
         if name in layout.numbers and value and not _is_number(value, layout.decimal_point):
-            return Fault(f"{name} {value!r} is no number")
+            return Fault(f"{name} {value!r} is no number", NUMBERS_REMEDY)
     return None
 
 
 def _is_number(value: str, decimal_point: str) -> bool:
     if decimal_point != "." and "." in value:
         return False
-    try:
-        float(value.replace(decimal_point, "."))
-    except ValueError:
-        return False
-    return True
+    return _NUMBER.fullmatch(value.replace(decimal_point, ".")) is not None

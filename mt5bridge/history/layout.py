@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mt5bridge.history.block import HistoryError
+from mt5bridge.history.errors import clipped
 from mt5bridge.history.zones import UTC, ServerTime
 
 DELIMITERS = ("\t", ";", ",")
@@ -24,6 +25,8 @@ CLOCKS = {"gmt time": UTC, "time (utc)": UTC, "time (gmt)": UTC}
 
 SAMPLE_LINES = 200
 TIMES = ("time_msc", "time", "date")
+ONCE = {"bid", "ask", "symbol", *TIMES}
+"""Of what a column means, nothing else may mean; real volumes may stand beside others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,25 @@ def layout_of(path: Path, lines: Sequence[str]) -> Layout:
     HistoryError when prices or time are missing.
     """
     header = lines[0].strip() if lines else ""
+    _check_header(path, header)
     delimiter = next((mark for mark in DELIMITERS if mark in header), ",")
     layout = of_names(path, next(csv.reader([header], delimiter=delimiter), []), delimiter)
     return replace(layout, decimal_point="," if _has_commas(layout, lines[1:]) else ".")
+
+
+def _check_header(path: Path, header: str) -> None:
+    """HistoryError for what no line of text has."""
+    if "\r" in header:
+        raise HistoryError(
+            f"{path}:1: lines end with a carriage return alone; save the file with the line ends "
+            "of Windows or Unix"
+        )
+    odd = next((c for c in header if not (c.isprintable() or c == "\t")), None)
+    if odd is not None:
+        raise HistoryError(
+            f"{path}:1: the character U+{ord(odd):04X} in the first line; the file is damaged or "
+            "not text: export it again as UTF-8 or UTF-16"
+        )
 
 
 def _has_commas(layout: Layout, lines: Sequence[str]) -> bool:
@@ -93,16 +112,23 @@ def of_names(path: Path, raw: Sequence[str], delimiter: str = ",") -> Layout:
         name = ALIASES.get(text, text)
         names.append(name if name in known and name not in names else f"_{position}")
     twice = next((name for name in plain if name in read and plain.count(name) > 1), None)
+    shown = clipped(", ".join(raw)) or "no columns"
     if twice is not None:
         raise HistoryError(
-            f"{path}:1: more than one column {twice} among {', '.join(raw)}; leave one of them, or "
+            f"{path}:1: more than one column {twice} among {shown}; leave one of them, or "
             "rename the others"
+        )
+    meant = [ALIASES.get(text, text) for text in plain]
+    if both := next((name for name in meant if name in ONCE and meant.count(name) > 1), None):
+        same = [text for text, name in zip(plain, meant, strict=True) if name == both]
+        raise HistoryError(
+            f"{path}:1: {' and '.join(same)} mean the same; leave one of them, or rename the others"
         )
     problem = _problem(names, set(plain))
     if problem:
         raise HistoryError(
-            f"{path}:1: {problem} among {', '.join(raw) or 'no columns'}; the first line must name "
-            "bid, ask and time_msc, time, or <DATE> and <TIME>"
+            f"{path}:1: {problem} among {shown}; the first line must name bid, ask and time_msc, "
+            "time, or <DATE> and <TIME>, with a comma, semicolon or tab between them"
         )
     clock = next((CLOCKS[name] for name in plain if name in CLOCKS), None)
     return Layout(tuple(names), delimiter, server=clock)

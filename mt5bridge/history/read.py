@@ -35,8 +35,7 @@ def read_ticks(
     prices of a point, by symbol, where a file counts in them.
     """
     path = local(path)
-    if not path.is_file():
-        raise HistoryError(f"{path}: no such file; check the path")
+    _need_file(path)
     broken = broken or Broken()
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if suffix == ZIP:
@@ -54,3 +53,12 @@ def read_ticks(
         return read_parquet(path, name, server)
     known = ", ".join((*CSV, *JSONL, *PARQUET, ZIP, BI5))
     raise HistoryError(f"{path}: unknown format {suffix!r}; name the file with one of {known}")
+
+
+def _need_file(path: Path) -> None:
+    if path.is_dir():
+        raise HistoryError(f"{path}: a folder, not a file; name the files in it, in order of time")
+    if path.exists() and not path.is_file():
+        raise HistoryError(f"{path}: no regular file; write the ticks to a file and name that")
+    if not path.is_file():
+        raise HistoryError(f"{path}: no such file; check the path")

@@ -19,6 +19,16 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"),
           (codecs.BOM_UTF16_BE, "utf-16-be"))  # fmt: skip
 
 
+_KINDS = (
+    (b"\x1f\x8b", "it is gzipped; let its name end with .gz"),
+    (b"PK\3\4", "it is a zip file; let its name end with .zip"),
+    (b"PAR1", "it is a Parquet file; let its name end with .parquet"),
+    (b"\xff\xfe\0\0", "it is UTF-32; export it as UTF-8 or UTF-16"),
+    (b"\0\0\xfe\xff", "it is UTF-32; export it as UTF-8 or UTF-16"),
+)
+"""How files begin that are no text, and the remedy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Whole lines as UTF-8; `first` is the number of the first one in its file, from 1."""
@@ -49,9 +59,12 @@ def line_blocks(
 
 
 def _utf8(path: Path, block_bytes: int, member: str | None) -> Iterator[bytes]:
+    line = 1
     try:
         with _stream(path, member) as stream:
             first = bytes(stream.read(4))
+            if remedy := next((what for begin, what in _KINDS if first.startswith(begin)), None):
+                raise HistoryError(f"{path}: not text: {remedy}")
             encoding, mark = _encoding(first)
             decoder = codecs.getincrementaldecoder(encoding)()
             data = first[mark:]
@@ -60,13 +73,26 @@ def _utf8(path: Path, block_bytes: int, member: str | None) -> Iterator[bytes]:
                 data += more
                 text = decoder.decode(data, final=not more)
                 yield data if encoding == "utf-8" else text.encode()
+                line += text.count("\n")
                 data = b""
                 if not more:
                     break
     except UnicodeDecodeError as error:
-        raise HistoryError(f"{path}: not text ({error}); export it as UTF-8 or UTF-16") from error
+        before = error.object[: error.start].decode(error.encoding, errors="replace")
+        place = f"{path}:{line + before.count(chr(10))}"
+        raise HistoryError(
+            f"{place}: not text ({error.reason} in {error.encoding}); export it as UTF-8 or UTF-16"
+        ) from error
     except OSError as error:
-        raise HistoryError(f"{path}: cannot be read ({error}); check the path") from error
+        raise HistoryError(f"{path}: cannot be read ({error}); {_remedy(path, error)}") from error
+
+
+def _remedy(path: Path, error: OSError) -> str:
+    if isinstance(error, PermissionError) or "Permission denied" in str(error):
+        return "let this user read it"
+    if path.suffix == ".gz":
+        return "it is cut off, damaged or not gzipped: download or pack it again"
+    return "check the path"
 
 
 def _stream(path: Path, member: str | None) -> AbstractContextManager[IO[bytes]]:

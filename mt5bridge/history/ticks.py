@@ -20,6 +20,8 @@ from mt5bridge.history.zones import UTC, ServerTime
 from mt5bridge.records import TICK, Records, TickFlag
 
 Floats = npt.NDArray[np.float64]
+NAME_REMEDY = "write it as the terminal has it"
+FLAGS_MAX = 2**32 - 1
 CARRIED = {"bid": TickFlag.BID, "ask": TickFlag.ASK, "last": TickFlag.LAST,
            "volume": TickFlag.VOLUME}  # fmt: skip
 
@@ -48,6 +50,7 @@ class Assembler:
         pa.ArrowInvalid or BadRow for a bad time, BadRow for a missing symbol.
         """
         wall, offsets, is_local = self.times(table)
+        check_amounts(table)
         for symbol, rows in self._symbols(table):
             part = table if rows is None else table.take(pa.array(rows))
             chosen = slice(None) if rows is None else rows
@@ -65,6 +68,7 @@ class Assembler:
     def check(self, table: pa.Table) -> None:
         """Raise pa.ArrowInvalid for a bad time, BadRow for a bad time or no symbol."""
         self.times(table)
+        check_amounts(table)
         for _ in self._symbols(table):
             pass
 
@@ -93,6 +97,8 @@ class Assembler:
                 raise HistoryError(
                     f"{self.path}: no symbol in the file's name or columns; give the symbol"
                 )
+            if problem := unnamed(self.symbol):
+                raise HistoryError(f"{self.path}: {problem}; {NAME_REMEDY}")
             yield self.symbol, None
             return
         codes = table["symbol"].cast(pa.string()).combine_chunks().dictionary_encode()
@@ -102,6 +108,10 @@ class Assembler:
             missing = pc.fill_null(pc.is_in(codes.indices, blank), False)
             row = pc.or_(missing, codes.is_null()).index(True).as_py()
             raise BadRow(row, "the symbol is missing", "every tick needs one")
+        for code, name in enumerate(names):
+            if problem := unnamed(name):
+                row = int(np.argmax(codes.indices.to_numpy() == code))
+                raise BadRow(row, problem, NAME_REMEDY)
         for code, symbol in enumerate(names):
             yield symbol, np.flatnonzero(codes.indices.to_numpy() == code)
 
@@ -130,6 +140,32 @@ class Assembler:
         records["flags"] = flags
         records["volume"] = _whole(records["volume_real"])
         return records
+
+
+def unnamed(symbol: str) -> str | None:
+    """What is wrong with the name of a symbol, if anything is."""
+    if not symbol.isprintable():
+        return f"the symbol {symbol!r} has a character that cannot be seen"
+    if symbol != symbol.strip():
+        return f"the symbol {symbol!r} begins or ends with a space"
+    return None
+
+
+def check_amounts(table: pa.Table) -> None:
+    """BadRow for volumes below zero and flags that are no set of bits."""
+    for name, most, remedy in (
+        ("volume", np.inf, "volumes are 0 or more"),
+        ("flags", FLAGS_MAX, f"flags are whole numbers from 0 to {FLAGS_MAX}"),
+    ):
+        if name not in table.column_names:
+            continue
+        values = pc.fill_null(table[name], 0.0).to_numpy().astype(np.float64)
+        good = (values >= 0) & (values <= most) & np.isfinite(values)
+        if name == "flags":
+            good &= np.floor(values) == values
+        if not good.all():
+            row = int(np.argmin(good))
+            raise BadRow(row, f"{name} {float(values[row]):g}", remedy)
 
 
 def carried(values: Floats, missing: npt.NDArray[np.bool_], previous: float) -> Floats:

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 
 from mt5bridge.history.epochs import FORMS, BadRow, Ints, as_msc, check_msc, scaled
 
+DATE_BYTES = 12
+"""More than a date has, and less than one with hours and minutes."""
 _DATE = re.compile(r"\s*\d{4}[-./]\d\d[-./]\d\d|\s*\d{8}[ T]\d\d|\s*\d\d\.\d\d\.\d{4}")
 _FORMS = (
     (r"^(\d{4})[./]?(\d\d)[./]?(\d\d)\b", r"\1-\2-\3"),
@@ -61,6 +63,7 @@ def times_of(column: pa.ChunkedArray, unit: str) -> Times:
     if not is_text(texts):
         return Times(as_msc(texts.cast(pa.int64()).to_numpy(), unit), None)
     found = text_times(texts)
+    _check_clock(texts)
     check_msc(found.msc)
     return found
 
@@ -68,6 +71,16 @@ def times_of(column: pa.ChunkedArray, unit: str) -> Times:
 def is_text(texts: pa.ChunkedArray) -> bool:
     """Whether times are written as dates, not as numbers; the first one decides."""
     return len(texts) > 0 and _DATE.match(texts[0].as_py()) is not None
+
+
+def _check_clock(texts: pa.ChunkedArray) -> None:
+    """BadRow for a date without a time of day, which would be midnight."""
+    if pc.min(pc.binary_length(texts)).as_py() > DATE_BYTES:
+        return
+    bare = pc.match_substring_regex(texts, r"^\s*\S+\s*$")
+    bare = pc.and_(bare, pc.invert(pc.match_substring(texts, ":")))
+    if (row := bare.index(True).as_py()) >= 0:
+        raise BadRow(row, f"{texts[row].as_py()!r} has no time of day", f"give {FORMS}")
 
 
 def whole_numbers(column: pa.ChunkedArray) -> Ints:
