@@ -2,7 +2,8 @@
 
 Server thread (the caller's): sockets, total order, rules, signals and orders. Commit thread: the
 disk, and after it the acknowledgements. Order thread: the order journal's disk. Archive thread:
-sealed segments to Parquet. With queries on a database a thread of its own follows the spool.
+sealed segments to Parquet. Feed thread: rows from disk for programs that read along. With queries
+on a database a thread of its own follows the spool.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ MEBIBYTE = 1 << 20
 POLL_MS = 50
 SWITCH_S = 0.0001
 """How long another thread may keep a signal waiting."""
+FEEDS = "feeds"
+"""The name of the trouble when what programs read along cannot be read."""
 ARCHIVE = "archive"
 """The name of the trouble when segments cannot be moved there."""
 
@@ -176,7 +179,9 @@ class Daemon:
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
             server, rules = self._listen(stack), self.rules
+            rules.serve_rows(server)
             rules.tell_events(server)  # before anybody can ask for some
+            self._start_reading(stack, server)
             self.operations.begin(stack, server, rules, self.outgoing)
             stack.callback(rules.send_held)
             commits.start()
@@ -256,6 +261,22 @@ class Daemon:
         if batch.stream == DEALS:
             self.outgoing.before_deals(batch)
         return self.rules.pipeline.on_batch(batch)
+
+    def _start_reading(self, stack: ExitStack, server: Server) -> None:
+        """Read from disk for programs that read along; nothing else depends on it."""
+        feeds, stop = server.feeds, Event()
+        feeds.on_found = server.wake
+
+        def tell(problem: OSError | None) -> None:
+            if problem is None:
+                self.troubles.clear(FEEDS)
+            else:
+                self.troubles.report(FEEDS, problem, Effect.GOES_ON)
+
+        worker = self.troubles.worker("feed thread", lambda: feeds.run(stop, tell))
+        worker.start()
+        stack.callback(worker.join)
+        stack.callback(feeds.stop, stop)
 
     def _start_archiving(self, stack: ExitStack) -> None:
         folder = self.config.archive.folder

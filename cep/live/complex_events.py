@@ -207,11 +207,11 @@ class ComplexEvents:
         bound = tuple(self._bound(complex_.engine, *place) for place in places)
         frame = Frame(
             min(number, SEQUENCE_MAX),
-            _time(row["time_msc"]),
-            _time(row["first_msc"]),
-            _text(complex_.name),
-            _text(complex_.engine),
-            _text(row["key"] or ""),
+            time_of(row["time_msc"]),
+            time_of(row["first_msc"]),
+            text_of(complex_.name),
+            text_of(complex_.engine),
+            text_of(row["key"] or ""),
             bound[:BOUND_MAX],
         )
         self._waiting.append((ingest, fitting(frame)))
@@ -221,10 +221,10 @@ class ComplexEvents:
         if found is None:
             assert self._plan is not None
             name = self._names.get(number % self._plan.number_stride, "")
-            return Bound(sequence, 0, _text(name), "", "", ())
-        fields = tuple(_field(*item) for item in list(found.values.items())[:FIELDS_MAX])
-        name, stream, key = map(_text, (found.name, found.stream, found.key))
-        return Bound(sequence, _time(found.time_msc), name, stream, key, fields)
+            return Bound(sequence, 0, text_of(name), "", "", ())
+        fields = tuple(field_of(*item) for item in list(found.values.items())[:FIELDS_MAX])
+        name, stream, key = map(text_of, (found.name, found.stream, found.key))
+        return Bound(sequence, time_of(found.time_msc), name, stream, key, fields)
 
 
 def fitting(frame: Frame) -> Frame:
@@ -236,27 +236,29 @@ def fitting(frame: Frame) -> Frame:
     return frame
 
 
-def _time(time_msc: int) -> int:
+def time_of(time_msc: int) -> int:
+    """As a frame can hold it."""
     return max(TIME_MSC_MIN, min(time_msc, TIME_MSC_MAX))
 
 
-def _text(text: str) -> str:
+def text_of(text: str) -> str:
     """As every terminal can take it."""
     plain = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
     return fixed_text(plain, TEXT_BYTES_MAX).decode()
 
 
-def _field(name: str, value: Any) -> Field:
+def field_of(name: str, value: Any) -> Field:
+    """An attribute as frames have it; what is neither truth, number nor text is null."""
     match value:
         case bool():
-            return Field(FieldKind.BOOL, int(value), 0.0, _text(name), "")
+            return Field(FieldKind.BOOL, int(value), 0.0, text_of(name), "")
         case int() if -(2**63) <= value < 2**63:
-            return Field(FieldKind.WHOLE, value, 0.0, _text(name), "")
+            return Field(FieldKind.WHOLE, value, 0.0, text_of(name), "")
         case float() if isfinite(value):
-            return Field(FieldKind.NUMBER, 0, value, _text(name), "")
+            return Field(FieldKind.NUMBER, 0, value, text_of(name), "")
         case str():
-            return Field(FieldKind.TEXT, 0, 0.0, _text(name), _text(value))
-    return Field(FieldKind.NULL, 0, 0.0, _text(name), "")
+            return Field(FieldKind.TEXT, 0, 0.0, text_of(name), text_of(value))
+    return Field(FieldKind.NULL, 0, 0.0, text_of(name), "")
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -45,6 +45,8 @@ class Effects:
         self.spool = spool
         self.take_events = take_events
         self.hidden: Collection[str] = ()
+        self.on_added: Callable[[int], None] = lambda ingest: None
+        """Told the record that has led to the newest rows that were added to the journal."""
         self.found_again: list[Signal] = []
 
     def go_on(
@@ -66,6 +68,8 @@ class Effects:
             self.take_orders()
         # Last, so that after a crash rows in the journal are known to have been delivered.
         self.journal.add(rows)
+        if rows:
+            self.on_added(caused.groups[-1].last_ingest)
 
     def act_again(self, caused: Caused) -> None:
         """Rows found again: a terminal knows a signal by its id, a callback knows nothing."""

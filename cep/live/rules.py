@@ -17,6 +17,7 @@ from cep.live.complex_events import ComplexEvents
 from cep.live.config import Config, ConfigError
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
+from cep.live.journal_feed import JournalFeed
 from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Caused, Pipeline
 from cep.live.quarantine import Quarantine, RecordError
@@ -227,8 +228,17 @@ class LiveRules(ABC):
         self.effects.go_on(signals_of(plan), deliver, self.hidden_of(plan))
         self.events.go_on(plan)
 
+    def serve_rows(self, server: Server) -> None:
+        """Let programs read the rows; before anybody can ask for some."""
+        self.rows = JournalFeed(self.journal)
+        if self.journal.path is not None:
+            self.effects.on_added = self.rows.note
+            server.feeds.add(self.rows)
+
     def tell_events(self, server: Server) -> None:
-        """Send the complex events that no crash can undo any more, and tell of new rules."""
+        """Send the events and rows that no crash can undo any more, and tell of new rules."""
+        if self.rows.release(self.spool.durable_ingest):
+            server.feeds.wake()
         if not self.events.is_told:
             server.tell_rules(self.events.numbering, self.events.standings())
         if due := list(self.events.release(self.spool.durable_ingest)):

@@ -8,9 +8,10 @@ from mt5bridge.client.listener import SubscriptionError
 from mt5bridge.client.mailbox import ClosedError
 from mt5bridge.client.mark import Mark, Missed
 from mt5bridge.client.outbox import Outbox
-from mt5bridge.client.subscription import Subscription, named, of_engine, subscribe
+from mt5bridge.client.subscription import ROWS, Subscription, named, of_engine, row_of, subscribe
 
 __all__ = [
+    "ROWS",
     "Client",
     "ClientState",
     "ClosedError",
@@ -23,5 +24,6 @@ __all__ = [
     "introduce",
     "named",
     "of_engine",
+    "row_of",
     "subscribe",
 ]

@@ -281,7 +281,8 @@ class Client:
         self._taken_events += 1
         last = self._known.get(event.name, 0)
         if event.number > last:
-            self.missed_events += event.number - last - 1
+            if not event.is_of_feed:
+                self.missed_events += event.number - last - 1
             self._known[event.name] = event.number
             self.events.append(event)
 

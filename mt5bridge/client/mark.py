@@ -30,7 +30,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Complex events of a name that the daemon did not keep for us.
+    """Complex events of a name, or rows, that the daemon did not keep for us, by their numbers.
 
     Without a name: it has begun to number anew, and nobody can say how many are missing.
     """
@@ -45,4 +45,4 @@ class Missed:
                 "the daemon has begun to number complex events anew (other rules, or a new spool):"
                 " what came before that and was not received is missing"
             )
-        return f"complex events of {self.name} are missing: {self.first} to {self.last}"
+        return f"of {self.name} is missing: {self.first} to {self.last}"

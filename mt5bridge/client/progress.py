@@ -36,8 +36,8 @@ class Progress:
         if item.number <= last:
             return None
         self._numbers[item.name] = item.number
-        if item.number > last + 1:
-            self.on_missed(Missed(item.name, last + 1, item.number - 1))
+        if item.previous > last:
+            self.on_missed(Missed(item.name, last + 1, item.previous))
         return item
 
     def _told(self, frame: Subscribed) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from mt5bridge.server.feeds import Feeds
 from mt5bridge.wire import (
     WANTED_MAX,
     Event,
@@ -18,6 +19,8 @@ from mt5bridge.wire import (
 EVENTS_A_HEARTBEAT = 64
 """Sent for each HEARTBEAT that is heard: what comes behind them does not wait long."""
 BYTES_MAX = 64 << 20
+FEED_A_TURN = 16
+"""Entries of feeds that are sent to a connection before others get their turn: they may be many."""
 
 
 class EventStore:
@@ -29,6 +32,7 @@ class EventStore:
     def __init__(self, kept_max: int = 10_000, bytes_max: int = BYTES_MAX) -> None:
         self.numbering = 0
         self.standings: dict[str, Standing] = {}
+        self.feeds = Feeds()
         self.version = 0
         """Goes on with the rules."""
         self.oldest = 0
@@ -81,6 +85,11 @@ class Subscription:
         known = [one for one in frame.entries if one.wanted is Wanted.KNOWN]
         if frame.numbering != store.numbering:
             known = []
+        numbers = {one.name: one.number for one in known}
+        self._cursors = [
+            store.feeds.begin(name, numbers.get(name)) for name in self._names & store.feeds.names
+        ]
+        known = [one for one in known if one.name not in store.feeds.names]
         for one in known:
             self._numbers[one.name] = min(one.number, self._numbers.get(one.name, 0))
         self._place = store.oldest if known else store.end
@@ -101,7 +110,7 @@ class Subscription:
         while self.credit > 0 and (event := self._next()) is not None:
             self.credit -= 1
             found.append(event)
-        return found
+        return found + self._of_feeds()
 
     def unsent(self, frame: Subscribed | Event) -> None:
         """The socket did not take this frame; try again."""
@@ -110,12 +119,26 @@ class Subscription:
         else:
             self._again.append(frame)
 
+    def _of_feeds(self) -> list[Subscribed | Event]:
+        """What was read for this connection, in its turn."""
+        found: list[Subscribed | Event] = []
+        for cursor in self._cursors:
+            while cursor.ready and self.credit > 0 and len(found) < FEED_A_TURN:
+                self.credit -= 1
+                found.append(cursor.ready.popleft())
+            if not cursor.ready:
+                self._store.feeds.wake()
+            elif self.credit > 0:
+                self._store.feeds.on_found()  # the rest, in the next turn
+        return found
+
     def _subscribed(self) -> Subscribed:
         store = self._store
         if self._numbering != store.numbering:
             self._numbers, self._again = {}, []
         self._version, self._numbering = store.version, store.numbering
         wanted = [one for one in store.standings.values() if self._wants(one.name, one.engine)]
+        wanted = [*(one.standing for one in self._cursors), *wanted]
         return Subscribed(store.numbering, tuple(wanted[:WANTED_MAX]))
 
     def _next(self) -> Event | None:

@@ -17,6 +17,7 @@ from mt5bridge.clock import Clock
 from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
 from mt5bridge.server.door import PARTS_MAX, Door
+from mt5bridge.server.feeds import Feeds
 from mt5bridge.server.requests import Request
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
@@ -154,6 +155,11 @@ class Server:
         for event in events:
             self.terminals.events.add(event)
         self._send(self.terminals.outgoing())
+
+    @property
+    def feeds(self) -> Feeds:
+        """What those who want some get from disk."""
+        return self.terminals.events.feeds
 
     def status(self) -> Status:
         """How this server and its terminals stand."""

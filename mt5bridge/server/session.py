@@ -142,6 +142,7 @@ class Session:
     def disconnect(self) -> None:
         """The connection is gone; positions and requests stay."""
         self.connected = False
+        self.subscription = None
 
     @property
     def is_stored(self) -> bool:

@@ -28,7 +28,9 @@ from mt5bridge.wire.codes import (
 from mt5bridge.wire.errors import Reason, WireError
 from mt5bridge.wire.event_frames import (
     BOUND_MAX,
+    FEED,
     FIELDS_MAX,
+    ROWS,
     WANTED_MAX,
     Bound,
     Entry,
@@ -97,7 +99,9 @@ __all__ = [
     "BOUND_MAX",
     "DEALS_MAX",
     "DEALS_STREAM",
+    "FEED",
     "FIELDS_MAX",
+    "ROWS",
     "FRAMES",
     "SEQUENCE_MAX",
     "SYMBOLS_MAX",

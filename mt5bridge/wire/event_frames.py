@@ -12,6 +12,9 @@ from mt5bridge.wire.layout import F8, I8, U8, Text
 WANTED_MAX = 1_024
 BOUND_MAX = 1_024
 FIELDS_MAX = 1_024
+FEED = "@"
+"""Begins the names of feeds, and of no complex event."""
+ROWS = "@rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +140,15 @@ class Event:
         check_times(self.time_msc, self.first_msc)
         require(bool(self.name), "a complex event has a name")
         check_count(len(self.bound), BOUND_MAX, "simple events")
+
+    @property
+    def is_of_feed(self) -> bool:
+        """Whether it is an entry of a feed (13.8), and no complex event."""
+        return self.name.startswith(FEED)
+
+    @property
+    def previous(self) -> int:
+        """The number before this one; of a feed 0 where it does not tell."""
+        if self.is_of_feed:
+            return self.bound[0].sequence if self.bound else 0
+        return self.number - 1

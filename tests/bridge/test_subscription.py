@@ -154,7 +154,7 @@ def test_a_program_is_told_what_it_missed() -> None:
             events.on_missed = missed.append
             assert taken(events, 5) == numbered(16, 20)
     assert missed == [Missed("Turn", 4, 15)]
-    assert str(missed[0]) == "complex events of Turn are missing: 4 to 15"
+    assert str(missed[0]) == "of Turn is missing: 4 to 15"
 
 
 def test_a_daemon_that_restarts_is_come_back_to() -> None:
