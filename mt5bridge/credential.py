@@ -100,8 +100,29 @@ def write_private(path: Path, content: bytes) -> None:
     Disk().sync_directory(path.parent)
 
 
-def read_credential(path: Path) -> Credential:
-    """The credential in a file. CredentialError: none, damaged, or readable by others."""
+OWN_REMEDY = (
+    "delete it and run `mt5cep daemon --init`, then `mt5cep terminal install`, so that terminals "
+    "get the new one"
+)
+COPY_REMEDY = (
+    "take it anew: copy credential.txt of the daemon's state folder, or have "
+    "`mt5cep credential export` write one"
+)
+
+
+def read_copy(path: Path) -> Credential:
+    """As `read_credential`, of a file that was given away: the daemon's own is not touched."""
+    try:
+        return read_credential(path, remedy=COPY_REMEDY)
+    except CredentialMissingError:
+        raise CredentialMissingError(f"{path}: no such file; {COPY_REMEDY}") from None
+
+
+def read_credential(path: Path, *, remedy: str = OWN_REMEDY) -> Credential:
+    """The credential in a file. CredentialError: none, damaged, or readable by others.
+
+    `remedy`: what to do about one that is damaged.
+    """
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -118,7 +139,7 @@ def read_credential(path: Path) -> Credential:
             f"trade; run `chmod 600 {path}`, and if they may have read it, make a new one: end the "
             "daemon and delete the file"
         )
-    return _parsed(path, raw)
+    return _parsed(path, raw, remedy)
 
 
 def others_can_use(path: Path) -> bool:
@@ -135,7 +156,7 @@ def _lets_others(mode: int) -> bool:
     return os.name == "posix" and bool(mode & _OTHERS)
 
 
-def _parsed(path: Path, raw: bytes) -> Credential:
+def _parsed(path: Path, raw: bytes, remedy: str) -> Credential:
     """What three whole lines say; a file that was cut anywhere lacks the last line's end."""
     try:
         head, user, password, rest = raw.decode().replace("\r\n", "\n").split("\n")
@@ -144,10 +165,7 @@ def _parsed(path: Path, raw: bytes) -> Credential:
         return Credential(user[5:], password[9:])
     except ValueError as problem:
         said = f" ({problem})" if isinstance(problem, CredentialError) else ""
-        raise CredentialError(
-            f"{path}: empty or damaged{said}; delete it and run `mt5cep daemon --init`, then "
-            "`mt5cep terminal install`, so that terminals get the new one"
-        ) from None
+        raise CredentialError(f"{path}: empty or damaged{said}; {remedy}") from None
 
 
 def _text(credential: Credential) -> bytes:

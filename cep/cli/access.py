@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from cep.cli.errors import UserError
 from cep.cli.settings_file import found_settings
 from cep.live.config import Config, credential_path, read_config
-from mt5bridge.credential import USER, Credential, CredentialError, read_credential
+from mt5bridge.credential import USER, Credential, CredentialError, read_copy, read_credential
 from mt5bridge.curve import CurveIdentity, is_identity, read_identity
 
 PASSWORD = "MT5CEP_PASSWORD"
 ADDRESS = "tcp://127.0.0.1:5655"
+_ADDRESS = re.compile(r"ipc://.+|tcp://[^\s/]+:(?P<port>[0-9]{1,5})")
+PORT_MAX = 65_535
 _EVERYWHERE = {"*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
 
 
@@ -32,6 +35,8 @@ def access(
     A file with a credential stands over a user, whose password is in the environment (a command
     line can be seen by others), and that over the settings. UserError when nothing says it.
     """
+    if connect is not None and not is_address(connect):
+        raise UserError(f"--connect {connect}: no address", f"write it as {ADDRESS}")
     says_all = connect is not None and (credential is not None or user is not None)
     path = config if says_all else found_settings(config)
     settings = read_config(path) if path is not None else None
@@ -46,12 +51,18 @@ def reachable(bind: str) -> str:
     return f"{scheme}://{_EVERYWHERE[host]}:{port}" if host in _EVERYWHERE else bind
 
 
+def is_address(text: str) -> bool:
+    """Whether it is tcp://HOST:PORT with a port that there is, or ipc://PATH."""
+    found = _ADDRESS.fullmatch(text)
+    return found is not None and 0 < int(found["port"] or 1) <= PORT_MAX
+
+
 def _credential(
     config: Path | None, file: Path | None, user: str | None, settings: Config | None
 ) -> Credential | CurveIdentity:
     password = os.environ.get(PASSWORD, "")
     if file is not None:
-        return read_identity(file) if is_identity(file) else read_credential(file)
+        return read_identity(file) if is_identity(file) else read_copy(file)
     if user is not None or (password and config is None):
         if not password:
             raise UserError(f"no password for the user {user}", f"set it in {PASSWORD}")

@@ -8,6 +8,7 @@ import click
 
 from cep.cli.errors import INTERNAL, UserError, extra
 from cep.cli.settings_file import NEEDED_CONFIG
+from cep.cli.text import say
 
 
 @click.command()
@@ -30,5 +31,5 @@ def command(ctx: click.Context, config: Path, text: str) -> None:
     for recipient in recipients:
         is_told = recipient.tell("mt5cep", text)
         failed += not is_told
-        click.echo(f"{recipient.name}: {'sent' if is_told else 'not sent'}")
+        say(f"{recipient.name}: {'sent' if is_told else 'not sent'}")
     ctx.exit(INTERNAL if failed else 0)

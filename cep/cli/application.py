@@ -10,6 +10,7 @@ import click
 
 from cep.cli.errors import explain_error
 from cep.cli.streams import StreamEnd, guard
+from cep.cli.text import say
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": (
@@ -93,7 +94,7 @@ class Application(click.Group):
             if ctx.params.get("debug"):
                 raise
             message, exit_code = explain_error(error)
-            click.echo(message, err=True)
+            say(message, err=True)
             ctx.exit(exit_code)
 
     def main(self, *args: Any, **extra: Any) -> Any:

@@ -15,7 +15,8 @@ from cep.cli.archives import existing
 from cep.cli.errors import BAD_INPUT, UserError, extra
 from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
-from cep.cli.text import aligned, counted
+from cep.cli.text import aligned, counted, say
+from mt5bridge.escapes import one_line
 from mt5bridge.spool import list_segments
 
 
@@ -43,14 +44,14 @@ def ingest_command(spool: Path, archive: Path, include_open: bool, master: str |
     with progress("ingest", unit="segments") as bar:
         ingest = ingest_spool if master is None else partial(spark_ingest, master)
         done = ingest(spool, Archive(archive), include_open=include_open, on_segment=bar.advance_to)
-    click.echo(
+    say(
         f"{counted(done.rows, 'row')} of {counted(done.segments, 'segment')}"
         f" in {counted(done.files, 'file')}"
     )
     if done.duplicates:
-        click.echo(f"{done.duplicates:,} records were archived before and left out")
+        say(f"{done.duplicates:,} records were archived before and left out")
     if done.damaged:
-        click.echo(f"{done.damaged:,} damaged places; `mt5cep archive verify` names them", err=True)
+        say(f"{done.damaged:,} damaged places; `mt5cep archive verify` names them", err=True)
 
 
 def spark_ingest(
@@ -76,7 +77,7 @@ def compact_command(archive: Path) -> None:
     """Make one file of all files of a day and symbol."""
     with progress("compact", unit="partitions") as bar:
         done = compact(existing(archive), on_partition=bar.advance_to)
-    click.echo(f"{counted(done.files_before, 'file')} before, {done.files_after:,} now")
+    say(f"{counted(done.files_before, 'file')} before, {done.files_after:,} now")
 
 
 @command.command("verify")
@@ -92,12 +93,12 @@ def verify_command(ctx: click.Context, archive: Path) -> None:
         found = verify(existing(archive), on_file=bar.advance_to)
     for lost in found.lost:
         place = " ".join((lost.source, *lost.stream))
-        click.echo(f"declared lost: {place} {lost.first}-{lost.last}: {lost.reason}")
+        say(f"declared lost: {one_line(place)} {lost.first}-{lost.last}: {one_line(lost.reason)}")
     for problem in found.problems:
-        click.echo(f"error: {problem.where}: {problem.what}", err=True)
+        say(f"error: {one_line(problem.where)}: {one_line(problem.what)}", err=True)
     verdict = "each record once, in order" if found.ok else counted(len(found.problems), "problem")
     sizes = [(found.rows, "row"), (found.files, "file"), (found.streams, "stream")]
-    click.echo(f"{', '.join(counted(*size) for size in sizes)}: {verdict}")
+    say(f"{', '.join(counted(*size) for size in sizes)}: {verdict}")
     if not found.ok:
         ctx.exit(BAD_INPUT)
 
@@ -112,7 +113,7 @@ def ls_command(archive: Path, files: bool) -> None:
         rows = [["file", "mode", "rows", "bytes"], *map(file_row, content)]
     else:
         rows = [["stream", "symbol", "from", "to", "rows", "files"], *symbol_rows(content)]
-    click.echo("\n".join(aligned(rows)))
+    say("\n".join(aligned(rows)))
 
 
 def file_row(file: File) -> list[str]:

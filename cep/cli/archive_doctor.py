@@ -13,8 +13,9 @@ from cep.cli.archives import existing
 from cep.cli.errors import UserError
 from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
-from cep.cli.text import counted
+from cep.cli.text import counted, say
 from cep.report.tables import time_text
+from mt5bridge.escapes import one_line
 from mt5bridge.history.zones import HOUR_MS, MINUTE_MS
 
 
@@ -46,9 +47,9 @@ def command(archive: Path, symbols: str | None, gap_minutes: int, mark: bool) ->
             found, wanted, gap_ms=gap_minutes * MINUTE_MS, mark=mark, on_file=bar.advance_to
         )
     for findings in examined.findings:
-        click.echo("\n".join(lines_of(findings)))
+        say("\n".join(map(one_line, lines_of(findings))))
     if mark:
-        click.echo(f"{counted(examined.marked_files, 'file')} marked anew")
+        say(f"{counted(examined.marked_files, 'file')} marked anew")
 
 
 def lines_of(findings: Findings) -> Iterator[str]:

@@ -18,6 +18,7 @@ from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.text import counted
 from cep.report.tables import time_text
+from mt5bridge.escapes import one_line
 from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
 
 
@@ -77,7 +78,7 @@ def command(
     done = run_import(Archive(archive), blocks, source, overlap)
     rows = done.rows + done.left_out
     for example in broken.examples:
-        click.echo(f"left out: {example}", err=True)
+        click.echo(f"left out: {one_line(str(example))}", err=True)
     if broken.count:
         click.echo(f"{counted(broken.count, 'broken line')} left out", err=True)
         if not rows:
@@ -107,7 +108,9 @@ def run_import(
         done = import_history(archive, blocks, source, overlap=overlap, on_rows=bar.advance)
     if done.rows:
         in_files = f"in {counted(done.files, 'file')}"
-        click.echo(f"{counted(done.rows, 'tick')} of {', '.join(done.symbols)} {in_files}")
+        click.echo(
+            f"{counted(done.rows, 'tick')} of {', '.join(map(one_line, done.symbols))} {in_files}"
+        )
     if done.marks:
         marks = ", ".join(f"{count:,} {mark}" for mark, count in sorted(done.marks.items()))
         click.echo(

@@ -18,6 +18,7 @@ from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
 from cep.cli.moments import MOMENT, utc_msc
+from cep.cli.numbers import PRICE
 from cep.cli.output import output
 from cep.cli.paths import FILE, FOLDER
 from cep.cli.points import given_points
@@ -25,9 +26,10 @@ from cep.cli.progress import progress
 from cep.cli.replay import wanted
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import tell_dropped
-from cep.cli.text import counted
+from cep.cli.text import counted, say
 from cep.plan import Plan, compile_rules
 from cep.report.tables import time_text
+from mt5bridge.escapes import one_line
 from mt5bridge.validate import Quality
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ class Wishes:
     metavar="MS", help="Milliseconds from a signal to its order at the broker.",
 )  # fmt: skip
 @click.option(
-    "--slippage", "slippage_points", type=click.FloatRange(min=0), default=0.0, show_default=True,
+    "--slippage", "slippage_points", type=PRICE, default=0.0, show_default=True,
     metavar="POINTS", help="How many points worse than the quote orders and stops fill.",
 )  # fmt: skip
 def command(
@@ -197,7 +199,7 @@ def run_backtest(plan: Plan, archive: Archive, selection: Selection, wishes: Wis
     has_account = is_simulated or is_judged
     account = opened(archive, plan, selection, wishes) if has_account else None
     run_rules(rules, selection, wishes, shown, results, account)
-    click.echo("\n".join(run_lines(selection, results, wishes)))
+    say("\n".join(map(one_line, run_lines(selection, results, wishes))))
     tell([silent(plan, results.counts)])
     tell_dropped(results.dropped)
     if (wishes.fills and plan.signals) or wishes.report:
@@ -297,7 +299,7 @@ def running(
             )  # fmt: skip
         return
     if reason:
-        click.echo(f"note: in this process, without Spark: {reason}", err=True)
+        say(f"note: in this process, without Spark: {reason}", err=True)
     with progress("backtest", selection.rows) as bar:
 
         def advance(n: int) -> None:
@@ -345,7 +347,7 @@ def finish(
     seen = seen_deals(results.plan, selection, wishes)
     notes += filter(None, [fills_told(results.plan, seen)])
     if wishes.fills:
-        click.echo("\n".join(result_lines(found, outcome, notes)))
+        say("\n".join(result_lines(found, outcome, notes)))
     if wishes.tables is not None and wishes.fills:
         write_trades(wishes.tables, outcome.trades)
     if wishes.report is not None:
@@ -381,7 +383,7 @@ def filled(archive: Archive, selection: Selection, wishes: Wishes, results: Resu
 def tell(notes: Iterable[str]) -> None:
     """Say what a run did not find; empty notes are none."""
     for note in filter(None, notes):
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
 
 
 def run_lines(selection: Selection, results: Results, wishes: Wishes) -> list[str]:

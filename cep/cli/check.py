@@ -9,7 +9,7 @@ import click
 from cep.cli.errors import BAD_INPUT, explain_error
 from cep.cli.functions import FUNCTIONS
 from cep.cli.rules import RULES, read_rules
-from cep.cli.text import counted
+from cep.cli.text import counted, say
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
 from cep.plan.readers import lines_of
@@ -40,9 +40,9 @@ def checked(path: Path) -> bool:
         message, exit_code = explain_error(error)
         if exit_code != BAD_INPUT:
             raise
-        click.echo(message, err=True)
+        say(message, err=True)
         return False
-    click.echo(f"{name}: ok, {counts(plan)}")
+    say(f"{name}: ok, {counts(plan)}")
     if found := surprises(plan):
         lines = lines_of(plan)
         for one in found:
@@ -53,7 +53,7 @@ def checked(path: Path) -> bool:
 def warn(text: str, place: str = "") -> None:
     """What is no mistake, but would surprise; nothing for an empty text."""
     if text:
-        click.echo(f"{place}: warning: {text}" if place else f"warning: {text}", err=True)
+        say(f"{place}: warning: {text}" if place else f"warning: {text}", err=True)
 
 
 def counts(plan: Plan) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import click
-
 from cep.cli.settings_file import found_settings
-from cep.cli.text import counted
+from cep.cli.text import counted, say
 from mt5bridge.terminal.compile import compiled, to_compile
 from mt5bridge.terminal.folders import DataFolder, Machine
 from mt5bridge.terminal.metaeditor import (
@@ -38,14 +36,14 @@ def compile_in(folder: DataFolder, machine: Machine, choice: Choice) -> bool:
         editor = find_metaeditor(folder, machine, choice.metaeditor)
     except MetaEditorError as problem:
         if choice.everything is None and choice.metaeditor is None:
-            click.echo(f"  not compiled: {problem}")
+            say(f"  not compiled: {problem}")
             return True
-        click.echo(f"  not compiled: {problem}\n  help: {problem.hint}", err=True)
+        say(f"  not compiled: {problem}\n  help: {problem.hint}", err=True)
         return False
     todo = to_compile(folder, bool(choice.everything))
     if choice.dry_run:
         names = ", ".join(path.stem for path in todo) or "nothing"
-        click.echo(f"  would be compiled: {names}; with {editor.path}")
+        say(f"  would be compiled: {names}; with {editor.path}")
         return True
     return run(editor, todo)
 
@@ -53,12 +51,12 @@ def compile_in(folder: DataFolder, machine: Machine, choice: Choice) -> bool:
 def run(editor: MetaEditor, todo: list[Path]) -> bool:
     """Compile, each program's verdict as it comes."""
     if not todo:
-        click.echo("  all programs are compiled")
+        say("  all programs are compiled")
         return True
-    click.echo(f"  compiling {counted(len(todo), 'program')} with {editor.path}")
+    say(f"  compiling {counted(len(todo), 'program')} with {editor.path}")
     verdicts = []
     for verdict in compiled(editor, todo):
-        click.echo("\n".join(verdict_lines(verdict)))
+        say("\n".join(verdict_lines(verdict)))
         verdicts.append(verdict)
     return all(verdict.is_good for verdict in verdicts)
 

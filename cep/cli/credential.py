@@ -9,10 +9,11 @@ import click
 import msgspec
 
 from cep.cli.errors import UserError
+from cep.cli.numbers import LOTS
 from cep.cli.orders import JSON
 from cep.cli.paths import FILE
 from cep.cli.settings_file import NEEDED_CONFIG
-from cep.cli.text import aligned
+from cep.cli.text import aligned, say
 from cep.live.config import read_config
 from cep.live.credentials import store_of
 from mt5bridge.credential import USER, write_credential
@@ -44,7 +45,7 @@ def command() -> None:
 @click.option("--allow-real", is_flag=True, help="Real accounts too; left out, demo accounts only.")
 @click.option("--symbol", "symbols", multiple=True, help="A symbol it may have; repeatable.")
 @click.option(
-    "--lots-per-order", type=click.FloatRange(min=0), default=0.0, show_default=True,
+    "--lots-per-order", type=LOTS, default=0.0, show_default=True,
     help="Lots that one order or signal may open; 0: no limit.",
 )  # fmt: skip
 @click.option(
@@ -85,9 +86,9 @@ def add_command(
         raise UserError(f"{name} is a user already", "give the credential another name")
     store = store_of(settings)
     store.add(name, grant, password_from)
-    click.echo(f"made {store.path(name)}")
-    click.echo(f"next: `mt5cep credential export {name} FILE`, and with that file")
-    click.echo("`mt5cep terminal install --credential FILE` at its terminal")
+    say(f"made {store.path(name)}")
+    say(f"next: `mt5cep credential export {name} FILE`, and with that file")
+    say("`mt5cep terminal install --credential FILE` at its terminal")
 
 
 @command.command("ls")
@@ -106,10 +107,10 @@ def ls_command(config: Path, as_json: bool) -> None:
             }
             for name, one in kept.items()
         ]
-        click.echo(json.dumps(told, indent=1))
+        say(json.dumps(told, indent=1))
         return
     own = [USER, "all", "any", "any", "demo, real", "all", "", "", "credential.txt"]
-    click.echo("\n".join(aligned([HEAD, own, *(row(*item) for item in kept.items())])))
+    say("\n".join(aligned([HEAD, own, *(row(*item) for item in kept.items())])))
 
 
 @command.command("rm")
@@ -118,7 +119,7 @@ def ls_command(config: Path, as_json: bool) -> None:
 def rm_command(name: str, config: Path) -> None:
     """Remove a credential; who is connected with it is sent away."""
     store_of(read_config(config)).remove(name)
-    click.echo(f"removed {name}")
+    say(f"removed {name}")
 
 
 @command.command("rotate")
@@ -127,7 +128,7 @@ def rm_command(name: str, config: Path) -> None:
 def rotate_command(name: str, config: Path) -> None:
     """Give a credential a new password; who is connected with the old one is sent away."""
     store_of(read_config(config)).rotate(name)
-    click.echo(f"{name} has a new password; export it for its terminal")
+    say(f"{name} has a new password; export it for its terminal")
 
 
 @command.command("export")
@@ -139,7 +140,7 @@ def export_command(name: str, file: Path, config: Path) -> None:
     if file.exists():
         raise UserError(f"{file} is there, and is not overwritten", "name another file")
     write_credential(file, store_of(read_config(config)).held(name).credential)
-    click.echo(f"wrote {file}; delete it when its terminal has it")
+    say(f"wrote {file}; delete it when its terminal has it")
 
 
 @command.command("curve")
@@ -159,9 +160,9 @@ def curve_command(name: str, file: Path, config: Path) -> None:
     daemon = daemon_keys(settings.state.folder).public
     write_identity(file, CurveIdentity(user=name, daemon=daemon, keys=keys))
     store.set_curve_key(name, keys.public)
-    click.echo(f"wrote {file}; move it to the machine of its program")
+    say(f"wrote {file}; move it to the machine of its program")
     if not settings.server.curve_bind:
-        click.echo("set `curve_bind` in [server] of the settings, and start the daemon again")
+        say("set `curve_bind` in [server] of the settings, and start the daemon again")
 
 
 def account_of(text: str) -> tuple[int, str]:

@@ -14,6 +14,7 @@ import click
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import MORE_FUNCTIONS
 from cep.cli.settings_file import CONFIG, needed_settings
+from cep.cli.text import say
 from mt5bridge.credential import (
     USER,
     Credential,
@@ -59,7 +60,7 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
         _check_credential(settings)
         _check_database(settings)
         _check_operations(settings)
-        click.echo(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
+        say(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
         return
     log = Log()
     log.begin(settings)
@@ -116,10 +117,10 @@ def _begin(config: Path | None, check: bool) -> None:
     from cep.cli.init import init
 
     for path in init(config):
-        click.echo(f"wrote {path}")
+        say(f"wrote {path}")
     named = f" --config {config}" if config is not None else ""
-    click.echo(f"next: `mt5cep terminal install{named}` gives the credential to your terminal,")
-    click.echo(f"and `mt5cep daemon{named}` starts")
+    say(f"next: `mt5cep terminal install{named}` gives the credential to your terminal,")
+    say(f"and `mt5cep daemon{named}` starts")
 
 
 def _check_credential(settings: Config) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cep.cli.errors import UserError
+from cep.cli.numbers import SPEED
 from cep.cli.paths import FOLDER
 
 
@@ -15,9 +16,17 @@ from cep.cli.paths import FOLDER
     "--out", type=FOLDER, default=Path("demo-run"),
     show_default=True, help="Folder for everything the demo makes.",
 )  # fmt: skip
-@click.option("--ticks", default=24_000, show_default=True, help="Ticks per symbol.")
-@click.option("--seed", default=1, show_default=True, help="Other seeds make other ticks.")
-@click.option("--speed", default=900.0, show_default=True, help="Times real time.")
+@click.option(
+    "--ticks", type=click.IntRange(1), default=24_000, show_default=True, help="Ticks per symbol."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Other seeds make other ticks.",
+)
+@click.option("--speed", type=SPEED, default=900.0, show_default=True, help="Times real time.")
 @click.option("--master", default="local[2]", show_default=True, help="The Spark master.")
 @click.option(
     "--terminal", type=click.Choice(["auto", "mql5", "python"]), default="auto", show_default=True,

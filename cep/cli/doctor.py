@@ -15,11 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cep.cli.moments import SECONDS
+from cep.cli.numbers import SECONDS
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import counted
 from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.credential import CredentialError, read_credential
+from mt5bridge.escapes import one_line, visible, visible_json
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.folders import Machine, find
 from mt5bridge.terminal.inspection import judge_folders
@@ -59,7 +60,7 @@ def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> Non
     findings = list(examined(read_config(config), round(1000 * wait)))
     if as_json:
         for found in findings:
-            click.echo(msgspec.json.encode(found))
+            click.echo(visible_json(msgspec.json.encode(found)))
     else:
         show(findings, Console(file=sys.stdout))
     ctx.exit(int(any(found.level is Level.PROBLEM for found in findings)))
@@ -165,10 +166,12 @@ def show(findings: list[Finding], console: Console) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     ranks = list(Level)
     for found in sorted(findings, key=lambda found: ranks.index(found.level)):
-        said = Text(found.seen)
+        said = Text(visible(found.seen))
         if found.remedy:
-            said.append(f"\n{found.remedy}", style="dim")
-        table.add_row(Text(found.level.value, STYLES[found.level]), Text(found.subject), said)
+            said.append(f"\n{visible(found.remedy)}", style="dim")
+        table.add_row(
+            Text(found.level.value, STYLES[found.level]), Text(one_line(found.subject)), said
+        )
     console.print(table)
     problems = sum(found.level is Level.PROBLEM for found in findings)
     warnings = sum(found.level is Level.WARNING for found in findings)

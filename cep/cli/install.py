@@ -11,8 +11,8 @@ from cep.cli.compiling import Choice, clicks, compile_in
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.paths import FILE, FOLDER, PATH
 from cep.cli.settings_file import CONFIG, found_settings
-from cep.cli.text import aligned, counted
-from mt5bridge.credential import USER, Credential, ensure_credential, read_credential
+from cep.cli.text import aligned, counted, say
+from mt5bridge.credential import USER, Credential, ensure_credential, read_copy, read_credential
 from mt5bridge.terminal.folders import DataFolder, Machine, find, given
 from mt5bridge.terminal.handover import PLACE, hand_over, plan_hand_over, take_back
 from mt5bridge.terminal.install import (
@@ -80,29 +80,29 @@ def command(
     called = {} if remove else names(folders, find(machine))
     failed = 0
     for folder in folders:
-        click.echo("\n".join(description(folder)))
+        say("\n".join(description(folder)))
         if name := called.get(folder.path):
-            click.echo(f"  its publisher is ACCOUNT@SERVER/{name}")
+            say(f"  its publisher is ACCOUNT@SERVER/{name}")
             if not dry_run:
                 write_name(folder, name)
-        click.echo("\n".join(outcome(act(folder, dry_run, remove), dry_run)))
-        click.echo(f"  {hand(folder, given_on, dry_run, remove)}")
+        say("\n".join(outcome(act(folder, dry_run, remove), dry_run)))
+        say(f"  {hand(folder, given_on, dry_run, remove)}")
         if remove and not dry_run:
             take_name(folder)
         if not remove:
             failed += not compile_in(folder, machine, Choice(everything, metaeditor, dry_run))
         elif not dry_run:
             for path in left_behind(folder):
-                click.echo(f"  left: {path.as_posix()}")
+                say(f"  left: {path.as_posix()}")
     if not remove and not dry_run:
-        click.echo(clicks(folders, config))
+        say(clicks(folders, config))
     ctx.exit(INTERNAL if failed else 0)
 
 
 def credential_of(config: Path | None, file: Path | None, dry_run: bool) -> Credential | None:
     """The daemon's credential, made now if it has none yet; None without its settings."""
     if file is not None:
-        return read_credential(file)
+        return read_copy(file)
     path = found_settings(config)
     if path is None:
         return None
@@ -112,7 +112,7 @@ def credential_of(config: Path | None, file: Path | None, dry_run: bool) -> Cred
     if dry_run and not kept.exists():
         return Credential(USER, "made when this is done")
     if ensure_credential(kept):
-        click.echo(f"made the daemon's credential, {kept}")
+        say(f"made the daemon's credential, {kept}")
     return read_credential(kept)
 
 
@@ -141,7 +141,7 @@ def chosen(paths: tuple[Path, ...], everywhere: bool, machine: Machine) -> list[
         raise UserError("no MetaTrader 5 terminal found", "name its data folder with --folder; in "
                         'MetaTrader, "File > Open Data Folder" shows it')  # fmt: skip
     if len(found) > 1 and not everywhere:
-        click.echo("\n".join(line for folder in found for line in description(folder)))
+        say("\n".join(line for folder in found for line in description(folder)))
         raise UserError(f"{len(found)} terminals found", "choose with --folder, or take --all")
     return found
 

@@ -1,8 +1,7 @@
-"""Moments and durations as options of a command."""
+"""Moments as options of a command."""
 
 from __future__ import annotations
 
-import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -60,18 +59,3 @@ SERVER_MOMENT = _Moment(has_zone=False)
 def utc_msc(moment: datetime | None) -> int | None:
     """The moment in ms UTC."""
     return None if moment is None else round(moment.replace(tzinfo=UTC).timestamp() * 1000)
-
-
-class _Seconds(click.FloatRange):
-    """As `FloatRange`, for which "nan" is within any range."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        seconds: float = super().convert(value, param, ctx)
-        if math.isnan(seconds):
-            self.fail(f"{value} is not a number of seconds", param, ctx)
-        return seconds
-
-
-SECONDS = _Seconds(0, 86_400)

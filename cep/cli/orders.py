@@ -12,17 +12,19 @@ from typing import Any, Literal
 import click
 
 from cep.cli.errors import BAD_INPUT, UserError
-from cep.cli.moments import SECONDS
+from cep.cli.numbers import LOTS, PRICE, SECONDS
 from cep.cli.orders_text import entry_json, entry_row, entry_text
 from cep.cli.settings_file import NEEDED_CONFIG
-from cep.cli.text import aligned, counted
+from cep.cli.text import aligned, counted, say
 from cep.live.config import Config, read_config
 from cep.live.outgoing import OFF, inbox_of, journal_path, plain
 from cep.live.status_file import status_path
 from mt5bridge.clock import monotonic_ms, now_msc
+from mt5bridge.escapes import one_line
 from mt5bridge.orders import (
     Book,
     Entry,
+    OrderError,
     OrderRequest,
     SendOrder,
     TurnHalt,
@@ -38,6 +40,15 @@ from mt5bridge.server.status import running_status
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 LOOK_S = 0.1
+TAKES = {
+    "market": "--symbol, --side and --lots",
+    "limit": "--symbol, --side, --lots and --price",
+    "stop": "--symbol, --side, --lots and --price",
+    "modify": "--ticket of a position or pending order, and --sl, --tp or --price",
+    "cancel": "--ticket of a pending order",
+    "close": "--ticket of a position, or --symbol",
+}
+"""Which options an order of a kind cannot do without."""
 NONE = "no signal or order"
 
 
@@ -63,10 +74,10 @@ def ls_command(config: Path, only_open: bool, last: int, as_json: bool) -> None:
     found = [entry for entry in book if entry.is_open or not only_open]
     shown = found[-last:] if last else found
     if as_json:
-        click.echo(json.dumps([entry_json(entry) for entry in shown], indent=1))
+        say(json.dumps([entry_json(entry) for entry in shown], indent=1))
         return
     rows = [["asked (UTC)", "id", "name", "what", "state", "filled", "text"]]
-    click.echo("\n".join(aligned([*rows, *map(entry_row, shown)])) if shown else NONE)
+    say("\n".join(aligned([*rows, *map(entry_row, shown)])) if shown else NONE)
     tell_rest(book, len(found), len(shown))
 
 
@@ -76,15 +87,15 @@ def opened(config: Config) -> Book:
     content = read_journal(path)
     if content.damaged_lines:
         count = counted(len(content.damaged_lines), "damaged line")
-        click.echo(f"{path}: {count} left out", err=True)
+        say(f"{path}: {count} left out", err=True)
     return Book(content.records)
 
 
 def tell_rest(book: Book, found: int, shown: int) -> None:
     if shown < found:
-        click.echo(f"the newest {shown:,} of {counted(found, 'request')}; --last 0 shows all")
+        say(f"the newest {shown:,} of {counted(found, 'request')}; --last 0 shows all")
     if book.halted is not None and book.halted.halted:
-        click.echo(f"halted: {book.halted.reason}; `mt5cep orders resume` ends it", err=True)
+        say(f"halted: {one_line(book.halted.reason)}; `mt5cep orders resume` ends it", err=True)
 
 
 @command.command("show")
@@ -94,7 +105,7 @@ def tell_rest(book: Book, found: int, shown: int) -> None:
 def show_command(which: str, config: Path, as_json: bool) -> None:
     """Show what became of one: ID is its number in hexadecimal digits, or its client's id."""
     entry = found_entry(opened(read_config(config)), which)
-    click.echo(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
+    say(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
 
 
 def found_entry(book: Book, which: str) -> Entry:
@@ -120,15 +131,32 @@ def found_entry(book: Book, which: str) -> Entry:
 )
 @click.option("--symbol", default="", help="The symbol.")
 @click.option("--side", type=click.Choice(["buy", "sell"]), help="For market, limit and stop.")
-@click.option("--lots", default=0.0, help="The size; with close, 0 is all.")
-@click.option("--price", default=0.0, help="For limit and stop.")
-@click.option("--sl", default=0.0, help="Stop loss, a price.")
-@click.option("--tp", default=0.0, help="Take profit, a price.")
-@click.option("--ticket", default=0, help="The position or pending order meant.")
+@click.option("--lots", type=LOTS, default=0.0, help="The size; with close, 0 is all.")
+@click.option("--price", type=PRICE, default=0.0, help="For limit and stop.")
+@click.option("--sl", type=PRICE, default=0.0, help="Stop loss, a price.")
+@click.option("--tp", type=PRICE, default=0.0, help="Take profit, a price.")
+@click.option(
+    "--ticket",
+    type=click.IntRange(0, 2**64 - 1),
+    default=0,
+    help="The position or pending order meant.",
+)
 @click.option("--terminal", help="The terminal's name, if several could do it.")
-@click.option("--magic", type=int, help="Magic number; else that of the settings.")
-@click.option("--valid-seconds", type=int, help="How long it is good; 0: for ever.")
-@click.option("--deviation-points", type=int, help="How far the price may have moved.")
+@click.option(
+    "--magic",
+    type=click.IntRange(-(2**63), 2**63 - 1),
+    help="Magic number; else that of the settings.",
+)
+@click.option(
+    "--valid-seconds",
+    type=click.IntRange(0, 1_000_000_000),
+    help="How long it is good; 0: for ever.",
+)
+@click.option(
+    "--deviation-points",
+    type=click.IntRange(0, 2**32 - 1),
+    help="How far the price may have moved.",
+)
 @click.option(
     "--wait", type=SECONDS, default=10.0, show_default=True, help="Seconds to wait for an answer."
 )
@@ -150,7 +178,10 @@ def send_command(
     request = OrderRequest(
         client_id=client_id or f"cli-{secrets.token_hex(6)}", side=side or "", **rest
     )
-    check_client_id(settings, request)
+    try:
+        check_client_id(settings, request)
+    except OrderError as error:
+        raise UserError(str(error), f"{request.kind} takes {TAKES[request.kind]}") from error
     check_running(settings)
     if not settings.orders.send:
         raise UserError(OFF)
@@ -215,9 +246,9 @@ def awaited(look: Callable[[], Any], seconds: float) -> Any:
 def report(entry: Entry | None, client_id: str, as_json: bool) -> None:
     """Print an answer; a bad one ends with exit code 2."""
     if entry is None:
-        click.echo(f"{client_id}: handed over, no answer yet; `mt5cep orders show {client_id}`")
+        say(f"{client_id}: handed over, no answer yet; `mt5cep orders show {client_id}`")
         return
-    click.echo(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
+    say(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
     if entry.state in ("refused", "rejected", "expired", "unknown"):
         raise click.exceptions.Exit(BAD_INPUT)
 
@@ -252,8 +283,8 @@ def turn(config: Config, halted: bool, reason: str, wait: float) -> None:
     path = inbox_of(config).put(TurnHalt(halted, plain(reason)), asked_msc)
     word = "halted" if halted else "released"
     if running_status(status_path(config), asked_msc) is None:
-        click.echo(f"no daemon runs: {word} as soon as one does")
+        say(f"no daemon runs: {word} as soon as one does")
     elif awaited(lambda: None if path.exists() else path, wait) is None:
-        click.echo(f"handed over, not taken yet: {word} when the daemon looks")
+        say(f"handed over, not taken yet: {word} when the daemon looks")
     else:
-        click.echo(word)
+        say(word)

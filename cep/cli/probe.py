@@ -10,7 +10,8 @@ import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.paths import FILE
-from cep.cli.text import aligned, counted
+from cep.cli.text import aligned, counted, say
+from mt5bridge.escapes import visible_json
 from mt5bridge.terminal.assumptions import ASSUMPTIONS, Assumption, emulated, shown
 from mt5bridge.terminal.findings import Level
 from mt5bridge.terminal.folders import Machine, find
@@ -46,13 +47,15 @@ def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
     probes = [(path, read_probe(path)) for path in files or there()]
     if len(files) == COMPARED:
         (_, one), (_, other) = probes
-        tell = compared_json if as_json else compared
-        click.echo(tell(one, other))
+        if as_json:
+            click.echo(visible_json(compared_json(one, other)))
+        else:
+            say(compared(one, other))
         return
     if as_json:
-        click.echo(msgspec.json.encode([told(path, probe) for path, probe in probes]))
+        click.echo(visible_json(msgspec.json.encode([told(*one) for one in probes])))
     else:
-        click.echo("\n\n".join(text(path, probe) for path, probe in probes))
+        say("\n\n".join(text(path, probe) for path, probe in probes))
     wrong = (one.assumption.level for _, probe in probes for one in deviations(probe))
     ctx.exit(INTERNAL if Level.PROBLEM in wrong else 0)
 

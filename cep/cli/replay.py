@@ -17,6 +17,7 @@ from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note, tell_dropped
+from cep.cli.text import say
 from cep.dropped import Dropped
 from cep.plan import Plan, compile_rules
 from mt5bridge.local import local
@@ -176,7 +177,7 @@ def run_on_database(
         for lines in run.replay(sources, bar.advance, until_msc):
             sink.writelines(line + b"\n" for line in lines)
         if run.late:
-            click.echo(LATE.format(count=run.late), err=True)
+            say(LATE.format(count=run.late), err=True)
         tell_dropped(run.dropped)
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from cep.cli.errors import UserError
 from cep.cli.settings_file import NEEDED_CONFIG
+from mt5bridge.escapes import visible_json
 
 if TYPE_CHECKING:
     from cep.live.journal_reader import JournalReader
@@ -59,7 +60,8 @@ def command(
     wanted = set(streams.split(",")) if streams else None
     for at, line in _lines(reader, follow):
         if wanted is None or msgspec.json.decode(line, type=_Stream).stream in wanted:
-            click.echo(b'{"position":%d,"row":%s}' % (at, line) if positions else line)
+            shown = visible_json(line)
+            click.echo(b'{"position":%d,"row":%s}' % (at, shown) if positions else shown)
 
 
 def _lines(reader: JournalReader, follow: bool) -> Iterator[tuple[int, bytes]]:

@@ -11,19 +11,22 @@ import click
 
 from cep.cli.access import access
 from cep.cli.errors import UserError
+from cep.cli.numbers import SECONDS, SPEED
 from cep.cli.paths import FILE
 from cep.cli.points import given_points
 from cep.cli.progress import Bar, progress
 from cep.cli.settings_file import CONFIG
-from cep.cli.text import counted
+from cep.cli.text import counted, say
 from cep.cli.tick_files import load_ticks, made_up_ticks, points_of
 from cep.report.tables import time_text
 from mt5bridge.client import ClientState, Connection
 from mt5bridge.clock import monotonic_ms
+from mt5bridge.escapes import one_line
 from mt5bridge.history import ServerTime
 from mt5bridge.records import Records
 from mt5bridge.simulator import (
     Account,
+    NotLetInError,
     RefusedError,
     Runner,
     Script,
@@ -35,6 +38,10 @@ from mt5bridge.simulator import (
 )
 from mt5bridge.wire import Side, Signal
 
+WRONG = (
+    "name the daemon's settings with --config, or its credential with --credential: of another "
+    "daemon, or from before it was made anew, it is not let in; with --user, see MT5CEP_PASSWORD"
+)
 HINT = "name the daemon's settings with --config, or another terminal's name with --identity"
 
 
@@ -45,19 +52,39 @@ HINT = "name the daemon's settings with --config, or another terminal's name wit
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
 @click.option("--server-time", help="Clock of zoneless times: UTC, +02:00, Europe/Athens, ny+7.")
 @click.option("--random", "names", multiple=True, help="Make ticks up for a symbol; repeatable.")
-@click.option("--count", default=10_000, show_default=True, help="Ticks made up per symbol.")
-@click.option("--seed", default=1, show_default=True, help="Other seeds make other ticks.")
+@click.option(
+    "--count",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Ticks made up per symbol.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Other seeds make other ticks.",
+)
 @click.option(
     "--point", "points", multiple=True, metavar="SYMBOL=SIZE",
     help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
 )  # fmt: skip
-@click.option("--speed", type=float, help="Times real time; as fast as possible if left out.")
+@click.option("--speed", type=SPEED, help="Times real time; as fast as possible if left out.")
 @click.option("--script", type=FILE, help="TOML file of faults to act out.")
 @click.option("--identity", default="simulator", show_default=True, help="The terminal's name.")
 @click.option("--credential", type=FILE, help="A copy of the daemon's credential.txt.")
 @click.option("--user", help="One of [server] users; the password is taken from MT5CEP_PASSWORD.")
-@click.option("--patience", default=10.0, show_default=True, help="Seconds to wait for the daemon.")
-@click.option("--stay", default=1.0, show_default=True, help="Seconds to wait for last signals.")
+@click.option(
+    "--patience",
+    type=SECONDS,
+    default=10.0,
+    show_default=True,
+    help="Seconds to wait for the daemon.",
+)
+@click.option(
+    "--stay", type=SECONDS, default=1.0, show_default=True, help="Seconds to wait for last signals."
+)
 def command(
     connect: str | None,
     config: Path | None,
@@ -83,8 +110,6 @@ def command(
     """
     if bool(files) == bool(names):
         raise UserError("which ticks?", "give either --ticks FILE or --random SYMBOL")
-    if speed is not None and speed <= 0:
-        raise UserError(f"--speed {speed:g}: time must go on", "use a number above 0")
     server = ServerTime.parse(server_time) if server_time else None
     given = given_points(points)
     ticks = load_ticks(files, symbol, server, given) if files else made_up_ticks(names, count, seed)
@@ -142,7 +167,7 @@ class Watch:
         self._seen += len(signals)
         for signal in signals:
             if signal.id not in self.printed:
-                click.echo(signal_text(signal))
+                say(one_line(signal_text(signal)))
             self.printed.add(signal.id)
 
 
@@ -152,9 +177,10 @@ def play(runner: Runner, watch: Watch) -> None:
         with progress("simulate", unit="ticks") as bar:
             runner.run(Event(), lambda: watch.done(bar))
     except KeyboardInterrupt:
-        click.echo("stopped", err=True)
+        say("stopped", err=True)
     except RefusedError as error:
-        raise UserError(f"the daemon refused this terminal: {error}", HINT) from None
+        hint = WRONG if isinstance(error, NotLetInError) else HINT
+        raise UserError(f"the daemon refused this terminal: {error}", hint) from None
     terminal = watch.terminal
     parts = [
         f"{counted(terminal.acknowledged, 'tick')} acknowledged",
@@ -164,7 +190,7 @@ def play(runner: Runner, watch: Watch) -> None:
     ]
     if skipped := terminal.tape.skipped:
         parts.append(f"{counted(skipped, 'tick')} skipped: sent before, or older than what was")
-    click.echo(", ".join(parts))
+    say(", ".join(parts))
 
 
 def signal_text(signal: Signal) -> str:

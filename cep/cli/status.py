@@ -9,7 +9,8 @@ import msgspec
 
 from cep.cli.errors import INTERNAL
 from cep.cli.settings_file import NEEDED_CONFIG
-from cep.cli.text import counted
+from cep.cli.text import counted, say
+from mt5bridge.escapes import one_line, visible_json
 
 
 @click.command()
@@ -31,11 +32,11 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
     try:
         status = read_status(status_path(read_config(config)))
     except (OSError, msgspec.MsgspecError):
-        click.echo("no daemon runs with these settings")
+        say("no daemon runs with these settings")
         ctx.exit(INTERNAL)
     wrong = faults(status, now_msc())
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(status)))
+        say(visible_json(msgspec.json.format(msgspec.json.encode(status))).decode())
         ctx.exit(INTERNAL if wrong else 0)
     connected = sum(one.connected for one in status.terminals)
     away = len(status.terminals) - connected
@@ -43,12 +44,12 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
         status.counters.get("deals", 0), "deal"
     )
     memory = f"{status.memory_bytes >> 20:,} MiB of memory"
-    click.echo(f"{status.program} {status.version}, process {status.pid}, at {status.bind}")
-    click.echo(f"since {time_text(status.since_msc)} UTC: {took}; {memory}")
-    click.echo(f"{counted(connected, 'terminal')} connected, {away} away")
+    say(f"{status.program} {status.version}, process {status.pid}, at {status.bind}")
+    say(f"since {time_text(status.since_msc)} UTC: {took}; {memory}")
+    say(f"{counted(connected, 'terminal')} connected, {away} away")
     for text in notices(status):
-        click.echo(f"notice: {text}")
+        say(f"notice: {one_line(text)}")
     for text in wrong:
-        click.echo(f"fails: {text}")
-    click.echo("not healthy" if wrong else "healthy")
+        say(f"fails: {one_line(text)}")
+    say("not healthy" if wrong else "healthy")
     ctx.exit(INTERNAL if wrong else 0)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import click
-
+from cep.cli.text import say
 from cep.dropped import Dropped
 
 
 def tell_dropped(dropped: Dropped) -> None:
     """What was dropped, by name and reason; one line when nothing was."""
-    click.echo("\n".join(dropped.lines()), err=True)
+    say("\n".join(dropped.lines()), err=True)
 
 
 def note(said: str) -> None:
     """What may surprise, though nothing is wrong."""
-    click.echo(f"note: {said}", err=True)
+    say(f"note: {said}", err=True)

@@ -10,15 +10,16 @@ import click
 import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
-from cep.cli.moments import SECONDS
+from cep.cli.numbers import SECONDS
 from cep.cli.orders import JSON, awaited
 from cep.cli.settings_file import NEEDED_CONFIG
-from cep.cli.text import aligned
+from cep.cli.text import aligned, say
 from cep.live.config import Config, read_config
 from cep.live.outgoing import inbox_of
 from cep.live.status_file import status_path
 from cep.report.tables import time_text
 from mt5bridge.clock import now_msc
+from mt5bridge.escapes import one_line
 from mt5bridge.orders import ConfirmAccount, ForgetTerminal
 from mt5bridge.server.status import Status, TerminalStatus, running_status
 
@@ -40,13 +41,13 @@ def ls_command(config: Path, as_json: bool) -> None:
     """List terminals: those that are connected, and those that are away and may come back."""
     status = told(read_config(config))
     if as_json:
-        click.echo(json.dumps(msgspec.to_builtins(status.terminals), indent=1))
+        say(json.dumps(msgspec.to_builtins(status.terminals), indent=1))
         return
     rows = [row(terminal) for terminal in status.terminals]
-    click.echo("\n".join(aligned([HEAD, *rows])) if rows else "no terminal")
+    say("\n".join(aligned([HEAD, *rows])) if rows else "no terminal")
     for identity, account in status.unconfirmed.items():
         remedy = f"`mt5cep terminals confirm {quote(identity)} {quote(account)}` lets it"
-        click.echo(f"{identity} may not trade on account {account} yet: {remedy}")
+        say(f"{one_line(identity)} may not trade on account {one_line(account)} yet: {remedy}")
 
 
 def told(config: Config) -> Status:
@@ -88,12 +89,12 @@ def forget_command(identity: str, config: Path, wait: float) -> None:
     asked_msc = now_msc()
     path = inbox_of(settings).put(ForgetTerminal(identity), asked_msc)
     if awaited(lambda: None if path.exists() else path, wait) is None:
-        click.echo("handed over, not taken yet: forgotten when the daemon looks")
+        say("handed over, not taken yet: forgotten when the daemon looks")
         return
     if awaited(lambda: listed(settings, identity, now_msc()), wait) is not False:
-        click.echo(f"{identity} is not forgotten; the daemon's log says why", err=True)
+        say(f"{identity} is not forgotten; the daemon's log says why", err=True)
         raise click.exceptions.Exit(INTERNAL)
-    click.echo("forgotten")
+    say("forgotten")
 
 
 @command.command("confirm")
@@ -116,12 +117,12 @@ def confirm_command(identity: str, account: str, config: Path, wait: float) -> N
     asked_msc = now_msc()
     path = inbox_of(settings).put(ConfirmAccount(identity, account), asked_msc)
     if awaited(lambda: None if path.exists() else path, wait) is None:
-        click.echo("handed over, not taken yet: confirmed when the daemon looks")
+        say("handed over, not taken yet: confirmed when the daemon looks")
         return
     if awaited(lambda: waits(settings, identity, account, now_msc()), wait) is not False:
-        click.echo(f"{identity} is not confirmed; the daemon's log says why", err=True)
+        say(f"{identity} is not confirmed; the daemon's log says why", err=True)
         raise click.exceptions.Exit(INTERNAL)
-    click.echo("confirmed; the terminal is let in when it tries again")
+    say("confirmed; the terminal is let in when it tries again")
 
 
 def waits(config: Config, identity: str, account: str, after_msc: int) -> bool | None:

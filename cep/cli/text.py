@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import click
+
+from mt5bridge.escapes import one_line, visible
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text, whoever wrote what is in it: control characters are shown as escapes."""
+    click.echo(visible(text), err=err)
+
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of columns; numbers stand to the right. Every row has the same number of cells."""
+    """Lines of columns; numbers stand to the right. Every row has the same number of cells.
+
+    No cell steers the terminal, or begins another line.
+    """
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(place, row, widths)).rstrip() for row in rows]
 

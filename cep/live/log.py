@@ -7,7 +7,6 @@ Tracebacks show no values: a password may be among them.
 
 from __future__ import annotations
 
-import re
 import sys
 import traceback
 from datetime import UTC
@@ -17,23 +16,19 @@ import msgspec
 from loguru import logger
 
 from cep.live.config import Config, Logging
+from mt5bridge.escapes import visible
 from mt5bridge.spool.disk import make_directories
 
 if TYPE_CHECKING:
     from loguru import Record
 
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""Also what reverses a text, and halves of characters."""
 _TEXT = "{time:YYYY-MM-DD HH:mm:ss.SSS} | {level: <8} | {name}:{line} - {extra[text]}\n"
 _JSON = "{extra[json]}\n"
 
 
 def escaped(text: str) -> str:
     """A text without control characters; its lines but the first are indented."""
-    shown = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-    return shown.replace("\t", "    ").replace("\n", "\n    ")
+    return visible(text).replace("\t", "    ").replace("\n", "\n    ")
 
 
 class Log:

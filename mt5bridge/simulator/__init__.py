@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mt5bridge.simulator.account import Account
 from mt5bridge.simulator.latency import LatencyProbe
-from mt5bridge.simulator.run import RefusedError, Runner
+from mt5bridge.simulator.run import NotLetInError, RefusedError, Runner
 from mt5bridge.simulator.script import Script, ScriptError, parse_script, read_script
 from mt5bridge.simulator.tape import Tape
 from mt5bridge.simulator.terminal import (
@@ -19,6 +19,7 @@ from mt5bridge.simulator.ticks import Walk, random_walk
 __all__ = [
     "Account",
     "LatencyProbe",
+    "NotLetInError",
     "RefusedError",
     "Runner",
     "Script",

@@ -25,6 +25,10 @@ class RefusedError(RuntimeError):
     """The daemon will not talk to this terminal; says why."""
 
 
+class NotLetInError(RefusedError):
+    """Its credential is not one of this daemon."""
+
+
 class Observer(Protocol):
     """Watches what passes the socket."""
 
@@ -93,7 +97,7 @@ class Runner:
 
     def _changed(self, change: Change) -> None:
         if change is Change.DENIED:
-            raise RefusedError("user or password is wrong: it is not this daemon's credential")
+            raise NotLetInError("user or password is wrong: it is not this daemon's credential")
         if change is Change.FOREIGN:
             raise RefusedError(
                 "who listens there does not know the password, so it is not the daemon; it was "

@@ -238,3 +238,36 @@ def test_passwords_in_settings_that_others_read_are_told(
     assert done.exit_code == 0, done.output
     assert (f"run `chmod 600 {settings}`" in done.stderr) is told
     assert "pa55word" not in done.output
+
+
+def test_a_damaged_copy_is_taken_anew_and_the_daemons_own_is_left_alone(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.txt"
+    missing = run("simulate", "--random", "A", "--credential", copy)
+    copy.write_bytes(b"mt5bridge credential 1\nuser a")
+    copy.chmod(0o600)
+    damaged = run("simulate", "--random", "A", "--credential", copy)
+    (tmp_path / "data" / "MQL5").mkdir(parents=True)
+    installed = run("terminal", "install", "--folder", tmp_path / "data", "--credential", copy)
+    for found, what in ((missing, "no such file"), (damaged, "damaged"), (installed, "damaged")):
+        assert found.exit_code == 2 and f"copy.txt: {what}" in found.stderr.replace("empty or ", "")
+        assert "copy credential.txt of the daemon's state folder" in found.stderr
+        assert "--init" not in found.stderr
+
+
+def test_who_is_not_let_in_is_told_of_credentials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = write_settings(tmp_path)
+    monkeypatch.setenv("MT5CEP_PASSWORD", "wrong")
+    with Service(settings):
+        found = run("simulate", "--random", "A", "--config", settings, "--user", "nobody")
+    assert found.exit_code == 2 and "user or password is wrong" in found.stderr
+    assert "help: name the daemon's settings with --config, or its credential" in found.stderr
+    assert "--identity" not in found.stderr
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp://h", "tcp://h:0", "tcp://h:65536", "http://h:1"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    found = run("simulate", "--random", "A", "--connect", address)
+    assert found.exit_code == 2
+    assert f"error: --connect {address}: no address\nhelp: write it as tcp://" in found.stderr

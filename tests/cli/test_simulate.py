@@ -119,8 +119,14 @@ def test_without_a_daemon_it_says_so() -> None:
     ("arguments", "message"),
     [
         ([], "give either --ticks FILE or --random SYMBOL"),
-        (["--random", "X", "--speed", "0"], "--speed 0"),
-        (["--random", "X", "--count", "0"], "--count 0"),
+        (
+            ["--random", "X", "--speed", "0"],
+            "'--speed': 0.0 is not in the range x>0",
+        ),
+        (
+            ["--random", "X", "--count", "0"],
+            "'--count': 0 is not in the range x>=1",
+        ),
         (["--ticks", "none.csv", "--symbol", "X"], "none.csv: no such file"),
     ],
 )
