@@ -210,7 +210,7 @@ class App:
         name. Returns what the row causes. InputError, and nothing fed, when it does not fit.
         """
         feed = self._feed(stream)
-        values = frames.values(row, feed.names, stream)
+        values = row if type(row) is tuple else frames.values(row, feed.names, stream)
         if time_msc is None and isinstance(row, Mapping):
             time_msc = row.get(frames.TIME)
         if time_msc is None:
@@ -300,6 +300,8 @@ class App:
 
     def _deliver(self, rows: Rows) -> list[Row]:
         """Call back, the rows of one event and stream at a time."""
+        if not rows:  # as most rows lead to none
+            return []
         made = rows.dicts()
         if self._on_stream:
             keys = zip(rows.orders.tolist(), (row["stream"] for row in made), strict=True)
@@ -307,7 +309,7 @@ class App:
                 together = [row for _, row in group]
                 for callback in self._on_stream.get(stream, ()):
                     callback(together)
-        if self._outputs is None:
+        if self._outputs is None or not self._on_stream:
             return made
         return [row for row in made if row["stream"] in self._outputs]
 
