@@ -34,7 +34,9 @@ from cep.engine.strings import Strings
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Placed, Telling, Watermarks
 from cep.plan.keys import declared_keys
+from cep.plan.nodes import Plan
 from cep.plan.query import OnDemandQuery
+from cep.plan.types import Type
 
 __all__ = ["Compiled", "Run", "Seed"]
 
@@ -75,6 +77,10 @@ class Run:
         self._wanted = self._wanted_streams()
         self._puts_more_out = rules.module is not None and bool(rules.plan.engines)
         """Whether rows may come out that nobody has asked for."""
+        self._is_more_than_rows = (
+            self._puts_more_out or bool(rules.told) or _has_objects(rules.plan)
+        )
+        """Whether there is more to do about what comes out than to hand it on."""
         self.masks = with_lists(rules.plan, rules.ids)
         self._nothing = Rows(self.decoder, self.no_rows())
         self.next_order = 0
@@ -409,12 +415,16 @@ class Run:
         self.next_order += 1
         if self._opens_keys:
             self.key_rows.fit()
-        made = self.runner.feed_row(row)
-        if self._opens_keys:
+            made = self.runner.feed_row(row)
             self.adopt_keys()
-        if made or self.encoder.objects or self.runner.told:
-            return self._made(made)
-        return self._nothing
+        else:
+            made = self.runner.feed_row(row)
+            if not self._is_more_than_rows:
+                if not made:
+                    return self._nothing
+                if len(made) == 1:
+                    return Rows(self.decoder, made[0])
+        return self._made(made)
 
     def feed_assigned(self, rows: InputRows) -> Rows:
         """Feed rows, at least one, whose key rows (`key_row`) are in place already."""
@@ -463,3 +473,10 @@ class Run:
     def dropped(self) -> Dropped:
         """What was dropped so far."""
         return self.runner.dropped()
+
+
+def _has_objects(plan: Plan) -> bool:
+    """Whether values may be objects, which the encoder keeps until their rows are done."""
+    schemas = (stream.schema for stream in plan.streams)
+    kept = (Type.OBJECT, Type.LIST)
+    return any(attribute.type in kept for schema in schemas for attribute in schema.attributes)

@@ -33,20 +33,20 @@ class RowValues:
             letters[words[-1]] = "d" if cell.is_float else "q"
         format_ = "".join(letters.get(word, "8x") for word in range(max(letters) + 1))
         order = sorted(letters)
-        # first the time, then the values in order of the attributes
-        self._places = tuple(order.index(word) for word in (OUT_TIME, *words))
+        self._time = order.index(OUT_TIME)
         self._unpack = struct.Struct("=" + format_).unpack_from
         self._empty: dict[str, Any] = {"stream": stream.name, "time_msc": 0, "kind": "current"}
-        self._names = stream.schema.names
-        self._values = tuple(_value_of(attribute.type, strings) for attribute in attributes)
+        self._cells = tuple(
+            (attribute.name, order.index(word), _value_of(attribute.type, strings))
+            for attribute, word in zip(attributes, words, strict=True)
+        )
 
     def dict(self, row: bytearray, objects: Sequence[Any]) -> dict[str, Any]:
         """The row as `{"stream", "time_msc", "kind", ...attributes}`. O(attributes)."""
         words = self._unpack(row)
-        time, *places = self._places
         found = self._empty.copy()
-        found["time_msc"] = words[time]
-        for name, place, value in zip(self._names, places, self._values, strict=True):
+        found["time_msc"] = words[self._time]
+        for name, place, value in self._cells:
             word = words[place]
             found[name] = objects[word] if value is None else value(word)
         return found

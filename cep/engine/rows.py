@@ -25,7 +25,7 @@ from cep.engine.kernels.state import (
 )
 from cep.engine.layout import Wide, is_float, row_cells
 from cep.engine.lines import encode, encode_plain
-from cep.engine.output_rows import OutputRows
+from cep.engine.output_rows import OutputRows, SingleRow
 from cep.engine.row_values import RowValues
 from cep.engine.strings import Strings
 from cep.plan.nodes import Origin, Plan, Signal, Stream
@@ -104,8 +104,9 @@ class Decoder:
 
     def dicts(self, rows: Rows) -> list[Row]:
         """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
-        if (alone := rows.raw.row) is not None and (reader := self._reader(rows.raw, alone)):
-            return [reader.dict(alone, rows.objects)]
+        raw = rows.raw
+        if type(raw) is SingleRow and (reader := self._reader(raw)):
+            return [reader.dict(raw.row, rows.objects)]
         found: list[Row] = [{}] * len(rows)
         for stream, places in self._by_stream(rows):
             name, times = stream.name, rows.ints[places, OUT_TIME].tolist()
@@ -123,9 +124,9 @@ class Decoder:
                 found[place] = row
         return found
 
-    def _reader(self, raw: OutputRows, row: bytearray) -> RowValues | None:
+    def _reader(self, raw: SingleRow) -> RowValues | None:
         """What reads a row that came alone; None where it is none of a source or query."""
-        number = memoryview(row).cast("q")[OUT_STREAM]
+        number = memoryview(raw.row).cast("q")[OUT_STREAM]
         if number not in self._readers:
             stream = self.streams[self.names[number]]
             is_plain = stream.origin not in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)

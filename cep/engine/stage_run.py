@@ -35,7 +35,7 @@ from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
 from cep.engine.machine.told import Told
 from cep.engine.machine_code import MachineCode
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
-from cep.engine.output_rows import NO_LISTS, OutputRows
+from cep.engine.output_rows import NO_LISTS, OutputRows, SingleRow
 from cep.engine.stages import Stages
 from cep.engine.tables import TableBuilder, Tables
 from cep.engine.watermarks import Telling
@@ -191,7 +191,11 @@ class StageRun:
         if self._entry is None:
             self._clocks.mark(row.ints)
         elif self._entry.run_row(row, self._state, self._clocks.words):
-            return [self.take()] if self.header[ROWS] else []
+            header = self.header
+            if header[ROWS] == 1 and not header[LISTS]:
+                header[ROWS] = 0
+                return [SingleRow(bytearray().join(self._first_row), self._width)]
+            return [self.take()] if header[ROWS] else []
         taken: list[OutputRows] = []
         self.feed(row, taken)  # in machine code it has not been begun, for want of room
         return taken
@@ -257,8 +261,7 @@ class StageRun:
         header[ROWS] = header[LISTS] = 0
         found = state.ol[:lists].copy() if lists else NO_LISTS
         if rows == 1:
-            row = bytearray().join(self._first_row)
-            return OutputRows.one(row, self._width, found)
+            return SingleRow(bytearray().join(self._first_row), self._width, found)
         ints = state.oi[:rows].copy()
         if not self._has_floats:
             return OutputRows(ints, np.zeros((rows, state.of.shape[1])), found)

@@ -59,7 +59,7 @@ class Memory:
     """One buffer, as integers `i` and as doubles `f`; see `kernels.words`."""
 
     def __init__(self, program: Program) -> None:
-        self._program = program
+        self._program, self._out_width = program, program.out_width
         self._ordered = self._hashed = self._hashes_room = self._host = 0
         clocks = 0 if program.clocks is None else len(program.clocks.common) * CLOCK_WORDS
         top = HEADER + program.home_words
@@ -170,7 +170,7 @@ class Memory:
         """The words of the one row that was put out, which is taken out."""
         header, first = self.header, self.header[OUT]
         header[OUT_ROWS] = 0
-        return bytearray(self._words[first : first + self._program.out_width])
+        return bytearray(self._words[first : first + self._out_width])
 
     def lists_taken(self) -> Ints:
         """The lists that rows put out name, which are taken out."""

@@ -46,7 +46,7 @@ from cep.engine.machine.kernels.words import (
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.machine.told import Told
-from cep.engine.output_rows import NO_LISTS, OutputRows
+from cep.engine.output_rows import NO_LISTS, OutputRows, SingleRow
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
 
@@ -95,6 +95,7 @@ class MachineRun:
         self._has_key = np.zeros(streams, np.bool_)
         self._has_key[list(program.keyed)] = True
         self._are_keyed = bool(program.keyed)
+        self._width = program.widths[0]
 
     @property
     def n_of(self) -> Callable[[int], int]:
@@ -182,7 +183,8 @@ class MachineRun:
         done = self._entry.run_row(row, memory.arrays)
         if done == 0 or self.host.interrupted is not None:
             self._work(row, done, 1)
-        self._put(taken)
+        if memory.header[OUT_ROWS] != 0:
+            self._put(taken)
         return taken
 
     def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:
@@ -280,7 +282,7 @@ class MachineRun:
             if self._has_key[cells[OUT_STREAM]]:
                 cells[OUT_KEY] = self._key_rows.of_one(cells[OUT_KEY])
         lists = memory.lists_taken() if memory.header[LISTS_USED] else NO_LISTS
-        return OutputRows.one(row, self.program.widths[0], lists)
+        return SingleRow(row, self._width, lists)
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
