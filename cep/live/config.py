@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
+from cep.live.config_errors import told
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.grant import Grant
 from mt5bridge.local import AddressError, local
@@ -16,10 +18,14 @@ from mt5bridge.orders import Defaults, Limits
 from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
 
-AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
-NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-Size: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
-AboveZero: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+MOST = 1_000_000_000
+"""More than anybody means, and little enough that sums of such numbers fit everywhere."""
+AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MOST)]
+NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
+Size: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
+AboveZero: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=MOST)]
+Magic: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Named: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 Level: TypeAlias = Literal["TRACE", "DEBUG", "INFO", "WARNING", "ERROR"]
 
 
@@ -131,8 +137,8 @@ class Trading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """`[signals]`: what is sent back to terminals; off by default."""
 
     send: bool = False
-    terminal: str | None = None
-    magic: int = 77
+    terminal: Named | None = None
+    magic: Magic = 77
     valid_seconds: AtLeastOne = 60
 
 
@@ -140,8 +146,8 @@ class Ordering(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """`[orders]`: orders of callbacks and of `mt5cep orders send`; off by default."""
 
     send: bool = False
-    terminal: str | None = None
-    magic: int = 78
+    terminal: Named | None = None
+    magic: Magic = 78
     valid_seconds: NotNegative = 60
     deviation_points: NotNegative = 20
     keep_days: AtLeastOne = 30
@@ -237,7 +243,8 @@ def read_config(path: Path) -> Config:
     except OSError as problem:
         raise ConfigError(f"{path}: {problem.strerror}") from None
     except msgspec.ValidationError as problem:
-        raise ConfigError(f"{path}: {problem}; docs/operate.md lists every key") from None
+        said = told(problem, Config)
+        raise ConfigError(f"{path}: {said}; docs/operate.md lists every key") from None
     _check(path, config)
     return _absolute(config, path.resolve().parent)
 
@@ -253,7 +260,8 @@ def _check(path: Path, config: Config) -> None:
     _check_users(path, config.server.users)
     try:
         # The daemon's own credential is made when it starts, not when its settings are read.
-        config.server.settings(Credential(USER, "unknown")).check()
+        settings = config.server.settings(Credential(USER, "unknown"))
+        replace(settings, curve_bind=config.server.curve_bind).check()
     except ValueError as problem:
         raise ConfigError(f"{path}: [server] {problem}") from None
     try:
@@ -289,6 +297,8 @@ def credential_path(config: Config) -> Path:
 
 def _path(type_: type, value: object) -> object:
     if type_ is Path and isinstance(value, str):
+        if not value.strip():
+            raise ValueError("an empty path; name one, or leave the key out")
         try:
             return local(value)
         except AddressError as problem:
@@ -298,22 +308,22 @@ def _path(type_: type, value: object) -> object:
 
 def _absolute(config: Config, base: Path) -> Config:
     """The same settings with paths that start at the settings file."""
-    replace = msgspec.structs.replace
+    changed = msgspec.structs.replace
     rules, state, archive = config.rules, config.state, config.archive
     state_folder = base / state.folder
-    return replace(
+    return changed(
         config,
-        rules=replace(
+        rules=changed(
             rules,
             file=base / rules.file,
             functions=[base / file for file in rules.functions],
             callback=base / rules.callback if rules.callback else None,
         ),
-        spool=replace(config.spool, folder=base / config.spool.folder),
-        log=replace(config.log, file=base / config.log.file if config.log.file else None),
-        archive=replace(archive, folder=base / archive.folder if archive.folder else None),
-        database=replace(config.database, url=_absolute_url(config.database.url, base)),
-        state=replace(
+        spool=changed(config.spool, folder=base / config.spool.folder),
+        log=changed(config.log, file=base / config.log.file if config.log.file else None),
+        archive=changed(archive, folder=base / archive.folder if archive.folder else None),
+        database=changed(config.database, url=_absolute_url(config.database.url, base)),
+        state=changed(
             state,
             folder=state_folder,
             journal=state_folder / state.journal if state.journal else None,

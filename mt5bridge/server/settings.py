@@ -101,7 +101,8 @@ class Settings:
             if _has_port(address):
                 continue
             raise BindError(
-                f"{address} does not end with a port: use 1 to {PORT_MAX}, or `*` for a free one"
+                f"{address!r} is no address with a port: write tcp://127.0.0.1:PORT, and use 1 to "
+                f"{PORT_MAX}, or `*` for a free one"
             )
         if not (self.allow_insecure or is_loopback(self.bind)):
             raise UnsafeBindError(
@@ -122,7 +123,7 @@ class Settings:
 def _has_port(address: str) -> bool:
     """Whether a TCP address names a port; ZeroMQ takes the lower 16 bits of any number."""
     if not address.startswith("tcp://"):
-        return True
+        return len(address) > len("ipc://") and address.startswith("ipc://")
     port = address.rpartition(":")[2]
     return port == "*" or (port.isascii() and port.isdigit() and 1 <= int(port) <= PORT_MAX)
 

@@ -172,3 +172,33 @@ def test_no_attribute_hides_a_column_of_its_table(tmp_path: Path, name: str) -> 
         Tables(tmp_path / "run", plan, ["O"])
     assert f"as `own_{name}`" in caught.value.hint
     assert not (tmp_path / "run").exists()
+
+
+def test_tables_appear_whole_or_not_at_all(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails leaves nothing, names its file, and the same folder can be named again."""
+    folder, some = tmp_path / "run", ["Band", "Fade"]
+    rows = list(sequential(Compiled(PLAN), select(archive, PLAN)))
+    (folder / ".part").mkdir(parents=True)  # of a run that was killed
+    (folder / ".part" / "Band.parquet").write_bytes(b"torn")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pq.ParquetWriter, "write_table", full)
+        failing = pytest.raises(BacktestError, match=r"parquet: cannot be written .*No space")
+        with failing as caught, Tables(folder, PLAN, some) as tables:
+            for one in rows:
+                tables.take(one)
+        assert caught.value.hint is not None
+        patched.setattr(pq, "write_table", full)
+        with pytest.raises(BacktestError, match=r"trades\.parquet.*No space"):
+            write_trades(folder, [])
+    assert list(folder.iterdir()) == []
+    with Tables(folder, PLAN, some) as tables:
+        for one in rows:
+            tables.take(one)
+    assert sorted(path.name for path in folder.iterdir()) == ["Band.parquet", "Fade.parquet"]
+    assert pq.read_table(folder / "Fade.parquet").num_rows > 0

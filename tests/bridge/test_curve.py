@@ -142,7 +142,7 @@ def test_routes_of_two_doors_are_never_one() -> None:
 def test_without_an_address_there_is_no_such_door() -> None:
     with Server(SETTINGS, Sink()) as server:
         assert server.curve_address == ""
-    with pytest.raises(BindError, match="does not end with a port"):
+    with pytest.raises(BindError, match="is no address with a port"):
         replace(SETTINGS_CURVE, curve_bind="tcp://127.0.0.1:0").check()
 
 
