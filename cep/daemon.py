@@ -180,6 +180,7 @@ class Daemon:
             )
             server, rules = self._listen(stack), self.rules
             rules.serve_rows(server)
+            self.outgoing.serve(server.feeds)
             rules.tell_events(server)  # before anybody can ask for some
             self._start_reading(stack, server)
             self.operations.begin(stack, server, rules, self.outgoing)

@@ -19,7 +19,7 @@ class Role(StrEnum):
 
     PUBLISH = "publish"  # ticks and deals
     TRADE = "trade"  # signals and orders
-    READ = "read"  # complex events of the rules
+    READ = "read"  # complex events, rows, orders and accounts
 
 
 class Grant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -56,6 +56,11 @@ class Grant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         if hello.trades is TradeMode.NONE and not (self.may(Role.PUBLISH) or self.may(Role.READ)):
             return "the credential has neither the role `publish` nor `read`"
         return ""
+
+    @property
+    def named_account(self) -> str:
+        """The account that it is for; empty: any."""
+        return f"{self.account}@{self.server}" if self.account else ""
 
     def names_account(self, hello: Hello) -> bool:
         """Whether it is for this very account."""

@@ -42,6 +42,10 @@ class JournalFeed:
             self.newest = self._waiting.popleft()[1]
         return self.newest > newest
 
+    def start(self, number: int | None) -> int:
+        """What has come before is asked for expressly."""
+        return self.newest if number is None else min(number, self.newest)
+
     def reading(self, number: int) -> Reading:
         """From this place of the journal on."""
         assert self._journal.path is not None, "without a journal there is no feed"

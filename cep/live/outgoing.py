@@ -10,7 +10,9 @@ from typing import Any
 from loguru import logger
 
 from cep.dropped import Dropped, Reason
+from cep.live.account_feed import AccountFeed
 from cep.live.config import Config
+from cep.live.order_feed import OrderFeed
 from cep.live.state_folder import inbox_folder
 from mt5bridge import clock
 from mt5bridge.clock import Now
@@ -29,7 +31,8 @@ from mt5bridge.orders import (
     as_order,
 )
 from mt5bridge.orders.inbox import BAD, Command
-from mt5bridge.server import Batch, Outcome, Request, Server, Sink, Trader
+from mt5bridge.server import Batch, Funds, Outcome, Request, Server, Sink, Trader
+from mt5bridge.server.feeds import Feeds
 from mt5bridge.troubles import Troubles
 from mt5bridge.wire import Signal, SignalResult, SignalStatus
 
@@ -75,6 +78,8 @@ class Outgoing:
         self._deals = 0  # number of the newest record of a deal
         self._traders = 0  # and of one of a terminal that trades
         self._look_ms = 0
+        self.accounts = AccountFeed()
+        self._feeds = Feeds()
         self._is_trading = config.signals.send or config.orders.send
 
     @property
@@ -87,7 +92,7 @@ class Outgoing:
         """Hear what terminals report."""
         sink.on_outcome = self._on_outcome
         sink.on_trader = self._on_trader
-        sink.on_funds = self.desk.on_funds
+        sink.on_funds = self._on_funds
         self.desk.complain = sink.complain
 
     def begin(
@@ -104,7 +109,7 @@ class Outgoing:
             terminal = self.config.signals.terminal
             self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
         self.take_orders()
-        self.syncer = Syncer(self.journal, server.wake, self._troubles)
+        self.syncer = Syncer(self.journal, self._on_synced, self._troubles)
         self.syncer.start()
         stack.callback(self.syncer.stop)
 
@@ -172,6 +177,22 @@ class Outgoing:
             with self._troubles.attempt(self.journal.path):
                 self.journal.sync()
         return self.journal.durable >= number
+
+    def serve(self, feeds: Feeds) -> None:
+        """Let programs read along; before anybody can ask for something."""
+        self._feeds = feeds
+        feeds.add(OrderFeed(self.journal))
+        feeds.add(self.accounts)
+
+    def _on_synced(self) -> None:
+        """Called in the thread that syncs."""
+        self.server.wake()
+        self._feeds.wake()
+
+    def _on_funds(self, funds: Funds) -> None:
+        self.desk.on_funds(funds)
+        self.accounts.take(funds)
+        self._feeds.wake()
 
     def _on_trader(self, trader: Trader) -> None:
         newest = self.journal.last

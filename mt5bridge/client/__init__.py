@@ -8,22 +8,36 @@ from mt5bridge.client.listener import SubscriptionError
 from mt5bridge.client.mailbox import ClosedError
 from mt5bridge.client.mark import Mark, Missed
 from mt5bridge.client.outbox import Outbox
-from mt5bridge.client.subscription import ROWS, Subscription, named, of_engine, row_of, subscribe
+from mt5bridge.client.subscription import Subscription, subscribe
+from mt5bridge.client.wishes import (
+    ACCOUNTS,
+    ORDERS,
+    ROWS,
+    account_of,
+    named,
+    of_engine,
+    order_of,
+    row_of,
+)
 
 __all__ = [
-    "ROWS",
+    "ACCOUNTS",
     "Client",
     "ClientState",
     "ClosedError",
     "Connection",
     "Mark",
     "Missed",
+    "ORDERS",
     "Outbox",
+    "ROWS",
     "Subscription",
     "SubscriptionError",
+    "account_of",
     "introduce",
     "named",
     "of_engine",
+    "order_of",
     "row_of",
     "subscribe",
 ]

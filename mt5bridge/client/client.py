@@ -13,6 +13,7 @@ from mt5bridge.position import START, Position
 from mt5bridge.records import DEAL, Records
 from mt5bridge.wire import (
     DEALS_STREAM,
+    LASTING,
     Account,
     Ack,
     Ask,
@@ -272,9 +273,11 @@ class Client:
 
     def _told_standings(self, frame: Subscribed) -> None:
         if self.subscribed is None or self.subscribed.numbering != frame.numbering:
-            self._known.clear()
+            self._known = {name: n for name, n in self._known.items() if name in LASTING}
         for one in frame.events:
-            self._known.setdefault(one.name, one.number)
+            known = self._known.setdefault(one.name, one.number)
+            if one.name in LASTING and one.number < known:  # it has begun anew
+                self._known[one.name] = one.number
         self.subscribed = frame
 
     def _take_event(self, event: Event) -> None:

@@ -32,7 +32,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Missed:
     """Complex events of a name, or rows, that the daemon did not keep for us, by their numbers.
 
-    Without a name: it has begun to number anew, and nobody can say how many are missing.
+    Without numbers it has begun to number anew, because of other rules or another spool, and nobody
+    can say how many are missing; without a name, all but orders.
     """
 
     name: str = ""
@@ -40,9 +41,12 @@ class Missed:
     last: int = 0
 
     def __str__(self) -> str:
-        if not self.name:
+        if not self.last:
+            what = (
+                f"{self.name} (another order journal)" if self.name else "complex events and rows"
+            )
             return (
-                "the daemon has begun to number complex events anew (other rules, or a new spool):"
-                " what came before that and was not received is missing"
+                f"the daemon has begun to number {what} anew: what came before that and was not "
+                "received is missing"
             )
         return f"of {self.name} is missing: {self.first} to {self.last}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from loguru import logger
 
 from mt5bridge.client.mark import Mark, Missed
-from mt5bridge.wire import Event, Subscribed
+from mt5bridge.wire import FEED, LASTING, Event, Subscribed
 
 
 def warn(missed: Missed) -> None:
@@ -43,13 +43,19 @@ class Progress:
     def _told(self, frame: Subscribed) -> None:
         """What there is at the daemon, and how far it is."""
         is_known = frame.numbering == self._numbering
+        before = frozenset(self._numbers)
         had_another = bool(self._numbering) and not is_known
         self._numbering = frame.numbering
         if not is_known:
-            self._numbers.clear()
+            self._numbers = {name: n for name, n in self._numbers.items() if name in LASTING}
         if had_another:
             self.on_missed(Missed())
         for one in frame.events:
-            if is_known and one.number and one.name not in self._numbers:
+            known = self._numbers.setdefault(one.name, one.number)
+            if one.name in LASTING and one.number < known:
+                self._numbers[one.name] = one.number
+                self.on_missed(Missed(one.name))
+                continue
+            is_new = is_known and one.name not in before and not one.name.startswith(FEED)
+            if is_new and one.number:
                 self.on_missed(Missed(one.name, 1, one.number))
-            self._numbers.setdefault(one.name, one.number)

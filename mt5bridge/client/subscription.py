@@ -14,9 +14,8 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from mt5bridge import wire
 from mt5bridge.client.client import Client
 from mt5bridge.client.connection import Connection
 from mt5bridge.client.listener import QUEUED_MAX, Item, Listener
@@ -160,32 +159,6 @@ def subscribe(
     client.subscribe(*(wanted or [Entry(Wanted.ALL, 0, "")]))
     connection = Connection(address, credential)
     return Subscription(client, connection, Progress(after or Mark()), queued_max)
-
-
-def named(name: str) -> Entry:
-    """Wish for the complex event of this name."""
-    return Entry(Wanted.NAMED, 0, name)
-
-
-def of_engine(name: str) -> Entry:
-    """Wish for all complex events of an engine."""
-    return Entry(Wanted.ENGINE, 0, name)
-
-
-ROWS = named(wire.ROWS)
-"""Wish for the rows of all output streams, which come from disk, however long one was away."""
-
-
-def row_of(event: Event) -> dict[str, Any]:
-    """A row of `ROWS` as the daemon writes it down: `stream`, `time_msc`, `kind`, its attributes.
-
-    Objects in it are None, and texts of more than 1,024 bytes are cut. ValueError: it is none.
-    """
-    if event.name != wire.ROWS or not event.bound:
-        raise ValueError(f"{event.name} is no row; rows have the name {wire.ROWS}")
-    (row,) = event.bound
-    head = {"stream": row.stream, "time_msc": row.time_msc, "kind": row.name}
-    return head | {field.name: field.value for field in row.fields}
 
 
 def _hello(identity: str) -> Hello:

@@ -1,6 +1,8 @@
 """A durable, append-only file of what was asked, sent and answered.
 
-A line is the CRC-32 of its text in 8 hexadecimal digits, a blank, and one record as JSON. Whoever
+A line is the CRC-32 of its text in 8 hexadecimal digits, a blank, and one record as JSON, with its
+number `n` before all else: 1, 2, 3 for the life of the journal (left out by earlier versions, who
+read it all the same). Whoever
 adds does not wait for the disk; `sync` takes everything that was added so far (group commit). A
 line is let go when a sync has confirmed it: one that failed may have dropped what was written.
 """
@@ -8,7 +10,7 @@ line is let go when a sync has confirmed it: one that failed may have dropped wh
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
@@ -23,9 +25,14 @@ from mt5bridge.troubles import is_full
 
 _encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
-
-
 _NAMED = 3
+
+
+class _Number(msgspec.Struct):
+    n: int = -1
+
+
+_number = msgspec.json.Decoder(_Number)
 
 
 class Content(NamedTuple):
@@ -34,6 +41,25 @@ class Content(NamedTuple):
     records: list[Record]
     whole_bytes: int
     damaged_lines: list[int]
+    numbers: list[int]
+    """Of the records, one each: 0 for those that a rewritten journal only sums up."""
+
+    @property
+    def last(self) -> int:
+        """The last number that was given."""
+        return max(self.numbers, default=0)
+
+
+def read_lines(lines: Iterable[bytes], number: int = 0) -> Iterator[tuple[int, Record | None]]:
+    """Each line's number and record, None where it is damaged; `number` is that before them."""
+    for line in lines:
+        record = _record(line)
+        if record is not None:
+            told = _number.decode(line[9:]).n
+            number = number + 1 if told < 0 else told or number
+            yield (number if told else 0), record
+        else:
+            yield number, None
 
 
 def read_journal(path: Path) -> Content:
@@ -44,15 +70,16 @@ def read_journal(path: Path) -> Content:
     what was sent today. So the last record is a halt then, until somebody has looked.
     """
     *lines, torn = path.read_bytes().split(b"\n") if path.exists() else [b""]
-    found = [_record(line) for line in lines]
-    bad = [number for number, record in enumerate(found, 1) if record is None]
-    if (last := _record(torn[:-1])) is not None:  # not torn: one byte, its end, is damaged
-        found.append(last)
+    found = list(read_lines([*lines, torn[:-1]]))
+    bad = [at for at, (_, record) in enumerate(found[:-1], 1) if record is None]
+    if found[-1][1] is not None:  # not torn: one byte, its end, is damaged
         bad.append(len(found))
-    records = [record for record in found if record is not None]
+    numbers = [number for number, record in found if record is not None]
+    records = [record for _, record in found if record is not None]
     if bad:
         records.append(_halt(path, bad, records))
-    return Content(records, sum(map(len, lines)) + len(lines), bad)
+        numbers.append(max(numbers, default=0) + 1)
+    return Content(records, sum(map(len, lines)) + len(lines), bad, numbers)
 
 
 def _halt(path: Path, bad: list[int], records: list[Record]) -> Halted:
@@ -87,6 +114,10 @@ class OrderJournal:
         self.path = path
         self._disk = disk or Disk()
         self.records = content.records
+        self._numbers = {
+            id(one): n for one, n in zip(content.records, content.numbers, strict=True)
+        }
+        self._before = content.last  # the number before the first that is added
         self.last = self.durable = 0  # numbers of records added, and of those on disk
         self.added = Event()
         self._waiting: deque[bytes] = deque()
@@ -101,9 +132,16 @@ class OrderJournal:
         elif path.exists():
             confirm(path, path.read_bytes()[: content.whole_bytes], self._disk)
 
+    @property
+    def durable_number(self) -> int:
+        """The number `n` of the newest record that is on disk."""
+        return self._before + self.durable
+
     def add(self, *records: Record) -> int:
-        """Take records for the next `sync`; the number of the last one."""
-        self._waiting.append(b"".join(map(_line, records)))
+        """Take records for the next `sync`; how many that makes since the journal was opened."""
+        next_number = self._before + self.last + 1
+        numbered = enumerate(records, next_number)
+        self._waiting.append(b"".join(_line(record, number) for number, record in numbered))
         self.last += len(records)
         self.added.set()
         return self.last
@@ -136,8 +174,16 @@ class OrderJournal:
             self.durable = last
 
     def rewrite(self, records: Iterable[Record]) -> None:
-        """Replace the whole file; to be called before anything was added."""
-        data = b"".join(map(_line, records))
+        """Replace the whole file; to be called before anything was added.
+
+        Records that it held keep their numbers, and no number is given again.
+        """
+        assert not self.last, "numbers go on behind those of the file"
+        kept = [(record, self._numbers.get(id(record), 0)) for record in records]
+        if kept and max(numbers := [number for _, number in kept]) < self._before:
+            at = numbers.index(0) if 0 in numbers else len(kept) - 1  # one that nobody is told
+            kept[at] = kept[at][0], self._before
+        data = b"".join(_line(record, number) for record, number in kept)
         replace_file(self.path, data, self._disk)
         self._durable_bytes = self._written_bytes = len(data)
 
@@ -197,6 +243,6 @@ class OrderJournal:
         self.rewrite(self.records)
 
 
-def _line(record: Record) -> bytes:
-    text = _encode(record)
+def _line(record: Record, number: int) -> bytes:
+    text = b'{"n":%d,' % number + _encode(record)[1:]
     return b"%08x %s\n" % (crc32(text), text)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from mt5bridge.server.feeds import Feeds
 from mt5bridge.wire import (
+    LASTING,
     WANTED_MAX,
     Event,
     Standing,
@@ -76,15 +77,20 @@ class EventStore:
 class Subscription:
     """What a terminal wants on one connection, and how far it is."""
 
-    def __init__(self, store: EventStore, frame: Subscribe) -> None:
+    def __init__(self, store: EventStore, frame: Subscribe, account: str = "") -> None:
+        """`account`: of what is about accounts, only of this one."""
+        self._account = account
         self._store = store
         self._names = {one.name for one in frame.entries if one.wanted is Wanted.NAMED}
         self._engines = {one.name for one in frame.entries if one.wanted is Wanted.ENGINE}
         self._is_all = any(one.wanted is Wanted.ALL for one in frame.entries)
         self._numbers = {name: one.number for name, one in store.standings.items()}
-        known = [one for one in frame.entries if one.wanted is Wanted.KNOWN]
-        if frame.numbering != store.numbering:
-            known = []
+        is_same = frame.numbering == store.numbering
+        known = [
+            one
+            for one in frame.entries
+            if one.wanted is Wanted.KNOWN and (is_same or one.name in LASTING)
+        ]
         numbers = {one.name: one.number for one in known}
         self._cursors = [
             store.feeds.begin(name, numbers.get(name)) for name in self._names & store.feeds.names
@@ -124,13 +130,19 @@ class Subscription:
         found: list[Subscribed | Event] = []
         for cursor in self._cursors:
             while cursor.ready and self.credit > 0 and len(found) < FEED_A_TURN:
-                self.credit -= 1
-                found.append(cursor.ready.popleft())
+                entry = cursor.ready.popleft()
+                if self._may_see(entry):
+                    self.credit -= 1
+                    found.append(entry)
             if not cursor.ready:
                 self._store.feeds.wake()
             elif self.credit > 0:
                 self._store.feeds.on_found()  # the rest, in the next turn
         return found
+
+    def _may_see(self, entry: Event) -> bool:
+        is_about = entry.name in LASTING and bool(self._account)
+        return not is_about or self._account in entry.bound[0].key.split(",")
 
     def _subscribed(self) -> Subscribed:
         store = self._store

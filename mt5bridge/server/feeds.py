@@ -30,8 +30,13 @@ class Feed(Protocol):
     """Entries with numbers that rise. What is handed out survives a crash, number and all."""
 
     name: str
-    newest: int
-    """The number of the newest entry that may be handed out; 0: none yet."""
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest entry that may be handed out; 0: none yet."""
+
+    def start(self, number: int | None) -> int:
+        """Behind which entry who has had this one goes on; None: who comes for the first time."""
 
     def reading(self, number: int) -> Reading:
         """From behind the entry of this number on."""
@@ -41,8 +46,8 @@ class Cursor:
     """What a connection has of a feed. `ready` is to be sent, by the server's thread."""
 
     def __init__(self, feed: Feed, number: int | None) -> None:
-        """Behind an entry of this number; None: behind the newest."""
-        self.start = feed.newest if number is None else min(number, feed.newest)
+        """Behind an entry of this number; None: for the first time."""
+        self.start = feed.start(number)
         self.ready: deque[Event] = deque()
         self._feed = feed
         self._place = self.start

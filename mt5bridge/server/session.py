@@ -215,7 +215,7 @@ class Session:
             case Account():
                 self._receive_account(frame)
             case Subscribe():
-                self.subscription = Subscription(self.events, frame)
+                self.subscription = Subscription(self.events, frame, self.grant.named_account)
             case Bye():
                 self.disconnect()
             case Error():

@@ -27,9 +27,12 @@ from mt5bridge.wire.codes import (
 )
 from mt5bridge.wire.errors import Reason, WireError
 from mt5bridge.wire.event_frames import (
+    ACCOUNTS,
     BOUND_MAX,
     FEED,
     FIELDS_MAX,
+    LASTING,
+    ORDERS,
     ROWS,
     WANTED_MAX,
     Bound,
@@ -99,7 +102,10 @@ __all__ = [
     "BOUND_MAX",
     "DEALS_MAX",
     "DEALS_STREAM",
+    "ACCOUNTS",
     "FEED",
+    "LASTING",
+    "ORDERS",
     "FIELDS_MAX",
     "ROWS",
     "FRAMES",

@@ -14,7 +14,9 @@ BOUND_MAX = 1_024
 FIELDS_MAX = 1_024
 FEED = "@"
 """Begins the names of feeds, and of no complex event."""
-ROWS = "@rows"
+ROWS, ORDERS, ACCOUNTS = "@rows", "@orders", "@accounts"
+LASTING = frozenset({ORDERS, ACCOUNTS})
+"""Feeds whose numbers go on under another numbering of the rules."""
 
 
 @dataclass(frozen=True, slots=True)

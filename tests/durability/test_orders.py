@@ -79,7 +79,7 @@ def test_whatever_step_of_the_journal_fails_nothing_durable_is_lost(tmp_path: Pa
     assert play_all(Clerk, tmp_path) > 15
 
 
-LINES = [_line(record(number)) for number in range(6)]
+LINES = [_line(record(number), number + 1) for number in range(6)]
 DAMAGED = b"".join([*LINES[:2], LINES[2].replace(b"reason", b"season"), *LINES[3:]])
 LEFT = [record(number) for number in (0, 1, 3, 4, 5)]
 

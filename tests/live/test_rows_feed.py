@@ -174,6 +174,9 @@ def test_a_connection_that_ends_is_not_read_for() -> None:
     class Endless:
         name, newest = "@endless", 10
 
+        def start(self, number: int | None) -> int:
+            return number or 0
+
         def reading(self, number: int) -> Endless:
             return self
 
@@ -223,5 +226,5 @@ def test_a_row_survives_the_wire(row: dict[str, Any]) -> None:
 
 
 def test_what_is_no_row_is_none() -> None:
-    with pytest.raises(ValueError, match="Turn is no row"):
+    with pytest.raises(ValueError, match="Turn is not of @rows"):
         row_of(Event(1, 0, 0, "Turn", "", "", ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from zlib import crc32
@@ -11,7 +12,7 @@ import pytest
 
 from mt5bridge.orders import read_journal
 from mt5bridge.orders.journal import _line
-from mt5bridge.orders.records import Requested, Sent, Terminal, Told
+from mt5bridge.orders.records import Record, Requested, Sent, Terminal, Told
 from mt5bridge.server import Outcome, Trader
 from mt5bridge.wire import SignalStatus, TradeMode
 from tests.orders.desk import NOON_MSC, Office, order, result, signal
@@ -85,7 +86,7 @@ def test_a_journal_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     """It says no accounts; what it sent is sent again as ever."""
     path = tmp_path / "orders.journal"
     found = result(2, SignalStatus.REJECTED)
-    now = [
+    now: list[Record] = [
         Requested(id=1, time_msc=NOON_MSC, signal=signal(1)),
         Requested(id=2, time_msc=NOON_MSC, signal=signal(2)),
         Terminal("one", MINE, 1, ["EURUSD"]),
@@ -93,8 +94,13 @@ def test_a_journal_of_an_earlier_version_is_read(tmp_path: Path) -> None:
         Sent(2, NOON_MSC, ["one"]),
         Told(NOON_MSC, "one", found),
     ]
-    lines = [_line(record) for record in now]
-    then = [line.replace(b',"accounts":[]', b"").replace(b',"account":""', b"") for line in lines]
+    lines = [_line(record, number) for number, record in enumerate(now, 1)]
+    then = [re.sub(rb'"n":\d+,', b"", line) for line in lines]
+    assert all(line != old for line, old in zip(lines, then, strict=True))
+    lines, then = (
+        then,
+        [line.replace(b',"accounts":[]', b"").replace(b',"account":""', b"") for line in then],
+    )
     assert [line == old for line, old in zip(lines, then, strict=True)] == [True] * 3 + [False] * 3
     path.write_bytes(b"".join(map(_checked, then)))
     office = Office(path)

@@ -363,7 +363,7 @@ def damaged(office: Office, kind: type[Record]) -> Office:
     office.journal.close()
     office.kill()
     records = read_journal(office.path).records
-    lines = [_line(record) for record in records]
+    lines = [_line(record, number) for number, record in enumerate(records, 1)]
     at = next(i for i, record in enumerate(records) if type(record) is kind)
     lines[at] = lines[at].replace(b'"', b"'", 1)
     office.path.write_bytes(b"".join(lines))
