@@ -145,6 +145,29 @@ def test_in_silence_the_server_s_clock_goes_on(tmp_path: Path) -> None:
         assert found.newest_msc <= now().utc_msc + OFFSET_MS + PASSING_MS
 
 
+AHEAD = f"clock mode=recorded offset_ms={OFFSET_MS} ahead_ms={3 * 3_600_000}"
+
+
+def test_a_clock_that_is_hours_ahead_promises_nothing(tmp_path: Path) -> None:
+    """TimeTradeServer counts by the computer's clock; quotes tell better."""
+    ticks = market("EURUSD GBPUSD", 8_000)
+    with heard(tmp_path, ticks, f"{PACE}\n{AHEAD}") as found:
+        found.stage.wait_ticks()
+    found.stage.check_ticks()
+
+
+def test_in_silence_the_time_of_the_quotes_goes_on(tmp_path: Path) -> None:
+    """Quotes came as they were made: "the time of its quotes, counted on"."""
+    ticks = {"EURUSD": random_walk(Walk(ticks=180, seed=1, gap_ms=50))}
+    with heard(tmp_path, ticks, f"pace speed=1\n{AHEAD}") as found:
+        found.stage.wait_ticks()
+        found.wait_promise(reachable(last_msc(ticks)))
+        before_msc = found.newest_msc
+        found.stage.terminal.pass_time(LONG_S)
+        found.wait_promise(before_msc + PASSING_MS - 2 * SECOND_MS)
+        assert found.newest_msc <= last_msc(ticks) + 2 * PASSING_MS
+
+
 def test_nothing_moves_without_the_trade_server(tmp_path: Path) -> None:
     """Its clock, and quotes that this terminal does not see, say nothing of what it holds."""
     ticks = market("EURUSD GBPUSD", 3_000)

@@ -63,6 +63,7 @@ void ServerClock::Read(Moment &now)
    now.server_msc = MeasureOffset();
    now.utc_offset_ms = m_offset_ms;
    now.quoted_msc = QuotedMsc(now.ms);
+   now.live = m_live;
    now.market_msc = MarketMsc(now);
   }
 

@@ -10,6 +10,7 @@ struct Moment
    int  utc_offset_ms;  // trade server's time minus UTC
    long server_msc;     // trade server's time, whole seconds; 0: not connected to it
    long quoted_msc;     // trade server's time, at least: its newest quote's, counted on; 0: none
+   bool live;           // its quotes come as they are made: quoted_msc is its time, to a second or two
    long market_msc;     // UTC by its quotes while they come, however this computer's clock is set
   };
 
