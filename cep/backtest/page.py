@@ -132,15 +132,21 @@ def fill_markers(trade: Trade) -> tuple[Marker, Marker]:
 
 
 def equity_chart(trades: Sequence[Trade], money: Money) -> SymbolChart:
-    """The account's money behind each closed trade; without an account, the sum of their points."""
-    times = np.array([trade.closed_msc for trade in trades], np.int64)
+    """The account's money behind each closed trade, in steps; without an account, the sum of their
+    points.
+    """
+    # those that are open at the end are closed at the last tick of their symbol
+    closed = sorted(trades, key=lambda trade: trade.closed_msc)
+    start_msc = min(trade.opened_msc for trade in trades)
+    times = np.array([start_msc, *(trade.closed_msc for trade in closed)], np.int64)
     if money.digits is None:
-        name, digits = "points, closed trades", 1
-        values = np.cumsum([trade.points for trade in trades])
+        name, digits, start = "points, closed trades", 1, 0.0
+        gains = [trade.points for trade in closed]
     else:
-        name, digits = "balance, closed trades", money.digits
-        values = money.start + np.cumsum([trade.net for trade in trades])
-    return SymbolChart("Equity", (Series(name, Role.PRICE, times, values),), (), digits)
+        name, digits, start = "balance, closed trades", money.digits, money.start
+        gains = [trade.net for trade in closed]
+    values = start + np.cumsum([0.0, *gains])
+    return SymbolChart("Equity", (Series(name, Role.STEPS, times, values),), (), digits)
 
 
 def summary(all_: Metrics, results: Results, money: Money) -> tuple[tuple[str, str], ...]:

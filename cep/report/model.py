@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 
 class Role(StrEnum):
-    """How a line is drawn; `UPPER` and `LOWER` enclose a shaded band."""
+    """How a line is drawn; `UPPER` and `LOWER` enclose a shaded band, and `STEPS` holds
+    each value until the next.
+    """
 
     PRICE = "price"
     UPPER = "upper"
     MIDDLE = "middle"
     LOWER = "lower"
+    STEPS = "steps"
 
 
 class MarkerKind(StrEnum):

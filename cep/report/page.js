@@ -193,9 +193,10 @@ class Chart {
       const edge = [...this.points(upper).filter(Boolean), ...this.points(lower).filter(Boolean).reverse()];
       if (edge.length) group.append(svg("path", { class: "area", d: `M${edge.join("L")}z` }));
     });
-    for (const role of ["upper", "lower", "middle", "price"]) for (const series of of(role)) {
+    for (const role of ["upper", "lower", "middle", "price", "steps"]) for (const series of of(role)) {
       let pen = "M";
-      const d = this.points(series).map(p => { const s = p && pen + p; pen = p ? "L" : "M"; return s || ""; }).join("");
+      const on = role === "steps" ? p => `H${p.replace(" ", "V")}` : p => `L${p}`;
+      const d = this.points(series).map(p => { const s = p && (pen ? pen + p : on(p)); pen = p ? "" : "M"; return s || ""; }).join("");
       group.append(svg("path", { class: `line ${role}`, d }));
     }
     return [clip, group];

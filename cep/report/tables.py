@@ -11,6 +11,8 @@ from cep.report.model import Cell, QueueEntry, QueueView, Table, Time
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ROWS_MAX = 500
 """Rows of one table; of more, the latest are shown and the page says so."""
+TEXT_LENGTH = 60
+"""What is longer is a sentence, which breaks into lines."""
 
 
 def time_text(msc: int) -> str:
@@ -57,6 +59,8 @@ def cell_html(cell: Cell) -> str:
             return f'<td class="time">{time_text(msc)}</td>'
         case int() | float():
             return f'<td class="number">{cell:,}</td>' if abs(cell) >= 10_000 else number(cell)
+        case _ if len(cell) > TEXT_LENGTH:
+            return f'<td class="text">{escape(cell)}</td>'
         case _:
             return f"<td>{escape(cell)}</td>"
 

@@ -144,6 +144,9 @@ def test_the_report_shows_everything(archive: Archive, results: Results, made: l
     assert set(tabs) == {"Equity", "EURUSD", "GBPUSD", "^GSPC"} and len(tabs) <= CHARTS_MAX + 1
     assert tabs["Equity"].series[0].values[-1] == pytest.approx(found["all"].points)
     assert tabs["Equity"].digits == 1  # of points
+    equity = tabs["Equity"].series[0]
+    times = equity.time_msc.tolist()
+    assert equity.values[0] == 0.0 and times == sorted(times)
     assert tabs["EURUSD"].digits == 5 and {m.kind for m in tabs["EURUSD"].markers} == set(
         MarkerKind
     )

@@ -8,7 +8,9 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from cep.report import render
+import numpy as np
+
+from cep.report import Role, Series, SymbolChart, render
 from tests.browser import COMMAND, MARKS
 from tests.report import sample
 from tests.waiting import LONG_S
@@ -77,6 +79,17 @@ def test_the_reader_can_zoom_switch_and_hide(tmp_path: Path) -> None:
     assert seen["noEvents"]["marks"] == 6
     assert seen["key"]["zoomed"] is True
     assert seen["back"]["tab"] == "EURUSD"
+
+
+def test_steps_hold_each_value_until_the_next(tmp_path: Path) -> None:
+    times, values = np.array([0, 10, 20, 30, 40]), np.array([1.0, 2.0, np.nan, 1.0, 3.0])
+    chart = SymbolChart("Equity", (Series("balance", Role.STEPS, times, values),))
+    document, console = browse(render(replace(sample.report(), charts=(chart,))), tmp_path)
+    assert console == []
+    (path,) = re.findall('class="line steps" d="(.*?)"', document)
+    assert re.sub("[0-9. ]+", "", path) == "MHVMHV", (
+        "level, then up; interrupted where there is none"
+    )
 
 
 def test_an_error_in_a_page_would_be_seen(tmp_path: Path) -> None:
