@@ -12,7 +12,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mt5bridge.spool.disk import Disk
+from mt5bridge.spool.disk import Disk, named
 
 USER = "mt5bridge"
 FILE = "credential.txt"
@@ -179,8 +179,9 @@ def _draft(path: Path, content: bytes) -> Path:
     file = os.open(draft, flags, 0o600)
     try:
         disk = Disk()
-        disk.write_at(file, content, 0)
-        disk.sync(file)
+        with named(path):
+            disk.write_at(file, content, 0)
+            disk.sync(file)
     except OSError:
         draft.unlink(missing_ok=True)
         raise

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 BAD_INPUT = 2
 INTERNAL = 1
+
+
+_ROOM = "make room there, then run the same again"
+_REMEDIES = {
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EFBIG: "the system lets no file be so large (ulimit -f); raise the limit",
+    errno.ENOENT: "check the path; a folder to write into must be there",
+    errno.ENOTDIR: "check the path: a part of it is a file, not a folder",
+    errno.EACCES: "see who may read or write there, with `ls -l`",
+    errno.EROFS: "name a place that can be written",
+    errno.ENAMETOOLONG: "use a shorter name",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+}
+"""What to do about errors of the system, whichever file they are of."""
 
 
 class UserError(Exception):
@@ -46,7 +62,8 @@ def explain_error(error: Exception) -> tuple[str, int]:
         return with_hint(str(error), getattr(error, "hint", None)), code
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
-        return f"error: {place}{error.strerror or error}", BAD_INPUT
+        text = f"{place}{error.strerror or error}"
+        return with_hint(text, _REMEDIES.get(error.errno or 0)), BAD_INPUT
     text = f"internal error: {type(error).__name__}: {error}"
     return with_hint(text, "run `mt5cep --debug ...` for the traceback and report it"), INTERNAL
 

@@ -49,10 +49,16 @@ def mt5cep(arguments: Sequence[str], log: Path) -> str:
 
 @contextmanager
 def background(arguments: Sequence[str], log: Path, ready: str) -> Iterator[None]:
-    """A command that runs during the `with`, from when its log says `ready` until told to end."""
+    """A command that runs during the `with`, from when its log says `ready` until told to end.
+
+    It ends with this process, too, however that ends.
+    """
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cep", *arguments], stdout=output, stderr=output
+            [sys.executable, "-m", "cep.demo.leash", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
         )
         try:
             _wait(process, log, ready)
@@ -62,6 +68,8 @@ def background(arguments: Sequence[str], log: Path, ready: str) -> Iterator[None
         finally:
             process.terminate()
             process.wait(STOP_S)
+            assert process.stdin is not None
+            process.stdin.close()
     if process.returncode:
         raise DemoError(f"mt5cep {arguments[0]} ended with code {process.returncode}, see {log}")
 

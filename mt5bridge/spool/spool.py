@@ -281,7 +281,7 @@ class Spool:
             raise OSError(
                 errno.EDQUOT,
                 f"{self.bytes_max} bytes are in use and no archived segment "
-                "is left to delete; archive the spool or raise bytes_max",
+                "is left to delete; archive the spool or let it have more ([spool] max_mib)",
                 str(self.directory),
             )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +72,9 @@ def test_rule_error_shows_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_missing_file_is_named() -> None:
     error = FileNotFoundError(2, "No such file or directory", "ticks.csv")
-    assert explain_error(error) == ("error: ticks.csv: No such file or directory", 2)
+    text, code = explain_error(error)
+    assert text.startswith("error: ticks.csv: No such file or directory\nhelp: check the path")
+    assert code == 2
 
 
 def test_errors_defined_by_the_project_are_expected() -> None:
@@ -95,3 +99,14 @@ def test_debug_lets_the_traceback_through(monkeypatch: pytest.MonkeyPatch) -> No
     )
     result = CliRunner().invoke(main, ["--debug", "x"])
     assert isinstance(result.exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.ENAMETOOLONG, errno.EFBIG])
+def test_an_error_of_the_system_has_its_remedy(code: int) -> None:
+    text, _ = explain_error(OSError(code, os.strerror(code), "f"))
+    assert text.startswith(f"error: f: {os.strerror(code)}\nhelp: ")
+
+
+def test_an_error_of_the_system_that_nobody_knows_has_none() -> None:
+    text, _ = explain_error(OSError(errno.ELOOP, "too many links", "f"))
+    assert text == "error: f: too many links"

@@ -110,7 +110,7 @@ def test_addresses_are_no_paths(here: Path, command: str, address: str) -> None:
 def test_addresses_in_settings_are_refused(here: Path, text: str) -> None:
     path = here / "daemon.toml"
     path.write_text('[rules]\nfile = "a.cep"\n' + text.format(ADDRESS))
-    with pytest.raises(ConfigError, match=r"address, not a path.*folder"):
+    with pytest.raises(ConfigError, match=r"folder`: .* address, not a path"):
         read_config(path)
 
 
