@@ -100,6 +100,8 @@ def test_what_makes_risk_smaller_waits(
         floor.wait_status(request.id, SignalStatus.RECEIVED)
         before = _tried(floor)
         assert before == 1
+        [said] = [line for line in floor.terminal.journal if line.endswith("; it waits")]
+        assert f"{request.id:016x} EURUSD: " in said and " is frozen: its " in said
         _rise(floor)
         final = floor.final(request.id)
         assert (final.status, final.text) == (EXECUTED, "")

@@ -167,6 +167,16 @@ LANGUAGE = (
         ("Orders/SymbolRules.mqh",), "m_volume_step", "do not trade this symbol; tell us",
     ),
     Assumption(
+        "symbol.stops_level_points", "how near to the market stops and pending orders may be set",
+        "", Between(0, 100_000), ("Orders/SymbolRules.mqh",), "m_stops_level",
+        "no stop and no pending order can be set: ask the broker", varies=True,
+    ),
+    Assumption(
+        "symbol.freeze_level_points", "how near to the market nothing can be changed, cancelled or "
+        "closed", "", Between(0, 100_000), ("Orders/SymbolRules.mqh",), "m_freeze_level",
+        "nothing with a stop can be closed by an order: ask the broker", varies=True,
+    ),
+    Assumption(
         "symbol.tick_size_known", "the symbol tells its tick size", "", YES,
         ("Orders/SymbolRules.mqh",), "m_tick_size", "prices are rounded to points instead; tell us",
     ),

@@ -41,6 +41,8 @@ public:
       const string refusal = m_sender.Build(entry, index, trade, now);
       if(refusal != "" && may_wait && m_sender.Passing())
         {
+         if(entry.legs[index].text == "")
+            Print(IdText(entry.request.id), " ", entry.request.symbol, ": ", refusal, "; it waits");
          entry.legs[index].text = refusal;
          return(false);
         }

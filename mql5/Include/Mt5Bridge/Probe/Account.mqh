@@ -15,6 +15,8 @@ void ProbeSymbol(ProbeFacts &facts)
    const double least = SymbolInfoDouble(_Symbol, SYMBOL_VOLUME_MIN);
    facts.Truth("symbol.volume_min_in_steps", step > 0 && MathAbs(least / step - MathRound(least / step)) < 0.000001);
    facts.Truth("symbol.tick_size_known", SymbolInfoDouble(_Symbol, SYMBOL_TRADE_TICK_SIZE) > 0);
+   facts.Whole("symbol.stops_level_points", SymbolInfoInteger(_Symbol, SYMBOL_TRADE_STOPS_LEVEL));
+   facts.Whole("symbol.freeze_level_points", SymbolInfoInteger(_Symbol, SYMBOL_TRADE_FREEZE_LEVEL));
   }
 
 void ProbeVariables(ProbeFacts &facts)
