@@ -2,7 +2,7 @@
 // Charts of the report. Times are ms from the chart's start; the page's tables need none of this.
 const KINDS = { event: "Simple events", complex: "Complex events", signal: "Signals", fill: "Fills" };
 const MARGIN = { left: 12, right: 112, top: 8, bottom: 26 };
-const PRICE_HEIGHT = 380, LANE_HEIGHT = 20, LANES_MAX = 16, SNAP_PX = 9;
+const FILTERED_ROWS = 8, PRICE_HEIGHT = 380, LANE_HEIGHT = 20, LANES_MAX = 16, SNAP_PX = 9;
 const STEPS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5,
   9e5, 18e5, 36e5, 72e5, 108e5, 216e5, 432e5, 864e5, 1728e5, 6048e5, 12096e5, 2592e6, 7776e6, 31536e6];
 
@@ -345,6 +345,56 @@ function start(charts) {
     tab.chart.focus(Number(link.dataset.time));
   });
   selectTab(tabs, charts[0].symbol);
+}
+
+/** What a cell is sorted by: a number where it is one. Times sort as they are written. */
+function worth(cell) {
+  const text = cell.textContent.trim(), value = Number(text.replace(/[,%\s]/g, ""));
+  return text && Number.isFinite(value) ? value : text;
+}
+
+function compare(a, b) {
+  if (typeof a === typeof b) return typeof a === "number" ? a - b : a.localeCompare(b, "en");
+  return typeof a === "number" ? -1 : 1;
+}
+
+/** Let each heading of a table sort its rows, the other way round at the second click. */
+function makeSortable(table) {
+  const heads = [...table.querySelectorAll("th")], body = table.tBodies[0];
+  heads.forEach((head, column) => {
+    const button = html("button", "sort", head.textContent, { type: "button" });
+    head.replaceChildren(button);
+    button.onclick = () => {
+      const way = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+      const rows = [...body.rows].map(row => [worth(row.cells[column]), row]);
+      body.append(...rows.sort((a, b) => way * compare(a[0], b[0])).map(([, row]) => row));
+    };
+  });
+}
+
+/** Show those rows of a table that have all the words in them. */
+function makeFilter(card, table) {
+  const title = card.querySelector("h2").textContent, note = card.querySelector(".note"), all = note.textContent;
+  const input = html("input", "filter", "", { type: "search", placeholder: "Filter", "aria-label": `Filter ${title}` });
+  input.oninput = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of table.tBodies[0].rows) {
+      const cells = [...row.cells].map(cell => cell.textContent).join(" ").toLowerCase();
+      row.hidden = !words.every(word => cells.includes(word));
+      shown += !row.hidden;
+    }
+    note.textContent = words.length ? `${shown.toLocaleString("en")} of ${all}` : all;
+  };
+  card.querySelector(".scroll").before(input);
+}
+
+for (const card of document.querySelectorAll(".card")) {
+  const table = card.querySelector("table"), rows = table ? table.tBodies[0].rows.length : 0;
+  if (rows > 1 && table.querySelector("th").textContent) makeSortable(table);
+  if (rows >= FILTERED_ROWS) makeFilter(card, table);
 }
 
 start(JSON.parse(document.getElementById("data").textContent));

@@ -7,10 +7,11 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from cep.report import Role, Series, SymbolChart, render
+from cep.report import Role, Series, SymbolChart, Table, render
 from tests.browser import COMMAND, MARKS
 from tests.report import sample
 from tests.waiting import LONG_S
@@ -18,6 +19,22 @@ from tests.waiting import LONG_S
 FLAGS = (
     "--window-size=1300,1000", "--virtual-time-budget=2000", "--enable-logging=stderr",
 )  # fmt: skip
+TABLE_DRIVER = """
+const $ = (q, root = document) => [...root.querySelectorAll(q)], seen = {};
+const card = $(".card").find(one => one.textContent.includes("Trades"));
+const shown = () => $("tbody tr", card).filter(row => !row.hidden);
+const column = n => shown().map(row => row.cells[n].textContent);
+const click = n => $("th .sort", card)[n].click();
+click(1); seen.up = column(1);
+click(1); seen.down = column(1); seen.sorted = $("th", card)[1].getAttribute("aria-sort");
+click(0); seen.names = column(0);
+const input = $(".filter", card)[0];
+input.value = "eur BUY"; input.dispatchEvent(new Event("input"));
+seen.filtered = column(0); seen.note = $(".note", card)[0].textContent;
+input.value = ""; input.dispatchEvent(new Event("input")); seen.all = column(0).length;
+seen.few = $(".card").filter(one => one !== card && one.querySelector(".filter")).length;
+document.body.dataset.seen = JSON.stringify(seen);
+"""
 DRIVER = """
 const $ = (q, root = document) => [...root.querySelectorAll(q)], seen = {};
 const panel = () => $("[role=tabpanel]").find(p => !p.hidden);
@@ -50,13 +67,13 @@ def browse(page: str, folder: Path) -> tuple[str, list[str]]:
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
-def drive(page: str, folder: Path) -> dict[str, dict[str, object]]:
-    driven = page.replace("</body>", f"<script>setTimeout(() => {{{DRIVER}}}, 100)</script></body>")
+def drive(page: str, folder: Path, driver: str = DRIVER) -> dict[str, Any]:
+    driven = page.replace("</body>", f"<script>setTimeout(() => {{{driver}}}, 100)</script></body>")
     document, console = browse(driven, folder)
     assert console == []
     found = re.search('data-seen="(.*?)"', document)
     assert found, "the driver did not finish"
-    seen: dict[str, dict[str, object]] = json.loads(found[1].replace("&quot;", '"'))
+    seen: dict[str, Any] = json.loads(found[1].replace("&quot;", '"'))
     return seen
 
 
@@ -90,6 +107,22 @@ def test_steps_hold_each_value_until_the_next(tmp_path: Path) -> None:
     assert re.sub("[0-9. ]+", "", path) == "MHVMHV", (
         "level, then up; interrupted where there is none"
     )
+
+
+def test_tables_sort_and_filter(tmp_path: Path) -> None:
+    lots = [20_000, 3, -1.5, None, 100, 20, 7, 8]
+    rows = [(f"{'EURUSD' if n % 2 else 'gold'} {n}", one, "buy" if n < 4 else "sell")
+            for n, one in enumerate(lots)]  # fmt: skip
+    page = render(
+        replace(sample.report(), tables=(Table("Trades", ("Name", "Lots", "Side"), rows),))
+    )
+    seen = drive(page, tmp_path, TABLE_DRIVER)
+    up = ["-1.5", "3", "7", "8", "20", "100", "20,000"]
+    assert seen["up"] == [*up, ""] and seen["down"] == ["", *reversed(up)]
+    assert seen["sorted"] == "descending"
+    assert seen["names"] == sorted(name for name, _, _ in rows)
+    assert seen["filtered"] == ["EURUSD 1", "EURUSD 3"] and seen["note"] == "2 of 8"
+    assert seen["all"] == 8 and seen["few"] == 0
 
 
 def test_an_error_in_a_page_would_be_seen(tmp_path: Path) -> None:
