@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cep.backtest.metrics import ALL, Metrics
+from cep.backtest.periods import by_hour, by_month
 from cep.backtest.points import digits_of
 from cep.backtest.records import shown_tables
 from cep.backtest.results import Results
@@ -60,6 +61,8 @@ def report(findings: Findings, ticks: Selection) -> Report:
         tables=(
             metrics_table(findings.metrics, money.digits),
             *account_tables(money),
+            period_table("By month of closing (UTC)", by_month(trades), money.digits),
+            period_table("By hour of opening (UTC)", by_hour(trades), money.digits),
             trade_table(trades),
             signal_table(signals),
             complex_table(complexes),
@@ -173,7 +176,7 @@ def account_tables(money: Money) -> tuple[Table, ...]:
         ("Equity", money.equity),
     )  # fmt: skip
     rows = [(name, amount(value, money.digits)) for name, value in amounts]
-    return (Table("Account", ("", "Amount"), rows),)
+    return (Table("Account", ("Of what", "Amount"), rows),)
 
 
 METRIC_COLUMNS = (
@@ -196,6 +199,19 @@ def metric_cells(name: str, found: Metrics, money_digits: int | None) -> tuple[s
 def metrics_table(metrics: Mapping[str, Metrics], money_digits: int | None) -> Table:
     rows = [metric_cells(name, found, money_digits) for name, found in metrics.items()]
     return Table("Results", METRIC_COLUMNS, rows)
+
+
+def period_table(title: str, found: Mapping[str, Metrics], money_digits: int | None) -> Table:
+    columns = ("When", "Trades", "Win rate", "Points", "Profit factor", "Profit", "Costs", "Net")
+    rows = [
+        (
+            name, f"{one.trades:,}", percent(one.win_rate), f"{one.points:,.1f}",
+            ratio(one.profit_factor),
+            *(amount(value, money_digits) for value in (one.profit, one.costs, one.net)),
+        )
+        for name, one in found.items()
+    ]  # fmt: skip
+    return Table(title, columns, rows)
 
 
 def trade_table(trades: Sequence[Trade]) -> Table:

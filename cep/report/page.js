@@ -393,7 +393,7 @@ function makeFilter(card, table) {
 
 for (const card of document.querySelectorAll(".card")) {
   const table = card.querySelector("table"), rows = table ? table.tBodies[0].rows.length : 0;
-  if (rows > 1 && table.querySelector("th").textContent) makeSortable(table);
+  if (rows > 1 && table.querySelectorAll("th").length > 1) makeSortable(table);
   if (rows >= FILTERED_ROWS) makeFilter(card, table);
 }
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal, drawdown, metrics
+from cep.backtest.periods import by_hour, by_month
 from cep.backtest.points import Evidence, digits_of, evidence, known_points
 from cep.backtest.trades import Trade
 
@@ -52,6 +53,33 @@ def test_costs_come_off_and_deepen_the_drawdown() -> None:
     found = metrics([replace(one, profit=2.0) for one in costly], 100)
     assert (found.profit, found.costs, found.net, found.drawdown) == (6.0, -12.0, -6.0, 6.0)
     assert found.drawdown_points == 0.0
+
+
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+
+
+def test_months_go_by_closing_and_hours_by_opening() -> None:
+    april_msc = 19_814 * DAY_MS  # the first of April 2024
+    trades = [
+        trade(10, april_msc - HOUR_MS, april_msc - 1),
+        trade(-4, april_msc - HOUR_MS, april_msc),
+        trade(7, april_msc + 9 * HOUR_MS, april_msc + 33 * HOUR_MS),
+        trade(1, april_msc + 33 * HOUR_MS - 1, april_msc + 34 * HOUR_MS),
+    ]
+    months = {name: (one.trades, one.points) for name, one in by_month(trades).items()}
+    assert months == {"2024-03": (1, 10.0), "2024-04": (3, 4.0)}
+    hours = {name: (one.trades, one.points) for name, one in by_hour(trades).items()}
+    assert hours == {"08:00": (1, 1.0), "09:00": (1, 7.0), "23:00": (2, 6.0)}
+    assert by_month([]) == by_hour([]) == {}
+
+
+@given(st.lists(st.tuples(st.integers(0, 400 * DAY_MS), st.integers(-50, 50)), max_size=30))
+def test_each_trade_is_in_one_month_and_one_hour(made: list[tuple[int, int]]) -> None:
+    trades = [trade(points, at, at + HOUR_MS) for at, points in made]
+    for found in (by_month(trades), by_hour(trades)):
+        assert sum(one.trades for one in found.values()) == len(trades)
+        assert sum(one.points for one in found.values()) == pytest.approx(sum(p for _, p in made))
+        assert list(found) == sorted(found)
 
 
 def test_nothing_is_divided_by_nothing() -> None:
