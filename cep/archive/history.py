@@ -234,7 +234,8 @@ class _Writer:
         files = [*self.archive.files(*wanted), *chosen(self.files, *wanted)]
         if files and self.overlap == "refuse":
             raise ArchiveError(
-                f"{name}: the archive already has ticks between {first_msc} and {last_msc} "
+                f"{name}: the archive already has ticks between {np.datetime64(first_msc, 'ms')} "
+                f"and {np.datetime64(last_msc, 'ms')} UTC "
                 f"({files[0].path}); import other times, or say what to do "
                 "with them (`archive import --overlap new`)"
             )

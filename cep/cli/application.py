@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "backtest": (
         "cep.cli.backtest",
-        "Run RULES over an archive on Spark, fill their signals, and show what came of it.",
+        "Run RULES over an archive, fill their signals, and show what came of it.",
     ),
     "terminal": (
         "cep.cli.terminal",

@@ -13,6 +13,7 @@ from cep.cli.archive_doctor import command as doctor_command
 from cep.cli.archive_import import command as import_command
 from cep.cli.archives import existing
 from cep.cli.errors import BAD_INPUT, UserError, extra
+from cep.cli.groups import Commands
 from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
 from cep.cli.text import aligned, counted, say
@@ -20,7 +21,7 @@ from mt5bridge.escapes import one_line
 from mt5bridge.spool import list_segments
 
 
-@click.group()
+@click.group(cls=Commands)
 def command() -> None:
     """Fill, tidy up, prove and list an archive of ticks and deals."""
 

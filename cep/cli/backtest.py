@@ -1,4 +1,4 @@
-"""`mt5cep backtest`: rules over an archive on Spark, fills for their signals, and a report."""
+"""`mt5cep backtest`: rules over an archive, fills for their signals, and a report."""
 
 from __future__ import annotations
 
@@ -150,7 +150,9 @@ def command(
     latency_ms: int,
     slippage_points: float,
 ) -> None:
-    """Run RULES over an archive on Spark, fill their signals, and show what came of it."""
+    """Run RULES over an archive, fill their signals, and show what came of it.
+
+    On Spark or in this process, whichever is faster here, or as --master says."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from cep.backtest.account_file import AccountFile, read_account
     from cep.backtest.market import Market

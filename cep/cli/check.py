@@ -23,8 +23,9 @@ from cep.plan.surprises import surprises
 def command(ctx: click.Context, rules: tuple[Path, ...]) -> None:
     """Validate rule files.
 
-    Every file is checked, all problems are printed with file, line and column; the exit code is 2
-    when there are any.
+    Every file is checked (- is standard input), all problems are printed with file, line and
+    column; the exit code is 2 when there are any. Warnings name what is no mistake but does other
+    than it seems.
     """
     results = [checked(path) for path in rules]
     if not all(results):

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from cep.cli.errors import UserError
+from cep.cli.groups import Commands
 from cep.cli.numbers import LOTS
 from cep.cli.orders import JSON
 from cep.cli.paths import FILE
@@ -25,7 +26,7 @@ HEAD = ["name", "roles", "identity", "account", "money", "symbols", "lots", "a m
 ROLES = tuple(Role)
 
 
-@click.group()
+@click.group(cls=Commands)
 def command() -> None:
     """Say who may publish, trade or read, as which terminal, account and symbols.
 

@@ -20,6 +20,10 @@ _EXAMPLES = "2024-03-01, 2024-03-01T09:30 or 2024-03-01T09:30:00"
 class _Moment(click.DateTime):
     """A moment in UTC, or with a zone that is turned into it; no finer than a millisecond."""
 
+    def get_metavar(self, *_args: Any, **_given: Any) -> str:
+        """In place of the forms, one after the other."""
+        return "2024-03-01T09:30"
+
     def __init__(self, *, has_zone: bool = True) -> None:
         super().__init__(_DAYS_TO_SECONDS)
         self.has_zone = has_zone

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import click
 
 from cep.cli.errors import BAD_INPUT, UserError
+from cep.cli.groups import Commands
 from cep.cli.numbers import LOTS, PRICE, SECONDS
 from cep.cli.orders_text import entry_json, entry_row, entry_text
 from cep.cli.settings_file import NEEDED_CONFIG
@@ -52,7 +53,7 @@ TAKES = {
 NONE = "no signal or order"
 
 
-@click.group()
+@click.group(cls=Commands)
 def command() -> None:
     """List and send orders, ask what became of them, and turn the kill switch."""
 

@@ -46,7 +46,7 @@ HINT = "name the daemon's settings with --config, or another terminal's name wit
 
 
 @click.command()
-@click.option("--connect", help="The daemon's address; else that of its settings.")
+@click.option("--connect", help="The daemon's address, tcp://HOST:PORT; else that of its settings.")
 @CONFIG
 @click.option("--ticks", "files", multiple=True, type=FILE, help="Tick file; may be repeated.")
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")

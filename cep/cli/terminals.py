@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
+from cep.cli.groups import Commands
 from cep.cli.numbers import SECONDS
 from cep.cli.orders import JSON, awaited
 from cep.cli.settings_file import NEEDED_CONFIG
@@ -29,7 +30,7 @@ HEAD = [
 ]  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Commands)
 def command() -> None:
     """List the terminals that the running daemon knows, let one go, or confirm its account."""
 

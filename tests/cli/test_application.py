@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from cep.cli import application, main
+from cep.cli.application import COMMANDS
 from cep.cli.errors import UserError, explain_error
 from cep.lang import RuleError
 from tests.waiting import LONG_S
@@ -110,3 +111,20 @@ def test_an_error_of_the_system_has_its_remedy(code: int) -> None:
 def test_an_error_of_the_system_that_nobody_knows_has_none() -> None:
     text, _ = explain_error(OSError(errno.ELOOP, "too many links", "f"))
     assert text == "error: f: too many links"
+
+
+def test_help_of_a_group_says_whole_sentences() -> None:
+    """Of every command, at the width of the narrowest terminal."""
+    groups = [one for name in COMMANDS if isinstance(one := command_of(name), click.Group)]
+    assert len(groups) >= 5
+    for group in groups:
+        said = CliRunner().invoke(group, ["--help"], terminal_width=60).output
+        assert "..." not in said.partition("Commands:")[2]
+        for name, command in group.commands.items():
+            assert name in said and command.help and " ".join(command.help.split())[:20] in said
+
+
+def command_of(name: str) -> click.Command:
+    found = main.get_command(click.Context(main), name)
+    assert found is not None
+    return found
