@@ -12,12 +12,16 @@ import msgspec
 from cep.backtest.errors import BacktestError
 from mt5bridge.broker import Specification, Terms, codes
 from mt5bridge.orders import Limits
+from mt5bridge.settings_errors import told
 
 HOUR_MS, MINUTE_MS, MINUTES_A_DAY = 3_600_000, 60_000, 24 * 60
 OTHERS = "*"
 """The name of what holds for all symbols that have no part of their own."""
 
-Size = Annotated[float, msgspec.Meta(ge=0)]
+MOST = 1e12
+Size = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
+Cost = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
+"""Neither is nan or infinite, which no comparison holds for."""
 SIDES = {"each": codes.EACH_SIDE, "entry": codes.ENTRY_SIDE, "exit": codes.EXIT_SIDE}
 MODES = {
     "none": codes.NO_SWAP,
@@ -66,19 +70,19 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     point: Size = 0.0
     tick_size: Size = 0.0
-    contract_size: Annotated[float, msgspec.Meta(gt=0)] = 1.0
+    contract_size: Annotated[float, msgspec.Meta(gt=0, le=MOST)] = 1.0
     volume_min: Size = 0.0
     volume_max: Size = 0.0
     volume_step: Size = 0.0
     stops_level_points: Size = 0.0
     freeze_level_points: Size = 0.0
     slippage_points: Size = 0.0
-    commission_per_lot: float = 0.0
-    commission_per_mille: float = 0.0
+    commission_per_lot: Cost = 0.0
+    commission_per_mille: Cost = 0.0
     commission_side: Literal["each", "entry", "exit"] = "each"
     swap_mode: Literal["none", "points", "money", "percent"] = "none"
-    swap_long: float = 0.0
-    swap_short: float = 0.0
+    swap_long: Cost = 0.0
+    swap_short: Cost = 0.0
     swap_triple_day: Day = "wednesday"
     sessions: tuple[str, ...] = ()
 
@@ -109,7 +113,7 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         """Of the risk guard; None where there are none. ValueError names the key that is wrong."""
         for name in self.risk:
             if name not in RISK:
-                raise ValueError(f"unknown field `{name}` - at `$.risk`; it has {', '.join(RISK)}")
+                raise ValueError(f"`risk.{name}`: no such key; there are {', '.join(RISK)}")
         return msgspec.convert(self.risk, Limits) if self.risk else None
 
     def terms(self, *, hedging: bool) -> Terms:
@@ -131,17 +135,30 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return {name: part.point for name, part in self.symbols.items() if part.point}
 
 
+def _check_volumes(name: str, part: SymbolPart) -> None:
+    """ValueError where no volume can be traded."""
+    if 0 < part.volume_max < part.volume_min:
+        raise ValueError(
+            f"`symbols.{name}`: volume_max {part.volume_max:g} is below volume_min "
+            f"{part.volume_min:g}; no order could be filled"
+        )
+
+
 def read_account(path: Path) -> AccountFile:
     """BacktestError names the file and the key that is wrong."""
     try:
         found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
         found.terms(hedging=False)
         _ = found.limits
-        for part in found.symbols.values():
+        for name, part in found.symbols.items():
+            _check_volumes(name, part)
             part.specification(1.0, 0.0)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as problem:
         hint = "docs/backtest.md has all keys: Account and costs"
-        raise BacktestError(f"{path}: {problem}", hint) from None
+        said = str(problem)
+        if isinstance(problem, msgspec.ValidationError):
+            said = told(problem, AccountFile)
+        raise BacktestError(f"{path}: {said}", hint) from None
     if OTHERS in found.points:
         raise BacktestError(
             f"{path}: `point` of symbols.{OTHERS}: symbols have points of their own",

@@ -10,13 +10,13 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
-from cep.live.config_errors import told
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.grant import Grant
 from mt5bridge.local import AddressError, local
 from mt5bridge.orders import Defaults, Limits
 from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
+from mt5bridge.settings_errors import told
 
 MOST = 1_000_000_000
 """More than anybody means, and little enough that sums of such numbers fit everywhere."""

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from mt5bridge.settings_errors import told
+
 
 class ScriptError(ValueError):
     """A script that cannot be read; says where."""
@@ -51,9 +53,11 @@ def parse_script(text: str, place: str = "script") -> Script:
     """The script in a TOML text; ScriptError names the place of what is wrong."""
     try:
         return msgspec.toml.decode(text, type=Script)
+    except msgspec.ValidationError as error:
+        actions = f"; there are {', '.join(Action)}" if "action" in str(error) else ""
+        raise ScriptError(f"{place}: {told(error, Script)}{actions}") from None
     except msgspec.DecodeError as error:
-        actions = ", ".join(Action)
-        raise ScriptError(f"{place}: {error} (actions: {actions})") from None
+        raise ScriptError(f"{place}: not TOML: {error}") from None
 
 
 def read_script(path: Path) -> Script:

@@ -263,9 +263,12 @@ def test_script() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[[fault]]\naction = "explode"\nat_record = 5', r"explode.*\$\.fault\[0\]\.action"),
-        ("lat = 0.1", "unknown field `lat`"),
-        ("late = ", "s.toml"),
+        (
+            '[[fault]]\naction = "explode"\nat_record = 5',
+            r"`fault\[0\]\.action`: .*explode.*; there are disconnect",
+        ),
+        ("lat = 0.1", "`lat`: no such section or key; did you mean `late`"),
+        ("late = ", "s.toml: not TOML"),
     ],
 )
 def test_script_errors_name_the_place(

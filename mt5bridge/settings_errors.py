@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -36,12 +36,17 @@ def told(problem: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
 
 def keys_of(kind: type[msgspec.Struct], place: str) -> list[str]:
     """The keys of a section; those of the whole file for an empty place."""
-    for name in filter(None, place.split(".")):
+    for name in filter(None, re.sub(r"\[[^\]]*\]", "", place).split(".")):
         inner: Any = next((f.type for f in msgspec.structs.fields(kind) if f.name == name), None)
-        if not (isinstance(inner, type) and issubclass(inner, msgspec.Struct)):
+        kinds = [one for one in (inner, *get_args(inner)) if _is_section(one)]
+        if not kinds:
             return []
-        kind = inner
+        kind = kinds[0]
     return [field.name for field in msgspec.structs.fields(kind)]
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _joined(place: str, key: str) -> str:
