@@ -11,7 +11,19 @@ import pytest
 from mt5bridge.clock import now
 from mt5bridge.records import Records
 from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, SignalStatus
-from tests.mql5.trading import ASK, BID, IDENTITY, POINT, Floor, order, signal, still, trading
+from tests.mql5.order_journal import LEG, SENT, STATE_AT, journal_of, records
+from tests.mql5.trading import (
+    ASK,
+    BID,
+    IDENTITY,
+    POINT,
+    Floor,
+    fills_and_final,
+    order,
+    signal,
+    still,
+    trading,
+)
 from tests.waiting import LONG_MS, LONG_S, wait_until
 
 EXECUTED, REJECTED, EXPIRED = SignalStatus.EXECUTED, SignalStatus.REJECTED, SignalStatus.EXPIRED
@@ -132,6 +144,38 @@ def test_one_that_is_frozen_holds_up_no_other(tmp_path: Path) -> None:
         _rise(floor)
         assert floor.final(close.id).status is EXECUTED
         assert floor.lots(close.id) == 0.2
+
+
+def _before_the_first_leg(journal: bytes) -> bytes:
+    """A journal up to where the leg of index 0 of its last request was sent."""
+    end = 0
+    kept = 8
+    for payload, behind in records(journal):
+        is_first = payload[0] == LEG and payload[STATE_AT - 2 : STATE_AT] == b"\0\0"
+        if is_first and payload[STATE_AT] == SENT:
+            end = kept
+        kept = behind
+    return journal[:end]
+
+
+def test_a_leg_that_was_sent_behind_others_is_found(tmp_path: Path) -> None:
+    """Also after a power failure that has taken what the journal knew of it."""
+    with _floor(tmp_path) as floor:
+        for points in (NEAR, FAR):
+            _bought(floor, points)
+        floor.server.send(IDENTITY, close := signal(Side.CLOSE))
+        floor.wait_status(close.id, SignalStatus.PARTIAL)
+        _rise(floor)
+        assert floor.final(close.id).status is EXECUTED
+        floor.terminal.kill()
+        journal = journal_of(floor)
+        journal.write_bytes(_before_the_first_leg(journal.read_bytes()))
+        floor.terminal.start()
+        floor.wait_online()
+        floor.outcomes.clear()
+        assert floor.ask(close).status is EXECUTED
+        assert [result.lots for result in fills_and_final(floor, close.id)] == [0.1, 0.1]
+        assert len(floor.trades()) == 4
 
 
 @pytest.mark.parametrize("mode", ["netting", "hedging"])

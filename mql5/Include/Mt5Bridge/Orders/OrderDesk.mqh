@@ -294,7 +294,7 @@ private:
         {
          OrderEntry *entry = m_book.OpenAt(i);
          if(entry.Sent())
-            oldest = MathMin(oldest, entry.legs[0].sent_msc);
+            oldest = MathMin(oldest, entry.SentMsc());
         }
       return(oldest);
      }
@@ -302,7 +302,7 @@ private:
    // Sends a leg when its time has come; true if that came to something else.
    bool              SendLeg(OrderEntry *entry, const int index, const Moment &now)
      {
-      if(index > 0 && m_sending.Made(entry, index, m_view, m_book, m_reports))
+      if((index > 0 || entry.Sent()) && m_sending.Made(entry, index, m_view, m_book, m_reports))
          return(true);
       if(m_retry.Drop(entry, index, m_book, m_reports, now))
          return(true);

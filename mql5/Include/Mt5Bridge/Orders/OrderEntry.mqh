@@ -179,9 +179,17 @@ public:
      }
 
    // Whether a leg was sent, so that it counts as an order.
-   bool              Sent(void) const
+   bool              Sent(void) const { return(SentMsc() != 0); }
+
+   // Server time of the leg that was sent first, at least; 0 none was. Any may be the first.
+   long              SentMsc(void) const
      {
-      return(ArraySize(legs) > 0 && legs[0].state != LEG_WAITING && legs[0].sent_msc != 0);
+      long first_msc = 0;
+      for(int i = 0; i < ArraySize(legs); i++)
+         if(legs[i].state != LEG_WAITING && legs[i].sent_msc != 0
+            && (first_msc == 0 || legs[i].sent_msc < first_msc))
+            first_msc = legs[i].sent_msc;
+      return(first_msc);
      }
 
    // Whether it may be forgotten: it is final and was accepted before `msc` (UTC).
