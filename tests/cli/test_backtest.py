@@ -313,7 +313,11 @@ def test_an_account_has_money(folder: Path, tmp_path: Path) -> None:
     assert "names *" in result.stdout
     path.write_text("[account]\nlevarage = 5\n")
     wrong = run(folder, "--account", path, rules="keyed")
-    assert wrong.exit_code == 2 and "`levarage`" in wrong.output and "account.toml" in wrong.output
+    assert (
+        wrong.exit_code == 2
+        and "`account.levarage`: no such key" in wrong.output
+        and "account.toml" in wrong.output
+    )
 
 
 def test_the_risk_guard_judges_signals(folder: Path, tmp_path: Path) -> None:
