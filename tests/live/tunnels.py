@@ -9,10 +9,11 @@ import configparser
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from shutil import which
+from typing import Any
 
 from cep.demo.processes import free_port
 from tests.tidy.sources import ROOT
@@ -92,15 +93,11 @@ def by_python(end: End) -> Iterator[None]:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         host, _, port = end.keys["connect"].rpartition(":")
-        try:
-            there = await asyncio.open_connection(
-                host, int(port), ssl=context if is_client else None,
-                server_hostname=end.keys.get("checkHost") if is_client else None,
-            )  # fmt: skip
-        except OSError:  # ssl.SSLError is one
-            writer.close()
-            return
-        await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
+        there = asyncio.open_connection(
+            host, int(port), ssl=context if is_client else None,
+            server_hostname=end.keys.get("checkHost") if is_client else None,
+        )  # fmt: skip
+        await _bridge(reader, writer, there)
 
     with _serving(end.address, answer, None if is_client else context):
         yield
@@ -112,20 +109,37 @@ def overheard(connect: str, heard: bytearray) -> Iterator[str]:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         host, _, port = connect.rpartition(":")
-        there = await asyncio.open_connection(host, int(port))
-        await asyncio.gather(
-            _copy(reader, there[1], heard.extend), _copy(there[0], writer, heard.extend)
-        )
+        await _bridge(reader, writer, asyncio.open_connection(host, int(port)), heard.extend)
 
     address = f"127.0.0.1:{free_port()}"
     with _serving(address, answer, None):
         yield address
 
 
+async def _bridge(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    opening: Coroutine[Any, Any, tuple[asyncio.StreamReader, asyncio.StreamWriter]],
+    hear: Callable[[bytes], None] = lambda data: None,
+) -> None:
+    """Lead one connection to another one, until both have ended."""
+    ends = [writer]
+    try:
+        there = await opening
+        ends.append(there[1])
+        await asyncio.gather(_copy(reader, there[1], hear), _copy(there[0], writer, hear))
+    except OSError:  # ssl.SSLError is one
+        writer.close()
+    except asyncio.CancelledError:
+        for one in ends:
+            one.transport.abort()
+        raise
+
+
 async def _copy(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    hear: Callable[[bytes], None] = lambda data: None,
+    hear: Callable[[bytes], None],
 ) -> None:
     with suppress(OSError), closing(writer):
         while data := await reader.read(65_536):
