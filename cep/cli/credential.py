@@ -88,8 +88,8 @@ def add_command(
     store = store_of(settings)
     store.add(name, grant, password_from)
     say(f"made {store.path(name)}")
-    say(f"next: `mt5cep credential export {name} FILE`, and with that file")
-    say("`mt5cep terminal install --credential FILE` at its terminal")
+    say(f"next: `mt5cep terminal install --user {name}` on this machine; for another one")
+    say(f"`mt5cep credential export {name} FILE`, and there `terminal install --credential FILE`")
 
 
 @command.command("ls")

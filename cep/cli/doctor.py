@@ -19,7 +19,7 @@ from cep.cli.numbers import SECONDS
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import counted
 from mt5bridge.clock import monotonic_ms, now_msc
-from mt5bridge.credential import CredentialError, read_credential
+from mt5bridge.credential import Credential, CredentialError, read_credential
 from mt5bridge.escapes import one_line, visible, visible_json
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.folders import Machine, find
@@ -68,7 +68,8 @@ def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> Non
 
 def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
     """All findings, in the order of a tick's way: terminal's disk, address, daemon, terminals."""
-    from cep.live.config import credential_path
+    from cep.live.config import ConfigError, credential_path
+    from cep.live.credentials import admitted
     from mt5bridge.terminal.doctor import judge, judge_address
     from mt5bridge.terminal.handover import judge_credentials
 
@@ -83,10 +84,12 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
     yield judge_address(config.server.bind)
     try:
         credential = read_credential(credential_path(config))
-    except CredentialError as problem:
+        found = admitted(config, credential)
+    except (CredentialError, ConfigError) as problem:
         yield finding("no credential", "daemon", str(problem))
         return
-    yield from judge_credentials(folders, credential)
+    daemons = [Credential(user, password) for user, password in found.passwords.items()]
+    yield from judge_credentials(folders, daemons)
     status = running(config, wait_ms)
     if status is not None:
         yield finding("daemon", "daemon", f"{status.version}, process {status.pid}")
@@ -94,7 +97,7 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
             yield finding("daemon version", "daemon", f"{status.version}; this is {version}")
     else:
         yield from ended(config)
-        settings = config.server.settings(credential)
+        settings = config.server.settings(credential, found.passwords, found.grants)
         status, troubles = stand_in(settings, config, wait_ms)
         yield from troubles
     if status is not None:
@@ -143,14 +146,17 @@ def stand_in(
     """What terminals tell when the doctor listens itself, or why it cannot."""
     from loguru import logger
 
+    from cep.live.outgoing import journal_path
     from cep.live.status_file import status_path
+    from mt5bridge.orders import read_book
     from mt5bridge.server import BindError
     from mt5bridge.spool import SpoolLockedError
     from mt5bridge.terminal.listening import listen
 
     logger.disable("mt5bridge")  # what it would log are findings
     try:
-        status = listen(settings, config.spool.folder, wait_ms)
+        traders = read_book(journal_path(config)).traders
+        status = listen(settings, config.spool.folder, wait_ms, traders)
     except SpoolLockedError:
         seen = f"nothing new in {status_path(config)}"
         return None, [finding("daemon silent", "daemon", seen)]

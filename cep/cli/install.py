@@ -10,7 +10,7 @@ import click
 from cep.cli.compiling import Choice, clicks, compile_in
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.paths import FILE, FOLDER, PATH
-from cep.cli.settings_file import CONFIG, found_settings
+from cep.cli.settings_file import CONFIG, found_settings, needed_settings
 from cep.cli.text import aligned, counted, say
 from mt5bridge.credential import USER, Credential, ensure_credential, read_copy, read_credential
 from mt5bridge.terminal.folders import DataFolder, Machine, find, given
@@ -44,7 +44,8 @@ UNKNOWN = (
 @click.option("--folder", "paths", multiple=True, type=FOLDER, help="A data folder; repeatable.")
 @click.option("--all", "everywhere", is_flag=True, help="Every terminal that is found.")
 @CONFIG
-@click.option("--credential", type=FILE, help="A copy of the daemon's credential.txt.")
+@click.option("--credential", type=FILE, help="An exported credential, or a copy of the daemon's.")
+@click.option("--user", help="Whose credential instead of the daemon's: `mt5cep credential ls`.")
 @click.option(
     "--compile/--no-compile",
     "everything",
@@ -62,6 +63,7 @@ def command(
     everywhere: bool,
     config: Path | None,
     credential: Path | None,
+    user: str | None,
     everything: bool | None,
     metaeditor: Path | None,
     dry_run: bool,
@@ -76,7 +78,7 @@ def command(
         raise UserError("--uninstall and compiling: which of both?", "leave one of them out")
     machine = Machine.here()
     folders = chosen(paths, everywhere, machine)
-    given_on = None if remove else credential_of(config, credential, dry_run)
+    given_on = None if remove else credential_of(config, credential, user, dry_run)
     called = {} if remove else names(folders, find(machine))
     failed = 0
     for folder in folders:
@@ -99,8 +101,17 @@ def command(
     ctx.exit(INTERNAL if failed else 0)
 
 
-def credential_of(config: Path | None, file: Path | None, dry_run: bool) -> Credential | None:
-    """The daemon's credential, made now if it has none yet; None without its settings."""
+def credential_of(
+    config: Path | None, file: Path | None, user: str | None, dry_run: bool
+) -> Credential | None:
+    """The daemon's credential, made now if it has none yet; None without its settings.
+
+    That of a file, or of a user among the daemon's, where one is named.
+    """
+    if user is not None:
+        if file is not None:
+            raise UserError("--credential and --user: which of both?", "leave one of them out")
+        return kept_of(user, needed_settings(config))
     if file is not None:
         return read_copy(file)
     path = found_settings(config)
@@ -114,6 +125,17 @@ def credential_of(config: Path | None, file: Path | None, dry_run: bool) -> Cred
     if ensure_credential(kept):
         say(f"made the daemon's credential, {kept}")
     return read_credential(kept)
+
+
+def kept_of(user: str, path: Path) -> Credential:
+    """A user's credential as the daemon keeps it. CredentialError: there is none."""
+    from cep.live.config import read_config
+    from cep.live.credentials import store_of
+
+    settings = read_config(path)
+    if user in settings.server.users:
+        return Credential(user, settings.server.users[user])
+    return store_of(settings).held(user).credential
 
 
 def hand(folder: DataFolder, credential: Credential | None, dry_run: bool, remove: bool) -> str:

@@ -72,6 +72,7 @@ class Terminals:
         self._routes: dict[str, Route] = {}
         self._users: dict[Route, str] = {}  # of routes that are somebody's
         self.unconfirmed: dict[str, str] = {}  # accounts of those that may not trade on them yet
+        self._confirmed: set[str] = set()  # identities, since the start
         self._strangers: OrderedDict[Route, None] = OrderedDict()
         self._foreign: OrderedDict[Route, int] = OrderedDict()  # who speaks an earlier version
         self._connections = 0
@@ -149,11 +150,16 @@ class Terminals:
         Only on the one that it came with, so that nothing is confirmed which nobody has seen.
         """
         session, came = self._known(identity), self.unconfirmed.get(identity)
-        if session is None or came != account:
+        if came != account:
             return f"{identity} waits for {came or 'no account'}, not for {account}"
+        if session is None:
+            session = Session(identity, self.settings, self.sink, has_room=self._has_room)
+            self.resting[identity] = session
+            self._resting_streams = _streams(self.resting)
         if session.connected:
             return f"{identity} is connected with {session.owner}: stop its program first"
         session.confirm(account)
+        self._confirmed.add(identity)
         del self.unconfirmed[identity]
         return ""
 
@@ -171,6 +177,7 @@ class Terminals:
         if not session.is_stored:
             return f"what {identity} has sent is not on disk yet: try again"
         session.forget()
+        self._confirmed.discard(identity)
         self._rest(session)
         return ""
 
@@ -267,15 +274,29 @@ class Terminals:
         session = self._known(identity)
         known = session.account if session is not None else ""
         is_named = self.settings.grant_of(user).names_account(hello)
-        if hello.trades is TradeMode.NONE or known in ("", came) or is_named:
-            self.unconfirmed.pop(identity, None)
+        is_allowed = bool(hello.demo) or user in self.settings.grants  # which says so expressly
+        is_first = not known and is_allowed
+        self.unconfirmed.pop(identity, None)
+        if hello.trades is TradeMode.NONE or known == came or is_first or is_named:
             return ""
-        self.unconfirmed[identity] = came
+        self._note_unconfirmed(identity, came)
+        remedy = f"`mt5cep terminals confirm {quote(identity)} {quote(came)}` at the daemon"
+        if not known:
+            return (
+                f"account {came} is a real one, and nobody has said that it trades there: run "
+                f"{remedy}, or give it a credential with --account and --allow-real"
+            )
         return (
             f"it has traded on account {known} and comes with {came}: log in to {known}, give this "
             "terminal an identity of its own, or, if the account was changed on purpose, run "
-            f"`mt5cep terminals confirm {quote(identity)} {quote(came)}` at the daemon"
+            f"{remedy}"
         )
+
+    def _note_unconfirmed(self, identity: str, account: str) -> None:
+        """As many as there may be terminals, the newest: identities may be made up without end."""
+        self.unconfirmed[identity] = account
+        while len(self.unconfirmed) > self.settings.terminals_max:
+            del self.unconfirmed[next(iter(self.unconfirmed))]
 
     def _known(self, identity: str) -> Session | None:
         return self.sessions.get(identity) or self.resting.get(identity)
@@ -303,7 +324,8 @@ class Terminals:
         """Give a place away; who never sent anything and has nothing to do is not kept at all."""
         rested = session.rested()
         del self.sessions[session.identity]
-        if len(rested.requests) or any(one.durable.sequence for one in rested.streams.values()):
+        has_streams = any(one.durable.sequence for one in rested.streams.values())
+        if len(rested.requests) or has_streams or session.identity in self._confirmed:
             self.resting[session.identity] = rested
             self._resting_streams = _streams(self.resting)
         logger.info("{} has made room", session.identity)

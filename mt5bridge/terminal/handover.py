@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,18 +48,21 @@ def take_back(folder: DataFolder) -> bool:
     return remove(folder.mql5, PLACE)
 
 
-def judge_credentials(folders: Iterable[DataFolder], daemons: Credential) -> Iterator[Finding]:
-    """Whether each terminal that has our sources has the daemon's credential."""
+def judge_credentials(
+    folders: Iterable[DataFolder], daemons: Collection[Credential]
+) -> Iterator[Finding]:
+    """Whether each terminal that has our sources has one of the daemon's credentials."""
     for folder in folders:
         if sources_version(folder.mql5) is None:
             continue
         subject, path = subject_of(folder), folder.mql5 / PLACE
         try:
-            same = read_credential(path) == daemons
+            found = read_credential(path)
+            same = found in daemons
         except CredentialMissingError:
             yield finding("credential missing", subject, f"{path} is not there")
         except CredentialError as problem:
             yield finding("credential other", subject, str(problem))
         else:
-            seen = "is the daemon's" if same else "is not the daemon's"
+            seen = f"is the daemon's, of {found.user}" if same else "is not one of the daemon's"
             yield finding("credential" if same else "credential other", subject, f"{path} {seen}")

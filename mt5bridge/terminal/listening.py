@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from mt5bridge.clock import monotonic_ms
-from mt5bridge.server import Server, Settings, Sink
+from mt5bridge.server import Server, Settings, Sink, Trader
 from mt5bridge.server.status import Status
 from mt5bridge.spool import SpoolLockedError
 from mt5bridge.spool.disk import lock
@@ -27,17 +27,20 @@ def is_settled(status: Status) -> bool:
     )
 
 
-def listen(settings: Settings, spool: Path, wait_ms: int) -> Status:
+def listen(settings: Settings, spool: Path, wait_ms: int, traders: Iterable[Trader] = ()) -> Status:
     """What terminals tell within `wait_ms`, or as soon as it is enough.
 
     Nothing is acknowledged, so terminals keep everything for the daemon; they are told what is on
-    its disk, so that they go on numbering where they are. SpoolLockedError when a daemon runs,
+    its disk, so that they go on numbering where they are; `traders` are those that it knows, with
+    their accounts. SpoolLockedError when a daemon runs,
     BindError when another program has the address.
     """
     with _locked(spool):
         streams = examine(spool)[0].streams if spool.is_dir() else {}
         resumes = {key: state.position for key, state in streams.items()}
-        with Server(settings, Sink(on_batch=lambda _batch: False), resumes) as server:
+        with Server(
+            settings, Sink(on_batch=lambda _batch: False), resumes, traders=traders
+        ) as server:
             _poll(server, lambda: is_settled(server.status()), wait_ms)
             status = server.status()
     # That it takes no record is what this is for, not a reason to complain.

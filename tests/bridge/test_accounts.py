@@ -126,6 +126,52 @@ def test_who_was_let_go_may_come_back_with_any_account() -> None:
     assert dialog.traders[-1].owner == TWO
 
 
+def real(account: int, identity: str = "demo", trades: TradeMode = TradeMode.LIVE) -> Hello:
+    return replace(hello(account, trades), demo=0, identity=identity)
+
+
+def test_a_real_account_trades_when_somebody_has_said_so() -> None:
+    """12.7: also that of a terminal whose identity is its account, which nobody has seen before."""
+    for trades in (TradeMode.LIVE, TradeMode.DRY_RUN):
+        dialog = Dialog()
+        text = refused(dialog, real(2, "2@Server/trader", trades))
+        assert "a real one" in text
+        assert "`mt5cep terminals confirm 2@Server/trader 2@Server` at the daemon" in text
+        assert dialog.status().unconfirmed == {"2@Server/trader": TWO}
+        assert not dialog.terminals.traders("")
+        assert isinstance(dialog.say(real(2, trades=TradeMode.NONE))[0], Welcome), "it may publish"
+        assert dialog.terminals.confirm("2@Server/trader", TWO) == ""
+        again = Dialog(traders=dialog.traders)
+        for one in (dialog, again):
+            assert isinstance(one.say(real(2, "2@Server/trader", trades), b"t")[0], Welcome)
+            assert TWO in refused(one, real(3, "2@Server/trader", trades))
+
+
+def test_what_was_confirmed_is_kept_while_it_makes_room() -> None:
+    dialog = Dialog(replace(SETTINGS, terminals_max=1))
+    refused(dialog, real(2, "new"))
+    assert dialog.terminals.confirm("new", TWO) == ""
+    assert isinstance(dialog.say(hello(1, TradeMode.NONE))[0], Welcome)
+    dialog.say(Bye(""))
+    assert isinstance(dialog.say(real(2, "new"), b"other")[0], Welcome)
+
+
+def test_identities_without_end_are_not_remembered() -> None:
+    dialog = Dialog(replace(SETTINGS, terminals_max=4))
+    for number in range(20):
+        refused(dialog, real(2, f"t{number}"))
+    assert list(dialog.status().unconfirmed) == ["t16", "t17", "t18", "t19"]
+    assert "waits for no account" in dialog.terminals.confirm("t0", TWO)
+    assert not dialog.terminals.sessions
+
+
+def test_a_credential_that_allows_real_accounts_says_so() -> None:
+    settings = replace(SETTINGS, passwords={"u": "p"}, grants={"u": Grant(allow_real=True)})
+    dialog = Dialog(settings)
+    ((_, welcome),) = dialog.terminals.receive(b"r", [encode(real(2))], dialog.now, "u")
+    assert isinstance(welcome, Welcome)
+
+
 def test_a_credential_that_names_the_account_confirms_it() -> None:
     """What waited for the account before is not sent to this one either."""
     dialog = trading()

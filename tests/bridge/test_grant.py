@@ -92,7 +92,9 @@ def test_who_is_not_what_the_credential_says(case: str) -> None:
     assert why in text and "'u'" in text and hello.identity in text
     assert door.sink.counters["refused_not_allowed"] == 1
     assert not door.terminals.sessions, "it takes no place"
-    assert isinstance(door.say(hello, b"2", "own")[0], Welcome), "others may still come as it"
+    assert isinstance(door.say(replace(hello, demo=1), b"2", "own")[0], Welcome), (
+        "others may still come as it"
+    )
     text = refused(door.say(hello))
     assert len(door.terminals.connected()) == 1 and "not allowed" not in text
 
@@ -103,7 +105,10 @@ def test_who_is_what_it_says() -> None:
         assert isinstance(Door(exact).say(replace(HELLO, identity=name))[0], Welcome)
     real = replace(HELLO, demo=0)
     assert isinstance(Door(Grant(allow_real=True)).say(real)[0], Welcome)
-    assert isinstance(Door(Grant()).say(real, user="own")[0], Welcome), "the daemon's own: anything"
+    assert isinstance(Door(Grant()).say(HELLO, user="own")[0], Welcome), (
+        "the daemon's own: anything"
+    )
+    assert "nobody has said" in refused(Door(Grant()).say(real, user="own"))
     assert Settings().grant_of("own") == ANYTHING
 
 

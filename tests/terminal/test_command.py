@@ -16,8 +16,10 @@ from click.testing import CliRunner, Result
 from cep.cli import main
 from cep.demo.processes import free_port
 from cep.live.config import credential_path, read_config
+from cep.live.credentials import store_of
 from mt5bridge.client import Connection
 from mt5bridge.credential import Credential, read_credential, write_credential
+from mt5bridge.grant import Grant
 from mt5bridge.server.status import Status, write_status
 from mt5bridge.simulator import Runner, Walk, random_walk, simulated_terminal
 from mt5bridge.terminal.folders import Machine
@@ -234,6 +236,27 @@ def test_install_mends_a_credential_and_uninstall_takes_it_back(
     assert "credential removed" in run("install", "--uninstall").output
     assert not credential_of(folder).parent.exists()
     assert "no credential is there" in run("install", "--uninstall").output
+
+
+def test_install_gives_a_users_credential(machine: Machine, tmp_path: Path) -> None:
+    """One that allows only some things, without a copy of it on the way; the doctor knows it."""
+    folder = data_folder(terminals(machine) / HEX)
+    settings = write_settings(tmp_path / "d", {"server": {"users": {"ea": "a-secret-of-its-own"}}})
+    store = store_of(read_config(settings))
+    store.add("desk", Grant(account=1, server="S"))
+    unknown = run("install", "--config", str(settings), "--user", "other")
+    assert unknown.exit_code == 2 and "no credential other; there are: desk" in unknown.output
+    for user, password in (
+        ("desk", store.held("desk").credential.password),
+        ("ea", "a-secret-of-its-own"),
+    ):
+        done = run("install", "--config", str(settings), "--user", user)
+        assert done.exit_code == 0 and password not in done.output
+        assert read_credential(credential_of(folder)) == Credential(user, password)
+        told = findings(run("doctor", "--config", str(settings), "--json", "--wait", "0"))
+        assert f"is the daemon's, of {user}" in told["credential"]["seen"]
+    both = run("install", "--user", "desk", "--credential", str(credential_of(folder)))
+    assert both.exit_code == 2 and "which of both" in both.output
 
 
 def test_doctor_compares_credentials(machine: Machine, tmp_path: Path) -> None:
