@@ -23,6 +23,7 @@ from cep.live.credentials import server_settings
 from cep.live.log import Log
 from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
+from cep.live.paper import Paper, check_apart
 from cep.live.rules import LiveRules
 from cep.live.state_folder import check_access, hold
 from cep.live.timekeeper import Timekeeper
@@ -82,10 +83,20 @@ class Daemon:
     """Recovers what is stored, then serves terminals until stopped."""
 
     def __init__(
-        self, config: Config, reread: Reread | None = None, log: Log | None = None
+        self,
+        config: Config,
+        reread: Reread | None = None,
+        log: Log | None = None,
+        *,
+        is_paper: bool = False,
     ) -> None:
-        """`reread` reads the settings once more for `reload`, `log` takes over those of the log."""
+        """`reread` reads the settings once more for `reload`, `log` takes over those of the log.
+
+        With `is_paper` a paper account trades, and no terminal.
+        """
         self.config = config
+        self.paper: Paper | None = None
+        self._is_paper = is_paper
         self.rules = rules_of(config)
         self.sink = Sink()
         self.server: Server | None = None
@@ -121,9 +132,18 @@ class Daemon:
         self._hold_state(stack)
         rules = self.rules
         self.spool = self._open_spool(stack)
-        self.outgoing = Outgoing(self.config, rules.deliver_result, rules.ordered, self.troubles)
+        if self._is_paper:
+            self.paper = Paper(self.config.state.folder, self.spool)
+            stack.callback(self.paper.log.close)
+        self.outgoing = Outgoing(
+            self.config, rules.deliver_result, rules.ordered, self.troubles, self.paper
+        )
+        check_apart(self.spool, self.outgoing.desk.traders, is_paper=self._is_paper)
         rules.open(self.spool, self.outgoing, self.sink, self.troubles)
         rules.recover(stack)
+        if self.paper is not None:
+            self.paper.recover(self.spool.read())
+            self.paper.store = self._on_paper_deals
         state = self.config.state
         self.timekeeper = Timekeeper(rules.pipeline, state.clock_every_ms, state.away_ms)
         be_quick()
@@ -259,6 +279,8 @@ class Daemon:
     def _on_batch(self, batch: Batch) -> bool:
         if self.troubles.stops:
             return False  # it will be asked for again
+        if self.paper is not None:
+            return self._on_ticks_for(self.paper, batch)
         if batch.stream == DEALS:
             self.outgoing.before_deals(batch)
         return self.rules.pipeline.on_batch(batch)
@@ -278,6 +300,26 @@ class Daemon:
         worker.start()
         stack.callback(worker.join)
         stack.callback(feeds.stop, stop)
+
+    def _on_ticks_for(self, paper: Paper, batch: Batch) -> bool:
+        """Store ticks and let the paper account see them; deals of terminals are not its own."""
+        if batch.stream == DEALS:
+            self.sink.count("deals_beside_paper", len(batch.records))
+            return True
+        ingest = self.spool.next_ingest
+        if not self.rules.pipeline.on_batch(batch):
+            return False
+        session = self.server.terminals.sessions.get(batch.identity) if self.server else None
+        symbol = session.symbols.get(batch.stream[1]) if session else None
+        paper.take(batch, ingest, symbol)
+        return True
+
+    def _on_paper_deals(self, batch: Batch) -> bool:
+        """Deals of the paper account, which go the way of a terminal's; False: there is no room."""
+        if self.troubles.stops:
+            return False
+        self.outgoing.before_deals(batch)
+        return self.rules.pipeline.on_batch(batch)
 
     def _start_archiving(self, stack: ExitStack) -> None:
         folder = self.config.archive.folder

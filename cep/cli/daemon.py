@@ -34,14 +34,17 @@ if TYPE_CHECKING:
 @CONFIG
 @MORE_FUNCTIONS
 @click.option("--check", is_flag=True, help="Read settings and rules, say what is wrong, and end.")
+@click.option("--paper", is_flag=True, help="Trade on a paper account; no terminal trades.")
 @click.option("--init", "begin", is_flag=True, help="Write settings and a credential, and end.")
-def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin: bool) -> None:
+def command(
+    config: Path | None, functions: tuple[Path, ...], check: bool, paper: bool, begin: bool
+) -> None:
     """Take ticks and deals from terminals, run the rules, send signals, store everything."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from loguru import logger
 
     from cep.functions import load_functions
-    from cep.live.config import read_config, with_functions
+    from cep.live.config import for_paper, read_config, with_functions
     from cep.live.log import Log
     from cep.live.rules import load_delivery, load_plan
     from cep.live.state_folder import check_access
@@ -51,7 +54,12 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
         _begin(config, check)
         return
     config = needed_settings(config)
-    settings = with_functions(read_config(config), functions)
+
+    def read() -> Config:
+        found = with_functions(read_config(config), functions)
+        return for_paper(found) if paper else found
+
+    settings = read()
     if check:
         load_functions(settings.rules.functions)
         plan = load_plan(settings)
@@ -68,7 +76,7 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
         logger.warning("{}: others can read the secrets in it; run `chmod 600 {}`", config, config)
     raise_limit()
     stop = Event()
-    daemon = _made(settings, lambda: with_functions(read_config(config), functions), log)
+    daemon = _made(settings, read, log, is_paper=paper)
 
     def end(_number: int, _frame: FrameType | None) -> None:
         stop.set()
@@ -87,7 +95,7 @@ def command(config: Path | None, functions: tuple[Path, ...], check: bool, begin
         logger.info("{}", "\n".join(daemon.dropped.lines()))
 
 
-def _made(settings: Config, reread: Reread, log: Log) -> Daemon:
+def _made(settings: Config, reread: Reread, log: Log, *, is_paper: bool) -> Daemon:
     """With the queries on a database, if the settings name one, and the packages it needs."""
     from cep.daemon import Daemon
 
@@ -95,7 +103,7 @@ def _made(settings: Config, reread: Reread, log: Log) -> Daemon:
         with extra("database"):
             import cep.live.rules_on_database  # noqa: F401 -- what is missing is told here
     _check_operations(settings)
-    return Daemon(settings, reread, log)
+    return Daemon(settings, reread, log, is_paper=is_paper)
 
 
 def _check_operations(settings: Config) -> None:

@@ -47,6 +47,12 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
     say(f"{status.program} {status.version}, process {status.pid}, at {status.bind}")
     say(f"since {time_text(status.since_msc)} UTC: {took}; {memory}")
     say(f"{counted(connected, 'terminal')} connected, {away} away")
+    if (paper := status.paper) is not None:
+        say(
+            f"paper trading, no terminal trades: balance {paper.balance:,.2f}, equity "
+            f"{paper.equity:,.2f}, {counted(paper.positions, 'position')}, "
+            f"{counted(paper.orders, 'order')}"
+        )
     for text in notices(status):
         say(f"notice: {one_line(text)}")
     for text in wrong:

@@ -255,6 +255,20 @@ def with_functions(config: Config, files: Iterable[Path]) -> Config:
     return msgspec.structs.replace(config, rules=rules)
 
 
+def for_paper(config: Config) -> Config:
+    """The settings for paper trading: whatever the rules and users want is sent, to the account.
+
+    ConfigError for queries on a database, which paper trading does not have.
+    """
+    if config.database.url is not None:
+        raise ConfigError("--paper: leave out [database] url; paper trading has our engine alone")
+    return msgspec.structs.replace(
+        config,
+        signals=msgspec.structs.replace(config.signals, send=True, terminal=None),
+        orders=msgspec.structs.replace(config.orders, send=True, terminal=None),
+    )
+
+
 def _check(path: Path, config: Config) -> None:
     """ConfigError for values that are good alone and bad together."""
     _check_users(path, config.server.users)

@@ -46,7 +46,9 @@ class Operations:
         """Terminals are served from now on."""
         self._server, self._rules, self._outgoing = server, rules, outgoing
         self._credentials = CredentialWatch(self.config, server)
-        self._status = StatusFile(self.config, server, self._troubles, lambda: rules.dropped)
+        self._status = StatusFile(
+            self.config, server, self._troubles, lambda: rules.dropped, outgoing.paper
+        )
         stack.callback(self._status.end)
         if self.config.metrics.bind is not None:
             self._listen(stack)

@@ -13,6 +13,7 @@ from cep.dropped import Dropped, Reason
 from cep.live.account_feed import AccountFeed
 from cep.live.config import Config
 from cep.live.order_feed import OrderFeed
+from cep.live.paper import Paper
 from cep.live.state_folder import inbox_folder
 from mt5bridge import clock
 from mt5bridge.clock import Now
@@ -30,6 +31,7 @@ from mt5bridge.orders import (
     TurnHalt,
     as_order,
 )
+from mt5bridge.orders.desk import Post
 from mt5bridge.orders.inbox import BAD, Command
 from mt5bridge.server import Batch, Funds, Outcome, Request, Server, Sink, Trader
 from mt5bridge.server.feeds import Feeds
@@ -66,8 +68,11 @@ class Outgoing:
         deliver: Callable[[Row], None],
         orders: Callable[[], Iterable[OrderRequest]],
         troubles: Troubles | None = None,
+        paper: Paper | None = None,
     ) -> None:
+        """With `paper` everything goes to the paper account, and nothing to a terminal."""
         self.config = config
+        self.paper = paper
         self._troubles = troubles or Troubles()
         self.journal = OrderJournal(journal_path(config))
         self.desk = Desk(self.journal, config.risk.limits(), self._tell, self._sends)
@@ -89,22 +94,27 @@ class Outgoing:
         return Dropped((part, Reason.LIMIT, count) for part, count in refused)
 
     def listen(self, sink: Sink) -> None:
-        """Hear what terminals report."""
+        """Hear what terminals report; the paper account has no terminal."""
+        self.desk.complain = sink.complain
+        if self.paper is not None:
+            self.paper.tell, self.paper.on_trader = self._on_outcome, self._on_trader
+            self.paper.introduce()
+            return
         sink.on_outcome = self._on_outcome
         sink.on_trader = self._on_trader
         sink.on_funds = self._on_funds
-        self.desk.complain = sink.complain
 
     def begin(
         self, stack: ExitStack, server: Server, found_again: Iterable[Signal], market_msc: int
     ) -> None:
         """Go on where the last run ended; `market_msc` is the newest stored time."""
         self.server = server
+        self._post: Post = self.paper or server
         now = clock.now()
         stack.callback(self._close)
         self.desk.tidy(now.utc_msc, self.config.orders.keep_days)
         self._turn_halts(now)
-        self.desk.open(server, market_msc, now.utc_msc)
+        self.desk.open(self._post, market_msc, now.utc_msc)
         for signal in found_again:
             terminal = self.config.signals.terminal
             self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
@@ -125,6 +135,8 @@ class Outgoing:
         The earliest of those that would get it, else of all that are known; 0, at which nothing is
         late, before one has told its time.
         """
+        if self.paper is not None:
+            return self.paper.time_msc
         for found in (self.server.traders(symbol, terminal), self.server.terminals.sessions):
             differences = map(self.server.clock_difference_ms, found)
             known = [difference for difference in differences if difference is not None]
@@ -142,18 +154,22 @@ class Outgoing:
         """To be called often: commands of users, and what has waited for the disk."""
         self.take_orders()
         self.desk.release()
+        if self.paper is not None:
+            self.paper.look()
         while self._done and self._done[0][0] <= self.journal.durable:
             if not self._inbox.remove(self._done[0][1]):
                 break
             self._done.pop(0)
         if now.ms >= self._look_ms:
             self._look_ms = now.ms + LOOK_MS
+            if self.paper is not None:
+                self._on_funds(self.paper.funds())
             self._obey(now)
 
     def before_deals(self, batch: Batch) -> None:
         """Deals are about to be stored: the guard counts them."""
         if self._is_trading:
-            self.desk.on_deals(batch, self.server.owner(batch.identity))
+            self.desk.on_deals(batch, self._post.owner(batch.identity))
             self._deals = self.journal.last
 
     def before_acknowledging(self) -> bool:

@@ -12,10 +12,11 @@ from cep.dropped import Dropped
 from cep.live.config import Config
 from cep.live.limits import reached
 from cep.live.memory import memory_bytes
+from cep.live.paper import Paper
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.server import Server
-from mt5bridge.server.status import STALE_MS, Status, write_status
+from mt5bridge.server.status import STALE_MS, AccountStatus, Status, write_status
 from mt5bridge.troubles import Effect, Troubles
 
 EVERY_MS = 1_000
@@ -33,6 +34,14 @@ def pause_ms(took_ms: int) -> int:
     return min(max(EVERY_MS, SHARE * took_ms), STALE_MS // 3)
 
 
+def paper_status(paper: Paper | None) -> AccountStatus | None:
+    """How the paper account stands, where there is one."""
+    if paper is None:
+        return None
+    state = paper.funds().account
+    return AccountStatus(**{name: getattr(state, name) for name in AccountStatus.__struct_fields__})
+
+
 class StatusFile:
     """Belongs to the server's thread."""
 
@@ -42,7 +51,9 @@ class StatusFile:
         server: Server,
         troubles: Troubles,
         dropped: Callable[[], Dropped] = Dropped,
+        paper: Paper | None = None,
     ) -> None:
+        self._paper = paper
         self._config = config
         self._server = server
         self._troubles = troubles
@@ -71,6 +82,7 @@ class StatusFile:
             dry_run=self._config.risk.dry_run,
             dropped=self._dropped().by_name(),
             troubles=list(self._troubles),
+            paper=paper_status(self._paper),
         )
 
     def end(self) -> None:

@@ -104,6 +104,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     sends_signals: bool = False
     sends_orders: bool = False
     dry_run: bool = False
+    paper: AccountStatus | None = None  # the account of `daemon --paper`: no terminal trades
     counters: dict[str, int] = {}
     dropped: dict[str, dict[str, int]] = {}  # by rules and limits: name, reason
     limits: list[LimitStatus] = []  # those that were reached

@@ -1,0 +1,225 @@
+"""`daemon --paper`: the one broker, in the daemon, in place of terminals that trade.
+
+The account is made of the spool's ticks and of the log of what it was asked, and of nothing else:
+a restart makes it again from them. A request is executed by the first tick of its symbol behind all
+records that had come when it was sent. Its deals are records of the spool, as those of terminals
+are, and what became of it is told when they are on disk.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from cep.live.paper_log import Asked, Entry, PaperError, PaperLog, Traded, Turned, asked
+from cep.market import shown_ticks
+from mt5bridge.records import Records, utc_msc
+from mt5bridge.server import DEALS, Batch, Funds, Outcome, Request, Trader
+from mt5bridge.simulator.account import Account
+from mt5bridge.spool import Group, RecordKind, Spool
+from mt5bridge.validate import ALL_GOOD
+from mt5bridge.wire import Account as AccountFrame
+from mt5bridge.wire import Halt, SignalResult, Symbol, TradeMode
+
+PAPER = "paper"
+"""Names the account, and who trades on it."""
+LOG = ".paper"
+REMEDY = "give paper trading folders of its own: [state] folder and [spool] folder"
+
+
+def check_apart(spool: Spool, traders: Iterable[Trader], *, is_paper: bool) -> None:
+    """PaperError when paper trading and trading would share a spool or an order journal."""
+    dealt = {source for source, stream in spool.recovered.streams if stream == DEALS}
+    names = dealt | {trader.identity for trader in traders}
+    others = names - {PAPER} if is_paper else names & {PAPER}
+    if others and is_paper:
+        raise PaperError(f"--paper: {', '.join(sorted(others))} has traded here; {REMEDY}")
+    if others:
+        raise PaperError(f"these folders are of paper trading: start with --paper, or {REMEDY}")
+
+
+class Paper:
+    """Belongs to the server's thread. Takes the place of the server for the desk (`Post`).
+
+    `store` takes batches of deals, False while there is no room; `tell` what became of requests.
+    Times are UTC.
+    """
+
+    def __init__(self, folder: Path, spool: Spool) -> None:
+        """PaperError when the log is damaged."""
+        name = f"{spool.recovered.spool}{LOG}"  # another spool is another account
+        self.log = PaperLog(folder / name, spool.next_ingest - 1)
+        self.account = Account()
+        self.time_msc = 0
+        """The newest tick's; 0 before the first."""
+        self.store: Callable[[Batch], bool] = lambda _batch: False
+        self.tell: Callable[[Outcome], None] = lambda _outcome: None
+        self.on_trader: Callable[[Trader], None] = lambda _trader: None
+        self._spool = spool
+        self._symbols: dict[str, Symbol] = {}
+        self._waiting: defaultdict[str, list[Request]] = defaultdict(list)
+        self._ids: set[int] = set()
+        self._stored = 0  # deals in the spool
+        self._news: deque[tuple[int | None, SignalResult]] = deque()
+        self._halt = Halt(0, "")
+
+    # -- what the account is made of -------------------------------------------------------------
+
+    def recover(self, groups: Iterable[Group]) -> None:
+        """Make the account again. PaperError when the spool has not kept all of it."""
+        due, is_first, stored = deque(self.log.entries), True, [self.account.deals]
+        for group in groups:
+            if is_first and due and group.ingest > due[0].after + 1:
+                raise PaperError(
+                    f"{self.log.path}: the spool has not kept the records that the paper account "
+                    f"began with; raise [spool] max_mib, or {REMEDY}"
+                )
+            is_first = False
+            while due and due[0].after < group.ingest:
+                self._follow(due.popleft())
+            if group.kind is RecordKind.DEALS:
+                stored.append(group.records)
+            if group.kind is RecordKind.TICKS:
+                self._pass(group.stream[1], _in_utc(group.records, group.utc_offset_ms, group))
+        for entry in due:
+            self._follow(entry)
+        told = np.concatenate(stored)
+        if told.tobytes() != self.account.deals[: len(told)].tobytes():
+            raise PaperError(
+                f"{self.log.path} and the spool disagree about the paper account's deals: was one "
+                f"of them changed? Bring it back, or {REMEDY}"
+            )
+        self._stored = len(told)
+        self._news.clear()  # what was told is asked for again
+
+    def _follow(self, entry: Entry) -> None:
+        match entry:
+            case Traded():
+                self._symbols[entry.symbol.name] = entry.symbol
+                self.account.add(entry.symbol)
+            case Asked():
+                self._queue(entry.request)
+            case Turned():
+                self._turn(entry.halted, entry.reason)
+
+    def take(self, batch: Batch, ingest: int, symbol: Symbol | None) -> None:
+        """Ticks that were stored as record `ingest` and those behind it."""
+        name = batch.stream[1]
+        if name not in self._symbols:
+            if symbol is None:
+                return  # nothing is known of it, so nobody trades it
+            entry = Traded(after=ingest - 1, symbol=symbol)
+            self.log.add(entry)
+            self._follow(entry)
+            self.introduce()
+        self._pass(name, _in_utc(batch.records, batch.utc_offset_ms, batch))
+        self.store_deals()
+
+    def introduce(self) -> None:
+        """Tell who trades what."""
+        if self._symbols:
+            names = tuple(sorted(self._symbols))
+            self.on_trader(Trader(PAPER, PAPER, TradeMode.LIVE, names))
+
+    def _pass(self, name: str, ticks: Records) -> None:
+        """The market goes on, and requests that wait for its next tick are executed there."""
+        if name not in self._symbols or not len(ticks):
+            return
+        while len(ticks):
+            count = 1 if self._waiting[name] else len(ticks)
+            self._note(self.account.take_ticks({name: ticks[:count]}))
+            self.time_msc = max(self.time_msc, int(ticks["time_msc"][:count].max()))
+            waiting, self._waiting[name] = self._waiting[name], []
+            for request in waiting if count == 1 else ():
+                self._note(self.account.execute(request, halt=self._halt))
+            ticks = ticks[count:]
+
+    def _queue(self, request: Request) -> None:
+        self._ids.add(request.id)
+        name = request.symbol or self.account.symbol_of(getattr(request, "ticket", 0))
+        if name in self._symbols:
+            self._waiting[name].append(request)
+        else:
+            self._note(self.account.execute(request, halt=self._halt))
+
+    def _turn(self, halted: bool, reason: str) -> None:
+        self._halt = Halt(int(halted), reason)
+        if halted:
+            self._note(self.account.halt(reason))
+
+    # -- deals and results -----------------------------------------------------------------------
+
+    def store_deals(self) -> None:
+        """Hand over new deals; results wait until these are on disk."""
+        fresh = self.account.deals[self._stored :]
+        if len(fresh):
+            batch = Batch(PAPER, DEALS, self._stored + 1, fresh, ALL_GOOD, 0, self.time_msc)
+            if not self.store(batch):
+                return
+            self._stored += len(fresh)
+        newest = self._spool.next_ingest - 1
+        self._news = deque((newest if at is None else at, result) for at, result in self._news)
+
+    def look(self) -> None:
+        """To be called often."""
+        self.store_deals()
+        durable = self._spool.durable_ingest
+        while self._news and self._news[0][0] is not None and self._news[0][0] <= durable:
+            self.tell(Outcome(PAPER, self._news.popleft()[1], PAPER))
+
+    def _note(self, results: Sequence[SignalResult]) -> None:
+        self._news.extend((None, result) for result in results)
+
+    def funds(self) -> Funds:
+        """How the account stands."""
+        account = self.account
+        balance, floating = account.balance, float(account.floating)
+        equity = balance + floating
+        state = AccountFrame(
+            self.time_msc, balance, 0.0, floating, equity, 0.0, equity,
+            account.positions, account.orders, 0,
+        )  # fmt: skip
+        return Funds(PAPER, PAPER, state)
+
+    # -- for the desk ----------------------------------------------------------------------------
+
+    def traders(self, symbol: str, identity: str | None = None) -> Sequence[str]:
+        """The paper account trades what ticks have come of."""
+        is_known = symbol in self._symbols or (not symbol and bool(self._symbols))
+        return (PAPER,) if is_known and identity in (None, PAPER) else ()
+
+    def owner(self, identity: str) -> str:
+        """There is one account."""
+        return PAPER
+
+    def send_now(self, identity: str, request: Request) -> str:
+        """Let a request wait for its tick; one that is known is answered again."""
+        if request.id in self._ids:
+            self.ask(identity, (request.id,))
+        else:
+            self.log.add(asked(request, self._spool.next_ingest - 1))
+            self._queue(request)
+        return ""
+
+    def ask(self, identity: str, ids: Iterable[int]) -> None:
+        """Tell again what became of requests; of one that waits it is told in time."""
+        for identifier in ids:
+            if identifier not in self._ids or identifier in self.account.executed:
+                self._note(self.account.answer(identifier))
+
+    def halt(self, halted: bool, reason: str) -> None:
+        """Turn the kill switch, which takes pending orders back."""
+        if (halted, reason) != (bool(self._halt.halted), self._halt.reason):
+            self.log.add(Turned(after=self._spool.next_ingest - 1, halted=halted, reason=reason))
+            self._turn(halted, reason)
+
+
+def _in_utc(records: Records, offset_ms: int, of: Group | Batch) -> Records:
+    """The ticks that rules see, at their UTC times."""
+    kept = records[shown_ticks(of.quality)] if len(of.quality) else records
+    ticks = kept.copy()
+    ticks["time_msc"] = utc_msc(kept, offset_ms)
+    return np.ascontiguousarray(ticks)

@@ -1,0 +1,115 @@
+"""What a paper account was asked, and behind which record: with the spool, all that it is made of.
+
+A line is the CRC-32 of its text in 8 hexadecimal digits, a blank, and one entry as JSON.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias
+from zlib import crc32
+
+import msgspec
+
+from mt5bridge.server import Request
+from mt5bridge.spool.disk import Disk, make_directories, replace_file
+from mt5bridge.wire import Order, Signal, Symbol
+
+
+class PaperError(ValueError):
+    """A paper account that cannot go on; the text says why, and what to do."""
+
+
+class Traded(msgspec.Struct, frozen=True, tag="symbol", kw_only=True):
+    """A symbol is traded from here on."""
+
+    after: int
+    symbol: Symbol
+
+
+class Asked(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_defaults=True):
+    """A signal or an order waits for a tick from here on."""
+
+    after: int
+    signal: Signal | None = None
+    order: Order | None = None
+
+    @property
+    def request(self) -> Request:
+        found = self.signal or self.order
+        assert found is not None
+        return found
+
+
+class Turned(msgspec.Struct, frozen=True, tag="halt", kw_only=True):
+    """The kill switch was turned."""
+
+    after: int
+    halted: bool
+    reason: str
+
+
+Entry: TypeAlias = Traded | Asked | Turned
+"""`after`: the ingest number of the last record that had come."""
+
+_encode = msgspec.json.Encoder().encode
+_decoder: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Entry)
+
+
+def asked(request: Request, after: int) -> Asked:
+    """The entry of a request."""
+    if isinstance(request, Signal):
+        return Asked(after=after, signal=request)
+    return Asked(after=after, order=request)
+
+
+def _line(entry: Entry) -> bytes:
+    text = _encode(entry)
+    return b"%08x %s\n" % (crc32(text), text)
+
+
+class PaperLog:
+    """The one writer of a log; what `add` returns from is on disk. `entries` is what it held."""
+
+    def __init__(self, path: Path, newest: int, disk: Disk | None = None) -> None:
+        """`newest` is the last record on disk: what came behind others, that a crash has undone,
+        comes behind this one now. PaperError when a line is damaged; one that is torn off was never
+        acted on.
+        """
+        self.path = path
+        self._disk = disk or Disk()
+        *lines, _torn = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        found = [self._entry(line, number) for number, line in enumerate(lines, 1)]
+        self.entries = [
+            msgspec.structs.replace(entry, after=min(entry.after, newest)) for entry in found
+        ]
+        data = b"".join(map(_line, self.entries))
+        make_directories(path.parent, self._disk, mode=0o700)
+        if self.entries != found:
+            replace_file(path, data, self._disk)
+        self._size = len(data)
+        self._file = self._disk.open(path)
+        self._disk.truncate(self._file, self._size)
+        self._disk.sync_directory(path.parent)
+
+    def add(self, entry: Entry) -> None:
+        """Write an entry, and wait for the disk: orders are few. OSError when it fails."""
+        line = _line(entry)
+        self._disk.write_at(self._file, line, self._size)
+        self._disk.sync(self._file)
+        self._size += len(line)
+
+    def close(self) -> None:
+        self._disk.close(self._file)
+
+    def _entry(self, line: bytes, number: int) -> Entry:
+        text = line[9:]
+        try:
+            if line[:9] == b"%08x " % crc32(text):
+                return _decoder.decode(text)
+        except (msgspec.MsgspecError, ValueError):
+            pass
+        raise PaperError(
+            f"{self.path}:{number}: damaged, so what the paper account holds is not known; begin a "
+            "new one with other folders in [state] and [spool]"
+        )

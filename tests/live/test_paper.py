@@ -1,0 +1,262 @@
+"""`daemon --paper`: the one broker in the daemon, whose deals the rules see, crashes included."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cep.cli import main
+from cep.daemon import Daemon
+from cep.live.config import ConfigError, for_paper, read_config
+from cep.live.paper import PAPER, Paper
+from cep.live.paper_log import PaperError, PaperLog
+from mt5bridge.orders import order_id, read_book
+from mt5bridge.records import Records
+from mt5bridge.server import Batch, Outcome
+from mt5bridge.spool import Group, RecordKind, Spool
+from mt5bridge.validate import ALL_GOOD
+from mt5bridge.wire import Side, Signal, SignalStatus, Symbol
+from tests.live.service import (
+    Service,
+    address,
+    play,
+    process,
+    status_of,
+    terminal,
+    wait_until,
+    walks,
+    write_settings,
+)
+from tests.live.test_orders import ended, put
+
+SYMBOL = Symbol(1, 5, 3, 1e-5, 1e-5, 100_000.0, 0.01, 100.0, 0.01, "A")
+FAR_MSC = 4_000_000_000_000
+
+
+def settings_of(folder: Path) -> Path:
+    return write_settings(folder, {"signals": {"send": False}, "rules": {"numba": False}})
+
+
+class PaperService(Service):
+    """A daemon that trades on paper."""
+
+    def __init__(self, settings: Path) -> None:
+        super().__init__(settings)
+        self.daemon = Daemon(for_paper(read_config(settings)), is_paper=True)
+
+    @property
+    def paper(self) -> Paper:
+        assert self.daemon.paper is not None
+        return self.daemon.paper
+
+    def __enter__(self) -> PaperService:
+        super().__enter__()
+        return self
+
+
+def deals_of(folder: Path) -> Records:
+    spool = Spool(folder / "spool")
+    parts = [g.records for g in spool.read() if g.kind is RecordKind.DEALS and g.source == PAPER]
+    return np.concatenate(parts)
+
+
+def test_signals_are_executed_in_the_daemon_and_rules_see_the_deals(tmp_path: Path) -> None:
+    """No terminal trades; the deals are records of the spool, and `Filled` counts them."""
+    settings = settings_of(tmp_path)
+    first, found = terminal(walks("AB", 1_000)), terminal(walks("AB", 3_000))
+    with PaperService(settings) as service:
+        play(first, address(settings))
+        put(settings, "mine")
+        wait_until(lambda: order_id("mine") in service.paper._ids)  # and so are the signals before
+        play(found, address(settings))
+        wait_until(ended(settings, "mine"))
+        wait_until(lambda: (status := status_of(settings)) is not None and status.paper is not None)
+        result = CliRunner().invoke(main, ["status", "--config", str(settings)])
+        assert "paper trading, no terminal trades: balance" in result.stdout
+    assert not found.signals and not found.orders and not len(found.account.deals)
+    deals = deals_of(tmp_path)
+    assert len(deals) > 5 and deals["ticket"].tolist() == sorted(deals["ticket"].tolist())
+    journal = (tmp_path / "state" / "events.jsonl").read_text(encoding="utf-8")
+    assert journal.count('"stream":"Filled"') == int((deals["magic"] == 77).sum()) > 5
+    book = read_book(tmp_path / "state" / "orders.journal")
+    assert {name for entry in book for name in entry.fates} == {PAPER}
+
+
+@pytest.mark.parametrize("way", ["in order", "killed"])
+def test_a_restart_has_the_same_account(tmp_path: Path, way: str) -> None:
+    settings, log = settings_of(tmp_path), tmp_path / "log"
+    ticks = walks("AB", 3_000)
+    for part in (1_000, 2_000, 3_000):
+        with process(settings, log, "--paper") as daemon:
+            play(terminal({name: array[:part] for name, array in ticks.items()}), address(settings))
+            if way == "in order":
+                daemon.terminate()
+                assert daemon.wait() == 0
+    with PaperService(settings) as service:
+        account = service.paper.account
+        wait_until(lambda: len(account.deals) == service.paper._stored)
+        expected = account.deals.copy()
+    assert len(expected) > 5
+    assert deals_of(tmp_path).tobytes() == expected.tobytes()
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[tuple[Spool, Paper, list[Outcome]]]:
+    """A paper account on a spool, made again from what is on disk."""
+    spool = Spool(folder / "spool")
+    spool.recover()
+    paper, told = Paper(folder / "state", spool), list[Outcome]()
+
+    def store(batch: Batch) -> bool:
+        return spool.append(grouped(spool, batch, RecordKind.DEALS))
+
+    paper.recover(spool.read())
+    paper.store, paper.tell = store, told.append
+    yield spool, paper, told
+    paper.log.close()
+    spool.close()
+
+
+def stored_ticks(spool: Spool) -> int:
+    groups = (group for group in spool.read() if group.kind is RecordKind.TICKS)
+    return sum(len(group.records) for group in groups)
+
+
+def grouped(spool: Spool, batch: Batch, kind: RecordKind) -> Group:
+    return Group(
+        ingest=spool.next_ingest, kind=kind, source=batch.identity, stream=batch.stream,
+        sequence=batch.first, records=batch.records, utc_offset_ms=batch.utc_offset_ms,
+        quality=batch.quality,
+    )  # fmt: skip
+
+
+TICKS = walks("A", 60)["A"]
+
+
+def ticks(spool: Spool, paper: Paper, first: int, count: int) -> None:
+    """Some more ticks, as the daemon takes them."""
+    batch = Batch("t", ("ticks", "A"), first + 1, TICKS[first : first + count], ALL_GOOD, 0, 0)
+    ingest = spool.next_ingest
+    assert spool.append(grouped(spool, batch, RecordKind.TICKS))
+    paper.take(batch, ingest, SYMBOL)
+
+
+def signal(identifier: int, side: Side = Side.BUY) -> Signal:
+    return Signal(identifier, 1, FAR_MSC, 77, 0.1, 0.0, 0.0, side, "Go", "A")
+
+
+def test_a_request_is_executed_at_the_next_tick_and_told_when_that_is_on_disk(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as (spool, paper, told):
+        ticks(spool, paper, 0, 10)
+        assert paper.traders("A") == (PAPER,) == paper.traders("") and not paper.traders("B")
+        paper.send_now(PAPER, signal(7))
+        paper.look()
+        assert not len(paper.account.deals) and not told
+        ticks(spool, paper, 10, 10)
+        paper.look()
+        assert not told  # the deal is in the spool, but not on disk
+        spool.commit()
+        paper.look()
+    [deal] = paper.account.deals
+    assert (deal["time_msc"], deal["price"]) == (TICKS[10]["time_msc"], TICKS[10]["ask"])
+    assert [(one.result.id, one.result.status) for one in told] == [(7, SignalStatus.EXECUTED)]
+
+
+@pytest.mark.parametrize("crash", range(6))
+def test_whatever_a_crash_undoes_the_account_is_what_the_disk_says(
+    tmp_path: Path, crash: int
+) -> None:
+    """Ticks that are lost come again, in other batches; every request is executed once."""
+    folder = tmp_path / "0"
+    for step in range(3):
+        with opened(folder) as (spool, paper, _told):
+            done = stored_ticks(spool)
+            for nth in range(3):
+                ticks(spool, paper, done, 3 + nth)
+                done += 3 + nth
+                paper.send_now(PAPER, signal(10 * step + nth + 1, (Side.BUY, Side.SELL)[nth % 2]))
+                if nth == (crash + step) % 4:
+                    spool.commit()
+            folder = tmp_path / str(step + 1)  # what the disk has now is what a crash leaves
+            for name in ("spool", "state"):
+                shutil.copytree(tmp_path / str(step) / name, folder / name)
+    with opened(folder) as (spool, paper, told):
+        ticks(spool, paper, stored_ticks(spool), 5)
+        spool.commit()
+        for identifier in sorted(paper._ids):
+            paper.send_now(PAPER, signal(identifier))
+        paper.look()
+        spool.commit()
+        paper.look()
+        account = paper.account.deals.copy()
+        answered = [one.result.id for one in told]
+    assert set(answered) >= {1, 2, 3, 11, 12, 13, 21, 22, 23}
+    with opened(folder) as (_spool, paper, _told):
+        assert paper.account.deals.tobytes() == account.tobytes()
+
+
+def test_paper_trading_and_trading_share_no_folders(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with PaperService(settings) as service:
+        play(terminal(walks("AB", 1_000)), address(settings))
+        wait_until(lambda: len(service.paper._ids) > 0)
+        play(terminal(walks("AB", 1_500)), address(settings))
+        wait_until(lambda: service.paper._stored > 0)
+    with pytest.raises(PaperError, match="of paper trading: start with --paper"):
+        run_once(Daemon(read_config(settings)))
+
+
+def test_what_a_terminal_has_traded_is_no_paper(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"rules": {"numba": False}})
+    with Service(settings):
+        play(terminal(walks("AB", 1_000)), address(settings))
+    with pytest.raises(PaperError, match="has traded here; give paper trading folders"):
+        run_once(Daemon(for_paper(read_config(settings)), is_paper=True))
+
+
+def run_once(daemon: Daemon) -> None:
+    stop = Event()
+    stop.set()
+    daemon.run(stop)
+
+
+def test_a_damaged_log_is_named_and_a_torn_one_is_cut(tmp_path: Path) -> None:
+    with opened(tmp_path) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+        paper.send_now(PAPER, signal(1))
+        path = paper.log.path
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:30])
+    log = PaperLog(path, 99)
+    assert len(log.entries) == 2
+    log.close()
+    assert path.read_bytes() == whole
+    path.write_bytes(whole.replace(b"Go", b"No"))
+    with pytest.raises(PaperError, match=r"\.paper:2: damaged"):
+        PaperLog(path, 99)
+
+
+def test_a_log_that_is_gone_is_missed(tmp_path: Path) -> None:
+    with opened(tmp_path) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+        paper.send_now(PAPER, signal(1))
+        ticks(spool, paper, 5, 5)
+        path = paper.log.path
+    path.unlink()
+    with pytest.raises(PaperError, match="disagree"), opened(tmp_path):
+        pass
+
+
+def test_queries_on_a_database_are_refused(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"database": {"url": "sqlite://"}})
+    with pytest.raises(ConfigError, match="--paper: leave out"):
+        for_paper(read_config(settings))
