@@ -149,9 +149,17 @@ class Subscription:
         if self._numbering != store.numbering:
             self._numbers, self._again = {}, []
         self._version, self._numbering = store.version, store.numbering
-        wanted = [one for one in store.standings.values() if self._wants(one.name, one.engine)]
+        standings = map(self._standing, store.standings.values())
+        wanted = [one for one in standings if self._wants(one.name, one.engine)]
         wanted = [*(one.standing for one in self._cursors), *wanted]
         return Subscribed(store.numbering, tuple(wanted[:WANTED_MAX]))
+
+    def _standing(self, one: Standing) -> Standing:
+        """Where this connection stands: what has come since it began and is still to be sent is not
+        had yet, and who takes it for had would throw it away.
+        """
+        number = min(one.number, self._numbers.get(one.name, one.number))
+        return Standing(number, one.name, one.engine)
 
     def _next(self) -> Event | None:
         """The next event that is wanted and was not had."""

@@ -105,6 +105,18 @@ def test_a_new_subscription_begins_now_and_replaces_the_old_one() -> None:
     assert sent(made) == [("Break", 1)]
 
 
+def test_an_event_right_behind_the_subscription_is_not_told_as_had() -> None:
+    """13.2: "the newest occurrence of each that is not still to be sent"."""
+    made = dialog()
+    publish(made, event("Turn", 1))
+    made.say(Subscribe(NUMBERING, (ALL,)))
+    publish(made, event("Turn", 2), event("Break", 1))
+    first, *frames = made.due()
+    assert first == Subscribed(NUMBERING, (Standing(1, "Turn", "Main"), *RULES[1:]))
+    events = [(one.name, one.number) for one in frames if isinstance(one, Event)]
+    assert events == [("Turn", 2), ("Break", 1)]
+
+
 def test_who_comes_back_gets_what_it_has_missed() -> None:
     """13.5"""
     made = dialog()
