@@ -228,7 +228,7 @@ def test_passwords_in_settings_that_others_read_are_told(
 
         def run(self, _stop: threading.Event) -> None: ...
 
-    monkeypatch.setattr(daemon_command, "_made", lambda *_: Idle())
+    monkeypatch.setattr(daemon_command, "_made", lambda *_, **__: Idle())
     monkeypatch.setattr("signal.signal", lambda *_: None)
     settings = write_settings(tmp_path, {"server": {"users": {"trader": "pa55word"}}})
     settings.chmod(mode)

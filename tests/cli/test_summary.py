@@ -75,7 +75,7 @@ def test_the_daemon_logs_it_at_its_end(
             if fails:
                 raise DaemonFailedError("the daemon has ended: disk: full")
 
-    monkeypatch.setattr(daemon_command, "_made", lambda *_: Short())
+    monkeypatch.setattr(daemon_command, "_made", lambda *_, **__: Short())
     monkeypatch.setattr("signal.signal", lambda *_: None)
     done = CliRunner().invoke(main, ["daemon", "--config", str(write_settings(tmp_path))])
     logger.remove()  # it writes to this run's standard error
