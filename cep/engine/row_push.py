@@ -32,15 +32,15 @@ SOURCE = '''\
 
 def pusher(run, row, words, pack_into, problems, known, codes, put_object, isfinite, single, put):
     feed_row = run.feed_row
+    absent = object()
 
-    def push(time_msc, *values):
+    def push(time_msc, {defaults}*more):
         try:
-            {names} = values
-            if time_msc < 0{checks}:
+            if more or {last}time_msc < 0{checks}:
                 raise ValueError
             {key}pack_into(words, 0, {cells})
         except problems:
-            put(time_msc, values)
+            put(time_msc, tuple(v for v in ({names}*more,) if v is not absent))
         return feed_row(row)
 
     return push
@@ -108,9 +108,12 @@ def _source(places: tuple[Place, ...], stream: int, width: int) -> tuple[str, st
     if reals:  # of all at once, as one that is not makes the sum so, too
         checks.append(f" or not isfinite({' + '.join(reals)})")
     words = "".join(letters.get(word, "q") if word in cells else "8x" for word in range(width))
-    names = "".join(f"v{number}, " for number in range(len(places)))
+    # given by place, values need no tuple, which takes longer to pack and to unpack
+    names = [f"v{number}" for number in range(len(places))]
     text = SOURCE.format(
-        names=names if names else "()",
+        defaults="".join(f"{name}=absent, " for name in names),
+        last=f"{names[-1]} is absent or " if names else "",
+        names="".join(f"{name}, " for name in names),
         checks="".join(checks),
         key=key,
         cells=", ".join(cells[word] for word in sorted(cells)),

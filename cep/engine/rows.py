@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,19 +35,19 @@ from cep.plan.types import Schema, Type
 Row = dict[str, Any]
 
 
-class Rows:
+class Rows(msgspec.Struct, eq=False):
     """Output rows in order; `lists` holds arrangement and events of complex events.
 
-    Cells of objects hold places in `objects`.
+    Cells of objects hold places in `objects`. A Struct, as `OutputRows` are.
     """
 
-    __slots__ = ("decoder", "objects", "raw")
-
-    def __init__(self, decoder: Decoder, raw: OutputRows, objects: Sequence[Any] = ()) -> None:
-        self.decoder, self.raw, self.objects = decoder, raw, objects
+    decoder: Decoder
+    raw: OutputRows
+    objects: Sequence[Any] = ()
 
     def __len__(self) -> int:
-        return self.raw.count
+        raw = self.raw
+        return 1 if type(raw) is SingleRow else len(raw)
 
     @property
     def ints(self) -> Ints:

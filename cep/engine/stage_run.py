@@ -35,7 +35,7 @@ from cep.engine.layout import Layout, StreamIds, has_cells, row_cells
 from cep.engine.machine.told import Told
 from cep.engine.machine_code import MachineCode
 from cep.engine.memory import FIRST_MATCHES, OUTPUT_MAX, Needs, make_room, new_state, with_keys
-from cep.engine.output_rows import NO_LISTS, OutputRows, SingleRow
+from cep.engine.output_rows import NO_FLOATS, NO_INTS, NO_LISTS, OutputRows, SingleRow
 from cep.engine.stages import Stages
 from cep.engine.tables import TableBuilder, Tables
 from cep.engine.watermarks import Telling
@@ -194,7 +194,8 @@ class StageRun:
             header = self.header
             if header[ROWS] == 1 and not header[LISTS]:
                 header[ROWS] = 0
-                return [SingleRow(bytearray().join(self._first_row), self._width)]
+                made = bytearray().join(self._first_row)
+                return [SingleRow(NO_INTS, NO_FLOATS, NO_LISTS, made, self._width)]
             return [self.take()] if header[ROWS] else []
         taken: list[OutputRows] = []
         self.feed(row, taken)  # in machine code it has not been begun, for want of room
@@ -261,7 +262,8 @@ class StageRun:
         header[ROWS] = header[LISTS] = 0
         found = state.ol[:lists].copy() if lists else NO_LISTS
         if rows == 1:
-            return SingleRow(bytearray().join(self._first_row), self._width, found)
+            row = bytearray().join(self._first_row)
+            return SingleRow(NO_INTS, NO_FLOATS, found, row, self._width)
         ints = state.oi[:rows].copy()
         if not self._has_floats:
             return OutputRows(ints, np.zeros((rows, state.of.shape[1])), found)

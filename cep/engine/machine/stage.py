@@ -46,7 +46,7 @@ from cep.engine.machine.kernels.words import (
 from cep.engine.machine.memory import Memory
 from cep.engine.machine.program import Program
 from cep.engine.machine.told import Told
-from cep.engine.output_rows import NO_LISTS, OutputRows, SingleRow
+from cep.engine.output_rows import NO_FLOATS, NO_INTS, NO_LISTS, OutputRows, SingleRow
 from cep.engine.strings import Strings
 from cep.engine.watermarks import Telling
 
@@ -282,7 +282,7 @@ class MachineRun:
             if self._has_key[cells[OUT_STREAM]]:
                 cells[OUT_KEY] = self._key_rows.of_one(cells[OUT_KEY])
         lists = memory.lists_taken() if memory.header[LISTS_USED] else NO_LISTS
-        return SingleRow(row, self._width, lists)
+        return SingleRow(NO_INTS, NO_FLOATS, lists, row, self._width)
 
     def dropped(self) -> Dropped:
         """What was dropped so far."""
