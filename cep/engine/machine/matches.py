@@ -21,7 +21,6 @@ from cep.plan.expressions import (
     Comparison,
     EventTime,
     Expression,
-    Logical,
     Missing,
     walk,
 )
@@ -37,6 +36,7 @@ from cep.plan.query import (
     Query,
     StreamState,
 )
+from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.steps import Filter, Holder, Sort
 from cep.plan.types import Schema, Type
 
@@ -411,13 +411,6 @@ class Wiring:
             starts = [self.matched.slots[slot].at for slot in start_slots(state)]
             for stage in segment.stages:
                 self.limits.setdefault(stage, []).extend((cell, at) for at in starts)
-
-
-def conjuncts(condition: Expression) -> list[Expression]:
-    """The parts of a condition that all must be true."""
-    if isinstance(condition, Logical) and condition.op == "and":
-        return conjuncts(condition.left) + conjuncts(condition.right)
-    return [condition]
 
 
 def start_slots(state: MatchState) -> tuple[int, ...]:
