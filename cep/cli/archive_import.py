@@ -16,7 +16,7 @@ from cep.cli.moments import SERVER_MOMENT
 from cep.cli.paths import FOLDER, PATH
 from cep.cli.points import given_points
 from cep.cli.progress import progress
-from cep.cli.text import counted
+from cep.cli.text import counted, say
 from cep.report.tables import time_text
 from mt5bridge.escapes import one_line
 from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
@@ -78,9 +78,9 @@ def command(
     done = run_import(Archive(archive), blocks, source, overlap)
     rows = done.rows + done.left_out
     for example in broken.examples:
-        click.echo(f"left out: {one_line(str(example))}", err=True)
+        say(f"left out: {one_line(str(example))}", err=True)
     if broken.count:
-        click.echo(f"{counted(broken.count, 'broken line')} left out", err=True)
+        say(f"{counted(broken.count, 'broken line')} left out", err=True)
         if not rows:
             raise UserError("no line could be read", "correct what is named above")
     tell_empty(empty, rows)
@@ -90,7 +90,7 @@ def tell_empty(empty: Sequence[Path], rows: int) -> None:
     """Name the files that hold no tick; UserError when there was none to import at all."""
     names = ", ".join(map(str, empty))
     if rows and empty:
-        click.echo(f"note: no tick in {names}", err=True)
+        say(f"note: no tick in {names}", err=True)
     elif empty:
         raise UserError(f"{names}: nothing to import, no tick in it", "export the ticks again")
     elif not rows:
@@ -108,34 +108,32 @@ def run_import(
         done = import_history(archive, blocks, source, overlap=overlap, on_rows=bar.advance)
     if done.rows:
         in_files = f"in {counted(done.files, 'file')}"
-        click.echo(
-            f"{counted(done.rows, 'tick')} of {', '.join(map(one_line, done.symbols))} {in_files}"
-        )
+        say(f"{counted(done.rows, 'tick')} of {', '.join(map(one_line, done.symbols))} {in_files}")
     if done.marks:
         marks = ", ".join(f"{count:,} {mark}" for mark, count in sorted(done.marks.items()))
-        click.echo(
+        say(
             f"note: odd quotes: {marks}; rules do not see those that are nan, zero or negative",
             err=True,
         )
     if done.left_out:
-        click.echo(
+        say(
             f"note: {counted(done.left_out, 'tick')} with the same time, prices and volume were "
             f"there before, and left out{'' if done.rows else '; nothing is new'}", err=True,
         )  # fmt: skip
     if done.unsorted:
-        click.echo(
+        say(
             f"note: {counted(done.unsorted, 'tick')} behind later ones in the file; the archive "
             "has all in the order of time", err=True,
         )  # fmt: skip
     if done.far_first is not None:
         tell_far(done.far, *done.far_first)
     if done.repeated:
-        click.echo(
+        say(
             f"note: {counted(done.repeated, 'tick')} with the same time, prices and volume were "
             "archived before, and are there again now", err=True,
         )  # fmt: skip
     if done.doubled:
-        click.echo(
+        say(
             f"note: {counted(done.doubled, 'tick')} with the time, prices and volume of another in "
             "this import; all are archived", err=True,
         )  # fmt: skip
@@ -144,7 +142,7 @@ def run_import(
 
 def tell_far(count: int, symbol: str, time_msc: int, price: float) -> None:
     """Say that prices are of another unit, or slips."""
-    click.echo(
+    say(
         f"note: {counted(count, 'price')} three times that of the day or the day before, or a third"
         f" (first: {symbol} {price:g} at {time_text(time_msc)} UTC): another unit, or a slip? "
         "`mt5cep archive doctor --mark` marks outliers, `backtest --reject outlier` minds them",
