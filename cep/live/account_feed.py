@@ -36,9 +36,10 @@ class AccountFeed:
         event = Event(self.newest, time_msc, time_msc, ACCOUNTS, "", owner, (bound,))
         self._of_terminal[funds.identity] = event
 
-    def start(self, number: int | None) -> int:
+    @property
+    def first(self) -> int:
         """Who comes for the first time gets how all accounts stand."""
-        return min(number or 0, self.newest)
+        return 0
 
     def reading(self, number: int) -> Reading:
         """From behind these figures on."""

@@ -42,9 +42,10 @@ class JournalFeed:
             self.newest = self._waiting.popleft()[1]
         return self.newest > newest
 
-    def start(self, number: int | None) -> int:
+    @property
+    def first(self) -> int:
         """What has come before is asked for expressly."""
-        return self.newest if number is None else min(number, self.newest)
+        return self.newest
 
     def reading(self, number: int) -> Reading:
         """From this place of the journal on."""

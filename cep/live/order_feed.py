@@ -28,9 +28,10 @@ class OrderFeed:
         """What a loss of power would undo is not handed out."""
         return self._journal.durable_number
 
-    def start(self, number: int | None) -> int:
+    @property
+    def first(self) -> int:
         """What has come before is asked for expressly."""
-        return self.newest if number is None else min(number, self.newest)
+        return self.newest
 
     def reading(self, number: int) -> Reading:
         """From behind this record on."""

@@ -35,8 +35,9 @@ class Feed(Protocol):
     def newest(self) -> int:
         """The number of the newest entry that may be handed out; 0: none yet."""
 
-    def start(self, number: int | None) -> int:
-        """Behind which entry who has had this one goes on; None: who comes for the first time."""
+    @property
+    def first(self) -> int:
+        """Behind which entry who comes for the first time begins."""
 
     def reading(self, number: int) -> Reading:
         """From behind the entry of this number on."""
@@ -47,7 +48,7 @@ class Cursor:
 
     def __init__(self, feed: Feed, number: int | None) -> None:
         """Behind an entry of this number; None: for the first time."""
-        self.start = feed.start(number)
+        self.start = feed.first if number is None else min(number, feed.newest)
         self.ready: deque[Event] = deque()
         self._feed = feed
         self._place = self.start
