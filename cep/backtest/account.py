@@ -14,7 +14,8 @@ from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, orders
 from cep.backtest.points import Point
 from cep.backtest.tick_queue import TickQueue
-from cep.backtest.trading import NO_SYMBOL, NO_TICK, Ticks, Trading
+from cep.backtest.ticks import Ticks
+from cep.backtest.trading import NO_SYMBOL, NO_TICK, Trading
 from mt5bridge.broker import Table
 from mt5bridge.orders import Limits
 

@@ -22,6 +22,7 @@ class Metrics:
     `points` are those of each symbol; `profit` is before `costs`, commission and swap, and `net`
     behind them. Drawdowns are those of closed trades in the order of closing, of points and of
     `net`. `sharpe` is mean over deviation of a trade's points.
+    `mae_points` and `mfe_points` are the mean excursions of trades against and for them.
     `exposure` is the share of the time with a position open.
     """
 
@@ -37,6 +38,8 @@ class Metrics:
     drawdown_points: float
     drawdown: float
     sharpe: float | None
+    mae_points: float | None
+    mfe_points: float | None
     exposure: float
 
 
@@ -64,6 +67,8 @@ def metrics(trades: Sequence[Trade], span_ms: int) -> Metrics:
         drawdown_points=drawdown(points),
         drawdown=drawdown(net),
         sharpe=float(points.mean()) / deviation if deviation else None,
+        mae_points=_mean([trade.mae_points for trade in closed]),
+        mfe_points=_mean([trade.mfe_points for trade in closed]),
         exposure=_covered_ms(closed) / span_ms if span_ms > 0 else 0.0,
     )
 
@@ -79,6 +84,10 @@ def by_signal(trades: Sequence[Trade], span_ms: int) -> dict[str, Metrics]:
             found[f"{name} {symbol}"] = [trade for trade in own if trade.symbol == symbol]
     found[ALL] = list(trades)
     return {name: metrics(group, span_ms) for name, group in found.items()}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(float(np.mean(values)), 10) if values else None
 
 
 def _sum(values: NDArray[np.float64]) -> float:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from cep.backtest.curves import equity_chart, excursion_scatters, points_chart
+from cep.backtest.equity import Equity
 from cep.backtest.metrics import ALL, Metrics
 from cep.backtest.periods import by_hour, by_month
 from cep.backtest.points import digits_of
@@ -21,7 +23,16 @@ from cep.backtest.trades import Trade
 from cep.backtest.trading import Money
 from cep.dropped import Dropped, title
 from cep.market import TICK_STREAM
-from cep.report import Marker, MarkerKind, Report, Role, Series, SymbolChart, Table, Time
+from cep.report import (
+    Marker,
+    MarkerKind,
+    Report,
+    Role,
+    Series,
+    SymbolChart,
+    Table,
+    Time,
+)
 from cep.report.decimate import kept_points
 from cep.report.rows import EngineRows, complex_table, signal_table, symbol_markers
 
@@ -51,13 +62,16 @@ def report(findings: Findings, ticks: Selection) -> Report:
     ]
     complexes.sort(key=lambda row: row["time_msc"])
     money = findings.outcome.money
-    charts = [equity_chart(trades, money)] if trades else []
+    equity = findings.outcome.equity
+    charts = [equity_chart(equity, money)] if trades else []
+    charts += [points_chart(trades)] if trades and money.digits is None else []
     charts += [symbol_chart(s, part, findings) for s, part in drawn(findings, ticks).items()]
     return Report(
         findings.title,
         findings.subtitle,
-        summary=summary(findings.metrics[ALL], results, money),
+        summary=summary(findings.metrics[ALL], results, money, equity),
         charts=tuple(charts),
+        scatters=excursion_scatters(trades, money) if trades else (),
         tables=(
             metrics_table(findings.metrics, money.digits),
             *account_tables(money),
@@ -134,25 +148,16 @@ def fill_markers(trade: Trade) -> tuple[Marker, Marker]:
     )
 
 
-def equity_chart(trades: Sequence[Trade], money: Money) -> SymbolChart:
-    """The account's money behind each closed trade, in steps; without an account, the sum of their
-    points.
-    """
-    # those that are open at the end are closed at the last tick of their symbol
-    closed = sorted(trades, key=lambda trade: trade.closed_msc)
-    start_msc = min(trade.opened_msc for trade in trades)
-    times = np.array([start_msc, *(trade.closed_msc for trade in closed)], np.int64)
-    if money.digits is None:
-        name, digits, start = "points, closed trades", 1, 0.0
-        gains = [trade.points for trade in closed]
-    else:
-        name, digits, start = "balance, closed trades", money.digits, money.start
-        gains = [trade.net for trade in closed]
-    values = start + np.cumsum([0.0, *gains])
-    return SymbolChart("Equity", (Series(name, Role.STEPS, times, values),), (), digits)
+def fall_text(equity: Equity, digits: int | None) -> str:
+    """The deepest fall of the equity, with its greatest share."""
+    share = "" if equity.drawdown_share is None else f" ({percent(equity.drawdown_share)})"
+    return f"{amount(equity.drawdown, digits)}{share}"
 
 
-def summary(all_: Metrics, results: Results, money: Money) -> tuple[tuple[str, str], ...]:
+def summary(
+    all_: Metrics, results: Results, money: Money, equity: Equity
+) -> tuple[tuple[str, str], ...]:
+    share = equity.drawdown_share
     return (
         ("Records", f"{results.records:,}"),
         ("Trades", f"{all_.trades:,}"),
@@ -160,7 +165,8 @@ def summary(all_: Metrics, results: Results, money: Money) -> tuple[tuple[str, s
         *((("Net profit", amount(all_.net, money.digits)),) if money.digits is not None else ()),
         ("Win rate", percent(all_.win_rate)),
         ("Profit factor", ratio(all_.profit_factor)),
-        ("Max drawdown (points)", f"{all_.drawdown_points:,.1f}"),
+        ("Max drawdown", amount(equity.drawdown, money.digits)),
+        *((("Of the equity", percent(share)),) if share is not None else ()),
         ("Signals", f"{len(results.signals):,}"),
     )
 
@@ -181,7 +187,7 @@ def account_tables(money: Money) -> tuple[Table, ...]:
 
 METRIC_COLUMNS = (
     "Signal", "Trades", "Win rate", "Points", "A trade", "Profit factor", "Drawdown", "Sharpe",
-    "Exposure", "Profit", "Costs", "Net", "Drawdown of net",
+    "MAE", "MFE", "Exposure", "Profit", "Costs", "Net", "Drawdown of net",
 )  # fmt: skip
 
 
@@ -191,7 +197,8 @@ def metric_cells(name: str, found: Metrics, money_digits: int | None) -> tuple[s
     return (
         name, f"{found.trades:,}", percent(found.win_rate), f"{found.points:,.1f}",
         ratio(found.expectancy_points), ratio(found.profit_factor),
-        f"{found.drawdown_points:,.1f}", ratio(found.sharpe), percent(found.exposure),
+        f"{found.drawdown_points:,.1f}", ratio(found.sharpe), mean(found.mae_points),
+        mean(found.mfe_points), percent(found.exposure),
         *(amount(value, money_digits) for value in money),
     )  # fmt: skip
 
@@ -217,13 +224,13 @@ def period_table(title: str, found: Mapping[str, Metrics], money_digits: int | N
 def trade_table(trades: Sequence[Trade]) -> Table:
     columns = (
         "Opened (UTC)", "Closed (UTC)", "Signal", "Symbol", "Side", "Lots", "Open", "Close", "By",
-        "Points", "Profit", "Commission", "Swap", "Net",
+        "Points", "Profit", "Commission", "Swap", "Net", "MAE (points)", "MFE (points)",
     )  # fmt: skip
     rows = [
         (
             Time(t.opened_msc, t.symbol), Time(t.closed_msc, t.symbol), t.signal, t.symbol, t.side,
             t.lots, t.open_price, t.close_price, t.reason, t.points, t.profit,
-            t.commission, t.swap, t.net,
+            t.commission, t.swap, t.net, t.mae_points, t.mfe_points,
         )
         for t in trades
     ]  # fmt: skip
@@ -247,6 +254,10 @@ def amount(value: float, digits: int | None) -> str:
 
 def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def mean(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.1f}"
 
 
 def ratio(value: float | None) -> str:

@@ -14,13 +14,15 @@ from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
 from cep.backtest.account import Account
+from cep.backtest.equity import Equity
 from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order
 from cep.backtest.points import SAMPLE_ROWS, known_points
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection
+from cep.backtest.ticks import Ticks
 from cep.backtest.trades import Trade
-from cep.backtest.trading import NO_TICK, Money, Ticks, Trading
+from cep.backtest.trading import NO_TICK, Money, Trading
 from cep.market import TICK_STREAM, table_text
 from cep.plan.nodes import Plan
 from mt5bridge.broker import Table
@@ -43,6 +45,7 @@ class Outcome:
     why_points: dict[str, str] = field(default_factory=dict)
     deals: Table = field(default_factory=lambda: np.zeros(0, DEAL_ROW))
     money: Money = field(default_factory=Money)
+    equity: Equity = field(default_factory=Equity)
 
 
 def tick_selection(archive: Archive, selection: Selection, symbols: set[str]) -> Selection:
@@ -79,6 +82,7 @@ def simulate(
     if fillable:
         _run(trading, ticks.only(known.keys()).after(fillable[0].order >> 1), list(known), advance)
     outcome.trades, outcome.deals, outcome.money = trading.trades, trading.deals, trading.money
+    outcome.equity = trading.equity
     outcome.refused += trading.refused
     if homeless := len(orders) - len(fillable):
         outcome.refused[NO_TICK] += homeless
@@ -119,6 +123,7 @@ def outcome_of(account: Account) -> Outcome:
         {symbol: point.why for symbol, point in account.points.items()},
         trading.deals,
         trading.money,
+        trading.equity,
     )
 
 

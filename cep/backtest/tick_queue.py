@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cep.backtest.trading import Ticks
+from cep.backtest.ticks import Ticks
 
 
 class TickQueue:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cep.backtest.costs import OpeningCosts
 from cep.backtest.orders import Order
-from mt5bridge.broker import Record, Specification, Table, codes
+from mt5bridge.broker import Record, Specification, codes
 
 END = "end of data"
 _REASONS = {codes.BY_STOP: "stop", codes.BY_TARGET: "target", codes.BY_STOP_OUT: "stop out"}
@@ -20,7 +21,7 @@ class Trade:
     `signal` is the one that opened the position, whose price is the mean of what was added to it.
     `profit` is price difference times lots times contract size. `commission` is that of closing
     these lots and their share of that of opening them; `net` is profit, commission and swap. Over
-    all trades of an account, `net` is what its equity has gained.
+    all trades of an account, `net` is what its equity has gained. The last six are its `Excursion`.
     """
 
     signal: str
@@ -37,40 +38,84 @@ class Trade:
     commission: float
     swap: float
     net: float
+    worst_price: float
+    best_price: float
+    mae_points: float
+    mfe_points: float
+    mae: float
+    mfe: float
+
+
+class Excursion(NamedTuple):
+    """How far the market went against a trade and for it while it was open.
+
+    The worst and the best price at which it could have been closed, by the quotes of ticks from the
+    one that opened it on, and what that would have brought: in points, and in the account's
+    money for its lots, before costs. Losses are negative.
+    """
+
+    worst_price: float
+    best_price: float
+    mae_points: float
+    mfe_points: float
+    mae: float
+    mfe: float
+
+    @classmethod
+    def of(
+        cls,
+        prices: tuple[float, float],
+        opened: float,
+        lots: float,
+        symbol: Specification,
+        costs: OpeningCosts,
+        *,
+        is_long: bool,
+    ) -> Excursion:
+        """Of so many lots that were opened at a price; `prices` are the worst and the best."""
+        points = [in_points(opened, price, is_long, symbol.point) for price in prices]
+        size = lots * symbol.contract_size
+        amounts = [costs.rounded(_gain(opened, price, is_long) * size) for price in prices]
+        return cls(*prices, *points, *amounts)
 
 
 def trades_of(
-    deals: Table,
+    deals: Iterable[tuple[Record, tuple[float, float]]],
     orders: Sequence[Order],
     symbols: Mapping[str, Specification],
     costs: OpeningCosts,
 ) -> Iterator[Trade]:
     """Trades of all deals of an account, in their order.
 
-    `orders` are those of the tags 1, 2, and so on, `symbols` those of the rows 0, 1, and so on;
-    `costs` learns what is left with open positions.
+    With each deal come the worst and the best price of what it closes. `orders` are those of the
+    tags 1, 2, and so on, `symbols` those of the rows 0, 1, and so on; `costs` learns what is left
+    with open positions.
     """
     names = list(symbols)
-    for deal in deals:
+    for deal, prices in deals:
         name = names[deal["symbol"]]
         commission = costs.charged(deal, symbols[name])
         if not deal["closed_lots"]:
             continue
         is_long = deal["type"] == codes.SELL
         opened, closed = float(deal["open_price"]), float(deal["price"])
-        profit, swap = float(deal["profit"]), float(deal["swap"])
+        profit, swap, lots = (float(deal[name]) for name in ("profit", "swap", "closed_lots"))
+        excursion = Excursion.of(prices, opened, lots, symbols[name], costs, is_long=is_long)
         yield Trade(
             orders[deal["opened_by"] - 1].signal, name, "buy" if is_long else "sell",
-            float(deal["closed_lots"]), int(deal["opened_msc"]), opened, int(deal["time_msc"]),
+            lots, int(deal["opened_msc"]), opened, int(deal["time_msc"]),
             closed, _reason(deal, orders), in_points(opened, closed, is_long, symbols[name].point),
-            profit, commission, swap, costs.rounded(profit + commission + swap),
+            profit, commission, swap, costs.rounded(profit + commission + swap), *excursion,
         )  # fmt: skip
 
 
 def in_points(opened: float, closed: float, is_long: bool, point: float) -> float:
     """A gain in points of a symbol."""
-    gain = closed - opened if is_long else opened - closed
-    return round(gain / point, 6)
+    return round(_gain(opened, closed, is_long) / point, 6)
+
+
+def _gain(opened: float, closed: float, is_long: bool) -> float:
+    return closed - opened if is_long else opened - closed
 
 
 def _reason(deal: Record, orders: Sequence[Order]) -> str:

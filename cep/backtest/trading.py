@@ -7,54 +7,28 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cep.backtest.costs import OpeningCosts
+from cep.backtest.course import Course
+from cep.backtest.equity import Equity
 from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, as_requests
-from cep.backtest.trades import END, Trade, in_points, trades_of
+from cep.backtest.ticks import Ints, Ticks
+from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of
 from cep.engine.jit import entry
 from mt5bridge.broker import Broker, Specification, Table, Waiting, codes
 from mt5bridge.broker.broker import Run
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.money import profit_of
+from mt5bridge.broker.nights import DAY_MS
 from mt5bridge.broker.run import run
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 NO_TICK, NO_SYMBOL = "no later tick", "no symbol"
 PLAIN_ORDERS_MAX = 10_000
 """So many orders take some seconds without a compiler, which takes some seconds itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ticks:
-    """Ticks in order: rows of their symbols, and `order`, their places in the total order."""
-
-    symbol: Ints
-    order: Ints
-    time_msc: Ints
-    bid: Floats
-    ask: Floats
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    def joined(self, more: Ticks) -> Ticks:
-        """These, then more."""
-        return Ticks(
-            np.concatenate([self.symbol, more.symbol]),
-            np.concatenate([self.order, more.order]),
-            np.concatenate([self.time_msc, more.time_msc]),
-            np.concatenate([self.bid, more.bid]),
-            np.concatenate([self.ask, more.ask]),
-        )
-
-    def part(self, at: slice | NDArray[np.bool_]) -> Ticks:
-        """Some of them."""
-        return Ticks(self.symbol[at], self.order[at], self.time_msc[at], self.bid[at], self.ask[at])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +67,8 @@ class Trading:
         self._ended: list[int] = []
         self._last_msc = np.zeros(0, np.int64)
         self._deals: list[Table] = [self._broker.take_deals()]  # the first table has none
+        self._course: Course | None = Course(market.terms.balance)
+        self._newest_msc = 0
         for name, symbol in (symbols or {}).items():
             self.add(name, symbol)
         self.order(orders)
@@ -102,6 +78,8 @@ class Trading:
         self._symbols[name] = symbol
         row = self._rows[name] = self._broker.add(symbol)
         self._last_msc = np.append(self._last_msc, 0)
+        if self._course is not None:
+            self._course.add(row, symbol.contract_size)
         self.order(())  # what waits has a place for each symbol
         return row
 
@@ -133,6 +111,7 @@ class Trading:
         found._broker = self._broker.fork()
         found._waiting = Waiting(*(table.copy() for table in self._waiting))
         found._last_msc, found._deals = self._last_msc.copy(), self._deals[:1]
+        found._course = None  # it only looks for deals
         return found
 
     @property
@@ -180,10 +159,24 @@ class Trading:
         )  # fmt: skip
 
     @property
+    def course(self) -> Course:
+        """What it has gone through; a fork has none."""
+        assert self._course is not None, "asked of a fork"
+        return self._course
+
+    @property
+    def equity(self) -> Equity:
+        """At each tick, with what was open then."""
+        return self.course.equity(self._market.terms.money_digits)
+
+    @property
     def trades(self) -> list[Trade]:
         """What was closed, in the order of closing, then what is open now, at the last quotes."""
-        costs = OpeningCosts(self._market.terms.money_digits)
-        closed = list(trades_of(self.deals, self._orders, self._symbols, costs))
+        costs, deals = OpeningCosts(self._market.terms.money_digits), self.deals
+        prices = zip(*(one.tolist() for one in self.course.excursions(deals)), strict=True)
+        closed = list(
+            trades_of(zip(deals, prices, strict=True), self._orders, self._symbols, costs)
+        )
         return [*closed, *self._open(costs)]
 
     @property
@@ -201,11 +194,31 @@ class Trading:
 
     def push(self, ticks: Ticks) -> Table:
         """Run over the next ticks; the deals that they made."""
+        found = [self._pushed(part) for part in self._days(ticks)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _days(self, ticks: Ticks) -> list[Ticks]:
+        """Cut behind each tick that ends a day of the server, if that may bring swap."""
+        symbols = self._symbols.values()
+        if self._course is None or all(one.swap_mode == codes.NO_SWAP for one in symbols):
+            return [ticks]
+        times = np.concatenate([[self._newest_msc], ticks.time_msc])
+        newest = np.maximum.accumulate(times)
+        self._newest_msc = int(newest[-1])
+        days = (newest + self._market.terms.server_ahead_ms) // DAY_MS
+        edges = [0, *(np.flatnonzero(np.diff(days)) + 1).tolist(), len(ticks)]
+        parts = [ticks.part(slice(*edge)) for edge in pairwise(edges) if edge[0] < edge[1]]
+        return parts or [ticks]
+
+    def _pushed(self, ticks: Ticks) -> Table:
         self._broker.run(
             ticks.symbol, ticks.order, ticks.time_msc, ticks.bid, ticks.ask, self._waiting
         )
         self._last_msc[ticks.symbol] = ticks.time_msc  # of several for one symbol, the last stays
-        if len(deals := self._broker.take_deals()):
+        deals = self._broker.take_deals()
+        if self._course is not None:
+            self._course.take(ticks, deals, float(self._broker.positions["swap"].sum()))
+        if len(deals):
             self._deals.append(deals)
         return deals
 
@@ -213,19 +226,23 @@ class Trading:
         state, names = self._broker.state, self.symbols
         found = []
         for position in self._broker.positions:
-            row = int(position["symbol"])
+            row, identifier = int(position["symbol"]), int(position["identifier"])
             name, symbol = names[row], state.symbols[row]
             is_long = bool(position["side"] > 0)
             opened, lots = float(position["price"]), float(position["lots"])
             closed = float(symbol["bid"] if is_long else symbol["ask"])
             profit = profit_of(state.account[0], symbol, position["side"], lots, opened, closed)
-            commission, swap = costs.left(int(position["identifier"])), float(position["swap"])
+            commission, swap = costs.left(identifier), float(position["swap"])
+            prices = self.course.open_excursion(row, identifier, is_long=is_long)
+            excursion = Excursion.of(
+                prices, opened, lots, self._symbols[name], costs, is_long=is_long
+            )
             found.append(
                 Trade(
                     self._orders[position["tag"] - 1].signal, name, "buy" if is_long else "sell",
                     lots, int(position["time_msc"]), opened, int(self._last_msc[row]), closed, END,
                     in_points(opened, closed, is_long, self._symbols[name].point), profit,
-                    commission, swap, costs.rounded(profit + commission + swap),
+                    commission, swap, costs.rounded(profit + commission + swap), *excursion,
                 )
             )  # fmt: skip
         return sorted(found, key=lambda trade: (trade.closed_msc, trade.symbol))

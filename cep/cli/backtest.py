@@ -406,7 +406,7 @@ def result_lines(
     assumptions: Sequence[str],
 ) -> list[str]:
     """Trades and metrics as text, and the account's money where there is any."""
-    from cep.backtest.page import METRIC_COLUMNS, amount, metric_cells
+    from cep.backtest.page import METRIC_COLUMNS, amount, fall_text, metric_cells
 
     money = outcome.money
     names = [name.lower() for name in METRIC_COLUMNS]
@@ -423,6 +423,8 @@ def result_lines(
             f"account: balance {start} to {balance}, equity {equity}; "
             f"profit {profit}, commission {commission}, swap {swap}"
         )
+    if outcome.trades:
+        lines.append(f"deepest fall of the equity: {fall_text(outcome.equity, money.digits)}")
     return [*lines, "assumptions:", *(f"  {text}" for text in assumptions)]
 
 

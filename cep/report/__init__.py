@@ -1,12 +1,14 @@
 """Self-contained HTML pages about a run: charts, events, queues, signals."""
 
 from cep.report.model import (
+    Dot,
     Marker,
     MarkerKind,
     QueueEntry,
     QueueView,
     Report,
     Role,
+    Scatter,
     Series,
     SymbolChart,
     Table,
@@ -16,12 +18,14 @@ from cep.report.model import (
 from cep.report.page import render
 
 __all__ = [
+    "Dot",
     "MarkerKind",
     "Marker",
     "QueueEntry",
     "QueueView",
     "Report",
     "Role",
+    "Scatter",
     "Series",
     "SymbolChart",
     "Table",

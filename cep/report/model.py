@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 
 class Role(StrEnum):
-    """How a line is drawn; `UPPER` and `LOWER` enclose a shaded band, and `STEPS` holds
-    each value until the next.
+    """How a line is drawn; `UPPER` and `LOWER` enclose a shaded band, `STEPS` holds each value
+    until the next, and so does `SECOND`, in another colour.
     """
 
     PRICE = "price"
@@ -20,6 +20,7 @@ class Role(StrEnum):
     MIDDLE = "middle"
     LOWER = "lower"
     STEPS = "steps"
+    SECOND = "second"
 
 
 class MarkerKind(StrEnum):
@@ -113,6 +114,25 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Dot:
+    """A place on a scatter, and what is said where the reader points at it."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Dots of two amounts against each other, with the names of both."""
+
+    title: str
+    across: str
+    up: str
+    dots: Sequence[Dot]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The one sentence that matters, and whether it is good news."""
 
@@ -131,3 +151,4 @@ class Report:
     charts: tuple[SymbolChart, ...] = ()
     tables: tuple[Table, ...] = ()
     engines: tuple[QueueView, ...] = ()
+    scatters: tuple[Scatter, ...] = ()

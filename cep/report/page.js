@@ -89,6 +89,12 @@ class Chart {
       button.onclick = () => this.toggle(kind, button);
       legend.append(button);
     }
+    for (const { name, role } of this.data.series.filter(s => ["steps", "second"].includes(s.role))) {
+      const label = html("span", "name"), icon = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" });
+      icon.append(svg("path", { class: `swatch ${role}`, d: "M-8 0H8" }));
+      label.append(icon, name);
+      legend.append(label);
+    }
     this.reset = html("button", "reset", "Reset zoom", { type: "button" });
     this.reset.onclick = () => this.show(this.ends);
     legend.append(this.reset);
@@ -193,9 +199,9 @@ class Chart {
       const edge = [...this.points(upper).filter(Boolean), ...this.points(lower).filter(Boolean).reverse()];
       if (edge.length) group.append(svg("path", { class: "area", d: `M${edge.join("L")}z` }));
     });
-    for (const role of ["upper", "lower", "middle", "price", "steps"]) for (const series of of(role)) {
+    for (const role of ["upper", "lower", "middle", "price", "steps", "second"]) for (const series of of(role)) {
       let pen = "M";
-      const on = role === "steps" ? p => `H${p.replace(" ", "V")}` : p => `L${p}`;
+      const on = role === "steps" || role === "second" ? p => `H${p.replace(" ", "V")}` : p => `L${p}`;
       const d = this.points(series).map(p => { const s = p && (pen ? pen + p : on(p)); pen = p ? "" : "M"; return s || ""; }).join("");
       group.append(svg("path", { class: `line ${role}`, d }));
     }

@@ -7,7 +7,8 @@ from importlib.resources import files
 from string import Template
 
 from cep.report.chart import encode
-from cep.report.model import Report, Verdict
+from cep.report.model import Report, Scatter, Verdict
+from cep.report.scatter import scatter_html
 from cep.report.tables import queue_html, table_html
 
 POINTS_MAX = 4000
@@ -23,6 +24,7 @@ def render(report: Report, *, points_max: int = POINTS_MAX) -> str:
         verdict=verdict_html(report.verdict),
         summary=summary_html(report.summary),
         charts='<section id="charts" class="card" hidden></section>' if report.charts else "",
+        scatters=scatters_html(report.scatters),
         tables="\n".join(map(table_html, report.tables)),
         queues="\n".join(map(queue_html, report.engines)),
         data=encode(report.charts, points_max),
@@ -39,6 +41,11 @@ def verdict_html(verdict: Verdict | None) -> str:
     name, sign = ("good", "✓") if verdict.good else ("bad", "✗")
     mark = f'<span aria-hidden="true">{sign}</span>'
     return f'<p class="verdict {name}" role="status">{mark} {escape(verdict.text)}</p>'
+
+
+def scatters_html(scatters: tuple[Scatter, ...]) -> str:
+    figures = "\n".join(map(scatter_html, scatters))
+    return f'<section class="card scatters">\n{figures}\n</section>' if figures else ""
 
 
 def summary_html(pairs: tuple[tuple[str, str], ...]) -> str:

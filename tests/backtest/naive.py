@@ -25,6 +25,8 @@ class Position:
     opened_msc: int
     stop: float | None
     target: float | None
+    prices: list[float]
+    """What it could have been closed at, tick by tick."""
 
     def market(self, tick: Tick) -> float:
         return tick[2] if self.side > 0 else tick[3]
@@ -48,6 +50,8 @@ class Naive:
             if tick[1] < self.waiting[0].time_msc:
                 break
             self.execute(self.waiting.pop(0), tick)
+        if self.position is not None:
+            self.position.prices.append(self.position.market(tick))
         self.last = tick
 
     def end(self) -> None:
@@ -98,11 +102,19 @@ class Naive:
             self.leave(tick, closed, price, "opposite")
             lots = round(lots - closed, 8)
         if lots > 0:
-            self.position = Position(order, side, lots, price, tick[1], stop, target)
+            self.position = Position(order, side, lots, price, tick[1], stop, target, [])
 
     def level(self, price: float, points: int) -> float | None:
         steps = round((price + points * self.point) / self.point)
         return round(steps * self.point, 8) if points else None
+
+    def excursion(self, held: Position, lots: float, prices: list[float]) -> dict[str, float]:
+        worst, best = sorted((min(prices), max(prices)), reverse=held.side < 0)
+        found = {"worst_price": worst, "best_price": best}
+        for name, price in (("mae", worst), ("mfe", best)):
+            gain = (price - held.price) * held.side
+            found |= {f"{name}_points": round(gain / self.point, 6), name: round(gain * lots, 10)}
+        return found
 
     def leave(self, tick: Tick, lots: float, price: float, reason: str) -> None:
         held = self.position
@@ -125,6 +137,7 @@ class Naive:
                 "commission": 0.0,
                 "swap": 0.0,
                 "net": round(gain * lots, 10),
+                **self.excursion(held, lots, [*held.prices, price]),
             }
         )
         held.lots = round(held.lots - lots, 8)

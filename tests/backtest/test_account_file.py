@@ -14,7 +14,8 @@ from cep.backtest.account_file import DAYS, AccountFile, SymbolPart, read_accoun
 from cep.backtest.errors import BacktestError
 from cep.backtest.market import Market
 from cep.backtest.orders import Order
-from cep.backtest.trading import Ticks, Trading
+from cep.backtest.ticks import Ticks
+from cep.backtest.trading import Trading
 from mt5bridge.broker import REQUEST, Broker, Specification, Terms, codes
 from mt5bridge.orders import Limits
 from tests.campaign import examples

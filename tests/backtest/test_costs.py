@@ -22,8 +22,9 @@ from cep.backtest.page import Findings, report
 from cep.backtest.results import Results
 from cep.backtest.selection import select
 from cep.backtest.simulate import Outcome, simulate, tick_selection
+from cep.backtest.ticks import Ticks
 from cep.backtest.trades import END
-from cep.backtest.trading import Ticks, Trading
+from cep.backtest.trading import Trading
 from cep.plan import compile_rules
 from cep.report import render
 from mt5bridge.broker import Specification, codes

@@ -27,7 +27,7 @@ from cep.backtest.results import Results
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import account_of, outcome_of, simulate, tick_selection
-from cep.backtest.trading import Ticks
+from cep.backtest.ticks import Ticks
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.market import DEAL_STREAM, TICK_STREAM

@@ -18,22 +18,11 @@ from cep.backtest.trades import Trade
 
 
 def trade(points: float, opened: int = 0, closed: int = 10, name: str = "Go") -> Trade:
+    amounts = [round(one * 1e-4, 10) for one in (points, points - 2.0, points + 3.0)]
     return Trade(
-        name,
-        "X",
-        "buy",
-        0.1,
-        opened,
-        1.0,
-        closed,
-        1.0,
-        "stop",
-        points,
-        round(points * 1e-4, 10),
-        0.0,
-        0.0,
-        round(points * 1e-4, 10),
-    )
+        name, "X", "buy", 0.1, opened, 1.0, closed, 1.0, "stop", points, amounts[0], 0.0, 0.0,
+        amounts[0], 0.9, 1.1, points - 2.0, points + 3.0, *amounts[1:],
+    )  # fmt: skip
 
 
 def test_worked_by_hand() -> None:
@@ -113,7 +102,7 @@ def test_metrics_are_those_of_plain_loops(closings: list[tuple[float, int]]) -> 
 
 
 def test_groups() -> None:
-    other = Trade("Go", "Y", "buy", 0.1, 0, 1.0, 9, 1.0, "stop", 2.0, 0.0, 0.0, 0.0, 0.0)
+    other = replace(trade(2, 0, 9), symbol="Y")
     found = by_signal([trade(1), other, trade(5, name="Also")], 100)
     assert list(found) == ["Also", "Go", "Go X", "Go Y", "all"]
     assert [group.points for group in found.values()] == [5, 3, 1, 2, 8]

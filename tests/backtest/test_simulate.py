@@ -141,10 +141,14 @@ def test_the_report_shows_everything(archive: Archive, results: Results, made: l
     notes = assumptions(outcome.points, 60)
     page = report(Findings("Bands", "two days", results, outcome, found, notes), ticks)
     tabs = {chart.symbol: chart for chart in page.charts}
-    assert set(tabs) == {"Equity", "EURUSD", "GBPUSD", "^GSPC"} and len(tabs) <= CHARTS_MAX + 1
-    assert tabs["Equity"].series[0].values[-1] == pytest.approx(found["all"].points)
-    assert tabs["Equity"].digits == 1  # of points
-    equity = tabs["Equity"].series[0]
+    assert set(tabs) == {"Equity", "Points", "EURUSD", "GBPUSD", "^GSPC"}
+    assert len(tabs) <= CHARTS_MAX + 2
+    assert tabs["Points"].series[0].values[-1] == pytest.approx(found["all"].points)
+    assert tabs["Equity"].series[0].values[-1] == pytest.approx(found["all"].net)
+    assert tabs["Points"].digits == 1
+    assert [len(scatter.dots) for scatter in page.scatters] == [found["all"].trades] * 2
+    assert any(dot.x < dot.y for dot in page.scatters[0].dots)
+    equity = tabs["Points"].series[0]
     times = equity.time_msc.tolist()
     assert equity.values[0] == 0.0 and times == sorted(times)
     assert tabs["EURUSD"].digits == 5 and {m.kind for m in tabs["EURUSD"].markers} == set(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.backtest.tick_queue import TickQueue
-from cep.backtest.trading import Ticks
+from cep.backtest.ticks import Ticks
 
 BEHIND_ALL = 1_000
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cep.backtest.market import Market
 from cep.backtest.orders import LOTS_DEFAULT, Order, orders
-from cep.backtest.trading import NO_TICK, PLAIN_ORDERS_MAX, Ticks, Trading, loop_for
+from cep.backtest.ticks import Ticks
+from cep.backtest.trading import NO_TICK, PLAIN_ORDERS_MAX, Trading, loop_for
 from mt5bridge.broker import Specification, Terms
 from mt5bridge.broker.leap import leap
 from tests.backtest.naive import LATE, NOTHING, STOPS, Naive, Tick
@@ -240,10 +241,14 @@ def both(
     return fast, naive
 
 
+SUMS = ("open_price", "points", "profit", "net", "mae", "mfe", "mae_points", "mfe_points")
+"""Of these, doubles are summed in another order."""
+
+
 def check(fast: Trading, naive: Naive, seed: int) -> None:
     found, expected = [asdict(trade) for trade in fast.trades], naive.trades
     for one, other in zip(found, expected, strict=True):
-        for name in ("open_price", "points", "profit", "net"):  # sums in another order
+        for name in SUMS:
             assert one.pop(name) == pytest.approx(other.pop(name), abs=1e-6), (seed, name)
     assert found == expected, seed
     assert +fast.refused == +naive.refused, seed

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from cep.report import (
+    Dot,
     Marker,
     MarkerKind,
     QueueEntry,
     QueueView,
     Report,
     Role,
+    Scatter,
     Series,
     SymbolChart,
     Table,
@@ -50,6 +52,11 @@ def chart(symbol: str) -> SymbolChart:
     return SymbolChart(symbol, lines, markers())
 
 
+def scatter() -> Scatter:
+    dots = tuple(Dot(-float(n), 10.0 - n, f"trade {n}") for n in range(20))
+    return Scatter("Worst while open and result", "MAE, points", "result", dots)
+
+
 def queue() -> QueueView:
     entries = (
         QueueEntry(10, "AboveUpper", START_MSC, ("Reversal", "Broad"), "EURUSD", gone="expired"),
@@ -69,4 +76,5 @@ def report() -> Report:
         (chart("EURUSD"), chart("^GSPC")),
         (signals,),
         (queue(),),
+        (scatter(),),
     )

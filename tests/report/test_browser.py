@@ -100,13 +100,15 @@ def test_the_reader_can_zoom_switch_and_hide(tmp_path: Path) -> None:
 
 def test_steps_hold_each_value_until_the_next(tmp_path: Path) -> None:
     times, values = np.array([0, 10, 20, 30, 40]), np.array([1.0, 2.0, np.nan, 1.0, 3.0])
-    chart = SymbolChart("Equity", (Series("balance", Role.STEPS, times, values),))
+    steps = Series("balance", Role.STEPS, times, values)
+    chart = SymbolChart("Equity", (steps, replace(steps, name="equity", role=Role.SECOND)))
     document, console = browse(render(replace(sample.report(), charts=(chart,))), tmp_path)
     assert console == []
-    (path,) = re.findall('class="line steps" d="(.*?)"', document)
-    assert re.sub("[0-9. ]+", "", path) == "MHVMHV", (
+    paths = re.findall('class="line (?:steps|second)" d="(.*?)"', document)
+    assert [re.sub("[0-9. ]+", "", path) for path in paths] == ["MHVMHV"] * 2, (
         "level, then up; interrupted where there is none"
     )
+    assert re.findall('<span class="name">.*?</svg>(.*?)</span>', document) == ["balance", "equity"]
 
 
 def test_tables_sort_and_filter(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.report import Marker, Report, Table, Time, Verdict, render
+from cep.report import Dot, Marker, Report, Scatter, Table, Time, Verdict, render
 from cep.report.chart import MARKERS_MAX, chart_data, encode
 from cep.report.decimate import kept_points
 from cep.report.model import MarkerKind, QueueEntry, QueueView, Role, SymbolChart
@@ -26,6 +26,7 @@ from cep.report.rows import (
     signal_table,
     symbol_markers,
 )
+from cep.report.scatter import BOTTOM, DOTS_MAX, HEIGHT, LEFT, RIGHT, TOP, WIDTH, scatter_html
 from cep.report.tables import ROWS_MAX, queue_html, table_html, time_text
 from tests.report import sample
 
@@ -58,6 +59,7 @@ def test_no_text_escapes_its_place(text: str) -> None:
             (SymbolChart(text, (), (marker,)),),
             (Table(text, (text,), [(text,), (Time(0, text),)]),),
             (QueueView(text, (QueueEntry(1, text, 0, (text,), text, text),)),),
+            (Scatter(text, text, text, (Dot(1.0, -1.0, text),)),),
         )
     )  # fmt: skip
     assert page.count("<script") == plain.count("<script")
@@ -74,6 +76,29 @@ def test_chart_data_is_the_same_text_again(text: str) -> None:
     assert data["symbol"] == text and data["start"] == 7
     expected = {"kind": "signal", "t": 0, "p": 1.5, "side": "buy", "label": text}
     assert data["markers"] == [{k: v for k, v in expected.items() if v != ""}]
+
+
+PLACE = re.compile(r'<circle class="dot (\w+)" cx="([-\d.]+)" cy="([-\d.]+)"')
+
+
+@given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9)), max_size=20))
+def test_dots_lie_within_their_axes_in_the_order_of_their_values(
+    pairs: list[tuple[float, float]],
+) -> None:
+    text = scatter_html(Scatter("t", "x", "y", [Dot(x, y, "") for x, y in pairs]))
+    found = [(kind, float(x), float(y)) for kind, x, y in PLACE.findall(text)]
+    assert [kind for kind, _, _ in found] == ["sell" if y < 0 else "buy" for _, y in pairs]
+    assert all(LEFT <= x <= WIDTH - RIGHT and TOP <= y <= HEIGHT - BOTTOM for _, x, y in found)
+    across = [x for _, (_, x, _) in sorted(zip(pairs, found, strict=True))]
+    assert across == sorted(across)
+    assert 2 * 2 <= len(re.findall('class="grid"', text)) <= 2 * 8
+
+
+def test_a_scatter_of_more_dots_than_are_drawn_says_so() -> None:
+    dots = [Dot(float(n), 1.0, f"number {n}") for n in range(DOTS_MAX + 5)]
+    text = scatter_html(Scatter("All", "x", "y", dots))
+    assert f"All (the latest {DOTS_MAX:,})" in text
+    assert "number 5<" in text and "number 4<" not in text
 
 
 def test_queue_has_the_columns_of_the_schematic_newest_first() -> None:

@@ -1,0 +1,134 @@
+"""What an account went through from tick to tick, besides its deals: prices and equity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cep.backtest.equity import Equity, EquityPass, Holding
+from cep.backtest.extremes import Extremes
+from cep.backtest.ticks import Floats, Ints, Ticks
+from mt5bridge.broker import Table, codes
+
+BATCH_TICKS = 1 << 16
+"""Ticks that are looked at together: rules that see fills let the account go on a few at a time."""
+FAR = np.iinfo(np.int64).max
+
+
+class Course:
+    """Learns the ticks and deals of an account as they come. Ticks are numbered from 0 on."""
+
+    def __init__(self, balance: float) -> None:
+        self._extremes, self._equity = Extremes(), EquityPass(balance)
+        self._waiting: list[tuple[Ticks, Table, float]] = []
+        self._waiting_ticks = self._done = 0
+        self._open_swap = 0.0
+        self._numbers: list[Ints] = [np.zeros(0, np.int64)]
+        self._opened_at: dict[int, int] = {}
+
+    def add(self, row: int, contract_size: float) -> None:
+        """A symbol that is traded from now on."""
+        self._equity.holdings[row] = Holding(contract_size)
+
+    def take(self, ticks: Ticks, deals: Table, open_swap: float) -> None:
+        """The next ticks, the deals they made, and the swap of positions that are open behind them.
+
+        What that has changed by, and no deal has brought, came at the last of the ticks.
+        """
+        if not len(ticks):
+            return
+        charged = open_swap - self._open_swap + float(deals["swap"].sum())
+        self._open_swap = open_swap
+        self._waiting.append((ticks, deals, charged))
+        self._waiting_ticks += len(ticks)
+        if self._waiting_ticks >= BATCH_TICKS:
+            self._work()
+
+    def equity(self, digits: int | None) -> Equity:
+        """Of the account, in amounts of so many decimals."""
+        self._work()
+        return self._equity.found(digits)
+
+    def excursions(self, deals: Table) -> tuple[Floats, Floats]:
+        """The worst and the best price while what a deal closes was open, for all deals so far.
+
+        These are quotes from the tick that opened it on, and the price of closing; NaN for deals
+        that close nothing.
+        """
+        self._work()
+        numbers, opened = np.concatenate(self._numbers), self._opened(deals)
+        worst, best = np.full(len(deals), np.nan), np.full(len(deals), np.nan)
+        closes = deals["closed_lots"] > 0.0
+        for row in np.unique(deals["symbol"]).tolist():
+            for kind, is_long in ((codes.SELL, True), (codes.BUY, False)):
+                own = np.flatnonzero(closes & (deals["symbol"] == row) & (deals["type"] == kind))
+                spans = opened[own], numbers[own]
+                low, high = self._extremes.between(row, *spans, is_long=is_long)
+                worse, better = (np.fmin, np.fmax) if is_long else (np.fmax, np.fmin)
+                worst[own] = worse(low, deals["price"][own])
+                best[own] = better(high, deals["price"][own])
+        return worst, best
+
+    def open_excursion(self, row: int, position: int, *, is_long: bool) -> tuple[float, float]:
+        """The worst and the best price of an open position so far, after `excursions`."""
+        start = np.array([self._opened_at[position]])
+        worst, best = self._extremes.between(row, start, np.array([FAR]), is_long=is_long)
+        return float(worst[0]), float(best[0])
+
+    def _opened(self, deals: Table) -> Ints:
+        """The number of the tick that opened what each deal closes."""
+        numbers = np.concatenate(self._numbers).tolist()
+        found = np.zeros(len(deals), np.int64)
+        opened_at = self._opened_at = {}
+        columns = (deals[name].tolist() for name in ("position_id", "volume", "closed_lots"))
+        for at, (position, lots, closed) in enumerate(zip(*columns, strict=True)):
+            if closed:
+                found[at] = opened_at[position]
+                if lots > closed:  # it turns the position
+                    opened_at[position] = numbers[at]
+            else:
+                opened_at.setdefault(position, numbers[at])
+        return found
+
+    def _work(self) -> None:
+        """Look at what has come."""
+        if not self._waiting:
+            return
+        batches = [ticks for ticks, _, _ in self._waiting]
+        ticks = _joined(batches)
+        deals = np.concatenate([deals for _, deals, _ in self._waiting])
+        swaps = np.zeros(len(ticks))
+        ends = np.cumsum([len(batch) for batch in batches]) - 1
+        swaps[ends] = [charged for _, _, charged in self._waiting]
+        at, own = _ticks_of(deals, ticks), ticks.by_symbol()
+        for row, places in own.items():
+            is_own = deals["symbol"] == row
+            if is_own.any() or not self._equity.holdings[row].is_flat:
+                part = ticks if len(places) == len(ticks) else ticks.part(places)
+                self._extremes.take(row, self._done + places, part, self._done + at[is_own])
+        self._equity.take(ticks, own, deals, at, swaps)
+        self._numbers.append(self._done + at)
+        self._done += len(ticks)
+        self._waiting.clear()
+        self._waiting_ticks = 0
+
+
+def _joined(batches: list[Ticks]) -> Ticks:
+    if len(batches) == 1:
+        return batches[0]
+    columns = ([getattr(one, name) for one in batches] for name in Ticks.__slots__)
+    return Ticks(*map(np.concatenate, columns))
+
+
+def _ticks_of(deals: Table, ticks: Ticks) -> Ints:
+    """Which of the ticks made each deal: of those at its place the one of its symbol.
+
+    A stop-out closes a position at the tick of another symbol: the last one there.
+    """
+    first = np.searchsorted(ticks.order, deals["place"])
+    last = np.searchsorted(ticks.order, deals["place"], side="right") - 1
+    found = last.copy()
+    for more in range(int((last - first).max(initial=0)) + 1):
+        at = np.minimum(first + more, last)
+        is_own = ticks.symbol[at] == deals["symbol"]
+        found[is_own] = at[is_own]
+    return np.maximum.accumulate(found)
