@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cep.lang import habits
 from cep.lang.ast import Duration, Literal, Name
 from cep.lang.errors import RuleError, Source, Span, suggestion
 from cep.lang.lexer import tokenize
@@ -17,7 +18,6 @@ CLOSINGS = {
     '"': 'close it with `"` on the same line, or write it between `"""`',
     "`": "close it with a backtick on the same line",
 }
-FOREIGN_OPERATORS = {"&": "and", "|": "or"}
 FLOAT_MAX = 3.4028234663852886e38
 
 
@@ -146,6 +146,8 @@ class Cursor:
         if self.token.kind is not TokenKind.INT or not unit.keyword or unit.keyword in KEYWORDS:
             return
         near = suggestion(unit.text, TIME_UNITS_MS)
+        if unit.keyword in habits.UNITS:
+            near = f"did you mean `{habits.UNITS[unit.keyword]}`?"
         if near.startswith("did"):
             raise self.error(unit.span, f"unknown unit of time `{unit.text}`", near)
 
@@ -161,6 +163,8 @@ class Cursor:
         token = self.token
         if token.kind is TokenKind.BAD:
             return self.error(token.span, token.text, self._remedy() or hint)
+        if not hint.startswith("write `"):  # what to write at this very place says it best
+            hint = habits.remedy(self.tokens, self.index) or hint
         if token.kind is TokenKind.END:
             return self.error(self._end(), f"expected {expected}, found the end of the text", hint)
         written = self.source.text[token.span.start : token.span.end]
@@ -168,13 +172,12 @@ class Cursor:
         return self.error(token.span, f"expected {expected}, found `{shown}`", hint)
 
     def _remedy(self) -> str:
-        """What to do about what is never closed, or is an operator in other languages only."""
+        """What to do about what is never closed, or is a character of other languages only."""
         start = self.token.span.start
         for opening, remedy in CLOSINGS.items():
             if self.source.text.startswith(opening, start):
                 return remedy
-        word = FOREIGN_OPERATORS.get(self.source.text[start])
-        return f"write `{word}`" if word else ""
+        return habits.character(self.source.text[start])
 
     def unsupported(self, span: Span, construct: str, hint: str) -> RuleError:
         """The error for SiddhiQL that is understood but has no place here."""

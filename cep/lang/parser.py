@@ -69,7 +69,8 @@ class Parser(EventParser):
         self.index, stopped = begin, self.index
         partitions = 0
         while self.token.kind is not TokenKind.END:
-            partitions += self.at_word("partition", "with")
+            opened = self.index == begin and self.at_word("partition")
+            partitions += opened or self.at_word("partition", "with")
             partitions -= self.at_word("end") and partitions > 0
             if _is_end(self.advance()) and self.index > stopped and not partitions:
                 return
@@ -89,6 +90,11 @@ class Parser(EventParser):
         if token.keyword in ("select", "update", "delete", "insert"):
             message = f"a statement cannot start with `{token.keyword}`"
             return self.error(token.span, message, "a query starts with `from STREAM`")
+        if token.keyword in self.definitions or token.keyword == "create":
+            word = self.peek().keyword if token.keyword == "create" else token.keyword
+            known = word if word in self.definitions else "stream"
+            hint = f"a definition starts with `define {known}`"
+            return self.unexpected("`define`, `from` or `partition`", hint)
         word = token.text if token.kind in NAMES else ""
         return self.unexpected("`define`, `from` or `partition`", _starter_hint(word))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from cep.lang import habits
 from cep.lang.ast import (
     AggregationDefinition,
     Annotation,
@@ -17,7 +18,7 @@ from cep.lang.ast import (
 )
 from cep.lang.errors import Span, suggestion
 from cep.lang.parser_queries import QueryParser
-from cep.lang.tokens import ATTRIBUTE_TYPES, CALENDAR_UNITS, Role, TokenKind
+from cep.lang.tokens import ATTRIBUTE_TYPES, CALENDAR_UNITS, NAMES, Role, TokenKind
 from cep.lang.unsupported import SCRIPT_FUNCTION
 
 Annotations = tuple[Annotation, ...]
@@ -86,9 +87,16 @@ class DefinitionParser(QueryParser):
         name = self.expect_name("an attribute name")
         token = self.token
         if token.keyword not in ATTRIBUTE_TYPES:
-            raise self.unexpected("an attribute type", suggestion(token.text, ATTRIBUTE_TYPES))
+            raise self.unexpected("an attribute type", self._type_hint(name))
         self.advance(Role.KEYWORD)
         return AttributeDefinition(name, token.keyword, span=self.since(name.span.start))
+
+    def _type_hint(self, name: Name) -> str:
+        """What to write where `name` has no type behind it."""
+        token = self.token
+        if token.kind in NAMES and name.text.lower() in ATTRIBUTE_TYPES:
+            return f"the name stands first: `{token.text} {name.text}`"
+        return habits.type_of(token) or suggestion(token.text, ATTRIBUTE_TYPES)
 
     def trigger_definition(self, start: int, annotations: Annotations) -> TriggerDefinition:
         """`T at every TIME`, `T at 'cron'` or `T at 'start'`, after `define trigger`."""

@@ -28,6 +28,7 @@ LEAVES_MAX = 60
 REPEATS = ("reject", "refresh", "allow")
 SIDES = ("buy", "sell", "close")
 SIZE_HINT = "sizes have no sign, the side says it: `sell 0.10 lots`, `close`"
+HEADER_HINT = "the order is NAME, `number N`, `in ENGINE`, `for each ATTRIBUTE`, `as`"
 SYMBOL_HINT = "a symbol stands in quotes: `buy 'EURUSD' 0.10 lots`"
 
 
@@ -75,8 +76,14 @@ class EventParser(OnDemandParser):
         return Header(name, number, engine, key, span=self.since(name.span.start))
 
     def _expect_as(self) -> None:
-        hint = "the order is NAME, `number N`, `in ENGINE`, `for each ATTRIBUTE`, `as`"
-        self.expect_word("as", Role.CLAUSE, hint=hint)
+        self.expect_word("as", Role.CLAUSE, hint=HEADER_HINT)
+
+    def _refuse_late_header(self) -> None:
+        """Complain when what belongs in front of `as` stands at the end."""
+        words = {"for": "for each", "number": "number", "in": "in"}
+        if self.token.keyword in words:
+            shown = words[self.token.keyword]
+            raise self.error(self.token.span, f"`{shown}` stands in front of `as`", HEADER_HINT)
 
     def event_definition(self, start: int, _annotations: Annotations) -> EventDefinition:
         """`HEADER as [every] STREAM[condition] ..`, after `define event`."""
@@ -97,6 +104,7 @@ class EventParser(OnDemandParser):
                 repeat = self._choice(REPEATS, "a repetition policy")
             else:
                 break
+        self._refuse_late_header()
         span = self.since(start)
         return EventDefinition(header, every, source, condition, opposites, repeat, span=span)
 
@@ -124,6 +132,7 @@ class EventParser(OnDemandParser):
                 forbid = self._events()
             else:
                 break
+        self._refuse_late_header()
         return ComplexDefinition(header, pattern, within, forbid, span=self.since(start))
 
     def _followed_by(self) -> Pattern:

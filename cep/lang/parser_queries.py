@@ -21,7 +21,7 @@ from cep.lang.ast import (
 )
 from cep.lang.errors import suggestion
 from cep.lang.parser_outputs import OutputParser
-from cep.lang.tokens import Role, TokenKind
+from cep.lang.tokens import NAMES, Role, TokenKind
 
 CLAUSES = ("select", "group", "having", "order", "limit", "offset", "output", "insert", "delete")
 OUTPUTS = ("insert", "delete", "update", "return")
@@ -46,7 +46,7 @@ class QueryParser(OutputParser):
         start = self.expect_word("from", role).span.start
         self.events = set()
         source, selection, rate = self._body()
-        self._expect_output()
+        self._expect_output(selection)
         output = self.output()
         return Query(source, selection, rate, output, annotations, span=self.since(start))
 
@@ -110,6 +110,8 @@ class QueryParser(OutputParser):
         if after_select or word in ("having", "limit", "offset"):
             shown = f"{word} by" if after_select else word
             hint = f"write `select *` in front of `{shown}`"
+            if self._has_later("select"):
+                hint = f"move `{shown} ..` behind what is selected"
             raise self.error(self.token.span, f"`{shown}` follows a `select`", hint)
 
     def _refuse_out_of_order(self) -> None:
@@ -184,13 +186,31 @@ class QueryParser(OutputParser):
             raise self.error(self.since(start), "a snapshot comes by time, not by events", hint)
         return Rate(kind, events, None, span=self.since(start))
 
-    def _expect_output(self) -> None:
+    def _has_later(self, word: str) -> bool:
+        """Whether the word comes before the statement ends."""
+        distance = 1
+        while self._symbol(distance) != ";" and self.peek(distance).kind is not TokenKind.END:
+            if self.peek(distance).keyword == word:
+                return True
+            distance += 1
+        return False
+
+    def _expect_output(self, selection: Selection) -> None:
         word = self.token.keyword
         if word in OUTPUTS:
             return
         near = suggestion(word, (*CLAUSES, *OUTPUTS)) if word else ""
-        hint = near if near.startswith("did") else "a query ends with `insert into STREAM`"
-        hint = MISPLACED.get(word, hint)
+        hint = "a query ends with `insert into STREAM`"
+        if word in MISPLACED:
+            hint = MISPLACED[word]
+        elif near.startswith("did"):
+            hint = near
+        elif self.token.kind in NAMES and selection.items is not None:
+            hint = "commas separate what is selected; a query ends with `insert into STREAM`"
+        elif self.token.kind in NAMES:
+            hint = "what goes out stands behind `select`: `from S select a, b insert into T`"
+            if self.peek().keyword == "select":
+                hint = "a stream goes by its own name; only sides of a join have others, by `as`"
         raise self.unexpected("`insert`, `delete`, `update` or `return`", hint)
 
     def partition(self, annotations: tuple[Annotation, ...]) -> Partition:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cep.lang import ast
 from cep.lang.errors import suggestion
-from cep.plan import functions
+from cep.plan import functions, habits
 from cep.plan.expressions import (
     Aggregate,
     Aggregated,
@@ -54,7 +54,10 @@ class Calls:
             self._need_made(node, signature, fitted)
             return fitted
         if fitted.position is None:
-            raise self.problems.error(node.span, fitted.message, fitted.hint)
+            message = fitted.message
+            if node.arguments is None:
+                message += ", and `*` is each attribute"
+            raise self.problems.error(node.span, message, fitted.hint)
         wrong = given[fitted.position]
         described = self.checker.described_as(wrong, values[fitted.position])
         message = f"{fitted.message}, {described}"
@@ -127,9 +130,9 @@ class Calls:
         return self.checker.aggregates
 
     def _unknown(self, node: ast.Call, name: str) -> Exception:
-        hint = suggestion(name, functions.names())
-        if not hint.startswith("did"):
-            hint = OWN_HINT
+        near = suggestion(name, functions.names())
+        hint = habits.function(name, functions.names())
+        hint = hint or (near if near.startswith("did") else OWN_HINT)
         wanted = ast.Name(name, span=node.function.span)
         match noun_of(self.problems, name):
             case "window":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping
 
@@ -28,6 +29,7 @@ from cep.plan.problems import Problems, Skip, with_article
 from cep.plan.scope import Scope, is_list, one_row
 from cep.plan.types import Schema, Type, widest
 
+NUMBER = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 LIST_HINT = "select the list as it is; expressions take single values"
 
@@ -181,6 +183,8 @@ class Checker:
         if not value.type.is_numeric:
             message = f"`{op}` needs numbers, {self.described_as(node, value)}"
             hint = "strings have only `==` and `!=`" if value.type is Type.STRING else ""
+            if op == "+" and hint:
+                hint = "strings are joined by `str:concat(a, b)`"
             if isinstance(value, Collected):
                 hint = "say which event: `e1[0].a`, `e1[last].a`"
             raise self.problems.error(node.span, message, hint)
@@ -193,7 +197,7 @@ class Checker:
                 f"cannot compare {self._described(node.left, left)}"
                 f" with {self._described(node.right, right)}"
             )
-            raise self.problems.error(node.span, message, "both sides must be of one kind")
+            raise self.problems.error(node.span, message, _comparable_hint(node, left, right))
         if node.op not in ("==", "!="):
             message = f"`{node.op}` needs numbers, {self.described_as(node.left, left)}"
             hint = f"{with_article(left.type)} has only `==` and `!=`"
@@ -205,6 +209,30 @@ class Checker:
 
     def _described(self, node: ast.Expression, value: Expression) -> str:
         return f"{self.problems.text(node.span)} ({value.type})"
+
+
+def _comparable_hint(node: ast.Binary, left: Expression, right: Expression) -> str:
+    """How to compare what are two kinds of values."""
+    for one, other in ((left, right), (right, left)):
+        value = other.value if isinstance(other, Constant) else None
+        if one.type is Type.STRING and other.type.is_numeric and value is not None:
+            return f"a string stands in quotes: `'{value}'`"
+        if one.type.is_numeric and isinstance(value, str) and _is_number(value):
+            return f"a number stands without quotes: `{value}`"
+        if one.type is Type.BOOL and other.type.is_numeric:
+            return _bool_hint(node)
+    return "both sides must be of one kind; `convert(x, 'double')` makes one of another"
+
+
+def _bool_hint(node: ast.Binary) -> str:
+    compared = isinstance(node.left, ast.Binary) and node.left.op in COMPARISONS
+    if compared and node.op in COMPARISONS:
+        return "join comparisons with `and`: `1 < x and x < 2`"
+    return "a bool is a condition by itself: `x`, `not x` or `x == true`"
+
+
+def _is_number(text: str) -> bool:
+    return NUMBER.fullmatch(text) is not None
 
 
 def constant(node: ast.Literal) -> Constant:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from cep.lang import ast
 from cep.lang.errors import listing, suggestion
+from cep.plan import habits
 from cep.plan.expressions import TABLE_SLOT, Collected, Column, Constant, Expression, Output
 from cep.plan.problems import Problems, with_article
 from cep.plan.types import Schema, Type
@@ -128,6 +129,9 @@ class Scope:
         name = node.name.text
         message = f"`{name}` is an attribute of {listing([place.name for place in found])}"
         hint = f"say which: `{found[0].name}.{name}`"
+        if len({place.name for place in found}) < len(found):
+            stream = found[0].name
+            hint = f"give them names, `{stream} as a` in a join, `e1={stream}` in a pattern"
         return self.problems.error(node.name.span, message, hint)
 
     def _unknown(self, node: ast.Reference, place: Place | None) -> Exception:
@@ -136,9 +140,8 @@ class Scope:
         places = (only,) if only else self.places
         known = [attribute for one in places for attribute in one.schema.names]
         known += self.outputs.names if self.outputs and place is None else ()
-        hint = suggestion(name, known)
-        if name.lower() == "null":
-            hint = "test for null with `x is null`"
+        near = suggestion(name, known)
+        hint = near if near.startswith("did") else habits.attribute(name) or near
         message = f"there is no attribute `{name}` here"
         if len(places) == 1:
             message = f"`{places[0].name}` has no attribute `{name}`"

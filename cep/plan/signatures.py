@@ -46,7 +46,7 @@ class Parameter:
         if self.choices:
             return "one of " + ", ".join(f"'{choice}'" for choice in self.choices)
         noun = "number" if self.types == NUMERIC else "value" if len(self.types) > 4 else ""
-        noun = noun or " or ".join(dict.fromkeys(self.types))
+        noun = noun or ("time" if self.is_time else " or ".join(dict.fromkeys(self.types)))
         kind = {"value": "", "attribute": " attribute", "constant": " constant"}
         return f"{noun}{kind.get(self.kind, ' constant or attribute')}"
 
@@ -173,6 +173,8 @@ def _misfit(
         problem = _problem(parameter, value, types)
         if problem:
             hint = ONE_TYPE_HINT if alike else f"write {signature.written}"
+            if parameter.is_time:
+                hint += ", a time being such as `5 min`"
             message = f"`{signature.name}` needs {problem} as `{parameter.name}`"
             return Misfit(message, hint, position)
         shared = value.type if parameter.alike and shared is None else shared

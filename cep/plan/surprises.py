@@ -7,6 +7,7 @@ apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.steps import Holder, Slice, Window
 from cep.plan.windows import kind_of
 
+WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TOGETHER = ("rows", "rows and clock", "values", "condition")
 """What makes rows leave windows in which one group's rows push out another's."""
 
@@ -51,7 +53,7 @@ def surprises(plan: Plan) -> list[Surprise]:
     found = [Surprise(name, *none) for name, window in named.items() if (none := _empty(window))]
     for query in plan.queries:
         found += [Surprise(query.name, *said) for said in _of_query(query, named, held)]
-    return found
+    return list(dict.fromkeys(found))
 
 
 Said = tuple[str, str]
@@ -203,6 +205,11 @@ def _joined_keys(join: Join, held: Held) -> dict[str, str]:
     }
 
 
+def written(name: str) -> str:
+    """A name as rules write it: in backticks where it has other letters than a word."""
+    return name if WORD.fullmatch(name) else f"`{name}`"
+
+
 def _partition(keys: dict[str, str]) -> str:
-    of = ", ".join(f"{key} of {stream}" for stream, key in keys.items())
+    of = ", ".join(f"{written(key)} of {written(stream)}" for stream, key in keys.items())
     return f"for each {next(iter(keys.values()))} its own: `partition with ({of}) begin .. end`"
