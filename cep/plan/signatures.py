@@ -45,8 +45,10 @@ class Parameter:
         """What stands here, in words."""
         if self.choices:
             return "one of " + ", ".join(f"'{choice}'" for choice in self.choices)
+        if self.is_time and self.kind == "constant":
+            return "constant time"
         noun = "number" if self.types == NUMERIC else "value" if len(self.types) > 4 else ""
-        noun = noun or ("time" if self.is_time else " or ".join(dict.fromkeys(self.types)))
+        noun = noun or " or ".join(dict.fromkeys(self.types))
         kind = {"value": "", "attribute": " attribute", "constant": " constant"}
         return f"{noun}{kind.get(self.kind, ' constant or attribute')}"
 
