@@ -5,8 +5,10 @@
 The trader EA runs on the emulated terminal against a real server with the daemon's order desk. At
 each point the terminal ends at a random effect outside (a file flushed, bytes sent, an order
 accepted, a deal made), or the server does (a record journalled, a sync, a frame sent, a result
-received), or both; the EA's inputs are changed on the way, so that it begins again; the network
-cuts and shortens writes, the broker fills in parts, answers timeouts for what it has executed and
+received), or both. On the way the EA begins again for each reason that OnDeinit knows, half of the
+worlds log in to another account and back, with requests for both, files cannot be opened, moved,
+deleted or written for a while, and a terminal may not be logged in at first. The network cuts and
+shortens writes, the broker fills in parts, answers timeouts for what it has executed and
 loses requests, and what was under way in a crash is executed or lost. At the end of each world of
 `--each` points the broker's own log is held against the server's journal: at most one order for
 each id, exactly one final result, told fills = deals.
@@ -32,7 +34,8 @@ _REQUESTS_A_POINT = 12
 HEAD = """# Orders and crashes
 
 The trader EA on the emulated terminal and a real server with the daemon's order desk, each ended at
-random effects between signal, send, execution and report; the broker's own log held against the
+random effects between signal, send, execution and report, begun again for each reason of OnDeinit,
+logged in to another account and back, with files that fail; the broker's own log held against the
 server's journal: at most one order for each id, one final result, told fills = deals.
 """
 _ROWS = {
@@ -40,6 +43,9 @@ _ROWS = {
     "terminal_crashes": "of the terminal",
     "server_crashes": "of the server",
     "both": "of both",
+    "reinitialisations": "the trader begun again, for each reason of OnDeinit",
+    "account_switches": "logins to the other account and back",
+    "file_failures": "files that could not be opened, moved, deleted or written",
     "requests": "signals and orders",
     "executed": "executed in full",
     "cancelled": "executed in part, the rest cancelled",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal
 
@@ -32,6 +32,11 @@ def requests(seed: int, count: int, now_msc: int) -> Iterator[Signal | Order]:
             price = BID - 0.01 if side == 0 else ASK + 0.01
             valid_msc = now_msc + _VALID_MS
             yield _order(number, OrderKind.LIMIT, side, lots, magic, price, valid_msc)
+
+
+def meant_for(request: Signal | Order, traders: Sequence[str]) -> str:
+    """The one of several traders that a request is for; it follows from the id."""
+    return traders[request.id % len(traders)]
 
 
 def is_close(request: Signal | Order) -> bool:

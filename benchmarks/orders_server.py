@@ -8,12 +8,13 @@ never. When everything asked has its final result the file `done` is written int
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from loguru import logger
 
-from benchmarks.orders_plan import SYMBOL, requests
+from benchmarks.orders_plan import SYMBOL, meant_for, requests
 from mt5bridge.clock import now
 from mt5bridge.orders import Desk, Limits, OrderJournal
 from mt5bridge.orders.records import Record
@@ -74,8 +75,18 @@ class MortalServer(Server):
         self.life.effect()
 
 
-def serve(folder: Path, port: int, seed: int, count: int, die_at: int) -> None:
-    """Ask for `count` requests of a seed and serve until killed."""
+@dataclass(frozen=True)
+class Work:
+    """`count` requests of a seed for traders that come to a port."""
+
+    port: int
+    seed: int
+    count: int
+    traders: tuple[str, ...]
+
+
+def serve(folder: Path, work: Work, die_at: int) -> None:
+    """Ask for the requests and serve until killed."""
     logger.remove()
     life = Life(die_at)
     desk = Desk(MortalJournal(folder / JOURNAL, life), Limits())
@@ -85,7 +96,7 @@ def serve(folder: Path, port: int, seed: int, count: int, die_at: int) -> None:
         desk.on_outcome(outcome, now().utc_msc)
 
     settings = Settings(
-        bind=f"tcp://127.0.0.1:{port}",
+        bind=f"tcp://127.0.0.1:{work.port}",
         heartbeat_ms=100,
         timeout_ms=1_000,
         resend_after_ms=50,
@@ -95,7 +106,11 @@ def serve(folder: Path, port: int, seed: int, count: int, die_at: int) -> None:
     with MortalServer(settings, sink, traders=desk.traders) as server:
         server.life = life
         desk.open(server, now().utc_msc, now().utc_msc)
-        _ask_all(server, desk, list(requests(seed, count, _begun(folder))), folder)
+        wanted = [
+            (request, meant_for(request, work.traders))
+            for request in requests(work.seed, work.count, _begun(folder))
+        ]
+        _ask_all(server, desk, wanted, folder)
 
 
 def _begun(folder: Path) -> int:
@@ -106,18 +121,20 @@ def _begun(folder: Path) -> int:
     return int(path.read_text())
 
 
-def _ask_all(server: Server, desk: Desk, wanted: list[Request], folder: Path) -> None:
+def _ask_all(
+    server: Server, desk: Desk, wanted: Sequence[tuple[Request, str]], folder: Path
+) -> None:
     at = 0
     while True:
         server.poll_once(_POLL_MS)
         asked = 0
         waiting = sum(entry.is_open for entry in desk.book)
         while at < len(wanted) and asked < _ASKED_A_POLL and waiting < _OPEN_MAX:
-            if not server.traders(SYMBOL):
-                break  # the terminal has never been here
-            request = wanted[at]
+            request, trader = wanted[at]
+            if not server.traders(SYMBOL, trader):
+                break  # it has never been here
             is_new = desk.book.get(request.id) is None
-            desk.ask(request, now().utc_msc, durable=not isinstance(request, Signal))
+            desk.ask(request, now().utc_msc, trader, durable=not isinstance(request, Signal))
             at += 1
             asked += is_new
             waiting += is_new

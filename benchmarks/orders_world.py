@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import random
 import socket
@@ -13,12 +14,13 @@ from threading import Event
 
 import numpy as np
 
-from benchmarks.orders_plan import ASK, BID, MAGICS, is_close, requests
-from benchmarks.orders_server import BEGUN, DONE, JOURNAL, KILLED, serve
+from benchmarks.orders_faults import ACCOUNTS, closes, life, told
+from benchmarks.orders_plan import ASK, BID, MAGICS, is_close, meant_for, requests
+from benchmarks.orders_server import BEGUN, DONE, JOURNAL, KILLED, Work, serve
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.emulator.broker_log import BrokerLog, Deal, read_broker_log
 from mt5bridge.emulator.script import Script, parse_script
-from mt5bridge.emulator.terminal import EmulatedTerminal
+from mt5bridge.emulator.terminal import EmulatedTerminal, EmulatorError, Result
 from mt5bridge.orders import read_book
 from mt5bridge.orders.book import Entry
 from mt5bridge.records import TICK, DealType
@@ -26,11 +28,9 @@ from mt5bridge.terminal.sources import sources_folder
 from mt5bridge.wire import Order, Signal, SignalStatus
 from tests.credentials import CREDENTIAL
 
-IDENTITY = "5001@Crash/trader"
 _NOTHING_DONE = (SignalStatus.REJECTED, SignalStatus.EXPIRED, SignalStatus.UNKNOWN)
 _FINAL = (SignalStatus.EXECUTED, SignalStatus.CANCELLED, *_NOTHING_DONE)
 PATIENCE_S = 600.0
-_CHANGE_MS = 400  # in the first of a terminal's life its inputs may be changed
 SCRIPT = """
 seed {seed}
 account login=5001 server=Crash currency=EUR mode={mode} leverage=500 balance=100000000
@@ -56,6 +56,9 @@ class Account:
     terminal_crashes: int = 0
     server_crashes: int = 0
     both: int = 0
+    reinitialisations: int = 0
+    account_switches: int = 0
+    file_failures: int = 0
     requests: int = 0
     executed: int = 0
     cancelled: int = 0
@@ -84,6 +87,7 @@ class World:
         self.folder, self.seed, self.points, self.wanted = folder, seed, points, wanted
         self.random = random.Random(seed)
         self.account = Account(requests=wanted)
+        self.traders = list(ACCOUNTS)[: 1 + seed % 2]  # every second world has two accounts
         self.port = _free_port()
         folder.mkdir(parents=True, exist_ok=True)
         mode = self.random.choice(("netting", "hedging"))
@@ -114,12 +118,12 @@ class World:
             self.terminal.kill()
             for _ in range(self.points):
                 server = self._point(server)
-            self._begin(0)
+            self._begin(0, last=True)
             server = server or self._serve(0)
             if not _until(lambda: (self.folder / DONE).exists(), PATIENCE_S):
                 self.account.problems.append("not everything came to an end")
             _end(server)
-            self.terminal.stop()
+            self._count(self.terminal.stop())
         self._check()
         return self.account
 
@@ -138,7 +142,7 @@ class World:
         self.account.server_crashes += dies == "server"
         self.account.both += dies == "both"
         self._wait_end(server if server_at else None, bool(terminal_at))
-        self.terminal.kill()
+        self._count(self.terminal.kill())
         if not server_at:
             return server
         if _end(server) not in (KILLED, -9):
@@ -155,43 +159,63 @@ class World:
             server_ended = server is not None and not server.is_alive()
             return server_ended or (terminal and not self.terminal.running)
 
+        if (close := closes(self.random)) is not None:
+            self._close(close, ended)
         if not _until(lambda: ended() or (self.folder / DONE).exists(), PATIENCE_S):
             self.account.problems.append("a crash that was due did not come")
         if server is not None and terminal:
             moment_s = self.random.random() * 0.3
             _until(lambda: not server.is_alive() and not self.terminal.running, moment_s)
 
-    def _begin(self, crash_at: int) -> None:
+    def _close(self, command: str, ended: Callable[[], bool]) -> None:
+        """Close the terminal at a moment of its life, unless that has ended before."""
+        _until(ended, self.random.random() * 0.4)
+        if self.terminal.running:
+            with contextlib.suppress(EmulatorError):  # it has ended just now
+                self.terminal.act(command)
+
+    def _begin(self, crash_at: int, *, last: bool = False) -> None:
         crash = (f"crash effect={crash_at}",) if crash_at else ()
-        changes = (self.random.randint(0, _CHANGE_MS) for _ in range(self.random.randint(0, 2)))
-        again = (f"at ms={ms} reinit=Trader reason=PARAMETERS" for ms in changes)
-        self.terminal.script = self.script.plus(*crash, *again)
+        more = life(self.random, switches=len(self.traders) > 1, last=last)
+        self.terminal.script = self.script.plus(*crash, *more)
         self.terminal.start()
 
+    def _count(self, result: Result) -> None:
+        for name, count in told(result.journal).items():
+            setattr(self.account, name, getattr(self.account, name) + count)
+
     def _serve(self, die_at: int) -> BaseProcess:
-        life = (self.folder, self.port, self.seed, self.wanted, die_at)
-        process = _NURSERY.Process(target=serve, args=life, daemon=True)
+        work = Work(self.port, self.seed, self.wanted, tuple(self.traders))
+        process = _NURSERY.Process(target=serve, args=(self.folder, work, die_at), daemon=True)
         process.start()
         return process
 
     def _check(self) -> None:
-        log = read_broker_log(self.terminal.folder / "broker.log")
+        logs = {name: read_broker_log(self._log_path(name)) for name in self.traders}
         book = read_book(self.folder / JOURNAL)
         begun = int((self.folder / BEGUN).read_text())
-        claimed: set[int] = set()
+        claimed: dict[str, set[int]] = {name: set() for name in self.traders}
         for request in requests(self.seed, self.wanted, begun):
-            entry = book.get(request.id)
+            entry, name = book.get(request.id), meant_for(request, self.traders)
             if entry is None:
                 self.account.problems.append(f"{request.id:016x} is not in the server's journal")
                 continue
-            claimed |= self._check_one(request, entry, log)
-        trades = {deal.ticket for deal in log.deals.values() if deal.type <= DealType.SELL}
-        unclaimed = trades - claimed
-        self.account.deals += len(trades)
-        if unclaimed:
-            self.account.problems.append(f"deals nobody asked for: {sorted(unclaimed)}")
+            claimed[name] |= self._check_one(request, entry, logs[name], name)
+        for name, log in logs.items():
+            trades = {deal.ticket for deal in log.deals.values() if deal.type <= DealType.SELL}
+            self.account.deals += len(trades)
+            if unclaimed := trades - claimed[name]:
+                self.account.problems.append(f"{name}: nobody asked for {sorted(unclaimed)}")
 
-    def _check_one(self, request: Signal | Order, entry: Entry, log: BrokerLog) -> set[int]:
+    def _log_path(self, trader: str) -> Path:
+        """Of the account that a trader has."""
+        first = trader == self.traders[0]
+        name = "broker" if first else f"broker-{trader.partition('/')[0]}"
+        return self.terminal.folder / f"{name}.log"
+
+    def _check_one(
+        self, request: Signal | Order, entry: Entry, log: BrokerLog, trader: str
+    ) -> set[int]:
         """One id: executed at most once, told completely, and as it was."""
         name = f"{request.id:016x}"
         sent = [each for each in log.requests.values() if each.comment.startswith(name)]
@@ -203,12 +227,12 @@ class World:
             problem(f"{name} took {len(sent)} orders")
         orders = {each.made_order for each in sent if each.made_order}
         deals = {deal.ticket: deal for deal in log.deals.values() if deal.order in orders}
-        fate = entry.fates.get(IDENTITY)
+        fate = entry.fates.get(trader)
         finals = [each for each in fate.results if each.status in _FINAL] if fate else []
         if entry.state == "refused" and request.valid_until_msc and not sent:
             self.account.expired += 1  # before a slow server came to ask it
             return set()
-        if fate is None or len(finals) != 1:
+        if fate is None or len(finals) != 1 or len(entry.fates) != 1:
             problem(f"{name} has {len(finals)} final results ({entry.state}: {entry.text})")
             return set(deals)
         told = {each.deal: each for each in fate.results if each.deal}
