@@ -6,7 +6,9 @@ For every seed the real publisher EA, compiled from its MQL5 sources, runs on th
 over recorded ticks of three symbols: up to six ticks in a millisecond, one OnTick in three skipped,
 late ticks, CopyTicks that times out, connections that are refused and cut, short writes. The
 daemon is killed with SIGKILL and started again, with every third seed the terminal as well; the
-EA's inputs are changed once, so that it begins again. Then the archive is compared byte for byte
+EA begins again for reasons drawn from all that OnDeinit knows, the terminal logs in to another
+account and back, and with every second seed files cannot be opened, moved, deleted or written for
+a while. Then the archive is compared byte for byte
 with the terminal's tick base and with the broker's deals, and Spark counts it. What is done is kept
 in `.cache/chaos.jsonl`, so that a run that was broken off goes on.
 """
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from benchmarks.chaos_proof import deal_problems, late, tick_problems
+from benchmarks.chaos_proof import deal_problems, late, part_problems, tick_problems
 from benchmarks.chaos_run import Chaos, Outcome
 from benchmarks.machine import describe
 from benchmarks.measure import FOLDER, table
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
 HEAD = """# Chaos
 
 The publisher EA, compiled from its MQL5 sources, on the emulated terminal; the daemon killed with
-SIGKILL and started again, with every third seed the terminal, too; the archive compared byte for
+SIGKILL and started again, with every third seed the terminal, too; the EA begun again for reasons
+of OnDeinit, the terminal logged in to another account and back, files that fail; the archive compared byte for
 byte with the terminal's tick base and with the broker's deals, and counted by Spark.
 """
 DONE = FOLDER.parent / ".cache" / "chaos.jsonl"
@@ -64,24 +67,28 @@ def examined(
     chaos: Chaos, terminal: EmulatedTerminal, archive: Archive, spark: SparkSession
 ) -> Iterator[str]:
     """What is wrong with an archive; the outcome gets its numbers."""
-    outcome = chaos.outcome
+    outcome, names = chaos.outcome, chaos.names
     bases = {name: terminal.tick_base(name) for name in chaos.market.ticks}
     for name, base in bases.items():
-        yield from tick_problems(archive, name, base)
+        yield from tick_problems(archive, names.first, name, base)
+        come = chaos.market.ticks[name]
+        yield from part_problems(archive, names.other, name, base, come)
         outcome.ticks += len(base)
-        outcome.late += late(archive, name)
-    made = read_broker_log(terminal.folder / "broker.log").revisions
-    outcome.deals = len(np.unique(made["ticket"]))
-    yield from deal_problems(archive, made)
-    counted = spark_counts(spark, archive, "ticks")
+        outcome.late += late(archive, names.first, name)
+    for source, log in ((names.first, "broker.log"), (names.other, names.log)):
+        made = read_broker_log(terminal.folder / log).revisions
+        outcome.deals += len(np.unique(made["ticket"]))
+        yield from deal_problems(archive, source, made)
+        counts = spark_counts(spark, archive, "deals", source)
+        outcome.revisions += sum(count for count, *_ in counts.values())
+    counted = spark_counts(spark, archive, "ticks", names.first)
     for name, base in bases.items():
         if counted.get(name) != (len(base), len(base), 1, len(base)):
             yield f"{name}: Spark counts {counted.get(name)}, the tick base holds {len(base):,}"
-    outcome.revisions = sum(count for count, *_ in spark_counts(spark, archive, "deals").values())
 
 
 def spark_counts(
-    spark: SparkSession, archive: Archive, stream: str
+    spark: SparkSession, archive: Archive, stream: str, source: str
 ) -> dict[str, tuple[int, int, int, int]]:
     """By symbol: rows, different sequence numbers, the first and the last one, by Spark."""
     from pyspark.sql import functions as f
@@ -93,6 +100,7 @@ def spark_counts(
     rows = (
         spark.read.option("basePath", str(archive.directory / stream))
         .parquet(*paths)
+        .filter(f.col("source") == source)
         .groupBy("symbol")
         .agg(f.count("*"), f.countDistinct(seq), f.min(seq), f.max(seq))
         .collect()

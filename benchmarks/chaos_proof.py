@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cep.archive import Archive
+from cep.archive.schema import SCHEMAS
 from mt5bridge.records import DEAL, DealKind, Records, text_of
 
 TICK_BYTES = ("raw_time_msc", "bid", "ask", "last", "volume", "flags", "volume_real")
@@ -18,13 +20,13 @@ DEAL_NUMBERS = ("order", "magic", "position_id", "volume", "price", "commission"
 DEAL_TEXTS = ("symbol", "comment", "external_id")
 
 
-def tick_problems(archive: Archive, name: str, base: Records) -> Iterator[str]:
-    """Whether a symbol's ticks are those of the tick base, each once, byte for byte, and in order.
+def tick_problems(archive: Archive, source: str, name: str, base: Records) -> Iterator[str]:
+    """Whether a source's ticks are those of the tick base, each once, byte for byte, and in order.
 
     The base holds late ticks where their time belongs. So the archive is put in order of time,
     without changing the order within a millisecond.
     """
-    table = whole(archive, "ticks", name)
+    table = whole(archive, source, "ticks", name)
     if not counts_on(table["seq"].to_numpy()):
         yield f"{name}: sequence numbers do not count from 1 without a hole"
     if len(table) != len(base):
@@ -38,20 +40,51 @@ def tick_problems(archive: Archive, name: str, base: Records) -> Iterator[str]:
             yield f"{name}: {column} differs from the tick base"
 
 
-def late(archive: Archive, name: str) -> int:
+def part_problems(
+    archive: Archive, source: str, name: str, base: Records, come: Records
+) -> Iterator[str]:
+    """The same of a source that begins somewhere, where late ticks may be missing.
+
+    `come` is the tick base in the order in which its ticks came. The ticks of a millisecond are
+    told apart by what they hold.
+    """
+    table = whole(archive, source, "ticks", name)
+    if not len(table):
+        yield f"{source} {name}: no ticks"
+        return
+    if not counts_on(table["seq"].to_numpy()):
+        yield f"{source} {name}: sequence numbers do not count from 1 without a hole"
+    first_msc = table["raw_time_msc"][0].as_py()
+    is_late = come["time_msc"] < np.maximum.accumulate(come["time_msc"])
+    prompt = come[~is_late & (come["time_msc"] > first_msc)]
+    there, wanted = contents(base), contents(prompt)
+    here = Counter(zip(*(table[column].to_pylist() for column in TICK_BYTES), strict=True))
+    if surplus := here - there:
+        yield f"{source} {name}: {surplus.total():,} ticks are not in the tick base, or twice"
+    if missing := wanted - here:
+        yield f"{source} {name}: {missing.total():,} ticks are missing"
+
+
+def contents(ticks: Records) -> Counter[tuple[Any, ...]]:
+    """How many ticks hold the same."""
+    columns = (ticks[column.removeprefix("raw_")].tolist() for column in TICK_BYTES)
+    return Counter(zip(*columns, strict=True))
+
+
+def late(archive: Archive, source: str, name: str) -> int:
     """Ticks that came after younger ones."""
-    times = whole(archive, "ticks", name)["raw_time_msc"].to_numpy()
+    times = whole(archive, source, "ticks", name)["raw_time_msc"].to_numpy()
     return int(np.count_nonzero(times < np.maximum.accumulate(times))) if len(times) else 0
 
 
-def deal_problems(archive: Archive, made: Records) -> Iterator[str]:
+def deal_problems(archive: Archive, source: str, made: Records) -> Iterator[str]:
     """Whether the deals are those of the broker: each revision once, in order, none made up.
 
     `made` are the revisions in the order in which the broker made them. A revision that the broker
     has replaced before the terminal could be asked for it is in nobody's history, so what is here
     must be revisions of the broker's in their order, from the first to the newest.
     """
-    table = whole(archive, "deals")
+    table = whole(archive, source, "deals")
     if len(table) and not counts_on(table["seq"].to_numpy()):
         yield "deals: sequence numbers do not count from 1 without a hole"
     here, there = by_ticket(rows(table)), by_ticket(made)
@@ -114,11 +147,10 @@ def counts_on(sequences: np.ndarray[Any, np.dtype[np.int64]]) -> bool:
     return np.array_equal(sequences, np.arange(1, len(sequences) + 1))
 
 
-def whole(archive: Archive, stream: str, name: str | None = None) -> pa.Table:
-    """All rows of a stream in the one order."""
+def whole(archive: Archive, source: str, stream: str, name: str | None = None) -> pa.Table:
+    """All rows that a source has told of a stream, in the one order."""
     batches = list(archive.read_batches(stream, None if name is None else [name]))
-    if batches:
-        return pa.Table.from_batches(batches)
-    from cep.archive.schema import SCHEMAS
-
-    return SCHEMAS[stream].empty_table()
+    if not batches:
+        return SCHEMAS[stream].empty_table()
+    table = pa.Table.from_batches(batches)
+    return table.filter(pc.equal(table["source"].cast(pa.string()), source))

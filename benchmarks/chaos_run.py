@@ -13,15 +13,16 @@ from typing import TypeAlias
 
 import msgspec
 
+from benchmarks.chaos_faults import TO_OTHER, names, statements
 from benchmarks.chaos_market import DIGITS, Market, market
 from benchmarks.chaos_proof import by_ticket, content
+from benchmarks.faults import told
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.emulator.broker_log import read_broker_log
 from mt5bridge.emulator.script import Script, parse_script
-from mt5bridge.emulator.stats import Stats
 from mt5bridge.emulator.terminal import EmulatedTerminal, Result
 from mt5bridge.server.status import StreamStatus, read_status
-from mt5bridge.spool import RecordKind, read
+from mt5bridge.spool import Group, RecordKind, read
 from mt5bridge.terminal.sources import sources_folder
 from tests.credentials import CREDENTIAL
 from tests.live.service import address, process, wait_until, write_settings
@@ -36,6 +37,8 @@ from Deal select symbol, ticket, lots insert into Fill;
 CHART = "EURUSD"
 MARKET_S = 6
 """So long the market lasts, whatever its number of ticks."""
+_ALL_MINUTES = 1_000_000
+"""The market's time runs faster than clocks, so that where it begins cannot be told by them."""
 STARTING, START_S = 0.3, 1.0
 """Share of the daemons that are killed so soon after their start."""
 PROGRAMS = ("Experts/Mt5Bridge/Publisher.mq5", "Indicators/Mt5Bridge/TickSpy.mq5")
@@ -54,7 +57,7 @@ clock mode=recorded offset_ms=7200000
 broker activity_ticks=400 activity_lots=0.1 commission=3.5 duplicates=0.1
 broker history_delay_ms=10 revisions=0.3 revision_delay_ms=200..400
 at tick={burst} broker="burst 6 EURUSD 0.1"
-at tick={changed} reinit=Publisher reason=PARAMETERS
+{faults}
 attach Publisher on {chart} Symbols={others} Port={port} {inputs}
 """
 
@@ -73,6 +76,9 @@ class Outcome:
     ontick_skipped: int = 0
     daemon_kills: int = 0
     terminal_kills: int = 0
+    reinitialisations: int = 0
+    account_switches: int = 0
+    file_failures: int = 0
     connections: int = 0
     faults: int = 0
     seconds: float = 0.0
@@ -90,6 +96,7 @@ class Chaos:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
+        self.names = names(self.seed)
         self.settings = write_settings(
             self.folder,
             {
@@ -115,10 +122,11 @@ class Chaos:
             chart=CHART,
             others=",".join(name for name in paths if name != CHART),
             rate=self.ticks // MARKET_S,
-            inputs="TimerMs=20 QuietSeconds=5 WriteAhead="
-            + ("true" if self.seed % 3 == 0 else "false"),
+            inputs=f"TimerMs=20 QuietSeconds=5 BackfillMinutes={_ALL_MINUTES} WriteAhead="
+            + ("true" if self.seed % 3 == 0 else "false")
+            + (f" Identity={self.names.chosen}" if self.names.chosen else ""),
             burst=self.random.randrange(1, self.market.total),
-            changed=self.random.randrange(1, self.market.total),
+            faults="\n".join(statements(self.random, self.seed, self.market.total)),
             port=address(self.settings).rpartition(":")[2],
         )
         return parse_script(text)
@@ -139,6 +147,8 @@ class Chaos:
                     self.live((part + self.random.random()) / self.kills)
             with self.daemon() as daemon:
                 self.until(self.complete)
+                self.terminal.act(TO_OTHER)
+                self.until(self.other_complete)
                 self.take(self.terminal.stop())
                 daemon.terminate()
                 if daemon.wait(LONG_S):
@@ -161,18 +171,21 @@ class Chaos:
             self.until(lambda: self.played() >= share and bool(self.streams()))
             if self.seed % 3 == 0:
                 self.outcome.terminal_kills += 1
-                self.count(self.terminal.kill().stats)
+                self.count(self.terminal.kill())
                 self.terminal.start()
 
     def take(self, result: Result) -> None:
         """What the terminal tells of its run."""
         if result.exit_code or result.stats is None or result.stats.failed:
             self.outcome.problems.append(f"the terminal ended with {result.exit_code}")
-        self.count(result.stats)
+        self.count(result)
         self.outcome.most_in_a_ms = self.market.most_in_a_ms
 
-    def count(self, stats: Stats | None) -> None:
+    def count(self, result: Result) -> None:
         """Add the figures of one of the terminal's lives."""
+        for name, count in told(result.journal).items():
+            setattr(self.outcome, name, getattr(self.outcome, name) + count)
+        stats = result.stats
         if stats is not None:
             skipped = stats.program("Publisher").events("OnTick").skipped
             self.outcome.ontick_skipped += skipped
@@ -195,36 +208,70 @@ class Chaos:
 
     def complete(self) -> bool:
         """Whether everything is on the daemon's disk, and nothing is still to happen."""
-        if self.played() < 1 or not self.all_durable():
-            return False
-        stats = self.terminal.stats
-        return stats is not None and bool(stats.data["broker_idle"]) and self.all_told()
+        wanted = {name: len(ticks) for name, ticks in self.market.ticks.items()}
+        return (
+            self.played() >= 1
+            and self.all_durable(self.names.first, wanted)
+            and self.idle()
+            and self.all_told(self.names.first, "broker.log")
+        )
 
-    def all_told(self) -> bool:
+    def other_complete(self) -> bool:
+        """The same of the other account, which has been logged in for parts of the market."""
+        return (
+            self.all_durable(self.names.other, dict.fromkeys(self.market.ticks, 1))
+            and self.idle()
+            and self.all_told(self.names.other, self.names.log)
+            and self.last_times(self.names.other)
+            == {name: int(ticks["time_msc"].max()) for name, ticks in self.market.ticks.items()}
+        )
+
+    def idle(self) -> bool:
+        """Whether the broker has nothing more to do."""
+        stats = self.terminal.stats
+        return stats is not None and bool(stats.data["broker_idle"])
+
+    def groups(self, identity: str, kind: RecordKind) -> Iterator[Group]:
+        """What of an identity is in the spool."""
+        for group in read(self.folder / "spool"):
+            if group.kind is kind and group.source == identity:
+                yield group
+
+    def all_told(self, identity: str, log: str) -> bool:
         """Whether the newest revision of every deal of the broker's is in the spool."""
-        made = by_ticket(read_broker_log(self.terminal.folder / "broker.log").revisions)
-        groups = [group for group in read(self.folder / "spool") if group.kind is RecordKind.DEALS]
+        made = by_ticket(read_broker_log(self.terminal.folder / log).revisions)
+        groups = self.groups(identity, RecordKind.DEALS)
         told = by_ticket(row for group in groups for row in group.records)
         return told.keys() == made.keys() and all(
             content(told[ticket][-1]) == content(made[ticket][-1]) for ticket in made
         )
 
-    def all_durable(self) -> bool:
-        """Whether every tick of the market, and every deal that was taken, is on disk."""
-        streams = self.streams()
-        wanted = {name: len(ticks) for name, ticks in self.market.ticks.items()} | {"": 1}
+    def last_times(self, identity: str) -> dict[str, int]:
+        """The time of the youngest tick of each symbol in the spool."""
+        times: dict[str, int] = {}
+        for group in self.groups(identity, RecordKind.TICKS):
+            name, newest = group.stream[1], int(group.records["time_msc"].max())
+            times[name] = max(newest, times.get(name, 0))
+        return times
+
+    def all_durable(self, identity: str, least: dict[str, int]) -> bool:
+        """Whether so many ticks of each symbol, and every deal that was taken, are on disk."""
+        streams = self.streams(identity)
+        wanted = least | {"": 1}
         return wanted.keys() <= streams.keys() and all(
             stream.durable >= wanted[name] and stream.taken == stream.durable
             for name, stream in streams.items()
         )
 
-    def streams(self) -> dict[str, StreamStatus]:
-        """The streams as the running daemon sees them while connected; deals have no name."""
+    def streams(self, identity: str | None = None) -> dict[str, StreamStatus]:
+        """Streams as the running daemon sees them while connected; deals have no name."""
         try:
             status = read_status(self.folder / "state" / "status.json")
         except (OSError, msgspec.MsgspecError):
             return {}
-        connected = [one for one in status.terminals if one.connected]
+        connected = [
+            one for one in status.terminals if one.connected and identity in (None, one.identity)
+        ]
         if status.pid != self.running.pid:
             return {}
         return {stream.symbol: stream for one in connected for stream in one.streams}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tests.mql5 import matrix
 
@@ -18,11 +17,6 @@ _FAILING = "Symbols='NOPE'"
 _CLOSED = "CLOSE"  # a moment of a script would come in each run again
 _SWITCHES, _PAUSE_MS = 60, (150, 1_500)
 _FILES = "files open=0.05 move=0.4 delete=0.2 write=0.05"
-_MARKS = {
-    "script: reinit ": "reinitialisations",
-    "script: account ": "account_switches",
-    "script: no ": "file_failures",
-}
 
 
 def life(source: random.Random, *, switches: bool, last: bool = False) -> Iterator[str]:
@@ -59,9 +53,3 @@ def _switches(source: random.Random, count: int) -> Iterator[str]:
     for number in range(count):
         at_ms += source.randint(*_PAUSE_MS)
         yield f'at ms={at_ms} account="{words[(begin + number) % len(words)]}"'
-
-
-def told(journal: Iterable[str]) -> Counter[str]:
-    """How often what has happened, by the names of an account's fields."""
-    texts = [line.rpartition("\t")[2] for line in journal]
-    return Counter(name for text in texts for mark, name in _MARKS.items() if text.startswith(mark))

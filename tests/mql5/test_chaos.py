@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.chaos_faults import FIRST
 from benchmarks.chaos_proof import deal_problems, tick_problems
 from cep.archive import Archive
 from mt5bridge.emulator.broker_log import read_broker_log
@@ -28,6 +29,7 @@ def test_what_the_terminal_holds_is_archived_once(tmp_path: Path) -> None:
     assert outcome.problems == []
     assert outcome.ticks == 20_000 and outcome.daemon_kills == 2 and outcome.most_in_a_ms == 6
     assert outcome.deals > 10 and outcome.revisions > outcome.deals
+    assert outcome.reinitialisations == 3 and outcome.account_switches == 5
     assert outcome.late > 0 and outcome.ontick_skipped > 0 and outcome.faults > 100
     check_that_the_proof_finds_faults(tmp_path)
 
@@ -36,13 +38,13 @@ def check_that_the_proof_finds_faults(folder: Path) -> None:
     """A tick or a deal more, less, changed or elsewhere is not overlooked."""
     archive = Archive(folder / "proof")
     base = np.fromfile(folder / "terminal" / "tick_base" / "EURUSD.bin", TICK)
-    assert list(tick_problems(archive, "EURUSD", base)) == []
+    assert list(tick_problems(archive, FIRST, "EURUSD", base)) == []
     for wrong in wrong_ticks(base):
-        assert list(tick_problems(archive, "EURUSD", wrong)) != []
+        assert list(tick_problems(archive, FIRST, "EURUSD", wrong)) != []
     made = read_broker_log(folder / "terminal" / "broker.log").revisions
-    assert list(deal_problems(archive, made)) == []
+    assert list(deal_problems(archive, FIRST, made)) == []
     for wrong in wrong_deals(made):
-        assert list(deal_problems(archive, wrong)) != []
+        assert list(deal_problems(archive, FIRST, wrong)) != []
 
 
 def wrong_ticks(base: Records) -> list[Records]:
