@@ -44,8 +44,9 @@ HEAD = """# Chaos
 
 The publisher EA, compiled from its MQL5 sources, on the emulated terminal; the daemon killed with
 SIGKILL and started again, with every third seed the terminal, too; the EA begun again for reasons
-of OnDeinit, the terminal logged in to another account and back, files that fail; the archive compared byte for
-byte with the terminal's tick base and with the broker's deals, and counted by Spark.
+of OnDeinit, the terminal logged in to another account and back, files that fail; the archive
+compared byte for byte with the terminal's tick base and with the broker's deals, and counted by
+Spark.
 """
 DONE = FOLDER.parent / ".cache" / "chaos.jsonl"
 
