@@ -23,7 +23,7 @@ from cep.live.credentials import server_settings
 from cep.live.log import Log
 from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
-from cep.live.paper import Paper, check_apart
+from cep.live.paper import Paper, check_apart, market_on
 from cep.live.rules import LiveRules
 from cep.live.state_folder import check_access, hold
 from cep.live.timekeeper import Timekeeper
@@ -133,7 +133,8 @@ class Daemon:
         rules = self.rules
         self.spool = self._open_spool(stack)
         if self._is_paper:
-            self.paper = Paper(self.config.state.folder, self.spool)
+            market = market_on(self.config.paper)
+            self.paper = Paper(self.config.state.folder, self.spool, market)
             stack.callback(self.paper.log.close)
         self.outgoing = Outgoing(
             self.config, rules.deliver_result, rules.ordered, self.troubles, self.paper

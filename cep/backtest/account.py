@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from cep.account.market import NEXT_TICK, Market
 from cep.backtest.judged import Judge
-from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, orders
 from cep.backtest.points import Point
 from cep.backtest.tick_queue import TickQueue

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cep.backtest.account_file import OTHERS
-from cep.backtest.market import NEXT_TICK, Market
+from cep.account.account_file import OTHERS
+from cep.account.market import NEXT_TICK, Market
 from cep.backtest.orders import LOTS_DEFAULT
 
 

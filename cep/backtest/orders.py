@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cep.backtest.market import NEXT_TICK, Market
+from cep.account.market import NEXT_TICK, Market
 from mt5bridge.broker import REQUEST, Table, codes
 
 LOTS_DEFAULT = 0.1

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cep.account.market import NEXT_TICK, Market
 from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
 from cep.backtest.account import Account
 from cep.backtest.equity import Equity
-from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order
 from cep.backtest.points import SAMPLE_ROWS, known_points
 from cep.backtest.records import order_of, shown_tables

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from cep.account.market import NEXT_TICK, Market
 from cep.backtest.costs import OpeningCosts
 from cep.backtest.course import Course
 from cep.backtest.equity import Equity
-from cep.backtest.market import NEXT_TICK, Market
 from cep.backtest.orders import Order, as_requests
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of

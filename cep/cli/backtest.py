@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cep.archive import Odd
+from cep.cli.account import ACCOUNT
 from cep.cli.archives import existing
 from cep.cli.check import warn
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
 from cep.cli.moments import MOMENT, utc_msc
-from cep.cli.numbers import PRICE
 from cep.cli.output import output
 from cep.cli.paths import FILE, FOLDER
 from cep.cli.points import given_points
@@ -33,9 +33,9 @@ from mt5bridge.escapes import one_line
 from mt5bridge.validate import Quality
 
 if TYPE_CHECKING:
+    from cep.account.market import Market
     from cep.archive import Archive
     from cep.backtest.account import Account
-    from cep.backtest.market import Market
     from cep.backtest.metrics import Metrics
     from cep.backtest.results import Results
     from cep.backtest.selection import Selection
@@ -113,19 +113,7 @@ class Wishes:
     "--magic", type=click.IntRange(min=0), default=77, show_default=True,
     help="Magic number of the orders, which their deals carry.",
 )  # fmt: skip
-@click.option(
-    "--account", "account_file", type=FILE,
-    help="TOML file of the account and its symbols: money, margin, commission, swap, volumes.",
-)  # fmt: skip
-@click.option("--hedging", is_flag=True, help="Let each signal open a position of its own.")
-@click.option(
-    "--latency", "latency_ms", type=click.IntRange(min=0), default=0, show_default=True,
-    metavar="MS", help="Milliseconds from a signal to its order at the broker.",
-)  # fmt: skip
-@click.option(
-    "--slippage", "slippage_points", type=PRICE, default=0.0, show_default=True,
-    metavar="POINTS", help="How many points worse than the quote orders and stops fill.",
-)  # fmt: skip
+@ACCOUNT
 def command(
     rules: Path,
     folder: Path,
@@ -147,32 +135,30 @@ def command(
     magic: int,
     account_file: Path | None,
     hedging: bool,
-    latency_ms: int,
-    slippage_points: float,
+    latency_ms: int | None,
+    slippage_points: float | None,
 ) -> None:
     """Run RULES over an archive, fill their signals, and show what came of it.
 
     On Spark or in this process, whichever is faster here, or as --master says."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
-    from cep.backtest.account_file import AccountFile, read_account
-    from cep.backtest.market import Market
+    from cep.account.market import market_of
     from cep.backtest.selection import check_symbols, select
     from cep.market import check_market
     from mt5bridge.broker import Terms
 
     plan = compile_rules(*read_rules(rules))
     check_market(plan)
-    account: AccountFile | None = None if account_file is None else read_account(account_file)
-    terms = Terms(hedging) if account is None else account.terms(hedging=hedging)
+    market = market_of(account_file, Terms(hedging), latency_ms or 0, slippage_points or 0.0, magic)
     wishes = Wishes(
         master, given_settings(settings), work, out, wanted(plan, streams), tables, report,
         fills != "none", given_points(points), valid_seconds,
-        Market(terms, latency_ms, slippage_points, magic, account=account), deals,
+        market, deals,
     )  # fmt: skip
     archive = existing(folder)
     check_symbols(archive, wishes.points)
-    if account is not None:
-        wishes = replace(wishes, points=account.points | wishes.points)
+    if market.account is not None:
+        wishes = replace(wishes, points=market.account.points | wishes.points)
     selection = select(
         archive, plan, names(symbols), utc_msc(start), utc_msc(end), mark_bits(reject)
     )

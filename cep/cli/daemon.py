@@ -7,10 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cep.cli.account import ACCOUNT
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import MORE_FUNCTIONS
 from cep.cli.settings_file import CONFIG, needed_settings
@@ -35,40 +36,43 @@ if TYPE_CHECKING:
 @MORE_FUNCTIONS
 @click.option("--check", is_flag=True, help="Read settings and rules, say what is wrong, and end.")
 @click.option("--paper", is_flag=True, help="Trade on a paper account; no terminal trades.")
+@ACCOUNT
 @click.option("--init", "begin", is_flag=True, help="Write settings and a credential, and end.")
 def command(
-    config: Path | None, functions: tuple[Path, ...], check: bool, paper: bool, begin: bool
+    config: Path | None,
+    functions: tuple[Path, ...],
+    check: bool,
+    paper: bool,
+    account_file: Path | None,
+    hedging: bool,
+    latency_ms: int | None,
+    slippage_points: float | None,
+    begin: bool,
 ) -> None:
     """Take ticks and deals from terminals, run the rules, send signals, store everything."""
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from loguru import logger
 
-    from cep.functions import load_functions
     from cep.live.config import for_paper, read_config, with_functions
     from cep.live.log import Log
-    from cep.live.rules import load_delivery, load_plan
-    from cep.live.state_folder import check_access
     from mt5bridge.server.files import raise_limit
 
     if begin:
         _begin(config, check)
         return
     config = needed_settings(config)
+    given = _given(account_file, latency_ms, slippage_points, hedging=hedging)
+    if given and not paper:
+        named = ", ".join(f"--{key.partition('_')[0]}" for key in given)
+        raise UserError(f"{named}: what is simulated is a paper account", "give --paper, too")
 
     def read() -> Config:
         found = with_functions(read_config(config), functions)
-        return for_paper(found) if paper else found
+        return for_paper(found, given) if paper else found
 
     settings = read()
     if check:
-        load_functions(settings.rules.functions)
-        plan = load_plan(settings)
-        load_delivery(settings, plan)
-        check_access(settings)
-        _check_credential(settings)
-        _check_database(settings)
-        _check_operations(settings)
-        say(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
+        _check(config, settings)
         return
     log = Log()
     log.begin(settings)
@@ -93,6 +97,38 @@ def command(
         for name, count in sorted(daemon.sink.counters.items()):
             logger.info("{}: {}", name, count)
         logger.info("{}", "\n".join(daemon.dropped.lines()))
+
+
+def _check(config: Path, settings: Config) -> None:
+    """Say that settings and rules are fine, if they are."""
+    from cep.functions import load_functions
+    from cep.live.rules import load_delivery, load_plan
+    from cep.live.state_folder import check_access
+
+    load_functions(settings.rules.functions)
+    plan = load_plan(settings)
+    load_delivery(settings, plan)
+    check_access(settings)
+    _check_credential(settings)
+    _check_database(settings)
+    _check_operations(settings)
+    say(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
+
+
+def _given(
+    account_file: Path | None,
+    latency_ms: int | None,
+    slippage_points: float | None,
+    *,
+    hedging: bool,
+) -> dict[str, Any]:
+    """The keys of `[paper]` that the command line says."""
+    account = None if account_file is None else account_file.resolve()
+    found = {
+        "account": account, "hedging": hedging or None, "latency_ms": latency_ms,
+        "slippage_points": slippage_points,
+    }  # fmt: skip
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _made(settings: Config, reread: Reread, log: Log, *, is_paper: bool) -> Daemon:

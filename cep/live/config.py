@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from cep.account.account_file import AccountFileError, read_account
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.grant import Grant
 from mt5bridge.local import AddressError, local
@@ -188,6 +189,15 @@ class Risk(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         )
 
 
+class OnPaper(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[paper]`: the account of `daemon --paper`, as the options of `backtest` name it."""
+
+    account: Path | None = None
+    hedging: bool = False
+    latency_ms: NotNegative = 0
+    slippage_points: Size = 0.0
+
+
 class Logging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[log]`: a file beside standard error; no file, none."""
 
@@ -225,6 +235,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     signals: Trading = Trading()
     orders: Ordering = Ordering()
     risk: Risk = Risk()
+    paper: OnPaper = OnPaper()
     log: Logging = Logging()
     metrics: Metrics = Metrics()
     alerts: Alerting = Alerting()
@@ -255,18 +266,36 @@ def with_functions(config: Config, files: Iterable[Path]) -> Config:
     return msgspec.structs.replace(config, rules=rules)
 
 
-def for_paper(config: Config) -> Config:
+def for_paper(config: Config, given: Mapping[str, Any] | None = None) -> Config:
     """The settings for paper trading: whatever the rules and users want is sent, to the account.
 
-    ConfigError for queries on a database, which paper trading does not have.
+    `given` are keys of `[paper]` that stand over those of the settings.
+    ConfigError for queries on a database, which paper trading does not have, and for an account's
+    file that cannot be used. OSError.
     """
     if config.database.url is not None:
         raise ConfigError("--paper: leave out [database] url; paper trading has our engine alone")
+    config = msgspec.structs.replace(
+        config, paper=msgspec.structs.replace(config.paper, **(given or {}))
+    )
     return msgspec.structs.replace(
         config,
+        risk=_risk_on_paper(config),
         signals=msgspec.structs.replace(config.signals, send=True, terminal=None),
         orders=msgspec.structs.replace(config.orders, send=True, terminal=None),
     )
+
+
+def _risk_on_paper(config: Config) -> Risk:
+    """The limits of the settings, or those of the account's file."""
+    file = config.paper.account
+    try:
+        limits = {} if file is None else read_account(file).risk
+    except AccountFileError as problem:
+        raise ConfigError(f"{problem}; {problem.hint}") from None
+    if limits and config.risk != Risk():
+        raise ConfigError(f"{file} has [risk], and so have the settings; leave one of them out")
+    return msgspec.convert(limits, Risk) if limits else config.risk
 
 
 def _check(path: Path, config: Config) -> None:
@@ -334,6 +363,7 @@ def _absolute(config: Config, base: Path) -> Config:
             callback=base / rules.callback if rules.callback else None,
         ),
         spool=changed(config.spool, folder=base / config.spool.folder),
+        paper=changed(config.paper, account=_under(base, config.paper.account)),
         log=changed(config.log, file=base / config.log.file if config.log.file else None),
         archive=changed(archive, folder=base / archive.folder if archive.folder else None),
         database=changed(config.database, url=_absolute_url(config.database.url, base)),
@@ -343,6 +373,10 @@ def _absolute(config: Config, base: Path) -> Config:
             journal=state_folder / state.journal if state.journal else None,
         ),
     )
+
+
+def _under(base: Path, path: Path | None) -> Path | None:
+    return None if path is None else base / path
 
 
 def _absolute_url(url: str | None, base: Path) -> str | None:

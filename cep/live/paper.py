@@ -14,19 +14,35 @@ from pathlib import Path
 
 import numpy as np
 
-from cep.live.paper_log import Asked, Entry, PaperError, PaperLog, Traded, Turned, asked
+from cep.account.market import Market, market_of
+from cep.live.config import OnPaper
+from cep.live.paper_log import (
+    Asked,
+    Entry,
+    Opened,
+    PaperError,
+    PaperLog,
+    Traded,
+    Turned,
+    asked,
+    differences,
+    opened,
+)
 from cep.market import shown_ticks
+from mt5bridge.broker import Terms
 from mt5bridge.records import Records, utc_msc
 from mt5bridge.server import DEALS, Batch, Funds, Outcome, Request, Trader
-from mt5bridge.simulator.account import Account
+from mt5bridge.simulator.account import Account, specification
 from mt5bridge.spool import Group, RecordKind, Spool
 from mt5bridge.validate import ALL_GOOD
 from mt5bridge.wire import Account as AccountFrame
-from mt5bridge.wire import Halt, SignalResult, Symbol, TradeMode
+from mt5bridge.wire import Halt, Signal, SignalResult, Symbol, TradeMode
 
 PAPER = "paper"
 """Names the account, and who trades on it."""
 LOG = ".paper"
+DEPOSIT = 10_000.0
+"""Of an account without a file."""
 REMEDY = "give paper trading folders of its own: [state] folder and [spool] folder"
 
 
@@ -41,6 +57,12 @@ def check_apart(spool: Spool, traders: Iterable[Trader], *, is_paper: bool) -> N
         raise PaperError(f"these folders are of paper trading: start with --paper, or {REMEDY}")
 
 
+def market_on(wanted: OnPaper) -> Market:
+    """How paper orders are filled. AccountFileError, OSError."""
+    plain = Terms(wanted.hedging, DEPOSIT, money_digits=2)
+    return market_of(wanted.account, plain, wanted.latency_ms, wanted.slippage_points)
+
+
 class Paper:
     """Belongs to the server's thread. Takes the place of the server for the desk (`Post`).
 
@@ -48,11 +70,13 @@ class Paper:
     Times are UTC.
     """
 
-    def __init__(self, folder: Path, spool: Spool) -> None:
-        """PaperError when the log is damaged."""
+    def __init__(self, folder: Path, spool: Spool, market: Market) -> None:
+        """PaperError when the log is damaged, or of another account than that of `market`."""
         name = f"{spool.recovered.spool}{LOG}"  # another spool is another account
         self.log = PaperLog(folder / name, spool.next_ingest - 1)
-        self.account = Account()
+        self._market = market
+        self._open(spool.next_ingest - 1)
+        self.account = Account(terms=market.terms)
         self.time_msc = 0
         """The newest tick's; 0 before the first."""
         self.store: Callable[[Batch], bool] = lambda _batch: False
@@ -60,13 +84,29 @@ class Paper:
         self.on_trader: Callable[[Trader], None] = lambda _trader: None
         self._spool = spool
         self._symbols: dict[str, Symbol] = {}
-        self._waiting: defaultdict[str, list[Request]] = defaultdict(list)
+        self._waiting: defaultdict[str, deque[Asked]] = defaultdict(deque)
         self._ids: set[int] = set()
         self._stored = 0  # deals in the spool
         self._news: deque[tuple[int | None, SignalResult]] = deque()
         self._halt = Halt(0, "")
 
     # -- what the account is made of -------------------------------------------------------------
+
+    def _open(self, newest: int) -> None:
+        """Begin an account, or go on with the one that was begun here."""
+        wanted = opened(self._market, newest)
+        begun = [entry for entry in self.log.entries if isinstance(entry, Opened)]
+        differing = differences(begun[-1], wanted) if begun else []
+        is_used = len(begun) < len(self.log.entries)
+        if is_used and not begun:
+            raise PaperError(f"{self.log.path}: of an earlier version; {REMEDY}")
+        if is_used and differing:
+            raise PaperError(
+                f"{self.log.path}: the paper account was begun otherwise: {'; '.join(differing)}; "
+                f"make it as it was, or {REMEDY}"
+            )
+        if differing or not begun:
+            self.log.add(wanted)
 
     def recover(self, groups: Iterable[Group]) -> None:
         """Make the account again. PaperError when the spool has not kept all of it."""
@@ -98,10 +138,12 @@ class Paper:
     def _follow(self, entry: Entry) -> None:
         match entry:
             case Traded():
-                self._symbols[entry.symbol.name] = entry.symbol
-                self.account.add(entry.symbol)
+                symbol = entry.symbol
+                self._symbols[symbol.name] = symbol
+                known = self._market.described(symbol.name, specification(symbol))
+                self.account.add(symbol, known)
             case Asked():
-                self._queue(entry.request)
+                self._queue(entry)
             case Turned():
                 self._turn(entry.halted, entry.reason)
 
@@ -128,20 +170,22 @@ class Paper:
         """The market goes on, and requests that wait for its next tick are executed there."""
         if name not in self._symbols or not len(ticks):
             return
+        waiting = self._waiting[name]
         while len(ticks):
-            count = 1 if self._waiting[name] else len(ticks)
+            count = 1 if waiting else len(ticks)
             self._note(self.account.take_ticks({name: ticks[:count]}))
             self.time_msc = max(self.time_msc, int(ticks["time_msc"][:count].max()))
-            waiting, self._waiting[name] = self._waiting[name], []
-            for request in waiting if count == 1 else ():
+            while waiting and waiting[0].earliest_msc <= ticks["time_msc"][0]:
+                request = waiting.popleft().request
                 self._note(self.account.execute(request, halt=self._halt))
             ticks = ticks[count:]
 
-    def _queue(self, request: Request) -> None:
+    def _queue(self, entry: Asked) -> None:
+        request = entry.request
         self._ids.add(request.id)
         name = request.symbol or self.account.symbol_of(getattr(request, "ticket", 0))
         if name in self._symbols:
-            self._waiting[name].append(request)
+            self._waiting[name].append(entry)
         else:
             self._note(self.account.execute(request, halt=self._halt))
 
@@ -177,9 +221,9 @@ class Paper:
         """How the account stands."""
         account = self.account
         balance, floating = account.balance, float(account.floating)
-        equity = balance + floating
+        equity, margin = balance + floating, account.margin
         state = AccountFrame(
-            self.time_msc, balance, 0.0, floating, equity, 0.0, equity,
+            self.time_msc, balance, 0.0, floating, equity, margin, equity - margin,
             account.positions, account.orders, 0,
         )  # fmt: skip
         return Funds(PAPER, PAPER, state)
@@ -200,8 +244,11 @@ class Paper:
         if request.id in self._ids:
             self.ask(identity, (request.id,))
         else:
-            self.log.add(asked(request, self._spool.next_ingest - 1))
-            self._queue(request)
+            caused_msc = request.time_msc if isinstance(request, Signal) else self.time_msc
+            earliest_msc = caused_msc + self._market.latency_ms
+            entry = asked(request, self._spool.next_ingest - 1, earliest_msc)
+            self.log.add(entry)
+            self._queue(entry)
         return ""
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:

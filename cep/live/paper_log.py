@@ -5,12 +5,15 @@ A line is the CRC-32 of its text in 8 hexadecimal digits, a blank, and one entry
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from zlib import crc32
 
 import msgspec
 
+from cep.account.account_file import AccountFile
+from cep.account.market import Market
 from mt5bridge.server import Request
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.wire import Order, Signal, Symbol
@@ -18,6 +21,16 @@ from mt5bridge.wire import Order, Signal, Symbol
 
 class PaperError(ValueError):
     """A paper account that cannot go on; the text says why, and what to do."""
+
+
+class Opened(msgspec.Struct, frozen=True, tag="account", kw_only=True):
+    """What the account is, as its first entry."""
+
+    after: int
+    account: AccountFile | None
+    hedging: bool
+    latency_ms: int
+    slippage_points: float
 
 
 class Traded(msgspec.Struct, frozen=True, tag="symbol", kw_only=True):
@@ -28,9 +41,10 @@ class Traded(msgspec.Struct, frozen=True, tag="symbol", kw_only=True):
 
 
 class Asked(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_defaults=True):
-    """A signal or an order waits for a tick from here on."""
+    """A signal or an order waits for a tick from here on, not before the account's latency."""
 
     after: int
+    earliest_msc: int = 0
     signal: Signal | None = None
     order: Order | None = None
 
@@ -49,18 +63,48 @@ class Turned(msgspec.Struct, frozen=True, tag="halt", kw_only=True):
     reason: str
 
 
-Entry: TypeAlias = Traded | Asked | Turned
+Entry: TypeAlias = Opened | Traded | Asked | Turned
 """`after`: the ingest number of the last record that had come."""
 
 _encode = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Entry)
 
 
-def asked(request: Request, after: int) -> Asked:
+def opened(market: Market, after: int) -> Opened:
+    """The entry of an account; what its risk guard allows may change."""
+    file = market.account
+    return Opened(
+        after=after,
+        account=None if file is None else msgspec.structs.replace(file, risk={}),
+        hedging=market.terms.hedging,
+        latency_ms=market.latency_ms,
+        slippage_points=market.slippage_points,
+    )
+
+
+def differences(before: Opened, now: Opened) -> list[str]:
+    """What two accounts do not have in common, such as `latency_ms 5, which was 0`."""
+    old, new = (dict(_values(msgspec.to_builtins(entry))) for entry in (before, now))
+    return [
+        f"{name} {new.get(name, 'left out')}, which was {old.get(name, 'left out')}"
+        for name in dict.fromkeys([*old, *new])
+        if name != "after" and old.get(name) != new.get(name)
+    ]
+
+
+def _values(tree: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _values(value, f"{before}{name}.")
+        elif value is not None:
+            yield f"{before}{name}", value
+
+
+def asked(request: Request, after: int, earliest_msc: int) -> Asked:
     """The entry of a request."""
     if isinstance(request, Signal):
-        return Asked(after=after, signal=request)
-    return Asked(after=after, order=request)
+        return Asked(after=after, earliest_msc=earliest_msc, signal=request)
+    return Asked(after=after, earliest_msc=earliest_msc, order=request)
 
 
 def _line(entry: Entry) -> bytes:

@@ -40,24 +40,28 @@ class Account:
         fills: Sequence[float] = (1.0,),
         first_ticket: int = 1_000_001,
         hedging: bool = False,
+        terms: Terms | None = None,
     ) -> None:
+        """`terms` say all of it; without them it has 10,000, and no margin is asked."""
         self.deals: Records = np.empty(0, DEAL)
         self.executed: dict[int, list[SignalResult]] = {}
-        self.hedging = hedging
+        terms = terms or Terms(hedging, _DEPOSIT, 0.0, 2, tuple(fills), first_ticket)
+        self.hedging = terms.hedging
         self.utc_offset_ms = 0
-        self._broker = Broker(
-            Terms(hedging, _DEPOSIT, 0.0, 2, tuple(fills), first_ticket)  # no margin is asked
-        )
+        self._broker = Broker(terms)
         self._symbols: list[Symbol] = []
         self._rows: dict[str, int] = {}
         self._reached: dict[str, Position] = {}
         self._wishes: list[Wish] = []  # the tag of the first one is 1
         self._standing: dict[int, int] = {}  # tickets of pending orders: their requests' tags
 
-    def add(self, symbol: Symbol) -> Position:
-        """Trade a symbol; how far its ticks have come already."""
+    def add(self, symbol: Symbol, known: Specification | None = None) -> Position:
+        """Trade a symbol; how far its ticks have come already.
+
+        `known` is what trading it depends on, in place of what the wire tells.
+        """
         if symbol.name not in self._rows:
-            self._rows[symbol.name] = self._broker.add(specification(symbol))
+            self._rows[symbol.name] = self._broker.add(known or specification(symbol))
             self._symbols.append(symbol)
         return self._reached.get(symbol.name, Position())
 
@@ -125,6 +129,11 @@ class Account:
     def balance(self) -> float:
         """The deposit, and what closed positions have brought."""
         return self._broker.balance
+
+    @property
+    def margin(self) -> float:
+        """What open positions block."""
+        return self._broker.margin
 
     @property
     def floating(self) -> float:

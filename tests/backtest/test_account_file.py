@@ -10,9 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.backtest.account_file import DAYS, AccountFile, SymbolPart, read_account
-from cep.backtest.errors import BacktestError
-from cep.backtest.market import Market
+from cep.account.account_file import (
+    DAYS,
+    AccountFile,
+    AccountFileError,
+    SymbolPart,
+    read_account,
+)
+from cep.account.market import Market
 from cep.backtest.orders import Order
 from cep.backtest.ticks import Ticks
 from cep.backtest.trading import Trading
@@ -147,7 +152,7 @@ def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> Non
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(BacktestError, match=r"account\.toml") as caught:
+    with pytest.raises(AccountFileError, match=r"account\.toml") as caught:
         read(tmp_path, text)
     assert said in str(caught.value) and caught.value.hint
 

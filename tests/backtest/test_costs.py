@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cep.account.account_file import AccountFile, AccountPart, SymbolPart
+from cep.account.market import Market
 from cep.archive import Archive
-from cep.backtest.account_file import AccountFile, AccountPart, SymbolPart
-from cep.backtest.market import Market
 from cep.backtest.metrics import ALL, by_signal
 from cep.backtest.orders import Order
 from cep.backtest.page import Findings, report

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cep.account.market import Market
 from cep.backtest.equity import MINUTE_MS, Equity
 from cep.backtest.extremes import lowest
-from cep.backtest.market import Market
 from cep.backtest.orders import Order
 from cep.backtest.ticks import Ticks
 from cep.backtest.trades import END

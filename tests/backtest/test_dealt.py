@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cep.account.account_file import AccountFile
+from cep.account.market import Market
 from cep.archive import Archive
 from cep.backtest.account import Account
-from cep.backtest.account_file import AccountFile
 from cep.backtest.dealt import comment, dealt
-from cep.backtest.market import Market
 from cep.backtest.orders import orders
 from cep.backtest.points import Point
 from cep.backtest.records import read

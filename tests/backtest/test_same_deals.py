@@ -7,8 +7,8 @@ from collections import deque
 import numpy as np
 import pytest
 
+from cep.account.market import Market
 from cep.archive import Archive
-from cep.backtest.market import Market
 from cep.backtest.orders import Order, orders
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.results import Results

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cep.backtest.market import Market
+from cep.account.market import Market
 from cep.backtest.orders import LOTS_DEFAULT, Order, orders
 from cep.backtest.ticks import Ticks
 from cep.backtest.trading import NO_TICK, PLAIN_ORDERS_MAX, Trading, loop_for

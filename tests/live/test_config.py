@@ -54,11 +54,14 @@ ALL: dict[str, dict[str, Any]] = {
         "orders_per_minute": 4, "symbols": ["A"], "loss_per_day": 5.5, "lots_assumed": 0.5,
         "day_begins_minutes": 60, "dry_run": True,
     },
+    "paper": {
+        "account": "account.toml", "hedging": True, "latency_ms": 5, "slippage_points": 1.5,
+    },
     "log": {"file": "l.log", "format": "json", "file_max_mib": 1, "files": 2},
     "metrics": {"bind": "127.0.0.1:1", "allow_others": True},
     "alerts": {"urls": ["json://h"], "level": "WARNING", "per_hour": 3, "repeat_minutes": 4},
 }  # fmt: skip
-PATHS = ("file", "functions", "callback", "folder", "journal")
+PATHS = ("account", "file", "functions", "callback", "folder", "journal")
 
 
 def write(path: Path, text: str) -> Path:
@@ -105,8 +108,9 @@ def test_every_key_is_read(tmp_path: Path) -> None:
 
 
 NO_DEFAULTS = {
-    "functions", "callback", "streams", "terminal", "url", "users", "symbols", "loss_per_day",
-    "lots_per_order", "lots_per_symbol", "lots_per_day", "orders_per_minute", "urls",
+    "account", "functions", "callback", "streams", "terminal", "url", "users", "symbols",
+    "loss_per_day", "lots_per_order", "lots_per_symbol", "lots_per_day", "orders_per_minute",
+    "urls",
 }  # fmt: skip
 """Keys whose line in the example is one of a user; by default there is none, or no limit."""
 

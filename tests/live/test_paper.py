@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
 
@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from cep.cli import main
 from cep.daemon import Daemon
-from cep.live.config import ConfigError, for_paper, read_config
-from cep.live.paper import PAPER, Paper
+from cep.live.config import ConfigError, OnPaper, for_paper, read_config
+from cep.live.paper import PAPER, Paper, market_on
 from cep.live.paper_log import PaperError, PaperLog
 from mt5bridge.orders import order_id, read_book
 from mt5bridge.records import Records
@@ -38,6 +38,7 @@ from tests.live.test_orders import ended, put
 
 SYMBOL = Symbol(1, 5, 3, 1e-5, 1e-5, 100_000.0, 0.01, 100.0, 0.01, "A")
 FAR_MSC = 4_000_000_000_000
+PLAIN = OnPaper()
 
 
 def settings_of(folder: Path) -> Path:
@@ -108,20 +109,21 @@ def test_a_restart_has_the_same_account(tmp_path: Path, way: str) -> None:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[tuple[Spool, Paper, list[Outcome]]]:
+def opened(folder: Path, wanted: OnPaper = PLAIN) -> Iterator[tuple[Spool, Paper, list[Outcome]]]:
     """A paper account on a spool, made again from what is on disk."""
     spool = Spool(folder / "spool")
     spool.recover()
-    paper, told = Paper(folder / "state", spool), list[Outcome]()
 
     def store(batch: Batch) -> bool:
         return spool.append(grouped(spool, batch, RecordKind.DEALS))
 
-    paper.recover(spool.read())
-    paper.store, paper.tell = store, told.append
-    yield spool, paper, told
-    paper.log.close()
-    spool.close()
+    told: list[Outcome] = []
+    with closing(spool):
+        paper = Paper(folder / "state", spool, market_on(wanted))
+        with closing(paper.log):
+            paper.recover(spool.read())
+            paper.store, paper.tell = store, told.append
+            yield spool, paper, told
 
 
 def stored_ticks(spool: Spool) -> int:
@@ -237,11 +239,11 @@ def test_a_damaged_log_is_named_and_a_torn_one_is_cut(tmp_path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:30])
     log = PaperLog(path, 99)
-    assert len(log.entries) == 2
+    assert len(log.entries) == 3
     log.close()
     assert path.read_bytes() == whole
     path.write_bytes(whole.replace(b"Go", b"No"))
-    with pytest.raises(PaperError, match=r"\.paper:2: damaged"):
+    with pytest.raises(PaperError, match=r"\.paper:3: damaged"):
         PaperLog(path, 99)
 
 
@@ -260,3 +262,112 @@ def test_queries_on_a_database_are_refused(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {"database": {"url": "sqlite://"}})
     with pytest.raises(ConfigError, match="--paper: leave out"):
         for_paper(read_config(settings))
+
+
+ACCOUNT = """
+[account]
+balance = 500.0
+[symbols.A]
+contract_size = 1000
+commission_per_lot = 7.0
+"""
+
+
+def file_of(folder: Path, text: str = ACCOUNT) -> Path:
+    path = folder / "account.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_account_of_a_file_trades_at_its_costs(tmp_path: Path) -> None:
+    """A lot is that of the file, a point that of the terminal, which the file leaves out."""
+    wanted = OnPaper(account=file_of(tmp_path), slippage_points=2.0)
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        assert paper.funds().account.balance == 500.0
+        ticks(spool, paper, 0, 5)
+        paper.send_now(PAPER, signal(1))
+        paper.send_now(PAPER, signal(2, Side.SELL))
+        ticks(spool, paper, 5, 5)
+        bought, sold = paper.account.deals
+        funds = paper.funds().account
+    assert bought["price"] == pytest.approx(TICKS[5]["ask"] + 2e-5)
+    assert bought["commission"] == sold["commission"] == -0.7
+    loss = round(100 * (sold["price"] - bought["price"]), 2)
+    assert funds.balance == pytest.approx(500.0 - 1.4 + loss)
+
+
+@pytest.mark.parametrize("hedging", [False, True])
+def test_a_hedging_account_has_a_position_of_each_signal(tmp_path: Path, hedging: bool) -> None:
+    with opened(tmp_path, OnPaper(hedging=hedging)) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+        paper.send_now(PAPER, signal(1))
+        paper.send_now(PAPER, signal(2))
+        ticks(spool, paper, 5, 5)
+        assert paper.funds().account.positions == 1 + hedging
+
+
+def test_an_order_is_executed_as_late_as_the_latency_says(tmp_path: Path) -> None:
+    """Also behind a restart: when it may be executed stands in the log."""
+    times = TICKS["time_msc"]
+    wanted = OnPaper(latency_ms=int(times[20] - times[9]))
+    late = Signal(1, int(times[9]), FAR_MSC, 77, 0.1, 0.0, 0.0, Side.BUY, "Go", "A")
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        ticks(spool, paper, 0, 10)
+        paper.send_now(PAPER, late)
+        ticks(spool, paper, 10, 5)
+        assert not len(paper.account.deals)
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        ticks(spool, paper, 15, 20)
+        [deal] = paper.account.deals
+    assert (deal["time_msc"], deal["price"]) == (times[20], TICKS[20]["ask"])
+
+
+def test_an_account_stays_what_it_was_begun_with(tmp_path: Path) -> None:
+    """Nothing has come of the first one, so that another may begin; from then on it holds."""
+    with opened(tmp_path, OnPaper(hedging=True)):
+        pass
+    wanted = OnPaper(account=file_of(tmp_path))
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+    file_of(tmp_path, ACCOUNT + "[risk]\nlots_per_order = 1.0\n")
+    with opened(tmp_path, wanted):  # how much is risked is no part of it
+        pass
+    file_of(tmp_path, ACCOUNT.replace("7.0", "8.0"))
+    said = r"symbols\.A\.commission_per_lot 8\.0, which was 7\.0; make it as it was"
+    with pytest.raises(PaperError, match=said), opened(tmp_path, wanted):
+        pass
+    with (
+        pytest.raises(PaperError, match="latency_ms 5, which was 0"),
+        opened(tmp_path, OnPaper(latency_ms=5)),
+    ):
+        pass
+
+
+def test_the_files_limits_are_those_of_the_guard(tmp_path: Path) -> None:
+    file_of(tmp_path, "[risk]\nlots_per_order = 0.5")
+    path = write_settings(tmp_path, {"paper": {"account": "account.toml", "latency_ms": 3}})
+    config = for_paper(read_config(path), {"latency_ms": 4})
+    assert config.risk.lots_per_order == 0.5 and config.paper.latency_ms == 4
+    path = write_settings(
+        tmp_path, {"paper": {"account": "account.toml"}, "risk": {"lots_per_day": 1.0}}
+    )
+    with pytest.raises(ConfigError, match=r"account\.toml has \[risk\], and so have the settings"):
+        for_paper(read_config(path))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--latency", "5", "--hedging"], "--hedging, --latency: what is simulated is a paper"),
+        (["--paper", "--check", "--account", "account.toml"], "`account.balance`: expected"),
+        (["--paper", "--check", "--account", "none.toml"], "none.toml"),
+    ],
+)
+def test_mistakes_of_the_account_are_told_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], said: str
+) -> None:
+    settings = settings_of(tmp_path)
+    file_of(tmp_path, "[account]\nbalance = 'much'")
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["daemon", "--config", str(settings), *options])
+    assert result.exit_code == 2 and said in result.output

@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.jepc": {"cep.lang", "cep.plan", "cep.dropped", "cep.engine", "cep.database"},
     "cep.database": {"cep.plan", "cep.interpreter", "mt5bridge.file_lock"},
     "cep.archive": {"mt5bridge"},
+    "cep.account": {"mt5bridge"},
     "cep.report": set(),
     "cep.callbacks": {"cep.plan", "mt5bridge"},
     "cep.market": {"cep.plan", "mt5bridge"},
@@ -51,15 +52,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.trace": {"cep.plan", "cep.dropped", "cep.interpreter", "cep.engine", "cep.replay"},
     "cep.spark": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.archive", "cep.inputs", "cep.market",
-        "cep.backtest", "cep.replay", "mt5bridge",
+        "cep.account", "cep.backtest", "cep.replay", "mt5bridge",
     },
     "cep.live": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.market", "mt5bridge", "cep.database",
-        "cep.fragments", "cep.callbacks", "cep.functions",
+        "cep.fragments", "cep.callbacks", "cep.functions", "cep.account",
     },
     "cep.backtest": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.archive", "cep.report", "cep.inputs",
-        "cep.market", "cep.functions", "mt5bridge",
+        "cep.market", "cep.functions", "cep.account", "mt5bridge",
     },
     "cep.daemon": {ANY},
     "cep.demo": {ANY},

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from cep.backtest.errors import BacktestError
 from mt5bridge.broker import Specification, Terms, codes
 from mt5bridge.orders import Limits
 from mt5bridge.settings_errors import told
@@ -17,6 +16,15 @@ from mt5bridge.settings_errors import told
 HOUR_MS, MINUTE_MS, MINUTES_A_DAY = 3_600_000, 60_000, 24 * 60
 OTHERS = "*"
 """The name of what holds for all symbols that have no part of their own."""
+
+
+class AccountFileError(ValueError):
+    """An account's file that cannot be used; `hint` says what to do about it."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
 
 MOST = 1e12
 Size = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
@@ -145,7 +153,7 @@ def _check_volumes(name: str, part: SymbolPart) -> None:
 
 
 def read_account(path: Path) -> AccountFile:
-    """BacktestError names the file and the key that is wrong."""
+    """AccountFileError names the file and the key that is wrong."""
     try:
         found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
         found.terms(hedging=False)
@@ -158,9 +166,9 @@ def read_account(path: Path) -> AccountFile:
         said = str(problem)
         if isinstance(problem, msgspec.ValidationError):
             said = told(problem, AccountFile)
-        raise BacktestError(f"{path}: {said}", hint) from None
+        raise AccountFileError(f"{path}: {said}", hint) from None
     if OTHERS in found.points:
-        raise BacktestError(
+        raise AccountFileError(
             f"{path}: `point` of symbols.{OTHERS}: symbols have points of their own",
             "say it of each symbol, or leave it to the prices",
         )

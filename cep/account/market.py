@@ -1,11 +1,12 @@
-"""How a run's orders are filled, apart from what its archive says."""
+"""How orders are filled, apart from what the ticks say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from cep.backtest.account_file import AccountFile
+from cep.account.account_file import AccountFile, read_account
 from mt5bridge.broker import Specification, Terms
 from mt5bridge.orders import Limits
 
@@ -41,6 +42,27 @@ class Market:
         if self.account is not None and (part := self.account.part(symbol)) is not None:
             return part.specification(point, slippage)
         return Specification(point, point, slippage_points=slippage)
+
+    def described(self, symbol: str, told: Specification) -> Specification:
+        """Of a symbol that a terminal has described: what the account's file says of it counts."""
+        if self.account is not None and (part := self.account.part(symbol)) is not None:
+            return part.specification(part.point or told.point, self.slippage_points)
+        return replace(told, slippage_points=self.slippage_points)
+
+
+def market_of(
+    file: Path | None,
+    plain: Terms,
+    latency_ms: int,
+    slippage_points: float,
+    magic: int = MAGIC,
+) -> Market:
+    """The account of a file, a hedging one where the file or `plain` says so; that of `plain`
+    without a file. AccountFileError, OSError.
+    """
+    account = None if file is None else read_account(file)
+    terms = plain if account is None else account.terms(hedging=plain.hedging)
+    return Market(terms, latency_ms, slippage_points, magic, account=account)
 
 
 NEXT_TICK = Market()

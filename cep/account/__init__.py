@@ -1,0 +1,1 @@
+"""The account that orders are simulated at, in a backtest and on paper."""

@@ -1,0 +1,36 @@
+"""The options that say at which account orders are simulated, and how they are filled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from cep.cli.numbers import PRICE
+from cep.cli.paths import FILE
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--account", "account_file", type=FILE,
+        help="TOML file of the account and its symbols: money, margin, commission, swap, volumes.",
+    ),
+    click.option("--hedging", is_flag=True, help="Let each signal open a position of its own."),
+    click.option(
+        "--latency", "latency_ms", type=click.IntRange(min=0), metavar="MS",
+        help="Milliseconds from a signal to its order at the broker (default: 0).",
+    ),
+    click.option(
+        "--slippage", "slippage_points", type=PRICE, metavar="POINTS",
+        help="How many points worse than the quote orders and stops fill (default: 0).",
+    ),
+)  # fmt: skip
+
+
+def ACCOUNT(command: Command) -> Command:  # noqa: N802 -- stands among options
+    """Parameters `account_file`, `hedging`, `latency_ms` and `slippage_points`; None: not given."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
