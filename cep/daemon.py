@@ -25,6 +25,7 @@ from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
 from cep.live.paper import Paper, check_apart, market_on
 from cep.live.rules import LiveRules
+from cep.live.set_aside import remove_oldest
 from cep.live.state_folder import check_access, hold
 from cep.live.timekeeper import Timekeeper
 from cep.live.watchdog import Watchdog
@@ -142,6 +143,7 @@ class Daemon:
         check_apart(self.spool, self.outgoing.desk.traders, is_paper=self._is_paper)
         rules.open(self.spool, self.outgoing, self.sink, self.troubles)
         rules.recover(stack)
+        remove_oldest(self.config, self.sink.complain)
         if self.paper is not None:
             self.paper.recover(self.spool.read())
             self.paper.store = self._on_paper_deals
@@ -220,7 +222,6 @@ class Daemon:
                 server.poll_once(POLL_MS)
                 now = clock.now()
                 if not self.troubles.stops:
-                    rules.pipeline.store_gaps()
                     self.timekeeper.look(now)
                 rules.look(now)
                 rules.tell_events(server)
@@ -278,13 +279,22 @@ class Daemon:
         self._unacknowledged.clear()
 
     def _on_batch(self, batch: Batch) -> bool:
-        if self.troubles.stops:
+        if self.troubles.stops or not self._has_room_for(batch):
             return False  # it will be asked for again
         if self.paper is not None:
             return self._on_ticks_for(self.paper, batch)
         if batch.stream == DEALS:
             self.outgoing.before_deals(batch)
         return self.rules.pipeline.on_batch(batch)
+
+    def _has_room_for(self, batch: Batch) -> bool:
+        """Whether it may be shown to the rules, and its deals to the guard."""
+        most = self.config.spool.waiting_max_mib * MEBIBYTE
+        if self.rules.journal.waiting_bytes > most:
+            return False
+        if batch.stream != DEALS or self.paper is not None:
+            return True
+        return self.outgoing.takes_deals() and self.rules.takes_deals()
 
     def _start_reading(self, stack: ExitStack, server: Server) -> None:
         """Read from disk for programs that read along; nothing else depends on it."""

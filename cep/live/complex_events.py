@@ -19,6 +19,7 @@ import msgspec
 from cep.engine.rows import Row
 from cep.live.market import record_values
 from cep.live.pipeline import Caused
+from cep.live.quarantine import Complain, warn
 from cep.market import DEAL_STREAM, TICK_STREAM
 from cep.plan.nodes import Complex, Event, Plan
 from mt5bridge.records import fixed_text
@@ -38,10 +39,6 @@ from mt5bridge.wire import (
 from mt5bridge.wire import Event as Frame
 from mt5bridge.wire.layout import TEXT_BYTES_MAX
 
-REMEMBERED_MAX = 65_536
-"""Simple events whose rows are remembered until they may be bound."""
-WAITING_MAX = 10_000
-"""Complex events that wait for the disk, or at a start for terminals."""
 _ROW = ("stream", "time_msc", "kind")
 Values = Mapping[str, Any]
 Place = tuple[str, int]  # engine and sequence
@@ -77,9 +74,18 @@ class _Record:
 
 
 class ComplexEvents:
-    """Belongs to the server's thread."""
+    """Belongs to the server's thread.
 
-    def __init__(self) -> None:
+    `waiting_max` complex events wait for the disk, or at a start for terminals: the newest, as
+    numbers show. The rows of `remembered_max` simple events are remembered until they may be bound;
+    what is forgotten before that, `complain` is told of.
+    """
+
+    def __init__(
+        self, waiting_max: int = 10_000, remembered_max: int = 65_536, complain: Complain = warn
+    ) -> None:
+        self._remembered_max = remembered_max
+        self._complain = complain
         self._plan: Plan | None = None
         self._events: dict[str, Event] = {}
         self._complexes: dict[str, Complex] = {}
@@ -88,7 +94,7 @@ class ComplexEvents:
         self._span_ms: dict[str, int] = {}
         self._remembered: dict[Place, Remembered] = {}
         self._of_key: dict[Key, deque[Place]] = {}
-        self._waiting: deque[tuple[int, Frame]] = deque(maxlen=WAITING_MAX)
+        self._waiting: deque[tuple[int, Frame]] = deque(maxlen=waiting_max)
         self._numbers: dict[str, int] = {}
         self._is_told = False
         self.numbering = 0
@@ -160,14 +166,20 @@ class ComplexEvents:
     def _remember(self, event: Event, row: Row, record: _Record, caused: Caused) -> None:
         values = self._values(event, row, record, caused)
         key = row["key"] or ""
-        self._keep(
+        self._keep_newest(
             Remembered(
                 event.engine, row["seq"], row["time_msc"], event.name, event.source, key, values
             )
         )
         self._forget((event.engine, key), row["time_msc"] - 2 * self._span_ms[event.engine])
-        if len(self._remembered) > REMEMBERED_MAX:
-            self._drop(next(iter(self._remembered.values())))
+
+    def _keep_newest(self, one: Remembered) -> None:
+        self._keep(one)
+        if len(self._remembered) > self._remembered_max:
+            oldest = next(iter(self._remembered.values()))
+            most = f"more than {self._remembered_max:,} simple events may be bound"
+            self._complain("bindings_forgotten", f"{oldest.name} in {oldest.engine}: {most}")
+            self._drop(oldest)
 
     def _keep(self, one: Remembered) -> None:
         place = one.engine, one.sequence

@@ -42,6 +42,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     timeout_ms: AtLeastOne = 5_000
     window_records: AtLeastOne = 65_536
     terminals_max: AtLeastOne = 64
+    identities_max: AtLeastOne = 10_000
     symbols_max: AtLeastOne = 10_000
     ahead_max_minutes: AtLeastOne = 1_440
     connections_max: AtLeastOne = 1_024
@@ -49,6 +50,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     streams_max: AtLeastOne = 131_072
     requests_max: AtLeastOne = 10_000
     events_max: AtLeastOne = 10_000
+    bindings_max: AtLeastOne = 65_536
     memory_max_mib: NotNegative = 0
     users: dict[str, str] = {}
     curve_bind: str = ""
@@ -70,6 +72,7 @@ class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             timeout_ms=self.timeout_ms,
             window_records=self.window_records,
             terminals_max=self.terminals_max,
+            identities_max=self.identities_max,
             symbols_max=self.symbols_max,
             ahead_max_ms=60_000 * self.ahead_max_minutes,
             connections_max=self.connections_max,
@@ -95,6 +98,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     numba: bool = True
     watch_ms: NotNegative = 1_000
     file_max_kib: AtLeastOne = 1_024
+    texts_max: AtLeastOne = 1_000_000
 
 
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -124,6 +128,7 @@ class StateFolder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     journal: Path | None = Path("events.jsonl")
     journal_mib: NotNegative = 64
     journal_files: AtLeastOne = 16
+    bad_files: AtLeastOne = 16
 
 
 class OnDatabase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -152,6 +157,8 @@ class Ordering(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     valid_seconds: NotNegative = 60
     deviation_points: NotNegative = 20
     keep_days: AtLeastOne = 30
+    journal_max_mib: AtLeastOne = 1_024
+    results_max: AtLeastOne = 1_000
 
     def defaults(self) -> Defaults:
         return Defaults(

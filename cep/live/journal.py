@@ -80,6 +80,11 @@ class Journal:
                     raise
 
     @property
+    def waiting_bytes(self) -> int:
+        """Of rows that are not written yet."""
+        return self.size_bytes - self._written_bytes
+
+    @property
     def repeats(self) -> bool:
         """Whether what was added last stood in the file before a restart cut it back."""
         return self.size_bytes <= self._lived_bytes

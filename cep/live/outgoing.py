@@ -14,6 +14,7 @@ from cep.live.account_feed import AccountFeed
 from cep.live.config import Config
 from cep.live.order_feed import OrderFeed
 from cep.live.paper import Paper
+from cep.live.set_aside import remove_oldest
 from cep.live.state_folder import inbox_folder
 from mt5bridge import clock
 from mt5bridge.clock import Now
@@ -74,8 +75,10 @@ class Outgoing:
         self.config = config
         self.paper = paper
         self._troubles = troubles or Troubles()
-        self.journal = OrderJournal(journal_path(config))
+        most = config.orders.journal_max_mib << 20
+        self.journal = OrderJournal(journal_path(config), bytes_max=most)
         self.desk = Desk(self.journal, config.risk.limits(), self._tell, self._sends)
+        self.desk.results_max = config.orders.results_max
         self._deliver = deliver
         self._orders = orders
         self._inbox = inbox_of(config)
@@ -166,6 +169,10 @@ class Outgoing:
                 self._on_funds(self.paper.funds())
             self._obey(now)
 
+    def takes_deals(self) -> bool:
+        """Whether deals may be stored, which the guard then counts."""
+        return not self._is_trading or self.desk.takes_deals()
+
     def before_deals(self, batch: Batch) -> None:
         """Deals are about to be stored: the guard counts them."""
         if self._is_trading:
@@ -225,6 +232,9 @@ class Outgoing:
     def _taken(self) -> list[tuple[Path, Command]]:
         """The commands that wait, in order; one that nobody can read may have been a halt."""
         commands = self._inbox.take()
+        if self._inbox.has_set_aside:
+            self._inbox.has_set_aside = False
+            remove_oldest(self.config, self.desk.complain)
         for path in self._inbox.take_unclear():
             text = f"{path.name} in the inbox is damaged and may have been a halt"
             commands.append((path, TurnHalt(True, f"{text}: look, then `mt5cep orders resume`")))

@@ -7,7 +7,6 @@ it, but nobody waits for the disk: acknowledgements follow the commit, signals d
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -100,7 +99,6 @@ class Pipeline:
         self.heard = 0
         self._waiting: list[Group] = []
         self._records_waiting = 0
-        self._gaps: deque[Gap] = deque()
 
     def go_on(self, run: Run) -> None:
         """Run other rules from the next record on."""
@@ -110,8 +108,6 @@ class Pipeline:
 
     def on_batch(self, batch: Batch) -> bool:
         """Store a batch for `flush`; False when the spool is full and took nothing."""
-        if self._gaps and not self.store_gaps():
-            return False
         group = Group(
             ingest=self.spool.next_ingest,
             kind=RecordKind.DEALS if batch.stream[0] == "deals" else RecordKind.TICKS,
@@ -144,21 +140,11 @@ class Pipeline:
         self._process([group], self.on_rows)
         return True
 
-    def on_gap(self, lost: Gap) -> None:
-        """Store an interval that the terminal declared lost."""
-        self._gaps.append(lost)
-        self.store_gaps()
-
-    def store_gaps(self) -> bool:
-        """Store the intervals a full spool had no room for; whether none is left."""
-        while self._gaps:
-            lost = self._gaps[0]
-            key = (lost.identity, lost.stream)
-            note = fixed_text(f"{lost.reason.name.lower()}: {lost.text}", NOTE_BYTES).decode()
-            if not self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, note)):
-                return False
-            self._gaps.popleft()
-        return True
+    def on_gap(self, lost: Gap) -> bool:
+        """Store an interval that the terminal declared lost; False when the spool is full."""
+        key = (lost.identity, lost.stream)
+        note = fixed_text(f"{lost.reason.name.lower()}: {lost.text}", NOTE_BYTES).decode()
+        return self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, note))
 
     def catch_up(self, groups: Iterable[Group], on_rows: OnRows) -> tuple[int, int]:
         """Run the rules on records stored before; how many they were, and their newest time.

@@ -22,7 +22,7 @@ from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Caused, Pipeline
 from cep.live.quarantine import Quarantine, RecordError
 from cep.live.rules_log import RulesLog, Since
-from cep.market import check_market
+from cep.market import DEAL_STREAM, check_market, source
 from cep.plan import compile_rules
 from cep.plan.nodes import Origin, Plan
 from cep.plan.own import own_digests
@@ -84,6 +84,7 @@ class LiveRules(ABC):
     journal: Journal
     effects: Effects
     outgoing: Outgoing
+    events: ComplexEvents
 
     def __init__(self, config: Config) -> None:
         """Read them; errors say what is wrong with file, functions or callback."""
@@ -94,7 +95,6 @@ class LiveRules(ABC):
         self.delivery = load_delivery(config, self.plan)
         self.market_msc = 0
         """The newest time of the records that were stored before, UTC ms."""
-        self.events = ComplexEvents()
         self.is_begun = False
         """With the first record of the spool: nobody acts on what it holds."""
 
@@ -102,6 +102,8 @@ class LiveRules(ABC):
         """Take what is kept for them beside a spool, which is recovered."""
         folder, name = self.config.state.folder, spool.recovered.spool
         self.spool, self.outgoing, self.sink, self.troubles = spool, outgoing, sink, troubles
+        wanted = self.config.server
+        self.events = ComplexEvents(wanted.events_max, wanted.bindings_max, sink.complain)
         self.checkpoints = Checkpoints(folder, name, troubles, complain=sink.complain)
         self.quarantine = Quarantine(folder, name, sink.complain)
         self.log = RulesLog(folder / f"{name}.rules", sink.complain)
@@ -215,6 +217,16 @@ class LiveRules(ABC):
         self.effects = Effects(
             (), self.config.signals, self.journal, None, take, name, self.events.take
         )
+
+    def takes_deals(self) -> bool:
+        """Whether the rules may be shown new texts, which they never forget; if not, terminals keep
+        their deals: symbols, the only texts of ticks, have a limit of their own.
+        """
+        texts, most = len(self.pipeline.run.strings), self.config.rules.texts_max
+        if texts < most or source(self.plan, DEAL_STREAM) is None:
+            return True
+        self.sink.complain("texts_reached", f"deals wait: the rules remember {texts:,} texts")
+        return False
 
     def _close_journal(self) -> None:
         with self.troubles.attempt(self.journal.path):

@@ -33,6 +33,12 @@ _DAY_MS = 86_400_000
 _ROUNDING = 1e-9
 _TIDY_AT = 2_000
 """A journal with so many records more than are needed is written anew at the start."""
+RESULTS_MAX = 1_000
+"""Reports of one request by one terminal; the final one always counts."""
+FULL = (
+    "the order journal has come to journal_max_mib: restart the daemon, which forgets what ended "
+    "more than keep_days ago, or raise one of both"
+)
 _LOST = "the damaged order journal has lost what became of it, so it is not sent again"
 
 
@@ -100,6 +106,8 @@ class Desk:
         self._told_funds: set[str] = set()  # accounts of which a trader has told
         self._noted_at: dict[str, int] = {}  # number of each terminal's newest record
         self.limited: Counter[tuple[str, str]] = Counter()  # refused for a limit: kind, name
+        self.results_max = RESULTS_MAX
+        self._funds_of: dict[str, str] = {}  # accounts of which others have told, by terminal
         for record in journal.records:
             self._apply(record)
 
@@ -168,6 +176,9 @@ class Desk:
                 logger.warning("{} was asked before as {}", described(request), known.request)
             return known
         lost = self.book.lost.get(request.id)
+        is_new = lost is None and sent_before_msc is None
+        if is_new and opens(request) and self.journal.is_full:
+            return self._turned_away(requested(request, now_msc, terminal, client_id))
         entry = self._noted(requested(request, now_msc, terminal, client_id))
         if lost is not None:
             self._ask_of_lost(entry, lost, now_msc)
@@ -182,8 +193,19 @@ class Desk:
         known = self.book.get(request.id)
         if known is not None:
             return known
-        entry = self._noted(requested(request, now_msc, client_id=client_id))
+        record = requested(request, now_msc, client_id=client_id)
+        if self.journal.is_full:
+            return self._turned_away(record)
+        entry = self._noted(record)
         self._refuse(entry, text, now_msc)
+        return entry
+
+    def _turned_away(self, record: Requested) -> Entry:
+        """Refuse where even the refusal would make the journal longer: it is told, and not kept."""
+        text = f"{record.request.name}: {FULL}"
+        self.complain("journal_reached", text)
+        entry = Entry(record, Refused(record.id, record.time_msc, FULL))
+        self.on_news(News(entry))
         return entry
 
     def halt(self, halted: bool, reason: str, now_msc: int) -> int:
@@ -204,7 +226,12 @@ class Desk:
         know whom to ask.
         """
         record = Terminal(trader.identity, trader.owner, int(trader.trades), list(trader.symbols))
-        if self.book.terminals.get(trader.identity) != record:
+        if self.book.terminals.get(trader.identity) == record:
+            return
+        if self.journal.is_full:
+            self.complain("journal_reached", f"{trader.identity}, until it restarts: {FULL}")
+            self._apply(record)
+        else:
             self._note(record)
             self._noted_at[trader.identity] = self.journal.last
 
@@ -220,7 +247,22 @@ class Desk:
             self._told_funds.add(funds.owner)
         elif funds.owner in self._told_funds:
             return
+        else:
+            self._told_by_another(funds)
         self.guard.funds(funds.owner, funds.account)
+
+    def _told_by_another(self, funds: Funds) -> None:
+        """One account for each terminal that does not trade: it may name others without end."""
+        before = self._funds_of.get(funds.identity, funds.owner)
+        self._funds_of[funds.identity] = funds.owner
+        if before != funds.owner and before not in {*self._told_funds, *self._funds_of.values()}:
+            self.guard.forget_funds(before)
+
+    def takes_deals(self) -> bool:
+        """Whether the journal has room for deals; if not, terminals keep them."""
+        if self.journal.is_full:
+            self.complain("journal_reached", f"deals wait: {FULL}")
+        return not self.journal.is_full
 
     def on_deals(self, batch: Batch, owner: str) -> None:
         """Deals have come."""
@@ -382,6 +424,8 @@ class Desk:
         elif identity not in entry.fates:
             whom = ", ".join(entry.fates) or "nobody"
             self.complain("results_ignored", f"{_quoted(record)}, which was sent to {whom}")
+        elif len(entry.fates[identity].results) >= self.results_max and not result.status.final:
+            self.complain("results_refused", f"{_quoted(record)}, after {self.results_max} others")
         elif self._told(record):
             self.journal.add(record)
             self._check_size(entry, record)

@@ -165,6 +165,10 @@ class Guard:
         """How an account stands now."""
         self._accounts[owner] = account
 
+    def forget_funds(self, owner: str) -> None:
+        """Nobody tells of this account any more."""
+        self._accounts.pop(owner, None)
+
     def turn(self, halted: Halted) -> None:
         """The kill switch."""
         self.halted = halted

@@ -55,6 +55,8 @@ class Inbox:
         self.folder = folder
         self._unclear: list[Path] = []  # set aside, and perhaps a halt
         self._complained: set[Path] = set()
+        self.has_set_aside = False
+        """Since whoever looks here has set it back."""
 
     def put(self, command: Command, now_msc: int) -> Path:
         """Hand a command over; it is on disk when this returns."""
@@ -109,6 +111,7 @@ class Inbox:
         try:
             is_order = b'"order"' in _content(path)
             Disk().rename(path, aside)
+            self.has_set_aside = True
             if not is_order:
                 self._unclear.append(aside)
         except OSError as problem:

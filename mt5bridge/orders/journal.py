@@ -107,9 +107,10 @@ class OrderJournal:
     """The one writer of a journal; `records` is what it held when it was opened.
 
     One thread adds; any thread writes and syncs. `added` is set when there is something to sync.
+    Beyond `bytes_max` (0: no limit) it `is_full`: who adds is to add no more than must be.
     """
 
-    def __init__(self, path: Path, disk: Disk | None = None) -> None:
+    def __init__(self, path: Path, disk: Disk | None = None, bytes_max: int = 0) -> None:
         content = read_journal(path)
         self.path = path
         self._disk = disk or Disk()
@@ -122,7 +123,8 @@ class OrderJournal:
         self.added = Event()
         self._waiting: deque[bytes] = deque()
         self._unsynced: deque[bytes] = deque()  # written behind `_durable_bytes`
-        self._durable_bytes = self._written_bytes = content.whole_bytes
+        self._durable_bytes = self._written_bytes = self.size_bytes = content.whole_bytes
+        self._bytes_max = bytes_max
         self._mutex = Lock()
         self._syncing = Lock()
         self._file: int | None = None
@@ -133,6 +135,11 @@ class OrderJournal:
             confirm(path, path.read_bytes()[: content.whole_bytes], self._disk)
 
     @property
+    def is_full(self) -> bool:
+        """Whether it has come to its limit, with what was added."""
+        return bool(self._bytes_max) and self.size_bytes >= self._bytes_max
+
+    @property
     def durable_number(self) -> int:
         """The number `n` of the newest record that is on disk."""
         return self._before + self.durable
@@ -141,7 +148,9 @@ class OrderJournal:
         """Take records for the next `sync`; how many that makes since the journal was opened."""
         next_number = self._before + self.last + 1
         numbered = enumerate(records, next_number)
-        self._waiting.append(b"".join(_line(record, number) for number, record in numbered))
+        data = b"".join(_line(record, number) for number, record in numbered)
+        self._waiting.append(data)
+        self.size_bytes += len(data)
         self.last += len(records)
         self.added.set()
         return self.last
@@ -185,7 +194,7 @@ class OrderJournal:
             kept[at] = kept[at][0], self._before
         data = b"".join(_line(record, number) for record, number in kept)
         replace_file(self.path, data, self._disk)
-        self._durable_bytes = self._written_bytes = len(data)
+        self._durable_bytes = self._written_bytes = self.size_bytes = len(data)
 
     def close(self) -> None:
         """Sync, and let go of the file. OSError if what was added is not all on disk."""

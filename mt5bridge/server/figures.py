@@ -20,6 +20,11 @@ class Figures:
     account: Account | None = None
     marks: dict[int, Mark] = field(default_factory=dict)
 
+    @property
+    def has_told(self) -> bool:
+        """Whether it has told something that others remember under its name."""
+        return bool(self.complete_msc) or self.account is not None
+
     def greeted(self, hello: Hello, now: Now) -> None:
         """A connection begins."""
         self.since_msc = now.utc_msc

@@ -92,7 +92,8 @@ class Session:
         self.streams.setdefault(DEALS, Stream(DEALS))
         self.trades = trader.trades if trader else TradeMode.NONE
         self.symbols: dict[str, Symbol | None] = dict.fromkeys(trader.symbols if trader else ())
-        self.told = trader  # what the sink knows of it as a trader
+        self.told = trader  # what is known of it as a trader
+        self.is_noted = trader is not None  # that the sink was told of it
         self.is_renamed = False  # another program will tell its symbols anew
         self.keys: dict[int, StreamKey] = {}  # by stream number, on this connection
         self.ids: dict[StreamKey, int] = {}
@@ -162,15 +163,20 @@ class Session:
         """What must be known when it comes back: where its streams stand, and its requests."""
         known = {key: one.durable for key, one in self.streams.items() if one.durable.sequence}
         fresh = Session(self.identity, self.settings, self.sink, known, has_room=self.has_room)
-        fresh.requests, fresh.told = self.requests, self.told
+        fresh.requests, fresh.told, fresh.is_noted = self.requests, self.told, self.is_noted
         return fresh
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether something of it counts when it comes back: records, requests, its account."""
+        has_streams = any(one.durable.sequence for one in self.streams.values())
+        return has_streams or bool(self.requests) or bool(self.is_noted and self.account)
 
     def forget(self) -> None:
         """It trades no more, as far as anybody knows, also over a restart."""
         self.trades = TradeMode.NONE
         self.symbols.clear()
-        self.told = Trader(self.identity, "", TradeMode.NONE, ())
-        self.sink.tell_trader(self.told)
+        self._note(Trader(self.identity, "", TradeMode.NONE, ()))
 
     @property
     def account(self) -> str:
@@ -185,8 +191,8 @@ class Session:
         """
         self.requests.ask(one.id for one in self.requests)
         told = self.told or Trader(self.identity, "", TradeMode.NONE, ())
-        self.told = replace(told, owner=account)
-        self.sink.tell_trader(self.told)
+        self.is_noted = True
+        self._note(replace(told, owner=account))
 
     def silent(self, now: Now) -> bool:
         """Whether nothing was heard for longer than the timeout."""
@@ -235,6 +241,9 @@ class Session:
         if refusal := self._refuses(request):
             self.sink.complain("signals_refused", f"{self.identity}: {refusal}")
         else:
+            if self.told is not None and not self.is_noted:
+                self.is_noted = True
+                self._note(self.told)
             self.requests.add(request)
         return refusal
 
@@ -324,7 +333,15 @@ class Session:
         trader = Trader(self.identity, account, self.trades, tuple(sorted(self.symbols)))
         is_known = self.told is not None or not is_off
         if trader != self.told and is_known:
-            self.told = trader
+            self._note(trader)
+
+    def _note(self, trader: Trader) -> None:
+        """Tell who trades, and what. One that has only greeted leaves nothing on the disk: names
+        can be made up without end.
+        """
+        self.told = trader
+        if self.is_noted or (self.symbols and trader.trades is not TradeMode.NONE):
+            self.is_noted = True
             self.sink.tell_trader(trader)
 
     def remind(self, now: Now) -> list[Frame]:
@@ -459,8 +476,7 @@ class Session:
             text = f"more than {self.settings.symbols_max} symbols: raise symbols_max"
             return self._limit("symbols_refused", text)
         if key not in self.streams and not self.has_room():
-            text = f"more than {self.settings.streams_max} streams of all terminals: {_NEW_SPOOL}"
-            return self._limit("streams_refused", text)
+            return self._limit("streams_refused", more_streams(self.settings))
         return None
 
     def _limit(self, counter: str, text: str) -> Error:
@@ -474,9 +490,10 @@ class Session:
         if lost.first > stream.expected:
             stream.seen = max(stream.seen, lost.last)
             return self._ask(lost.stream, stream, now)
-        if lost.last >= stream.expected:
-            self._record_gap(stream, lost, now)
-        return []
+        if lost.last < stream.expected:
+            return []
+        self._record_gap(stream, lost, now)
+        return self._ask(lost.stream, stream, now) if stream.missing() else []
 
     def _record_gap(self, stream: Stream, lost: Lost, now: Now) -> None:
         gap = Gap(
@@ -490,9 +507,12 @@ class Session:
         )
         name = wire_name(stream.key) or "deals"
         place = f"{self.identity} {name} {gap.first}..{gap.last}"
+        if not self.sink.tell_gap(gap):
+            self.sink.complain("refused", f"{place}: that they are lost has to wait")
+            stream.refuse(gap.last, now.ms)
+            return
         self.sink.complain("gaps", f"{place} lost: {lost.reason.name} {lost.text!r}")
         self.sink.count("lost", gap.last - gap.first + 1)
-        self.sink.tell_gap(gap)
         stream.skip_to(lost.last, now.ms)
         self._compare(stream)
 
@@ -541,6 +561,11 @@ class Session:
     def _unknown(self, stream_id: int) -> Frame:
         self.sink.complain("unknown_streams", f"{self.identity}: stream {stream_id}")
         return Error.of(ErrorCode.UNKNOWN_STREAM, f"stream {stream_id}: send SYMBOLS first")
+
+
+def more_streams(settings: Settings) -> str:
+    """What is said to who needs a stream where there is no room for one."""
+    return f"more than {settings.streams_max} streams of all terminals: {_NEW_SPOOL}"
 
 
 def _resume(stream: Stream) -> Resume:

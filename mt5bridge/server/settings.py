@@ -33,6 +33,7 @@ class Settings:
     window_records: int = 65_536  # unacknowledged ticks a terminal may have under way
     ahead_max_ms: int = 86_400_000  # records further ahead of this machine's clock are far
     terminals_max: int = 64
+    identities_max: int = 10_000  # that have ever left something to remember
     symbols_max: int = 10_000  # per terminal
     streams_max: int = 131_072  # of all terminals: each segment of the spool begins with them
     signals_max: int = 10_000  # per terminal, without a final result
@@ -79,6 +80,7 @@ class Settings:
             "resend_after_ms",
             "window_records",
             "terminals_max",
+            "identities_max",
             "frames_queued_max",
             "streams_max",
             "signals_max",

@@ -19,7 +19,7 @@ _Item = TypeVar("_Item")
 _Answer = TypeVar("_Answer")
 
 
-def _take(_batch: Batch) -> bool:
+def _take(_item: object) -> bool:
     return True
 
 
@@ -35,7 +35,7 @@ def _rest() -> None:
 class Sink:
     """Callbacks, called in the server's thread.
 
-    `on_batch` returns whether it took the batch; one not taken is asked for again later.
+    `on_batch` and `on_gap` return whether it was taken; what was not is asked for again later.
     `on_watermark` tells up to when a terminal's ticks were all handed to `on_batch`. `on_taken`
     says that all that had come was handed over, so that work on it can be done together.
     `on_trader` tells of a terminal that trades, `on_funds` of its account. `complaints` holds the
@@ -45,7 +45,7 @@ class Sink:
     """
 
     on_batch: Callable[[Batch], bool] = _take
-    on_gap: Callable[[Gap], None] = _ignore
+    on_gap: Callable[[Gap], bool] = _take
     on_outcome: Callable[[Outcome], None] = _ignore
     on_trader: Callable[[Trader], None] = _ignore
     on_funds: Callable[[Funds], None] = _ignore
@@ -64,9 +64,9 @@ class Sink:
         """Hand on up to when a terminal's ticks are complete."""
         self._call(self.on_watermark, watermark)
 
-    def tell_gap(self, gap: Gap) -> None:
-        """Hand on what is lost."""
-        self._call(self.on_gap, gap)
+    def tell_gap(self, gap: Gap) -> bool:
+        """Hand on what is lost; whether it was taken."""
+        return self._call(self.on_gap, gap)
 
     def tell_outcome(self, outcome: Outcome) -> None:
         """Hand a result on."""

@@ -16,7 +16,7 @@ from mt5bridge.server.events import EventStore
 from mt5bridge.server.proofs import UNPROVEN, Proofs
 from mt5bridge.server.refusals import Refusals
 from mt5bridge.server.requests import Request
-from mt5bridge.server.session import UNKNOWN, Session
+from mt5bridge.server.session import UNKNOWN, Session, more_streams
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.wire import (
@@ -68,6 +68,8 @@ class Terminals:
                 identity, settings, sink, streams.get(identity), trader, self._has_room
             )
         self._resting_streams = _streams(self.resting)
+        self.names = {identity for identity, _ in resumes} | known.keys()
+        """The identities of which something is kept, here, in the spool or in the order journal."""
         self._by_route: dict[Route, Session] = {}
         self._routes: dict[str, Route] = {}
         self._users: dict[Route, str] = {}  # of routes that are somebody's
@@ -254,9 +256,7 @@ class Terminals:
             return [*self._probe(hello.identity, route, now), refused]
         session = self.sessions.get(hello.identity) or self._admitted(hello.identity)
         if session is None:
-            count = self.settings.terminals_max
-            text = f"connected or trading: {count} already; raise terminals_max, or forget one"
-            return [(route, self._refuse(ErrorCode.LIMIT, f"{hello.identity}: {text}"))]
+            return [(route, self._too_many(hello.identity))]
         if self._in_use(session, route, hello, now):
             text = f"{hello.identity} is connected already: give each terminal its own identity"
             refused = (route, self._refuse(ErrorCode.IDENTITY_IN_USE, text))
@@ -303,7 +303,7 @@ class Terminals:
 
     def _admitted(self, identity: str) -> Session | None:
         """A session for who has none, or comes back; None when nobody makes room for it."""
-        if identity not in self.resting and not self._has_room():
+        if self._is_beyond(identity) or (identity not in self.resting and not self._has_room()):
             return None
         if len(self.sessions) >= self.settings.terminals_max:
             away = [session for session in self.sessions.values() if session.may_rest]
@@ -313,8 +313,29 @@ class Terminals:
         session = self.resting.pop(identity, None)
         session = session or Session(identity, self.settings, self.sink, has_room=self._has_room)
         self.sessions[identity] = session
+        self.names.add(identity)
         self._resting_streams = _streams(self.resting)
         return session
+
+    def _is_beyond(self, identity: str) -> bool:
+        """Whether it is one name too many: they can be made up without end."""
+        return identity not in self.names and len(self.names) >= self.settings.identities_max
+
+    def _too_many(self, identity: str) -> Error:
+        """Which limit keeps it out, and what to do."""
+        wanted = self.settings
+        if self._is_beyond(identity):
+            counter = "identities_refused"
+            text = f"more than {wanted.identities_max} identities: raise identities_max, or give "
+            text += "terminals the identities that they had"
+        elif identity not in self.resting and not self._has_room():
+            counter, text = "streams_refused", more_streams(wanted)
+        else:
+            counter = "refused_limit"
+            text = f"connected or trading: {wanted.terminals_max} already; raise terminals_max, or "
+            text += "forget one"
+        self.sink.complain(counter, f"{identity}: {text}")
+        return Error.of(ErrorCode.LIMIT, f"{identity}: {text}")
 
     def _has_room(self) -> bool:
         """Whether there may be one more stream."""
@@ -324,10 +345,11 @@ class Terminals:
         """Give a place away; who never sent anything and has nothing to do is not kept at all."""
         rested = session.rested()
         del self.sessions[session.identity]
-        has_streams = any(one.durable.sequence for one in rested.streams.values())
-        if len(rested.requests) or has_streams or session.identity in self._confirmed:
+        if rested.is_worth_keeping or session.identity in self._confirmed:
             self.resting[session.identity] = rested
             self._resting_streams = _streams(self.resting)
+        elif not session.figures.has_told:
+            self.names.discard(session.identity)
         logger.info("{} has made room", session.identity)
 
     def _in_use(self, session: Session, route: Route, hello: Hello, now: Now) -> bool:

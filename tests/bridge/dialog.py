@@ -36,7 +36,7 @@ class Dialog:
         self.sink = Sink(
             on_batch=self._take,
             on_watermark=self.watermarks.append,
-            on_gap=self.gaps.append,
+            on_gap=self._take_gap,
             on_outcome=self.outcomes.append,
             on_trader=self.traders.append,
             on_funds=self.funds.append,
@@ -75,6 +75,11 @@ class Dialog:
     def status(self) -> Status:
         """What the daemon tells of itself."""
         return survey(self.terminals, "", 0, self.now)
+
+    def _take_gap(self, gap: Gap) -> bool:
+        if self.room:
+            self.gaps.append(gap)
+        return self.room
 
     def _take(self, batch: Batch) -> bool:
         if self.room:

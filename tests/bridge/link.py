@@ -44,8 +44,10 @@ class Disk:
             self.received[batch.stream].append(batch)
         return not self.full
 
-    def take_gap(self, gap: Gap) -> None:
-        self.received[gap.stream].append(gap)
+    def take_gap(self, gap: Gap) -> bool:
+        if not self.full:
+            self.received[gap.stream].append(gap)
+        return not self.full
 
     def commit(self) -> dict[StreamKey, int]:
         for stream, items in self.received.items():

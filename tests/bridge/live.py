@@ -89,8 +89,9 @@ class Daemon:
         self.on_batch(batch)
         return True
 
-    def _take_gap(self, gap: Gap) -> None:
+    def _take_gap(self, gap: Gap) -> bool:
         self.gaps.append(gap)
+        return True
 
 
 def walks(names: str, count: int) -> dict[str, Records]:

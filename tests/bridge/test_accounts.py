@@ -123,6 +123,7 @@ def test_who_was_let_go_may_come_back_with_any_account() -> None:
     dialog = trading()
     assert dialog.terminals.forget("demo") == ""
     assert isinstance(dialog.say(hello(2))[0], Welcome)
+    dialog.say(Symbols((symbol("EURUSD", 1),)))
     assert dialog.traders[-1].owner == TWO
 
 

@@ -86,9 +86,9 @@ class Store:
             )
         )  # fmt: skip
 
-    def _lose(self, lost: Gap) -> None:
+    def _lose(self, lost: Gap) -> bool:
         key = (lost.identity, lost.stream)
-        assert self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, lost.text))
+        return self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, lost.text))
 
     def _on_durable(self, durable: Any) -> None:
         for (identity, stream), sequence in durable.sequences.items():

@@ -191,6 +191,24 @@ def test_lost_elsewhere_is_not_taken() -> None:
     assert dialog.gaps == []
 
 
+def test_what_is_lost_waits_for_room_as_records_do() -> None:
+    """7.5: nothing is kept of it meanwhile, however much is said to be lost."""
+    dialog = Dialog()
+    dialog.begin("EURUSD")
+    dialog.say(ticks(1, 4))
+    dialog.room = False
+    for last in range(6, 100):
+        dialog.say(Lost(1, 5, last, LostReason.OTHER, ""))
+    assert dialog.gaps == [] and dialog.counters["refused"] == 94
+    dialog.ms += 1_000
+    assert dialog.due() == [Resend(1, 5, 99)]
+    dialog.room = True
+    dialog.say(Lost(1, 5, 99, LostReason.OTHER, ""))
+    dialog.say(ticks(100, 1))
+    assert [(one.first, one.last) for one in dialog.gaps] == [(5, 99)]
+    assert dialog.batches[-1].first == 100 and dialog.counters["lost"] == 95
+
+
 def test_loss_at_the_end_shows_in_a_heartbeat() -> None:
     """8.2, 8.3"""
     dialog = Dialog()

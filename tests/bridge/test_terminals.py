@@ -81,6 +81,26 @@ def test_any_number_of_greetings_locks_nobody_out() -> None:
     assert dialog.batches[-1].last == 5, "who is connected notices nothing"
 
 
+def test_names_without_end_leave_nothing_behind() -> None:
+    """11.2: who has only greeted is not noted, and of others there are no more than allowed."""
+    dialog = Dialog(replace(SETTINGS, terminals_max=1, identities_max=20))
+    for number in range(100):
+        dialog.greet(b"g", identity=f"demo {number}")
+        dialog.say(Bye(""), b"g")
+    assert not dialog.traders and not dialog.terminals.resting
+    for number in range(100):  # each says what it trades, trades no more, and makes room
+        trader(dialog, f"demo {number}")
+        quiet = replace(simulated_hello(f"demo {number}", 2), trades=TradeMode.NONE)
+        dialog.say(quiet, b"q")
+        dialog.say(Bye(""), b"q")
+    noted = {one.identity for one in dialog.traders}
+    assert len(dialog.terminals.names) == len(noted) == 20
+    assert dialog.counters["identities_refused"] >= 80
+    (error,) = errors(dialog.greet(b"g", identity="one more"))
+    assert error.code is ErrorCode.LIMIT and "raise identities_max" in error.text
+    assert isinstance(dialog.greet(b"g", identity="demo 7")[0], Welcome), "who is known may come"
+
+
 def test_those_that_are_connected_keep_their_places() -> None:
     dialog = Dialog(FEW)
     for name in ("one", "two", "three"):

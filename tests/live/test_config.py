@@ -26,13 +26,13 @@ from tests.waiting import LONG_S
 ALL: dict[str, dict[str, Any]] = {
     "rules": {
         "file": "r.cep", "functions": ["f.py"], "callback": "c.py", "streams": ["A"],
-        "numba": False, "watch_ms": 500, "file_max_kib": 7,
+        "numba": False, "watch_ms": 500, "file_max_kib": 7, "texts_max": 8,
     },
     "server": {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,
         "terminals_max": 4, "symbols_max": 5, "ahead_max_minutes": 6,
         "connections_max": 7, "message_max_mib": 8, "streams_max": 9, "requests_max": 10,
-        "events_max": 12, "memory_max_mib": 11,
+        "events_max": 12, "memory_max_mib": 11, "identities_max": 13, "bindings_max": 14,
         "users": {"a": "b"}, "allow_insecure": True, "allow_plain": False, "curve_bind": "tcp://*:5",
     },
     "spool": {
@@ -41,13 +41,13 @@ ALL: dict[str, dict[str, Any]] = {
     "archive": {"folder": "a", "every_seconds": 5},
     "state": {
         "folder": "st", "snapshot_records": 6, "clock_every_ms": 0, "away_ms": 7, "journal": "j",
-        "journal_mib": 8, "journal_files": 9,
+        "journal_mib": 8, "journal_files": 9, "bad_files": 10,
     },
     "database": {"url": "sqlite://", "durable": False, "prefix": "p_"},
     "signals": {"send": True, "terminal": "t", "magic": 8, "valid_seconds": 9},
     "orders": {
         "send": True, "terminal": "t", "magic": 7, "valid_seconds": 8, "deviation_points": 9,
-        "keep_days": 10,
+        "keep_days": 10, "journal_max_mib": 11, "results_max": 12,
     },
     "risk": {
         "lots_per_order": 1.5, "lots_per_symbol": 2.5, "lots_per_day": 3.5,

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from cep.cli import main
-from cep.live.config import Config
+from cep.live.complex_events import ComplexEvents, Remembered
+from cep.live.config import Config, read_config
 from cep.live.health import faults
 from cep.live.limits import LIMITS, reached
 from cep.live.memory import MEMORY, Memory, memory_bytes
+from cep.live.rules import load_plan
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import RulesLog, Since
+from cep.live.set_aside import remove_oldest
 from cep.plan.rule_file import BYTES_MAX, RuleFileError, read_rule_file
 from mt5bridge.clock import Now
-from mt5bridge.server import Sink
+from mt5bridge.records import DEAL, TICK
+from mt5bridge.server import DEALS, Batch, Sink, ticks_of
 from mt5bridge.server.status import STALE_MS, Status, write_status
 from mt5bridge.troubles import Effect, Troubles
+from mt5bridge.validate import ALL_GOOD
 from tests.live.service import (
     RULES,
     Service,
@@ -37,6 +44,9 @@ from tests.live.service import (
 )  # fmt: skip
 
 ROOT = Path(__file__).parents[2]
+TICKS = """define stream Tick (symbol string, bid double);
+from Tick select symbol insert into Mid;
+"""
 
 
 def keys() -> set[str]:
@@ -160,6 +170,57 @@ def test_beyond_the_limit_of_memory_terminals_keep_what_they_have() -> None:
     none = Troubles()
     Memory(0, sink, none).look(Now(9_000, 0))
     assert not list(none)
+
+
+def test_of_files_that_were_set_aside_the_newest_are_kept(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, {"state": {"bad_files": 3}})
+    config, sink, inbox = read_config(settings), Sink(), tmp_path / "state" / "inbox"
+    inbox.mkdir(mode=0o700)
+    (tmp_path / "spool").mkdir()
+    names = ("state/x-{}-0.state.bad", "state/orders-{}.journal", "spool/{}.cut")
+    for number in range(10):
+        for name in names:
+            path = tmp_path / name.format(number)
+            path.write_text("")
+            os.utime(path, ns=(number, number))
+    (tmp_path / "state" / "orders.journal").write_text("")
+    remove_oldest(config, sink.complain)
+    for name in names:
+        found = {path.name for path in tmp_path.glob(name.replace("{}", "[0-9]"))}
+        assert found == {Path(name.format(number)).name for number in (7, 8, 9)}
+    assert sink.counters["bad_files_removed"] == 21
+    with Service(settings) as service:
+        for number in range(10):  # the daemon is halted by each, for it may have been a halt
+            (inbox / f"{number}.json").write_text("{}")
+        wait_until(lambda: not list(inbox.glob("*.json")))
+        wait_until(lambda: service.counters.get("bad_files_removed", 0) == 7)
+        assert len(list(inbox.glob("*.bad"))) == 3
+        wait_until(lambda: service.daemon.outgoing.desk.guard.is_halted)
+
+
+def test_deals_wait_when_rules_remember_too_many_texts(tmp_path: Path) -> None:
+    """Ticks do not: their only texts are symbols, which have a limit of their own."""
+    settings = write_settings(
+        tmp_path, {"rules": {"texts_max": 1, "streams": ["Mid"]}, "signals": {"send": False}}
+    )
+    deals = Batch("demo", DEALS, 1, np.zeros(1, DEAL), ALL_GOOD, 0, 0)
+    ticks = Batch("demo", ticks_of("B"), 1, np.zeros(1, TICK), ALL_GOOD, 0, 0)
+    with Service(settings) as service:
+        play(terminal(walks("A", 200)), address(settings))
+        daemon = service.daemon
+        assert daemon._has_room_for(ticks) and not daemon._has_room_for(deals)
+        assert service.counters["texts_reached"] == 1
+        daemon.rules.plan = load_plan(daemon.config, TICKS)
+        assert daemon._has_room_for(deals), "rules that read no deals get no texts of them"
+
+
+def test_attributes_of_simple_events_are_forgotten_beyond_the_limit() -> None:
+    told: list[str] = []
+    events = ComplexEvents(10, 3, lambda name, _text: told.append(name))
+    for number in range(5):
+        events._keep_newest(Remembered("E", number, 0, "A", "Tick", "", {}))
+    assert [one.sequence for one in events._remembered.values()] == [2, 3, 4]
+    assert told == ["bindings_forgotten"] * 2
 
 
 def test_the_status_says_what_fails(tmp_path: Path) -> None:

@@ -198,32 +198,16 @@ def batch(ticks: Records, first: int) -> Batch:
     return Batch("demo", ticks_of("A"), first, ticks, quality, 0, 0)
 
 
-def test_a_gap_reported_to_a_full_spool_is_stored_before_what_follows(tmp_path: Path) -> None:
-    ticks = walks("A", 30)["A"]
-    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
-    spool = Spool(tmp_path / "spool")
-    spool.recover()
-    pipeline = Pipeline(spool, rules.start(), lambda _caused: None)
-    assert pipeline.on_batch(batch(ticks[:10], 1))
-    spool.condition = Condition.FULL
-    pipeline.on_gap(Gap("demo", ticks_of("A"), 11, 20, LostReason.OTHER, "gone", 0))
-    assert not pipeline.on_batch(batch(ticks[20:], 21))
-    spool.condition = Condition.READY
-    assert pipeline.on_batch(batch(ticks[20:], 21))
-    spool.close()
-    kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
-    assert kinds == [(RecordKind.TICKS, 1), (RecordKind.GAP, 11), (RecordKind.TICKS, 21)]
-
-
-def test_a_gap_that_finds_no_room_keeps_its_place_before_smaller_records(tmp_path: Path) -> None:
+def test_a_gap_that_finds_no_room_is_not_taken(tmp_path: Path) -> None:
     ticks = walks("A", 1)["A"]
     rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS, jit=False)
     spool = Spool(tmp_path / "spool", pending_bytes_max=250)
     spool.recover()
     pipeline = Pipeline(spool, rules.start(), lambda _caused: None)
-    pipeline.on_gap(Gap("demo", ticks_of("A"), 1, 20, LostReason.OTHER, "gone " * 40, 0))
-    assert not pipeline.on_batch(batch(ticks, 21))
+    lost = Gap("demo", ticks_of("A"), 1, 20, LostReason.OTHER, "gone " * 40, 0)
+    assert not pipeline.on_gap(lost)
     spool.pending_bytes_max = 1_000
+    assert pipeline.on_gap(lost)
     assert pipeline.on_batch(batch(ticks, 21))
     spool.close()
     kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
