@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from cep.app.app import App
 from cep.app.errors import ArgumentError
+from cep.engine.encode import InputError
+from cep.engine.snapshot import SnapshotError
 from cep.functions import function, indicator
+from cep.lang import RuleError
 
-__all__ = ["App", "ArgumentError", "function", "indicator"]
+__all__ = [
+    "App", "ArgumentError", "InputError", "RuleError", "SnapshotError", "function", "indicator",
+]  # fmt: skip

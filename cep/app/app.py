@@ -67,6 +67,7 @@ class App:
         self._jit = jit
         self._mode = _mode(mode)
         need("changes", changes, bool, "whether other rules may follow")
+        need("jit", jit, bool, "whether there is to be machine code")
         self._changes = changes
         self._on_stream: defaultdict[str, list[StreamCallback]] = defaultdict(list)
         self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
@@ -77,8 +78,8 @@ class App:
         self._dropped = Dropped()
 
     def __enter__(self) -> App:
-        self.start()
-        return self
+        self._need_open()
+        return self  # not begun: callbacks and a snapshot may still come
 
     def __exit__(
         self,
@@ -282,7 +283,9 @@ class App:
     def restore(self, snapshot: bytes) -> None:
         """Go on where a snapshot of the same rules was taken; SnapshotError for another's."""
         need("snapshot", snapshot, (bytes, bytearray, memoryview), "the bytes of `snapshot()`")
-        self._before_start()
+        self._need_open()
+        if self._run is not None:
+            raise RuntimeError("restore before the first row, in an App that has not started yet")
         run = restore(self._load(seed_of(snapshot)), snapshot)
         if run.clocks.mode != self._mode:
             taken = run.clocks.mode
@@ -337,6 +340,10 @@ def _mode(mode: Mode) -> Mode:
 def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
     need("rules", rules, (str, Path, Plan), "a rule text, the Path of a file, or a Plan")
     need("variables", variables, Mapping, "a dictionary of texts")
+    for name, value in variables.items():
+        need(f"variables[{name!r}]", value, str, f"the text that is put in: {str(value)!r}")
+    if isinstance(rules, str) and rules.endswith(".cep") and "\n" not in rules:
+        raise ArgumentError(f"rules={rules!r} names a file; give Path({rules!r})")
     if isinstance(rules, Plan):
         if variables:
             raise ArgumentError("variables belong to a rule text; a plan has taken in its own")

@@ -62,5 +62,5 @@ def values(
         return tuple(row)
     unknown = next((name for name in row if name not in names and name != TIME), None)
     if unknown is not None:
-        raise InputError(f"no attribute {unknown!r}; there are {', '.join(names)}")
+        raise InputError(f"{stream}: no attribute {unknown!r}; there are {', '.join(names)}")
     return tuple(row.get(name) for name in names)

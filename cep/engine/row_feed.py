@@ -24,6 +24,17 @@ from cep.plan.types import Attribute, Type
 Put = Callable[[Any], None]
 
 
+WANTED = {
+    Type.BOOL: "True or False",
+    Type.INT: "a whole number",
+    Type.LONG: "a whole number",
+    Type.FLOAT: "a number",
+    Type.DOUBLE: "a number",
+    Type.STRING: "a text",
+    Type.OBJECT: "anything",
+}
+
+
 class RowFeed:
     """Feeds rows of one source stream, in order, to a run; the run may be fed otherwise, too."""
 
@@ -79,7 +90,9 @@ class RowFeed:
             try:
                 put(value)
             except (TypeError, ValueError, OverflowError) as found:
-                what = f"{reprlib.repr(value)} does not fit {attribute.type}: {found}"
+                is_of_type = not isinstance(found, TypeError)
+                why = str(found) if is_of_type else f"give {WANTED[attribute.type]}"
+                what = f"{reprlib.repr(value)} does not fit {attribute.type}: {why}"
                 return InputError(f"{self._stream}.{attribute.name}: {what}")
         return InputError(f"{self._stream}: {values!r} do not fit {self.names!r}: {problem}")
 
@@ -104,18 +117,19 @@ class RowFeed:
 
         def put_single(value: float | None) -> None:
             with np.errstate(over="ignore"):  # what is beyond its largest is not finite, then
-                put(None if value is None else float(np.float32(value)))
+                is_number = value is not None and isfinite(value)  # NumPy would read a text
+                put(float(np.float32(value)) if is_number else None)
 
         return put_single if single else put
 
     def _put_whole(self, column: int, largest: int) -> Put:
         ints = self._ints
 
-        def put(value: int | None) -> None:
+        def put(value: Any) -> None:
             if value is None:
                 ints[column] = NULL
             elif -largest - 1 <= value <= largest:
-                ints[column] = value
+                ints[column] = value.item() if isinstance(value, np.generic) else value
             else:
                 raise ValueError(f"{value} is beyond {largest}")
 

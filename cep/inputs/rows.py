@@ -11,6 +11,7 @@ import pyarrow as pa
 from cep.inputs import columnar, delimited, jsonl
 from cep.inputs.errors import InputError
 from cep.inputs.time import as_msc
+from mt5bridge.history.text import encoding_of
 from mt5bridge.local import local
 
 HEADER_BYTES = 65_536
@@ -21,8 +22,8 @@ def rows(path: Path | str, attributes: Iterable[tuple[str, str]]) -> pa.Table:
     """Rows of `path` in file order: column `time_msc` (int64, UTC ms), then `attributes`.
 
     An attribute is (name, type), type being string, int, long, float, double or bool; other
-    columns of the file are not read. CSV and JSONL may be compressed with gzip. InputError names
-    file, line and column.
+    columns of the file are not read. CSV and JSONL may be UTF-16, and compressed with gzip.
+    InputError names file, line and column.
     """
     path = local(path)
     types = dict(attributes)
@@ -55,11 +56,19 @@ def _need_file(path: Path) -> None:
 
 
 def _bytes(path: Path) -> bytes:
+    """A text file as UTF-8, with its mark if it has one; it may be UTF-16, as Windows writes."""
     try:
         with pa.input_stream(path, compression="detect") as stream:
-            return bytes(stream.read())
+            return _utf8(bytes(stream.read()))
+    except UnicodeDecodeError as error:
+        raise InputError(path, f"not UTF-16 ({error.reason})", "save the file as UTF-8") from error
     except (OSError, pa.ArrowException) as error:
         raise InputError(path, f"cannot be read ({error})", "check the path") from error
+
+
+def _utf8(data: bytes, errors: str = "strict") -> bytes:
+    encoding, mark = encoding_of(data[:4])
+    return data if encoding == "utf-8" else data[mark:].decode(encoding, errors).encode()
 
 
 def column_names(path: Path | str) -> list[str]:
@@ -72,7 +81,7 @@ def column_names(path: Path | str) -> list[str]:
         return columnar.names(path)
     try:
         with pa.input_stream(path, compression="detect") as stream:
-            first = bytes(stream.read(HEADER_BYTES)).split(b"\n", 1)[0]
+            first = _utf8(bytes(stream.read(HEADER_BYTES)), "replace").split(b"\n", 1)[0]
     except (OSError, pa.ArrowException):
         return []
     return jsonl.names(first) if suffix in JSONL else delimited.names(first)

@@ -5,6 +5,7 @@ Article "Event processing on your own database" (Glombiewski and others, 2013), 
 
 from __future__ import annotations
 
+from cep.database.errors import EventError
 from cep.jepc.errors import QueryError
 from cep.jepc.expressions import attribute, call, literal
 from cep.jepc.federation import Federation
@@ -33,7 +34,7 @@ from cep.jepc.sql import parse_sql
 
 __all__ = [
     "EventProcessor", "Provider", "NativeProvider", "Federation", "Event", "Result",
-    "parse_sql", "QueryError",
+    "parse_sql", "EventError", "QueryError",
     "Stream", "TimeWindow", "CountWindow",
     "Filter", "Aggregator", "Correlator", "PatternMatcher", "PatternSymbol", "Projector",
     "Aggregate", "count", "total", "average", "least", "greatest", "deviation",

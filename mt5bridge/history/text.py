@@ -65,7 +65,7 @@ def _utf8(path: Path, block_bytes: int, member: str | None) -> Iterator[bytes]:
             first = bytes(stream.read(4))
             if remedy := next((what for begin, what in _KINDS if first.startswith(begin)), None):
                 raise HistoryError(f"{path}: not text: {remedy}")
-            encoding, mark = _encoding(first)
+            encoding, mark = encoding_of(first)
             decoder = codecs.getincrementaldecoder(encoding)()
             data = first[mark:]
             while True:
@@ -102,7 +102,7 @@ def _stream(path: Path, member: str | None) -> AbstractContextManager[IO[bytes]]
     return plain
 
 
-def _encoding(first: bytes) -> tuple[str, int]:
+def encoding_of(first: bytes) -> tuple[str, int]:
     """(encoding, length of its mark) from the first bytes of a file."""
     for mark, encoding in _MARKS:
         if first.startswith(mark):

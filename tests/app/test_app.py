@@ -11,11 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cep.app import App, ArgumentError, function
+from cep.app import App, ArgumentError, InputError, RuleError, SnapshotError, function
 from cep.app.frames import columns, times
-from cep.engine.encode import InputError
-from cep.engine.snapshot import SnapshotError
-from cep.lang.errors import RuleError
 from cep.plan.functions import unregister
 
 RULES = """
@@ -137,6 +134,67 @@ def test_callbacks_come_before_the_first_row() -> None:
         own.on_stream("Moved", print)
 
 
+def test_callbacks_may_be_given_inside_with() -> None:
+    heard: list[Any] = []
+    with app() as own:
+        own.on_stream("Total", heard.extend)
+        send_all(own)
+    assert heard
+
+
+def test_a_restore_comes_before_the_first_row() -> None:
+    own = app()
+    send_all(own, TICKS[:1])
+    with pytest.raises(RuntimeError, match="restore before the first row, in an App that has not"):
+        own.restore(own.snapshot())
+
+
+def test_the_name_of_a_file_is_no_rule_text() -> None:
+    with pytest.raises(ArgumentError, match=r"names a file; give Path\('own rules.cep'\)"):
+        App("own rules.cep")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"variables": {"least": 2}}, r"variables\['least'\] is of type int; give .*: '2'"),
+        ({"variables": ["least"]}, "variables is of type list; give a dictionary of texts"),
+        ({"jit": "no"}, "jit is of type str; give whether there is to be machine code"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(given: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        App(RULES, **given)
+
+
+EVERY = "define stream S (b bool, i int, l long, f float, d double, s string, o object);"
+NUMPY = (
+    np.bool_(True), np.int32(-5), np.int64(2**40), np.float32(1.5), np.float64(0.1), np.str_("x"),
+)  # fmt: skip
+
+
+def test_scalars_of_numpy_are_values() -> None:
+    own = App(f"{EVERY} from S select b, i, l, f, d, s insert into T;", jit=False)
+    [row] = own.send("S", (*NUMPY, None), 1)
+    assert [row[name] for name in "bilfds"] == [True, -5, 2**40, 1.5, 0.1, "x"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("yes", 1, 1, 1.0, 1.0, "x", 1), "S.b: 'yes' does not fit bool: give True or False"),
+        ((True, 1.0, 1, 1.0, 1.0, "x", 1), "S.i: 1.0 does not fit int: give a whole number"),
+        ((True, 1, 1.5, 1.0, 1.0, "x", 1), "S.l: 1.5 does not fit long: give a whole number"),
+        ((True, 1, 1, "1", 1.0, "x", 1), "S.f: '1' does not fit float"),
+        ((True, 1, 1, 1.0, [1.0], "x", 1), r"S.d: \[1.0\] does not fit double: give a number"),
+        ((True, 1, 1, 1.0, 1.0, 7, 1), "S.s: 7 does not fit string: give a text"),
+    ],
+)
+def test_a_value_of_another_type_is_told_with_what_to_give(values: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        App(f"{EVERY} from S select b insert into T;", jit=False).send("S", values, 1)
+
+
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(KeyError, match="no query 'x'; there are n, all"):
         app().on_query("x", print)
@@ -152,7 +210,8 @@ def test_unknown_names_are_refused() -> None:
         ({"symbol": "A", "price": 1.0}, 1, "no attribute 'price'; there are symbol, bid"),
         ({"symbol": "A", "bid": 1.0}, None, "a row without `time_msc`"),
         (("A",), 1, "1 values; give symbol, bid"),
-        (("A", "high"), 1, "'high' does not fit"),
+        (("A", "high"), 1, "Tick.bid: 'high' does not fit double: give a number"),
+        ({"symbol": "A", "Bid": 1.0}, 1, "Tick: no attribute 'Bid'"),
         (("A", 1.0), -5, "before 1970"),
     ],
 )

@@ -188,7 +188,10 @@ def test_sqlite_says_that_the_disk_is_full(tmp_path: Path) -> None:
         ("nonsense", "no URL of a database"),
         ("mysql://host/name", "no driver for `mysql`; write sqlite:///file"),
         ("sqlite:////no/such/folder/db", "must exist and be writable"),
-        ("duckdb:////no/such/folder/db", "DuckDB"),
+        ("duckdb:////no/such/folder/db", "must exist and be writable"),
+        ("duckdb:////tmp", "no database of DuckDB, or a damaged one; use another file"),
+        ("sqlite://own.db", "three slashes begin its path, sqlite:///own.db"),
+        ("duckdb://own.db", "three slashes begin its path, duckdb:///own.db"),
         ("postgresql://nobody@127.0.0.1:1/none", "cannot be reached; start it, or correct the URL"),
     ],
 )
@@ -199,8 +202,9 @@ def test_what_cannot_be_reached(url: str, says: str) -> None:
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("x" * 5_000)
-    with pytest.raises(DatabaseError, match="is no database"):
-        connect(f"sqlite:///{tmp_path / 'text'}")
+    for scheme in ("sqlite", "duckdb"):
+        with pytest.raises(DatabaseError, match=r"is no database.*use another file"):
+            connect(f"{scheme}:///{tmp_path / 'text'}")
 
 
 def test_passwords_are_not_told() -> None:

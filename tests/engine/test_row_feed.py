@@ -111,7 +111,7 @@ def test_events_for_each_of_more_strings_than_keys() -> None:
         (1, ("A",), "Tick: 1 values; give symbol, bid"),
         (1, ("A", 1.0, 2.0), "Tick: 3 values; give symbol, bid"),
         (1, ("A", "x"), "Tick.bid: 'x' does not fit"),
-        (1, (7, 1.0), "Tick.symbol: 7 does not fit string: 7 is no string"),
+        (1, (7, 1.0), "Tick.symbol: 7 does not fit string: give a text"),
         (-1, ("A", 1.0), "Tick: times before 1970"),
         (1.5, ("A", 1.0), "Tick: .* do not fit"),
     ],

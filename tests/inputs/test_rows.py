@@ -120,6 +120,25 @@ def test_parquet_timestamps(tmp_path: Path) -> None:
     assert rows(path, []).to_pylist() == [{"time_msc": 1500}]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_utf_16_is_read_as_windows_writes_it(tmp_path: Path, name: str, encoding: str) -> None:
+    lines = {
+        "a.csv": "time_msc,symbol,bid,flags\r\n7,Ü,1.5,6\r\n8,A,x,6\r\n",
+        "a.jsonl": '{"time_msc":7,"symbol":"Ü","bid":1.5,"flags":6}\n{"time_msc":8,"bid":"x"}\n',
+    }[name]
+    path = stored(tmp_path, name, lines.encode(encoding))
+    assert column_names(path) == ["time_msc", "symbol", "bid", "flags"]
+    with pytest.raises(InputError, match=rf"{name}:\d: column bid: 'x' is no double"):
+        rows(path, TICK)
+    first = lines.splitlines(keepends=True)[:2] if name == "a.csv" else lines.splitlines()[:1]
+    [row] = rows(stored(tmp_path, name, "".join(first).encode(encoding)), TICK).to_pylist()
+    assert row == {"time_msc": 7, "symbol": "Ü", "bid": 1.5, "flags": 6}
+    cut = stored(tmp_path, name, lines.encode(encoding)[:-1])
+    with pytest.raises(InputError, match=f"{name}: not UTF-16 .*; save the file as UTF-8"):
+        rows(cut, TICK)
+
+
 def test_gzip_is_read(tmp_path: Path) -> None:
     path = stored(tmp_path, "a.csv.gz", gzip.compress(b"time_msc\n7\n"))
     assert rows(path, []).to_pylist() == [{"time_msc": 7}]

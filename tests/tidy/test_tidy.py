@@ -37,7 +37,9 @@ MAY_IMPORT: dict[str, set[str]] = {
         "mt5bridge.file_lock", "mt5bridge.broker",
     },
     "cep.functions": {"cep.plan"},
-    "cep.app": {"cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.functions"},
+    "cep.app": {
+        "cep.lang", "cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.functions",
+    },
     "cep.jepc": {"cep.lang", "cep.plan", "cep.dropped", "cep.engine", "cep.database"},
     "cep.database": {"cep.plan", "cep.interpreter", "mt5bridge.file_lock"},
     "cep.archive": {"mt5bridge"},

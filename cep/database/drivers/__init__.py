@@ -32,6 +32,11 @@ def connect(url: str, durable: bool = False) -> Driver:
     name = parsed.get_backend_name()
     if name not in _DRIVERS:
         raise DatabaseError(f"there is no driver for `{name}`; {_forms()}")
+    if name != "postgresql" and parsed.host:
+        raise DatabaseError(
+            f"`{url}` has a host, `{parsed.host}`, and a file has none: three slashes begin its"
+            f" path, {name}:///{parsed.host}"
+        )
     module, driver = _DRIVERS[name]
     found: Driver = getattr(import_module(module), driver)(parsed, durable)
     return found

@@ -133,6 +133,12 @@ def _explained(file: str) -> Iterator[None]:
         if "Could not set lock" in text or "already attached" in text:
             locked = f"{file} is in use by another process; end that, or use another file"
             raise DatabaseError(locked, retry=True) from error
+        if "not a valid DuckDB database" in text or "Is a directory" in text:
+            wrong = f"{file} is no database of DuckDB, or a damaged one; use another file"
+            raise DatabaseError(wrong) from error
+        if "Cannot open file" in text:
+            closed = f"{file} cannot be opened; its folder must exist and be writable"
+            raise DatabaseError(closed) from error
         if isinstance(error, duckdb.OutOfMemoryException):
             raise DatabaseError(f"DuckDB has no memory left; use a file: {text}") from error
         if "No space left" in text:

@@ -8,17 +8,18 @@ import sqlalchemy as sa
 
 from cep.database.exact import exact
 from cep.database.expressions import Lowering
-from cep.database.tables import NUMBER, ColumnType, Tables
+from cep.database.tables import NUMBER, ColumnType, Tables, told_apart
 from cep.plan.expressions import Column, Expression
 
-NAME_MAX = 60
+COMPLAINT = "_is_too_fine_or_large_to_sum_up"
+NAME_MAX = 60 - len(COMPLAINT)
 """PostgreSQL cuts names of more than 63 bytes."""
 
 
 def complaint(argument: Expression, place: int) -> str:
     """What the database says: the name of a column that must not be true."""
-    plain = argument.name if isinstance(argument, Column) else f"argument_{place + 1}"
-    return f"{plain}_is_too_fine_or_large_to_sum_up"[-NAME_MAX:]
+    plain = told_apart(argument.name) if isinstance(argument, Column) else f"argument_{place + 1}"
+    return f"{plain[-NAME_MAX:]}{COMPLAINT}"
 
 
 def forbid(table: sa.Table, name: str) -> None:
