@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,7 +20,7 @@ from cep.backtest.orders import Order
 from cep.backtest.points import SAMPLE_ROWS, known_points
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection
-from cep.backtest.ticks import Ticks
+from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import Trade
 from cep.backtest.trading import NO_TICK, Money, Trading
 from cep.market import TICK_STREAM, table_text
@@ -35,8 +35,9 @@ PRICES = {"bid", "ask"}
 class Outcome:
     """Trades in the order of closing, why orders were not filled, and each symbol's point.
 
-    `why_points` says how the size of each is known. `deals` are the broker's (`DEAL_ROW`), the rows
-    of their symbols those of `points`.
+    `why_points` says how the size of each is known. `orders` are in the order of their numbers, the
+    first of which is 1; `retcodes` are their answers, 0 where no tick came. `deals` are the
+    broker's (`DEAL_ROW`), the rows of their symbols those of `points`.
     """
 
     trades: list[Trade] = field(default_factory=list)
@@ -46,6 +47,8 @@ class Outcome:
     deals: Table = field(default_factory=lambda: np.zeros(0, DEAL_ROW))
     money: Money = field(default_factory=Money)
     equity: Equity = field(default_factory=Equity)
+    orders: Sequence[Order] = ()
+    retcodes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 def tick_selection(archive: Archive, selection: Selection, symbols: set[str]) -> Selection:
@@ -82,10 +85,12 @@ def simulate(
     if fillable:
         _run(trading, ticks.only(known.keys()).after(fillable[0].order >> 1), list(known), advance)
     outcome.trades, outcome.deals, outcome.money = trading.trades, trading.deals, trading.money
-    outcome.equity = trading.equity
-    outcome.refused += trading.refused
-    if homeless := len(orders) - len(fillable):
-        outcome.refused[NO_TICK] += homeless
+    outcome.equity, outcome.refused = trading.equity, outcome.refused + trading.refused
+    homeless = [order for order in orders if order.symbol not in known]
+    if homeless:
+        outcome.refused[NO_TICK] += len(homeless)
+    outcome.orders = [*fillable, *homeless]
+    outcome.retcodes = np.concatenate([trading.retcodes, np.zeros(len(homeless), np.int64)])
     return outcome
 
 
@@ -124,6 +129,8 @@ def outcome_of(account: Account) -> Outcome:
         trading.deals,
         trading.money,
         trading.equity,
+        trading.orders,
+        trading.retcodes,
     )
 
 

@@ -1,12 +1,10 @@
-"""Output rows as one Parquet table a stream, for Spark SQL, DuckDB, pandas and the like."""
+"""Output rows as one table a stream, for Spark SQL, DuckDB, pandas and the like."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields
 from pathlib import Path
-from shutil import rmtree
 from types import TracebackType
 from typing import Any
 
@@ -16,22 +14,26 @@ import pyarrow.parquet as pq
 from cep.archive.paths import encode_name
 from cep.backtest.errors import BacktestError
 from cep.backtest.records import ingest_of
-from cep.backtest.trades import Trade
 from cep.engine.rows import Rows
 from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan, Stream
 
-TRADES = "trades"
 COMMON = ("ingest", "time_msc")
-DRAFT = ".part"
 _LIST = pa.list_(pa.int64())
-_OF_PYTHON = {"str": pa.string(), "int": pa.int64(), "float": pa.float64()}
 
 
 def schema(stream: Stream) -> pa.Schema:
     """`ingest` of the record that caused a row, `time_msc`, and the stream's attributes."""
     attributes = [(a.name, ARROW.get(str(a.type), _LIST)) for a in stream.schema.attributes]
     return pa.schema([*((name, pa.int64()) for name in COMMON), *attributes])
+
+
+def schemas(plan: Plan, streams: Iterable[str]) -> dict[str, pa.Schema]:
+    """Those of some streams. BacktestError where columns or files would take each other's place."""
+    streams = list(streams)
+    _check_names(streams)
+    _check_columns(plan, streams)
+    return {name: schema(plan.stream(name)) for name in streams}
 
 
 def file_of(directory: Path, table: str) -> Path:
@@ -41,14 +43,14 @@ def file_of(directory: Path, table: str) -> Path:
 
 def _check_names(streams: Iterable[str]) -> None:
     """BacktestError when two tables would be one: of files and views, letter case tells none."""
-    taken = {TRADES: f"the table `{TRADES}` of the fills"}
+    taken: dict[str, str] = {}
     for name in streams:
         if other := taken.get(name.casefold()):
             raise BacktestError(
-                f"stream `{name}`: its table would take the place of {other}",
+                f"stream `{name}`: its table would take the place of the one of stream `{other}`",
                 "give the stream another name, or leave it out with --streams",
             )
-        taken[name.casefold()] = f"the one of stream `{name}`"
+        taken[name.casefold()] = name
 
 
 def _check_columns(plan: Plan, streams: Iterable[str]) -> None:
@@ -64,30 +66,52 @@ def _check_columns(plan: Plan, streams: Iterable[str]) -> None:
                 )
 
 
-class Tables:
-    """Writes `DIRECTORY/STREAM.parquet` for some streams, a row group a call of `take`.
+def by_stream(rows: Rows, wanted: Mapping[str, pa.Schema]) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of streams that are wanted, as a table of each that has any."""
+    found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in wanted}
+    ingest = ingest_of(rows.orders).tolist()
+    for number, row in zip(ingest, rows.dicts(), strict=True):
+        if row["stream"] in found:
+            found[row["stream"]].append({"ingest": number, **row})
+    for name, members in found.items():
+        if members:
+            yield name, pa.Table.from_pylist(members, schema=wanted[name])
 
-    They appear when all are whole: what fails or is killed leaves no table, and the same folder
-    can be named again.
-    """
+
+class Collected:
+    """Keeps the rows of some streams in memory."""
+
+    def __init__(self, plan: Plan, streams: Iterable[str]) -> None:
+        self._schemas = schemas(plan, streams)
+        self._parts: dict[str, list[pa.Table]] = {name: [] for name in self._schemas}
+
+    def take(self, rows: Rows) -> None:
+        """The next rows."""
+        for name, table in by_stream(rows, self._schemas):
+            self._parts[name].append(table)
+
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """By stream; those without a row, too."""
+        return {
+            name: pa.concat_tables([columns.empty_table(), *self._parts[name]]).combine_chunks()
+            for name, columns in self._schemas.items()
+        }
+
+
+class Tables:
+    """Writes `DIRECTORY/STREAM.parquet` for some streams, a row group a call of `take`."""
 
     def __init__(self, directory: Path, plan: Plan, streams: Iterable[str]) -> None:
         self.directory = directory
-        self._draft = directory / DRAFT
-        streams = list(streams)
-        _check_names(streams)
-        _check_columns(plan, streams)
-        self._schemas = {name: schema(plan.stream(name)) for name in streams}
-        if directory.exists() and any(path.name != DRAFT for path in directory.iterdir()):
-            raise BacktestError(f"{directory}: not empty", "name a new folder for the tables")
+        self._schemas = schemas(plan, streams)
         self._writers: dict[str, pq.ParquetWriter] = {}
 
     def __enter__(self) -> Tables:
-        rmtree(self._draft, ignore_errors=True)  # of a run that was killed
-        self._draft.mkdir(parents=True)
+        self.directory.mkdir(parents=True, exist_ok=True)
         for name, columns in self._schemas.items():
-            path = file_of(self._draft, name)
-            with _named(path):
+            path = file_of(self.directory, name)
+            with named(path):
                 self._writers[name] = pq.ParquetWriter(path, columns, compression="zstd")
         return self
 
@@ -95,53 +119,29 @@ class Tables:
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
-        try:
+        for name, writer in self._writers.items():
             if error is None:
-                self._publish()
-        finally:
-            for writer in self._writers.values():
+                with named(file_of(self.directory, name)):
+                    writer.close()
+            else:
                 with suppress(OSError):  # of a full disk; what is wrong has been said
                     writer.close()
-            rmtree(self._draft, ignore_errors=True)
-
-    def _publish(self) -> None:
-        for name, writer in self._writers.items():
-            with _named(file_of(self._draft, name)):
-                writer.close()
-        for name in self._writers:
-            file_of(self._draft, name).replace(file_of(self.directory, name))
 
     def take(self, rows: Rows) -> None:
         """Append rows to the tables of their streams. BacktestError when they cannot be written."""
-        found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in self._writers}
-        ingest = ingest_of(rows.orders).tolist()
-        for number, row in zip(ingest, rows.dicts(), strict=True):
-            if row["stream"] in found:
-                found[row["stream"]].append({"ingest": number, **row})
-        for name, members in found.items():
-            if members:
-                table = pa.Table.from_pylist(members, schema=self._schemas[name])
-                with _named(file_of(self._draft, name)):
-                    self._writers[name].write_table(table)
+        for name, table in by_stream(rows, self._schemas):
+            with named(file_of(self.directory, name)):
+                self._writers[name].write_table(table)
 
 
-def write_trades(directory: Path, trades: Iterable[Trade]) -> None:
-    """Write `DIRECTORY/trades.parquet`, whole or not at all. BacktestError when that fails."""
-    columns = pa.schema([(f.name, _OF_PYTHON[str(f.type)]) for f in fields(Trade)])
-    table = pa.Table.from_pylist([asdict(trade) for trade in trades], schema=columns)
-    path = file_of(directory, TRADES)
-    draft = path.with_name(path.name + DRAFT)
-    try:
-        with _named(draft):
-            pq.write_table(table, draft)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a file; BacktestError names it when that fails."""
+    with named(path):
+        pq.write_table(table, path, compression="zstd")
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def named(path: Path) -> Iterator[None]:
     """Arrow does not name the file that it cannot write."""
     try:
         yield

@@ -63,7 +63,8 @@ class Trading:
         self._rows: dict[str, int] = {}
         self._broker = Broker(market.terms, (), loop or leap)
         self._waiting = self._broker.waiting(as_requests((), {}))
-        self._retcodes: list[Ints] = []
+        self._retcodes: list[tuple[Ints, Ints]] = []
+        """Of orders, by their tags."""
         self._ended: list[int] = []
         self._last_msc = np.zeros(0, np.int64)
         self._deals: list[Table] = [self._broker.take_deals()]  # the first table has none
@@ -91,7 +92,7 @@ class Trading:
             self._broker.loop = loop_for(len(self._orders))
         answers = self._waiting.answers["retcode"]
         is_given = answers != codes.RUNS
-        self._retcodes.append(answers[is_given])
+        self._retcodes.append((self._waiting.requests["tag"][is_given], answers[is_given]))
         is_refused = is_given & (answers != codes.DONE)
         self._ended += self._waiting.requests["tag"][is_refused].tolist()
         waiting = self._waiting.requests[~is_given]
@@ -180,17 +181,20 @@ class Trading:
         return [*closed, *self._open(costs)]
 
     @property
+    def retcodes(self) -> Ints:
+        """What each order was answered, in the order of tags; 0: no tick came for it."""
+        found = np.zeros(len(self._orders), np.int64)
+        last = self._waiting.requests["tag"], self._waiting.answers["retcode"]
+        for tags, answers in (*self._retcodes, last):
+            found[tags - 1] = answers
+        return found
+
+    @property
     def refused(self) -> Counter[str]:
         """Why orders were not filled; how many for each reason."""
-        answers = np.concatenate([*self._retcodes, self._waiting.answers["retcode"]])
-        found, counts = np.unique(answers, return_counts=True)
-        return Counter(
-            {
-                f"{codes.TEXTS[code]} ({code})" if code else NO_TICK: count
-                for code, count in zip(found.tolist(), counts.tolist(), strict=True)
-                if code != codes.DONE
-            }
-        )
+        found, counts = np.unique(self.retcodes, return_counts=True)
+        pairs = zip(found.tolist(), counts.tolist(), strict=True)
+        return Counter({answer_text(code): count for code, count in pairs if code != codes.DONE})
 
     def push(self, ticks: Ticks) -> Table:
         """Run over the next ticks; the deals that they made."""
@@ -246,6 +250,11 @@ class Trading:
                 )
             )  # fmt: skip
         return sorted(found, key=lambda trade: (trade.closed_msc, trade.symbol))
+
+
+def answer_text(retcode: int) -> str:
+    """What a return code says of an order."""
+    return f"{codes.TEXTS[retcode]} ({retcode})" if retcode else NO_TICK
 
 
 def loop_for(orders: int) -> Run:

@@ -17,6 +17,7 @@ from threading import Event, Thread
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
+from cep.backtest.code import code_hash
 from cep.backtest.errors import BacktestError
 from cep.backtest.parts import Job, PartRow, merged_rows, slice_rows_for, tasks, why_sequential
 from cep.backtest.records import keys_in_order
@@ -25,7 +26,6 @@ from cep.backtest.slices import cuts
 from cep.dropped import Ended, nobody
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
-from cep.spark.code import code_hash
 from cep.spark.source import NAME, PartsSource, Work
 
 TASKS_A_CORE = 4

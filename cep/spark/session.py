@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 from pyspark.sql import SparkSession
 
-from cep.spark.code import ROOT, packed
+from cep.backtest.code import ROOT
+from cep.spark.code import packed
 from cep.spark.java import find_java
 from cep.spark.masters import is_here, is_local, retrying
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from cep.backtest.code import PACKAGES, ROOT, code_hash
 from cep.backtest.parts import Job, PartRow, Task, run_task
-from cep.spark.code import PACKAGES, ROOT, code_hash
 
 NAME = "mt5cep_parts"
 COLUMNS = pa.schema(

@@ -62,7 +62,7 @@ def test_rows_that_nobody_asked_for_are_not_called_none(folder: Path) -> None:
     rules = "\n".join(RULES.splitlines()[:4])
     asked = run(folder, rules, "--out", str(folder / "rows.jsonl"), "--streams", "High")
     assert "rows: none\n" in asked.stdout, asked.output
-    assert "rows: not asked for; --out and --tables write them" in run(folder, rules).stdout
+    assert "rows: not asked for; --out and --run write them" in run(folder, rules).stdout
 
 
 def test_a_stream_without_records_is_told(folder: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from cep.archive import Archive
+from cep.backtest.account_tables import account_tables
 from cep.backtest.assumptions import assumptions
 from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal
@@ -18,7 +21,7 @@ from cep.backtest.results import KEPT_MAX, Results, picked
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import Outcome, simulate, tick_selection
-from cep.backtest.tables import Tables, write_trades
+from cep.backtest.tables import Collected, Tables, write_table
 from cep.backtest.trades import Trade
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
@@ -108,29 +111,46 @@ def test_picked_rows_are_those_of_their_streams(archive: Archive) -> None:
 def test_tables_hold_the_rows(archive: Archive, results: Results, tmp_path: Path) -> None:
     streams = ["Band", "Up", "Reversal", "Fade"]
     expected: dict[str, list[dict[str, object]]] = {name: [] for name in streams}
+    collected = Collected(PLAN, streams)
     with Tables(tmp_path / "run", PLAN, streams) as tables:
         for rows in sequential(Compiled(PLAN), select(archive, PLAN)):
             tables.take(rows)
+            collected.take(rows)
             for row in rows.dicts():
                 if row["stream"] in expected:
                     expected[row["stream"]].append(row)
     for name, members in expected.items():
         table = pq.read_table(tmp_path / "run" / f"{name}.parquet")
+        assert collected.tables[name] == table
         assert table.column_names[:2] == ["ingest", "time_msc"]
         plain = [{k: v for k, v in row.items() if k not in ("stream", "kind")} for row in members]
         assert table.drop_columns("ingest").to_pylist() == plain
     ingest = pq.read_table(tmp_path / "run" / "Fade.parquet")["ingest"].to_pylist()
     assert ingest == [place >> 1 for place, row in results.signals if row["stream"] == "Fade"]
-    with pytest.raises(BacktestError, match="not empty"):
-        Tables(tmp_path / "run", PLAN, streams)
 
 
-def test_trades_as_a_table(archive: Archive, made: list[Order], tmp_path: Path) -> None:
+def test_what_the_account_did_as_tables(archive: Archive, made: list[Order]) -> None:
     ticks = tick_selection(archive, select(archive, PLAN), {"EURUSD"})
     outcome = simulate(ticks, made, {})
-    write_trades(tmp_path, outcome.trades)
-    rows = pq.read_table(tmp_path / "trades.parquet").to_pylist()
+    tables = account_tables(outcome)
+    rows = tables["trades"].to_pylist()
     assert rows == [asdict(trade) for trade in outcome.trades] and rows
+    asked = tables["orders"].to_pylist()
+    assert [row["number"] for row in asked] == list(range(1, len(made) + 1))
+    assert sorted((row["ingest"], row["signal"]) for row in asked) == sorted(
+        (order.order >> 1, order.signal) for order in made
+    )
+    answers = Counter(row["answer"] for row in asked)
+    assert answers.pop("done (10009)") > 0 and answers == +outcome.refused
+    deals = tables["deals"].to_pylist()
+    assert len(deals) == len(outcome.deals)
+    assert sum(row["profit"] for row in deals) == pytest.approx(outcome.money.profit)
+    for row in deals:
+        of = asked[row["order_number"] - 1] if row["order_number"] else None
+        assert (of is None) == (row["reason"] != "signal")
+        assert of is None or (of["signal"], of["symbol"]) == (row["signal"], row["symbol"])
+        assert of is None or (of["ingest"] < row["ingest"] and of["retcode"] == 10009)
+    assert tables["equity"]["equity"].to_pylist()[-1] == pytest.approx(outcome.money.equity)
 
 
 def test_the_report_shows_everything(archive: Archive, results: Results, made: list[Order]) -> None:
@@ -177,35 +197,26 @@ def test_no_attribute_hides_a_column_of_its_table(tmp_path: Path, name: str) -> 
     plan = compile_rules(f"{text} insert into O;")
     with pytest.raises(BacktestError, match=f"its attribute `{name}`") as caught:
         Tables(tmp_path / "run", plan, ["O"])
-    assert f"as `own_{name}`" in caught.value.hint
+    assert f"as `own_{name}`" in str(caught.value.hint)
     assert not (tmp_path / "run").exists()
 
 
-def test_tables_appear_whole_or_not_at_all(
+def test_a_table_that_cannot_be_written_is_named(
     archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What fails leaves nothing, names its file, and the same folder can be named again."""
-    folder, some = tmp_path / "run", ["Band", "Fade"]
-    rows = list(sequential(Compiled(PLAN), select(archive, PLAN)))
-    (folder / ".part").mkdir(parents=True)  # of a run that was killed
-    (folder / ".part" / "Band.parquet").write_bytes(b"torn")
-
-    def full(*_: object) -> None:
+    def full(*_: object, **_named: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(pq.ParquetWriter, "write_table", full)
-        failing = pytest.raises(BacktestError, match=r"parquet: cannot be written .*No space")
-        with failing as caught, Tables(folder, PLAN, some) as tables:
-            for one in rows:
-                tables.take(one)
-        assert caught.value.hint is not None
-        patched.setattr(pq, "write_table", full)
-        with pytest.raises(BacktestError, match=r"trades\.parquet.*No space"):
-            write_trades(folder, [])
-    assert list(folder.iterdir()) == []
-    with Tables(folder, PLAN, some) as tables:
-        for one in rows:
-            tables.take(one)
-    assert sorted(path.name for path in folder.iterdir()) == ["Band.parquet", "Fade.parquet"]
-    assert pq.read_table(folder / "Fade.parquet").num_rows > 0
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    failing = pytest.raises(BacktestError, match=r"parquet: cannot be written .*No space")
+    with failing as caught, Tables(tmp_path, PLAN, ["Band"]) as tables:
+        for rows in sequential(Compiled(PLAN), select(archive, PLAN)):
+            tables.take(rows)
+    assert caught.value.hint
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(BacktestError, match=r"x\.parquet.*No space"):
+        write_table(tmp_path / "x.parquet", collected_nothing())
+
+
+def collected_nothing() -> pa.Table:
+    return Collected(PLAN, ["Band"]).tables["Band"]

@@ -86,7 +86,7 @@ PLACES = [
     "archive ingest {} a", "archive ingest empty {}", "archive verify {}", "archive ls {}",
     "archive compact {}", "backtest a.cep --archive {}", "backtest {} --archive a",
     "backtest a.cep --archive a --out {}", "backtest a.cep --archive a --report {}",
-    "backtest a.cep --archive a --tables {}", "backtest a.cep --archive a --work {}",
+    "backtest a.cep --archive a --run {}", "backtest a.cep --archive a --work {}",
     "replay a.cep --input Tick={}", "replay a.cep --input Tick=ticks.csv --out {}", "replay {}",
     "check {}", "explain {}", "daemon --config {}", "simulate --symbol A --ticks {}",
     "demo --out {}",

@@ -9,13 +9,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cep.archive import Archive, import_history
+from cep.backtest.account_tables import trades_table
 from cep.backtest.errors import BacktestError
 from cep.backtest.parts import Job
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.slices import cuts
-from cep.backtest.tables import Tables
+from cep.backtest.tables import Tables, write_table
 from cep.dropped import Dropped, Ended, nobody
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
@@ -122,7 +123,7 @@ def test_a_damaged_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
 def test_tables_become_views(spark: SparkSession, archive: Archive, tmp_path: Path) -> None:
     rules, selection = Compiled(PLAN, outputs=["Fade", "Reversal"]), select(archive, PLAN)
     expected = 0
-    with Tables(tmp_path / "run", PLAN, ["Fade", "Reversal"]) as tables:
+    with Tables(tmp_path / "run" / "rows", PLAN, ["Fade", "Reversal"]) as tables:
         for rows in backtest(spark, rules, selection):
             tables.take(rows)
             expected += len(rows.of("Fade"))
@@ -131,11 +132,21 @@ def test_tables_become_views(spark: SparkSession, archive: Archive, tmp_path: Pa
     assert spark.sql(query).collect()[0]["n"] == expected > 0
 
 
+def test_a_stream_that_would_hide_a_table_has_no_view(spark: SparkSession, tmp_path: Path) -> None:
+    plan = compile_rules(TICK + "from Tick select symbol, bid insert into Trades;")
+    with Tables(tmp_path / "run" / "rows", plan, ["Trades"]):
+        pass
+    write_table(tmp_path / "run" / "trades.parquet", trades_table([]))
+    with pytest.raises(BacktestError, match="would be one view: Trades, trades"):
+        views(spark, tmp_path / "run")
+
+
 def test_views_have_the_names_of_streams(spark: SparkSession, tmp_path: Path) -> None:
     plan = compile_rules(TICK + "from Tick select symbol, bid insert into `../a.b`;")
-    with Tables(tmp_path / "run", plan, ["../a.b"]):
+    with Tables(tmp_path / "run" / "rows", plan, ["../a.b"]):
         pass
-    assert views(spark, tmp_path / "run") == ["../a.b"]
+    write_table(tmp_path / "run" / "trades.parquet", trades_table([]))
+    assert views(spark, tmp_path / "run") == ["../a.b", "trades"]
     assert spark.sql("select symbol from `../a.b`").count() == 0
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cep.backtest.code import code_hash
 from cep.cli import main
 from cep.cli.masters import SPARK_PAYS_ROWS, chosen
-from cep.spark.code import code_hash, packed
+from cep.spark.code import packed
 from cep.spark.masters import is_here, is_local, retrying
 from cep.spark.session import _usual
 from cep.spark.source import PartsReader, Work, other_code
@@ -97,7 +98,7 @@ CLUSTER = """
 from cep.spark.session import session
 with session("local-cluster[1,1,1024]") as spark:
     def where(_):
-        from cep.spark.code import ROOT, code_hash
+        from cep.backtest.code import ROOT, code_hash
         return ROOT.name, code_hash()
     print(*spark.sparkContext.parallelize([0], 1).map(where).collect()[0])
 """

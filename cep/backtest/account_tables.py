@@ -1,0 +1,105 @@
+"""What an account has done in a run, as Arrow tables: orders, deals, trades, equity."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+
+import pyarrow as pa
+
+from cep.backtest.orders import Order
+from cep.backtest.records import ingest_of
+from cep.backtest.simulate import Outcome
+from cep.backtest.trades import Trade
+from cep.backtest.trading import answer_text
+from mt5bridge.broker import Table, codes
+
+_OF_PYTHON = {
+    "str": pa.string(), "int": pa.int64(), "float": pa.float64(), "int | None": pa.int64(),
+}  # fmt: skip
+SIDES = {codes.BUY: "buy", codes.SELL: "sell"}
+ENTRIES = {codes.IN: "in", codes.OUT: "out", codes.INOUT: "inout"}
+REASONS = {
+    codes.BY_EXPERT: "signal", codes.BY_STOP: "stop", codes.BY_TARGET: "target",
+    codes.BY_STOP_OUT: "stop out",
+}  # fmt: skip
+
+
+def account_tables(outcome: Outcome) -> dict[str, pa.Table]:
+    """By name, which is that of their file, too."""
+    return {
+        "orders": orders_table(outcome),
+        "deals": deals_table(outcome),
+        "trades": trades_table(outcome.trades),
+        "equity": equity_table(outcome),
+    }
+
+
+def orders_table(outcome: Outcome) -> pa.Table:
+    """Each order by its number from 1 on: `ingest` of what caused it, what was asked, and what the
+    broker answered.
+    """
+    names = {one.name: one.type for one in fields(Order) if one.name != "order"}
+    types = [(name, _OF_PYTHON[str(kind)]) for name, kind in names.items()]
+    columns = pa.schema(
+        [("number", pa.int64()), ("ingest", pa.int64()), *types, ("retcode", pa.int64()),
+         ("answer", pa.string())]
+    )  # fmt: skip
+    rows = []
+    for number, (order, code) in enumerate(
+        zip(outcome.orders, outcome.retcodes.tolist(), strict=True), 1
+    ):
+        row = asdict(order)
+        ingest = row.pop("order") >> 1
+        answer = {"retcode": code, "answer": answer_text(code)}
+        rows.append({"number": number, "ingest": ingest, **row, **answer})
+    return pa.Table.from_pylist(rows, schema=columns)
+
+
+def deals_table(outcome: Outcome) -> pa.Table:
+    """The broker's deals: `ingest` of the tick that made each, and `order_number` of its order,
+    null for those that a stop, a target or a stop-out made.
+    """
+    deals, symbols = outcome.deals, list(outcome.points)
+    tags = deals["tag"]
+    signals = [outcome.orders[tag - 1].signal if tag else None for tag in tags.tolist()]
+    return pa.table(
+        {
+            "ticket": _column(deals, "ticket"),
+            "order": _column(deals, "order"),
+            "order_number": pa.array(tags.copy(), mask=tags == 0),
+            "signal": pa.array(signals, pa.string()),
+            "ingest": pa.array(ingest_of(deals["place"])),
+            "time_msc": _column(deals, "time_msc"),
+            "symbol": pa.array([symbols[row] for row in deals["symbol"].tolist()], pa.string()),
+            "side": _texts(deals, "type", SIDES),
+            "entry": _texts(deals, "entry", ENTRIES),
+            "reason": _texts(deals, "reason", REASONS),
+            "lots": _column(deals, "volume"),
+            "price": _column(deals, "price"),
+            "commission": _column(deals, "commission"),
+            "swap": _column(deals, "swap"),
+            "profit": _column(deals, "profit"),
+            "position": _column(deals, "position_id"),
+            "magic": _column(deals, "magic"),
+        }
+    )
+
+
+def trades_table(trades: list[Trade]) -> pa.Table:
+    """A row for each trade, in the order of closing."""
+    columns = pa.schema([(one.name, _OF_PYTHON[str(one.type)]) for one in fields(Trade)])
+    return pa.Table.from_pylist([asdict(trade) for trade in trades], schema=columns)
+
+
+def equity_table(outcome: Outcome) -> pa.Table:
+    """A row for each minute in which anything was open or dealt."""
+    names = ("time_msc", "balance", "equity", "low", "high")
+    return pa.table({name: pa.array(getattr(outcome.equity, name)) for name in names})
+
+
+def _column(deals: Table, name: str) -> pa.Array:
+    return pa.array(deals[name].copy())
+
+
+def _texts(deals: Table, name: str, texts: dict[int, str]) -> pa.Array:
+    return pa.array([texts[code] for code in deals[name].tolist()], pa.string())

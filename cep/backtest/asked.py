@@ -1,0 +1,182 @@
+"""What is asked of a backtest: rules, records, the market, from options that programs and the
+command line share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from cep.account.market import MAGIC, Market, market_of
+from cep.archive import Archive, Odd
+from cep.backtest.dealt import reads_deals
+from cep.backtest.errors import BacktestError
+from cep.backtest.selection import Selection, check_symbols, select
+from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED, check_market
+from cep.plan import compile_rules
+from cep.plan.nodes import Plan
+from cep.plan.rule_file import read_rule_file
+from mt5bridge.broker import Terms
+from mt5bridge.validate import Quality
+
+Moment = datetime | str | int | None
+"""A time in UTC: `2024-03-01`, `2024-03-01T09:30`, or ms since 1970."""
+REJECTABLE = {
+    **{odd.name.lower(): int(odd) for odd in Odd if odd.name},
+    "crossed": int(Quality.CROSSED),
+    "late": int(Quality.LATE),
+}
+"""Marks that rules may do without; ticks without a price or a time they never see."""
+
+
+class Options(TypedDict, total=False):
+    """Those of `mt5cep backtest`, by the same names: docs/operate.md says what each does.
+
+    `start` and `end` are `--from` and `--to`.
+    """
+
+    start: Moment
+    end: Moment
+    symbols: Collection[str] | None
+    reject: Collection[str]
+    streams: Collection[str] | None
+    fills: Literal["next-tick", "none"]
+    deals: Literal["simulated", "recorded"] | None
+    point: Mapping[str, float]
+    valid_seconds: int
+    magic: int
+    account: Path | str | None
+    hedging: bool
+    latency: int
+    slippage: float
+
+
+DEFAULTS: Options = {
+    "start": None, "end": None, "symbols": None, "reject": (), "streams": None,
+    "fills": "next-tick", "deals": None, "point": {}, "valid_seconds": 60, "magic": MAGIC,
+    "account": None, "hedging": False, "latency": 0, "slippage": 0.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A backtest that can be run. `said` are the options with which it was asked, plain values."""
+
+    plan: Plan
+    archive: Archive
+    selection: Selection
+    market: Market
+    points: Mapping[str, float]
+    streams: tuple[str, ...] | None
+    fills: bool
+    deals: str | None
+    valid_seconds: int
+    said: Mapping[str, Any]
+
+    @property
+    def shown(self) -> list[str]:
+        """The streams whose rows are wanted: all that the rules make, if none are named."""
+        derived = {stream.name for stream in self.plan.streams if stream not in self.plan.sources}
+        return sorted(derived if self.streams is None else set(self.streams))
+
+    @property
+    def seen_deals(self) -> str:
+        """Which fills the rules see: simulated ones never beside those recorded."""
+        recorded = RECORDED if self.selection.stream(DEAL_STREAM).rows else NONE
+        can_be_simulated = self.fills and reads_deals(self.plan)
+        if self.deals == SIMULATED and not can_be_simulated:
+            raise BacktestError(
+                "--deals simulated: there are none",
+                "the rules need a signal and a stream Deal, and --fills must not be none",
+            )
+        asked = self.deals or (SIMULATED if recorded == NONE else RECORDED)
+        return SIMULATED if can_be_simulated and asked == SIMULATED else recorded
+
+    @property
+    def has_account(self) -> bool:
+        """Whether rules and account wait for each other: one task."""
+        is_judged = self.fills and bool(self.plan.signals) and self.market.limits is not None
+        return self.seen_deals == SIMULATED or is_judged
+
+
+def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked:
+    """A backtest of rules, their text and its name for messages. RuleError, BacktestError,
+    AccountFileError or ArchiveError says what cannot be.
+    """
+    unknown = sorted(options.keys() - DEFAULTS.keys())
+    if unknown:
+        names = ", ".join(DEFAULTS)
+        raise BacktestError(f"no option {', '.join(unknown)}", f"there are {names}")
+    given: Options = DEFAULTS | options
+    plan = compile_rules(*text)
+    check_market(plan)
+    file = None if given["account"] is None else Path(given["account"])
+    plain = Terms(given["hedging"])
+    market = market_of(file, plain, given["latency"], given["slippage"], given["magic"])
+    stored = Archive(archive)
+    stored.require()
+    check_symbols(stored, given["point"])
+    points = {} if market.account is None else market.account.points
+    selection = select(
+        stored, plan, given["symbols"], _msc(given["start"]), _msc(given["end"]),
+        _bits(given["reject"]),
+    )  # fmt: skip
+    return Asked(
+        plan, stored, selection, market,
+        {**points, **given["point"]}, _streams(plan, given["streams"]),
+        given["fills"] != "none", given["deals"], given["valid_seconds"],
+        _said(given, str(archive), selection),
+    )  # fmt: skip
+
+
+def rules_text(rules: Path | str) -> tuple[str, str]:
+    """Of a file, or a text itself, with a name for messages."""
+    return (read_rule_file(rules), str(rules)) if isinstance(rules, Path) else (rules, "rules")
+
+
+def _streams(plan: Plan, names: Collection[str] | None) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    derived = [stream.name for stream in plan.streams if stream.name in plan.derived]
+    for name in names:
+        if name not in derived:
+            made = f"the rules make {', '.join(derived)}"
+            raise BacktestError(f"--streams: no stream {name}", made)
+    return tuple(names)
+
+
+def _said(given: Options, archive: str, selection: Selection) -> dict[str, Any]:
+    """The options in values that JSON has, times in ms."""
+    lists = {
+        "symbols": given["symbols"], "reject": given["reject"], "streams": given["streams"],
+    }  # fmt: skip
+    named = {name: None if one is None else sorted(one) for name, one in lists.items()}
+    times = {"start": selection.from_msc, "end": selection.to_msc}
+    account = None if given["account"] is None else str(given["account"])
+    found = {**given, **named, **times, "account": account, "point": dict(given["point"])}
+    return {"archive": archive, **found}
+
+
+def _bits(names: Collection[str]) -> int:
+    """The marks that are rejected, as one number."""
+    bits = 0
+    for name in names:
+        if name not in REJECTABLE:
+            raise BacktestError(f"--reject: no mark {name}", f"there are {', '.join(REJECTABLE)}")
+        bits |= REJECTABLE[name]
+    return bits
+
+
+def _msc(moment: Moment) -> int | None:
+    """In ms UTC; a time without a zone is UTC."""
+    if moment is None or isinstance(moment, int):
+        return moment
+    try:
+        found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    except ValueError as problem:
+        hint = "write it such as 2024-03-01 or 2024-03-01T09:30"
+        raise BacktestError(f"{moment!r} is no moment ({problem})", hint) from None
+    return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)

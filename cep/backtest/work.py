@@ -1,0 +1,146 @@
+"""The steps of a backtest: rows of the rules, fills of their signals, what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from cep.backtest.asked import Asked
+from cep.backtest.assumptions import assumptions
+from cep.backtest.dealt import dealt
+from cep.backtest.metrics import Metrics, by_signal
+from cep.backtest.missing import missing, silent
+from cep.backtest.orders import orders
+from cep.backtest.page import Findings, report
+from cep.backtest.results import Results, event_names, picked, stretches
+from cep.backtest.sequential import sequential
+from cep.backtest.simulate import Outcome, account_of, outcome_of, simulate, tick_selection
+from cep.backtest.trading import NO_SYMBOL
+from cep.engine.native import Compiled
+from cep.engine.rows import Rows
+from cep.market import DEAL_STREAM, SIMULATED, fills_told
+from cep.report import render
+from cep.report.tables import time_text
+
+Advance = Callable[[int], None]
+Taker = Callable[[Rows], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a backtest has come to. `notes` are assumptions and what holds of the fills."""
+
+    asked: Asked
+    results: Results
+    outcome: Outcome
+    metrics: Mapping[str, Metrics]
+    notes: list[str]
+
+    def page(self) -> str:
+        """The HTML report."""
+        asked, outcome = self.asked, self.outcome
+        first, last = asked.selection.interval_msc
+        findings = Findings(
+            f"Backtest of {self.results.plan.name}",
+            f"{time_text(first)} to {time_text(last)} UTC",
+            self.results, outcome, self.metrics, self.notes,
+        )  # fmt: skip
+        symbols = set(asked.selection.symbols) | set(outcome.points)
+        return render(report(findings, tick_selection(asked.archive, asked.selection, symbols)))
+
+
+class Work:
+    """A backtest at work: `take` its rows, in order, then `finish`."""
+
+    def __init__(self, asked: Asked, *, shows_rows: bool, has_report: bool) -> None:
+        plan = asked.plan
+        self.asked = asked
+        self.results = Results(plan, keep_events=has_report)
+        self._shown = asked.shown if shows_rows else []
+        needed = {signal.name for signal in plan.signals} | set(self._shown)
+        if has_report:
+            needed.update(event_names(plan))
+        self.rules = Compiled(plan, outputs=needed, waits=False)
+        self.account = None
+        if asked.has_account:
+            self.account = account_of(
+                asked.archive, asked.selection, plan, asked.points, asked.market,
+                1000 * asked.valid_seconds,
+            )  # fmt: skip
+
+    @property
+    def shows_deals(self) -> bool:
+        """Whether rules see the fills of this run."""
+        return self.asked.seen_deals == SIMULATED
+
+    @property
+    def about_fills(self) -> str:
+        """What holds of rules that read fills; empty when there are none."""
+        return fills_told(self.asked.plan, self.asked.seen_deals)
+
+    def missing(self) -> Iterator[str]:
+        """What rules name and the records have not."""
+        made = [DEAL_STREAM] if self.shows_deals else ()
+        return missing(self.asked.archive, self.asked.plan, self.asked.selection, made)
+
+    @property
+    def silent(self) -> str:
+        """The signals of which there was none."""
+        return silent(self.asked.plan, self.results.counts)
+
+    def in_this_process(self, advance: Advance = lambda n: None) -> Iterator[Rows]:
+        """The rows, in order."""
+
+        def passed(n: int) -> None:
+            self.results.add_records(n)
+            advance(n)
+
+        selection, ended = self.asked.selection, self.results.end
+        if self.account is None:
+            return sequential(self.rules, selection, passed, ended)
+        return dealt(
+            self.rules, selection, self.account, passed, ended, shows_deals=self.shows_deals
+        )
+
+    def take(self, all_rows: Iterator[Rows], takers: list[Taker]) -> None:
+        """Note all rows, and give those of the streams that are wanted to `takers`."""
+        for rows in all_rows:
+            self.results.take(rows)
+            for some in stretches(picked(rows, self._shown)) if takers else ():
+                for take in takers:
+                    take(some)
+
+    def finish(
+        self, progress: Callable[[int], AbstractContextManager[Advance]] | None = None
+    ) -> Finished:
+        """Fill the signals, unless that is done; `progress` is told how many ticks there are."""
+        asked = self.asked
+        if self.account is not None:
+            outcome = outcome_of(self.account)
+        else:
+            outcome = self._filled(progress)
+        notes = []
+        if asked.fills:
+            notes = assumptions(
+                outcome.points, asked.valid_seconds, outcome.why_points, asked.market
+            )
+        notes += filter(None, [self.about_fills])
+        metrics = by_signal(outcome.trades, asked.selection.span_ms)
+        return Finished(asked, self.results, outcome, metrics, notes)
+
+    def _filled(self, progress: Callable[[int], AbstractContextManager[Advance]] | None) -> Outcome:
+        """What came of the signals, if they shall be filled."""
+        asked = self.asked
+        wanted, without = orders(self.results.signals, 1000 * asked.valid_seconds)
+        outcome = Outcome()
+        if asked.fills:
+            symbols = {order.symbol for order in wanted}
+            ticks = tick_selection(asked.archive, asked.selection, symbols)
+            if progress is None:
+                outcome = simulate(ticks, wanted, asked.points, asked.market)
+            else:
+                with progress(ticks.rows) as advance:
+                    outcome = simulate(ticks, wanted, asked.points, asked.market, advance)
+        outcome.refused[NO_SYMBOL] += without
+        return outcome
