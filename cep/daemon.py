@@ -24,6 +24,7 @@ from cep.live.log import Log
 from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
 from cep.live.paper import Paper, check_apart, market_on
+from cep.live.rule_files import RuleFiles
 from cep.live.rules import LiveRules
 from cep.live.set_aside import remove_oldest
 from cep.live.state_folder import check_access, hold
@@ -62,17 +63,6 @@ class DaemonFailedError(Exception):
         return cls(f"the daemon has ended: {trouble.name}: {trouble.text}")
 
 
-def rules_of(config: Config) -> LiveRules:
-    """The rules of the settings, where these want them to run; errors say what is wrong."""
-    if config.database.url is None:
-        from cep.live.rules_on_engine import RulesOnEngine
-
-        return RulesOnEngine(config)
-    from cep.live.rules_on_database import RulesOnDatabase
-
-    return RulesOnDatabase(config)
-
-
 def be_quick() -> None:
     """Keep Python from making the server's thread wait for the disk's, or for old garbage."""
     sys.setswitchinterval(SWITCH_S)
@@ -98,7 +88,7 @@ class Daemon:
         self.config = config
         self.paper: Paper | None = None
         self._is_paper = is_paper
-        self.rules = rules_of(config)
+        self.files = RuleFiles(config)
         self.sink = Sink()
         self.server: Server | None = None
         self.troubles = Troubles()
@@ -106,9 +96,14 @@ class Daemon:
         self._unacknowledged: dict[tuple[str, StreamKey], int] = {}  # but on disk
 
     @property
+    def rules(self) -> LiveRules:
+        """Those of `[rules]`, whose pipeline stores what comes."""
+        return self.files.main
+
+    @property
     def dropped(self) -> Dropped:
         """What the rules have dropped so far, and the risk guard for a limit."""
-        return self.rules.dropped
+        return self.files.dropped
 
     def reload(self) -> None:
         """Read settings and rules once more; may be called from a handler of a signal."""
@@ -131,7 +126,7 @@ class Daemon:
 
     def _run(self, stack: ExitStack, stop: Event, ready: Event | None) -> None:
         self._hold_state(stack)
-        rules = self.rules
+        rules = self.files
         self.spool = self._open_spool(stack)
         if self._is_paper:
             market = market_on(self.config.paper)
@@ -148,7 +143,7 @@ class Daemon:
             self.paper.recover(self.spool.read())
             self.paper.store = self._on_paper_deals
         state = self.config.state
-        self.timekeeper = Timekeeper(rules.pipeline, state.clock_every_ms, state.away_ms)
+        self.timekeeper = Timekeeper(self.rules.pipeline, state.clock_every_ms, state.away_ms)
         be_quick()
         rules.begin(self._wake)
         try:
@@ -201,7 +196,7 @@ class Daemon:
             commits = CommitThread(
                 self.spool, clock.monotonic_ms, self.troubles, self._after_commit
             )
-            server, rules = self._listen(stack), self.rules
+            server, rules = self._listen(stack), self.files
             rules.serve_rows(server)
             self.outgoing.serve(server.feeds)
             rules.tell_events(server)  # before anybody can ask for some
@@ -236,7 +231,7 @@ class Daemon:
 
     def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch
-        self.sink.on_taken = self.rules.on_taken
+        self.sink.on_taken = self.files.on_taken
         self.sink.on_gap = self.rules.pipeline.on_gap
         self.sink.on_watermark = self.timekeeper.on_watermark
         self.outgoing.listen(self.sink)
@@ -245,8 +240,8 @@ class Daemon:
         traders = self.outgoing.desk.traders
         self.server = Server(self.settings, self.sink, resumes, traders=traders)
         stack.callback(self.server.close)
-        found_again = self.rules.effects.found_again
-        self.outgoing.begin(stack, self.server, found_again, self.rules.market_msc)
+        found_again, market_msc = self.files.found_again, self.files.market_msc
+        self.outgoing.begin(stack, self.server, found_again, market_msc)
         return self.server
 
     def _wake(self) -> None:
@@ -260,13 +255,13 @@ class Daemon:
     def _on_durable(self, durable: Durable) -> None:
         """A commit made this safe; called in the commit thread."""
         self._unacknowledged.update(durable.sequences)
-        self.rules.on_durable(durable)
+        self.files.on_durable(durable)
 
     def _after_commit(self) -> None:
         """What waits for the disk, again and again; called in the commit thread."""
         self._acknowledge()
-        self.rules.write_journal()
-        self.rules.save()
+        self.files.write_journal()
+        self.files.save()
 
     def _acknowledge(self) -> None:
         """Tell terminals what they may forget, unless something fails."""
@@ -290,11 +285,11 @@ class Daemon:
     def _has_room_for(self, batch: Batch) -> bool:
         """Whether it may be shown to the rules, and its deals to the guard."""
         most = self.config.spool.waiting_max_mib * MEBIBYTE
-        if self.rules.journal.waiting_bytes > most:
+        if self.files.waiting_bytes > most:
             return False
         if batch.stream != DEALS or self.paper is not None:
             return True
-        return self.outgoing.takes_deals() and self.rules.takes_deals()
+        return self.outgoing.takes_deals() and self.files.takes_deals()
 
     def _start_reading(self, stack: ExitStack, server: Server) -> None:
         """Read from disk for programs that read along; nothing else depends on it."""

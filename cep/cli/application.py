@@ -56,6 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.credential",
         "Say who may publish, trade or read, as which terminal, account and symbols.",
     ),
+    "rules": ("cep.cli.rule_files", "List the rule files of the running daemon."),
     "orders": (
         "cep.cli.orders",
         "List and send orders, ask what became of them, and turn the kill switch.",

@@ -102,17 +102,20 @@ def command(
 def _check(config: Path, settings: Config) -> None:
     """Say that settings and rules are fine, if they are."""
     from cep.functions import load_functions
+    from cep.live.config import each_file
     from cep.live.rules import load_delivery, load_plan
     from cep.live.state_folder import check_access
 
     load_functions(settings.rules.functions)
-    plan = load_plan(settings)
-    load_delivery(settings, plan)
+    plans = [load_plan(one) for one in each_file(settings)]
+    for one, plan in zip(each_file(settings), plans, strict=True):
+        load_delivery(one, plan)
     check_access(settings)
     _check_credential(settings)
     _check_database(settings)
     _check_operations(settings)
-    say(f"{config}: fine; rules {plan.name}: {len(plan.operators)} statements")
+    named = ", ".join(f"{one.name}: {len(one.operators)} statements" for one in plans)
+    say(f"{config}: fine; rules {named}")
 
 
 def _given(

@@ -26,6 +26,7 @@ class _Stream(msgspec.Struct):
 
 @click.command()
 @NEEDED_CONFIG
+@click.option("--rules", "name", default="main", help="Of the rule file [rules.NAME].")
 @click.option("--last", type=click.IntRange(min=0), help="Begin with so many, the newest.")
 @click.option("--from", "position", type=click.IntRange(min=0), help="Begin at this position.")
 @click.option("--follow", is_flag=True, help="Go on with those that come, until Ctrl-C.")
@@ -36,6 +37,7 @@ class _Stream(msgspec.Struct):
 )  # fmt: skip
 def command(
     config: Path,
+    name: str,
     last: int | None,
     position: int | None,
     follow: bool,
@@ -46,12 +48,13 @@ def command(
 
     One JSON object a line. Its files are read in their order, and followed into the next one.
     """
+    from cep.cli.rule_files import settings_of
     from cep.live.config import read_config
     from cep.live.journal_reader import JournalReader
 
     if last is not None and position is not None:
         raise UserError("--last and --from: which of both?", "leave one of them out")
-    path = read_config(config).state.journal
+    path = settings_of(read_config(config), name).state.journal
     if path is None:
         raise UserError(f"{config}: no journal is kept", "name one in [state] journal")
     reader = JournalReader(path, position or 0)

@@ -53,6 +53,9 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
             f"{paper.equity:,.2f}, {counted(paper.positions, 'position')}, "
             f"{counted(paper.orders, 'order')}"
         )
+    if len(status.rules) > 1:
+        running = [one.name for one in status.rules if one.runs]
+        say(f"{counted(len(status.rules), 'rule file')}; running: {', '.join(running) or 'none'}")
     for text in notices(status):
         say(f"notice: {one_line(text)}")
     for text in wrong:

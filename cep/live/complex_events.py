@@ -84,6 +84,8 @@ class ComplexEvents:
     def __init__(
         self, waiting_max: int = 10_000, remembered_max: int = 65_536, complain: Complain = warn
     ) -> None:
+        self.scope = ""
+        """Begins the names of complex events and engines, for those of several rule files."""
         self._remembered_max = remembered_max
         self._complain = complain
         self._plan: Plan | None = None
@@ -137,9 +139,14 @@ class ComplexEvents:
         for _, event in self._waiting:
             waiting[event.name] = waiting.get(event.name, 0) + 1
         return [
-            Standing(self._numbers.get(name, 0) - waiting.get(name, 0), name, one.engine)
+            self._standing(
+                name, self._numbers.get(name, 0) - waiting.get(self.scope + name, 0), one
+            )
             for name, one in self._complexes.items()
         ]
+
+    def _standing(self, name: str, number: int, one: Complex) -> Standing:
+        return Standing(number, self.scope + name, self.scope + one.engine)
 
     def take(self, rows: Sequence[Row], caused: Caused) -> None:
         """Rows that the rules have put out, in order, each once in the life of the rules."""
@@ -221,8 +228,8 @@ class ComplexEvents:
             min(number, SEQUENCE_MAX),
             time_of(row["time_msc"]),
             time_of(row["first_msc"]),
-            text_of(complex_.name),
-            text_of(complex_.engine),
+            text_of(self.scope + complex_.name),
+            text_of(self.scope + complex_.engine),
             text_of(row["key"] or ""),
             bound[:BOUND_MAX],
         )

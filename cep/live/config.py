@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,6 +20,10 @@ from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
 from mt5bridge.settings_errors import told
 
+MAIN = "main"
+"""Names the rule file of `[rules]`."""
+_RULE_FILES = "rules.NAME"
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 MOST = 1_000_000_000
 """More than anybody means, and little enough that sums of such numbers fit everywhere."""
 AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MOST)]
@@ -99,6 +104,18 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     watch_ms: NotNegative = 1_000
     file_max_kib: AtLeastOne = 1_024
     texts_max: AtLeastOne = 1_000_000
+
+
+class RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """`[rules.NAME]`: one more rule file beside that of `[rules]`."""
+
+    file: Path
+    magic: Magic
+    callback: Path | None = None
+    streams: list[str] | None = None
+    send: bool = True
+    terminal: Named | None = None
+    valid_seconds: AtLeastOne | None = None
 
 
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -247,13 +264,49 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     metrics: Metrics = Metrics()
     alerts: Alerting = Alerting()
     log_level: Level = "INFO"
+    rule_files: dict[str, RuleFile] = msgspec.field(name=_RULE_FILES, default_factory=dict)
+
+    def of(self, name: str) -> Config:
+        """The settings as those of one of `rule_files`: with its own state, magic and signals."""
+        one, state, signals = self.rule_files[name], self.state, self.signals
+        folder = rules_folder(self, name)
+        changed = msgspec.structs.replace
+        return changed(
+            self,
+            rule_files={},
+            rules=changed(self.rules, file=one.file, callback=one.callback, streams=one.streams),
+            state=changed(
+                state,
+                folder=folder,
+                journal=folder / state.journal.name if state.journal else None,
+            ),
+            signals=changed(
+                signals,
+                send=signals.send and one.send,
+                magic=one.magic,
+                terminal=one.terminal or signals.terminal,
+                valid_seconds=one.valid_seconds or signals.valid_seconds,
+            ),
+        )
+
+
+def each_file(config: Config) -> list[Config]:
+    """The settings of each rule file, that of `[rules]` first."""
+    return [config, *map(config.of, config.rule_files)]
+
+
+def rules_folder(config: Config, name: str) -> Path:
+    """Where the state and the rows of one of `rule_files` are."""
+    return config.state.folder / "rules" / name
 
 
 def read_config(path: Path) -> Config:
     """Settings with all paths made absolute. ConfigError names the place and the remedy."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
+        named = _parted(path, data)
         config = msgspec.convert(data, Config, dec_hook=_path)
+        config = msgspec.structs.replace(config, rule_files=named)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; config/daemon.toml is an example") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
@@ -265,6 +318,23 @@ def read_config(path: Path) -> Config:
         raise ConfigError(f"{path}: {said}; docs/operate.md lists every key") from None
     _check(path, config)
     return _absolute(config, path.resolve().parent)
+
+
+def _parted(path: Path, data: dict[str, Any]) -> dict[str, RuleFile]:
+    """Take the tables `[rules.NAME]` out of the data. ConfigError names table, key and remedy."""
+    rules = data.get("rules")
+    if _RULE_FILES in data:
+        raise ConfigError(f"{path}: `{_RULE_FILES}` in quotes: write [rules.NAME] with your name")
+    if not isinstance(rules, dict):
+        return {}
+    found = {}
+    for name in [name for name, table in rules.items() if isinstance(table, dict)]:
+        try:
+            found[name] = msgspec.convert(rules.pop(name), RuleFile, dec_hook=_path)
+        except msgspec.ValidationError as problem:
+            said = f"[rules.{name}] {told(problem, RuleFile)}"
+            raise ConfigError(f"{path}: {said}; docs/operate.md lists every key") from None
+    return found
 
 
 def with_functions(config: Config, files: Iterable[Path]) -> Config:
@@ -290,6 +360,10 @@ def for_paper(config: Config, given: Mapping[str, Any] | None = None) -> Config:
         risk=_risk_on_paper(config),
         signals=msgspec.structs.replace(config.signals, send=True, terminal=None),
         orders=msgspec.structs.replace(config.orders, send=True, terminal=None),
+        rule_files={
+            name: msgspec.structs.replace(one, send=True, terminal=None)
+            for name, one in config.rule_files.items()
+        },
     )
 
 
@@ -308,6 +382,7 @@ def _risk_on_paper(config: Config) -> Risk:
 def _check(path: Path, config: Config) -> None:
     """ConfigError for values that are good alone and bad together."""
     _check_users(path, config.server.users)
+    _check_rule_files(path, config)
     try:
         # The daemon's own credential is made when it starts, not when its settings are read.
         settings = config.server.settings(Credential(USER, "unknown"))
@@ -323,6 +398,29 @@ def _check(path: Path, config: Config) -> None:
         raise ConfigError(
             f"{path}: [spool] max_mib = {store.max_mib}: use at least twice segment_mib "
             f"({store.segment_mib}), or a full spool holds no sealed segment to archive"
+        )
+
+
+def _check_rule_files(path: Path, config: Config) -> None:
+    """ConfigError for rule files that could not be told apart."""
+    known = {config.signals.magic: "[signals]", config.orders.magic: "[orders]"}
+    for name, one in config.rule_files.items():
+        place = f"{path}: [rules.{name}]"
+        if not _NAME.fullmatch(name) or name == MAIN:
+            raise ConfigError(
+                f"{place}: use a name of at most 32 letters, digits, - and _, other than {MAIN}, "
+                "the file of [rules]"
+            )
+        if one.magic in known:
+            raise ConfigError(
+                f"{place} magic = {one.magic} is that of {known[one.magic]}: give each rule file "
+                "one of its own, which tells its positions from those of others"
+            )
+        known[one.magic] = f"[rules.{name}]"
+    if config.rule_files and config.database.url is not None:
+        raise ConfigError(
+            f"{path}: [rules.{next(iter(config.rule_files))}]: with [database] url there is one "
+            "rule file; leave out one of both"
         )
 
 
@@ -369,6 +467,14 @@ def _absolute(config: Config, base: Path) -> Config:
             functions=[base / file for file in rules.functions],
             callback=base / rules.callback if rules.callback else None,
         ),
+        rule_files={
+            name: changed(
+                one,
+                file=base / one.file,
+                callback=base / one.callback if one.callback else None,
+            )
+            for name, one in config.rule_files.items()
+        },
         spool=changed(config.spool, folder=base / config.spool.folder),
         paper=changed(config.paper, account=_under(base, config.paper.account)),
         log=changed(config.log, file=base / config.log.file if config.log.file else None),

@@ -45,6 +45,8 @@ class Effects:
         self.spool = spool
         self.take_events = take_events
         self.hidden: Collection[str] = ()
+        self.scope = ""
+        """Begins the names of signals, so that those of several rule files differ."""
         self.on_added: Callable[[int], None] = lambda ingest: None
         """Told the record that has led to the newest rows that were added to the journal."""
         self.found_again: list[Signal] = []
@@ -108,13 +110,15 @@ class Effects:
 
     def _signal(self, row: Row, caused: Caused, ingest: int, nth: int) -> Signal:
         group = caused.cause(ingest)
+        name = self.scope + row["stream"]
         identifier = signal_id(
             self.spool,
-            row["stream"],
+            name,
             row["key"],
             group.source,
             "/".join(group.stream),
             group.sequence + ingest - group.ingest,
             nth,
         )
-        return as_signal(row, identifier, self.trading.magic, self.trading.valid_seconds * 1000)
+        valid_ms = self.trading.valid_seconds * 1000
+        return as_signal({**row, "stream": name}, identifier, self.trading.magic, valid_ms)

@@ -16,7 +16,7 @@ from cep.live.credentials import CredentialWatch
 from cep.live.log import Log
 from cep.live.memory import Memory
 from cep.live.outgoing import Outgoing
-from cep.live.rules import LiveRules
+from cep.live.rule_files import RuleFiles
 from cep.live.settings_reload import RELOADED, differing, taken_over
 from cep.live.status_file import StatusFile
 from cep.live.supervisor import Supervisor
@@ -42,13 +42,11 @@ class Operations:
         self._supervisor = Supervisor()
         self._memory = Memory(config.server.memory_max_mib, sink, troubles)
 
-    def begin(self, stack: ExitStack, server: Server, rules: LiveRules, outgoing: Outgoing) -> None:
+    def begin(self, stack: ExitStack, server: Server, rules: RuleFiles, outgoing: Outgoing) -> None:
         """Terminals are served from now on."""
         self._server, self._rules, self._outgoing = server, rules, outgoing
         self._credentials = CredentialWatch(self.config, server)
-        self._status = StatusFile(
-            self.config, server, self._troubles, lambda: rules.dropped, outgoing.paper
-        )
+        self._status = StatusFile(self.config, server, self._troubles, rules, outgoing.paper)
         stack.callback(self._status.end)
         if self.config.metrics.bind is not None:
             self._listen(stack)

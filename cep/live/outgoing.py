@@ -88,6 +88,7 @@ class Outgoing:
         self._look_ms = 0
         self.accounts = AccountFeed()
         self._feeds = Feeds()
+        self._terminals = {one.magic: one.terminal for one in config.rule_files.values()}
         self._is_trading = config.signals.send or config.orders.send
 
     @property
@@ -119,7 +120,7 @@ class Outgoing:
         self._turn_halts(now)
         self.desk.open(self._post, market_msc, now.utc_msc)
         for signal in found_again:
-            terminal = self.config.signals.terminal
+            terminal = self._terminal_of(signal)
             self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
         self.take_orders()
         self.syncer = Syncer(self.journal, self._on_synced, self._troubles)
@@ -128,9 +129,13 @@ class Outgoing:
 
     def signal(self, signal: Signal) -> None:
         """Send a signal, unless it is too much or too late; it does not wait for the disk."""
-        now_msc, terminal = clock.now_msc(), self.config.signals.terminal
+        now_msc, terminal = clock.now_msc(), self._terminal_of(signal)
         judged_msc = self._terminals_msc(signal.symbol, terminal, now_msc)
         self.desk.ask(signal, now_msc, terminal, judged_msc=judged_msc)
+
+    def _terminal_of(self, signal: Signal) -> str | None:
+        """The only terminal for the signals of a rule file, which their magic number names."""
+        return self._terminals.get(signal.magic) or self.config.signals.terminal
 
     def _terminals_msc(self, symbol: str, terminal: str | None, now_msc: int) -> int:
         """What time it is at the terminals, whose own clocks decide whether a signal is too late.

@@ -88,7 +88,8 @@ class Pipeline:
 
     A batch is stored at once and shown to the rules by `flush`, together with those before it: a
     call of the rules costs the same for one row as for dozens. `heard` counts the calls with ticks
-    or deals in which there was something for the rules.
+    or deals in which there was something for the rules. What one pipeline stores, the rules of the
+    `others` are shown too. With `on_failure` rules that raise are stopped, and nothing else is.
     """
 
     def __init__(self, spool: Spool, run: Run, on_rows: OnRows) -> None:
@@ -97,6 +98,10 @@ class Pipeline:
         self.on_rows = on_rows
         self.feed = MarketFeed(run)
         self.heard = 0
+        self.others: Sequence[Pipeline] = ()
+        self.on_failure: Callable[[Exception], None] | None = None
+        self.is_stopped = False
+        """Its rules are shown nothing any more; what is to be stored, is."""
         self._waiting: list[Group] = []
         self._records_waiting = 0
 
@@ -120,25 +125,48 @@ class Pipeline:
         )
         if not self.spool.append(group):
             return False
+        self.show(group)
+        for other in self.others:
+            other.show(group)
+        return True
+
+    def show(self, group: Group) -> None:
+        """Keep a stored group for `flush`."""
         self._waiting.append(group)
         self._records_waiting += group.width
         if self._records_waiting >= RECORDS_AT_ONCE:
             self.flush()
-        return True
 
     def flush(self) -> None:
         """Run the rules on all that is stored and was not shown to them."""
         if self._waiting:
             groups, self._waiting, self._records_waiting = self._waiting, [], 0
-            self._process(groups, self.on_rows)
+            self._try(groups)
 
     def on_clock(self, group: Group) -> bool:
         """Store a clock record and let the rules see time pass; False when the spool is full."""
-        self.flush()
+        everybody = [self, *self.others]
+        for one in everybody:
+            one.flush()
         if not self.spool.append(group):
             return False
-        self._process([group], self.on_rows)
+        for one in everybody:
+            one._try([group])
         return True
+
+    def _try(self, groups: Sequence[Group]) -> None:
+        """Run the rules on stored groups; rules that raise are stopped where others go on."""
+        if self.is_stopped:
+            return
+        try:
+            self._process(groups, self.on_rows)
+        except MemoryError:
+            raise
+        except Exception as problem:
+            if self.on_failure is None:
+                raise
+            self.is_stopped = True
+            self.on_failure(problem)
 
     def on_gap(self, lost: Gap) -> bool:
         """Store an interval that the terminal declared lost; False when the spool is full."""

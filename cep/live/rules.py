@@ -14,7 +14,7 @@ from cep.engine.native import Compiled
 from cep.functions import load_functions
 from cep.live.checkpoints import Checkpoints, Restored
 from cep.live.complex_events import ComplexEvents
-from cep.live.config import Config, ConfigError
+from cep.live.config import MAIN, Config, ConfigError
 from cep.live.effects import Effects
 from cep.live.journal import Journal, set_aside
 from cep.live.journal_feed import JournalFeed
@@ -32,6 +32,7 @@ from mt5bridge.orders import OrderRequest
 from mt5bridge.server import Server, Sink
 from mt5bridge.spool import Durable, Spool
 from mt5bridge.spool import read as read_spool
+from mt5bridge.spool.disk import make_directories
 from mt5bridge.troubles import Troubles
 
 
@@ -86,9 +87,13 @@ class LiveRules(ABC):
     outgoing: Outgoing
     events: ComplexEvents
 
-    def __init__(self, config: Config) -> None:
-        """Read them; errors say what is wrong with file, functions or callback."""
-        self.config = config
+    def __init__(self, config: Config, name: str = MAIN) -> None:
+        """Read them; errors say what is wrong with file, functions or callback.
+
+        `name` tells them from those of other rule files, and begins the names of what they find.
+        """
+        self.config, self.name = config, name
+        self.scope = "" if name == MAIN else f"{name}/"
         load_functions(config.rules.functions)
         self.text = rules_text(config)
         self.plan = load_plan(config, self.text)
@@ -102,8 +107,10 @@ class LiveRules(ABC):
         """Take what is kept for them beside a spool, which is recovered."""
         folder, name = self.config.state.folder, spool.recovered.spool
         self.spool, self.outgoing, self.sink, self.troubles = spool, outgoing, sink, troubles
+        make_directories(folder, mode=0o700)
         wanted = self.config.server
         self.events = ComplexEvents(wanted.events_max, wanted.bindings_max, sink.complain)
+        self.events.scope = self.scope
         self.checkpoints = Checkpoints(folder, name, troubles, complain=sink.complain)
         self.quarantine = Quarantine(folder, name, sink.complain)
         self.log = RulesLog(folder / f"{name}.rules", sink.complain)
@@ -127,10 +134,11 @@ class LiveRules(ABC):
 
     @property
     def dropped(self) -> Dropped:
-        """What the rules have dropped so far, and the risk guard for a limit."""
+        """What the rules have dropped so far."""
         if not hasattr(self, "pipeline"):
             return Dropped()  # it has not come so far
-        return self.pipeline.run.dropped + self.outgoing.dropped
+        found = self.pipeline.run.dropped
+        return Dropped(((kind, self.scope + name), why, n) for (kind, name), why, n in found)
 
     def recover(self, stack: ExitStack) -> None:
         """Bring everything to the end of the spool, past records that the rules cannot bear."""
@@ -217,6 +225,7 @@ class LiveRules(ABC):
         self.effects = Effects(
             (), self.config.signals, self.journal, None, take, name, self.events.take
         )
+        self.effects.scope = self.scope
 
     def takes_deals(self) -> bool:
         """Whether the rules may be shown new texts, which they never forget; if not, terminals keep
@@ -243,18 +252,9 @@ class LiveRules(ABC):
     def serve_rows(self, server: Server) -> None:
         """Let programs read the rows; before anybody can ask for some."""
         self.rows = JournalFeed(self.journal)
-        if self.journal.path is not None:
+        if self.journal.path is not None and self.name == MAIN:
             self.effects.on_added = self.rows.note
             server.feeds.add(self.rows)
-
-    def tell_events(self, server: Server) -> None:
-        """Send the events and rows that no crash can undo any more, and tell of new rules."""
-        if self.rows.release(self.spool.durable_ingest):
-            server.feeds.wake()
-        if not self.events.is_told:
-            server.tell_rules(self.events.numbering, self.events.standings())
-        if due := list(self.events.release(self.spool.durable_ingest)):
-            server.publish(due)
 
     def deliver_result(self, row: Row) -> None:
         """Tell the user's callback what became of an order."""

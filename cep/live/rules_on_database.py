@@ -14,7 +14,7 @@ from threading import Event
 from loguru import logger
 
 from cep.live.checkpoints import SNAPSHOT, Restored
-from cep.live.config import Config
+from cep.live.config import MAIN, Config
 from cep.live.follower import PAUSES_S, Follower, Waiting
 from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
@@ -46,8 +46,8 @@ class RulesOnDatabase(LiveRules):
     on_database: DatabaseRules
     follower: Follower
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
+    def __init__(self, config: Config, name: str = MAIN) -> None:
+        super().__init__(config, name)
         self._done: deque[Done] = deque()
         self._is_left = False  # a follower in a database that hangs
         self.acted = 0

@@ -13,7 +13,7 @@ from cep.engine.native import Compiled, Run, Seed
 from cep.engine.snapshot import SnapshotError
 from cep.functions import changed_files
 from cep.live.checkpoints import SNAPSHOT, Restored
-from cep.live.config import Config
+from cep.live.config import MAIN, Config
 from cep.live.pipeline import Ahead, Caused, Pipeline
 from cep.live.reload import Ready, Reload
 from cep.live.rules import LiveRules, load_plan
@@ -35,8 +35,8 @@ CHANGE_AGAIN_MS = 1_000
 class RulesOnEngine(LiveRules):
     """A changed rule file is taken over between two records."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
+    def __init__(self, config: Config, name: str = MAIN) -> None:
+        super().__init__(config, name)
         self.compiled = self._compiled(self.plan, Seed())
         self._held: deque[tuple[int, Signal]] = deque()
         self._ready: Ready | None = None
@@ -100,6 +100,8 @@ class RulesOnEngine(LiveRules):
 
     def look(self, now: Now) -> None:
         self.send_held()
+        if self.pipeline.is_stopped:
+            return
         self._ready = self._ready or self._reload.look(now.ms)
         if self._ready is not None and not self._held and now.ms >= self._change_ms:
             self._change_ms = now.ms + CHANGE_AGAIN_MS
@@ -133,6 +135,8 @@ class RulesOnEngine(LiveRules):
 
     def snapshot(self) -> None:
         self.pipeline.flush()
+        if self.pipeline.is_stopped:
+            return  # in the middle of a record
         ingest = self.spool.next_ingest - 1
         self._snapshot_at = ingest + self.config.state.snapshot_records
         try:

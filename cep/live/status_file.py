@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from cep.dropped import Dropped
 from cep.live.config import Config
 from cep.live.limits import reached
 from cep.live.memory import memory_bytes
 from cep.live.paper import Paper
+from cep.live.rule_files import RuleFiles
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.server import Server
@@ -50,14 +49,14 @@ class StatusFile:
         config: Config,
         server: Server,
         troubles: Troubles,
-        dropped: Callable[[], Dropped] = Dropped,
+        rules: RuleFiles | None = None,
         paper: Paper | None = None,
     ) -> None:
         self._paper = paper
         self._config = config
         self._server = server
         self._troubles = troubles
-        self._dropped = dropped
+        self._rules = rules
         self._path = status_path(config)
         self._next_ms = 0
         self.newest: Status | None = None
@@ -72,7 +71,7 @@ class StatusFile:
 
     def status(self) -> Status:
         """How the daemon stands now."""
-        sink = self._server.sink
+        sink, rules = self._server.sink, self._rules
         return msgspec.structs.replace(
             self._server.status(),
             limits=list(reached(sink.counters, sink.reasons)),
@@ -80,7 +79,8 @@ class StatusFile:
             sends_signals=self._config.signals.send,
             sends_orders=self._config.orders.send,
             dry_run=self._config.risk.dry_run,
-            dropped=self._dropped().by_name(),
+            dropped=rules.dropped.by_name() if rules else {},
+            rules=rules.status() if rules else [],
             troubles=list(self._troubles),
             paper=paper_status(self._paper),
         )

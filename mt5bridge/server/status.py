@@ -88,6 +88,19 @@ class LimitStatus(msgspec.Struct, frozen=True):
     reason: str
 
 
+class RuleFileStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule file; `main` is that of `[rules]`."""
+
+    name: str
+    file: str
+    magic: int
+    sends_signals: bool
+    runs: bool = True
+    why: str = ""  # it does not
+    changes: int = 0  # of the rules, of which the newest snapshots know
+    rows_bytes: int = 0  # written to its journal
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """A daemon at one moment; times are UTC milliseconds."""
 
@@ -111,6 +124,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int = 0  # of the process
     complaints: list[str] = []  # the newest ones, oldest first
     unconfirmed: dict[str, str] = {}  # by identity: account that it may not trade on yet
+    rules: list[RuleFileStatus] = []
     troubles: list[Trouble] = []  # what fails now, oldest first
 
 

@@ -1,0 +1,260 @@
+"""The rule files of a daemon beside each other: one spool, one way of a tick, all else their own.
+
+What one of several cannot bear stops that one. With a single file there is nobody to go on beside
+it: then a failure is the daemon's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+from loguru import logger
+
+from cep.callbacks import Row
+from cep.dropped import Dropped
+from cep.live.config import MAIN, Config
+from cep.live.outgoing import Outgoing
+from cep.live.rules import LiveRules
+from mt5bridge.clock import Now
+from mt5bridge.orders import OrderRequest
+from mt5bridge.server import Server, Sink
+from mt5bridge.server.status import RuleFileStatus
+from mt5bridge.spool import Durable, Spool
+from mt5bridge.troubles import Effect, Troubles
+from mt5bridge.wire import Signal
+
+
+def rules_of(config: Config, name: str = MAIN) -> LiveRules:
+    """The rules of the settings, where these want them to run; errors say what is wrong."""
+    if config.database.url is None:
+        from cep.live.rules_on_engine import RulesOnEngine
+
+        return RulesOnEngine(config, name)
+    from cep.live.rules_on_database import RulesOnDatabase
+
+    return RulesOnDatabase(config, name)
+
+
+@dataclass(slots=True)
+class _File:
+    """One of them: its settings, its rules where they could be read, and why they do not run."""
+
+    config: Config
+    rules: LiveRules | None
+    why: str = ""
+
+
+class RuleFiles:
+    """Belongs to the server's thread, but for what `LiveRules` says otherwise."""
+
+    def __init__(self, config: Config) -> None:
+        """Read all; errors say what is wrong with the main one, others are stopped by theirs."""
+        self.config = config
+        self.main = rules_of(config)
+        self._files = {MAIN: _File(config, self.main)}
+        for name in config.rule_files:
+            self._files[name] = self._read(config.of(name), name)
+
+    def _read(self, config: Config, name: str) -> _File:
+        try:
+            return _File(config, rules_of(config, name))
+        except (ValueError, OSError) as problem:
+            why = _shown(problem)
+            logger.error("rules {}: not read, so they do not run:\n{}", name, why)
+            return _File(config, None, why)
+
+    def __iter__(self) -> Iterator[LiveRules]:
+        """Those that were brought to the end of the spool, stopped since or not."""
+        return (one.rules for one in self._files.values() if one.rules is not None)
+
+    def open(self, spool: Spool, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
+        """Take what is kept for them beside a spool, which is recovered."""
+        self.spool, self.outgoing, self._troubles = spool, outgoing, troubles
+        for one in self:
+            one.open(spool, outgoing, sink, troubles)
+        for name, file in self._files.items():
+            if file.why:
+                self._tell_stopped(name, file.why)
+
+    def recover(self, stack: ExitStack) -> None:
+        """Bring all to the end of the spool; what others than the main one raise stops them."""
+        self.main.recover(stack)
+        for name, file in self._files.items():
+            if file.rules is not None and name != MAIN:
+                self._recover(stack, name, file)
+        if len(self._files) > 1:
+            for one in self:
+                one.pipeline.on_failure = partial(self._failed, one.name)
+        self.main.pipeline.others = [one.pipeline for one in self if one is not self.main]
+
+    def _recover(self, stack: ExitStack, name: str, file: _File) -> None:
+        assert file.rules is not None
+        with ExitStack() as attempt:
+            try:
+                file.rules.recover(attempt)
+            except (MemoryError, OSError):
+                raise  # not for what the rules say
+            except Exception as problem:  # noqa: BLE001 -- whatever it is, the others run
+                logger.opt(exception=problem).error("rules {}: they raise, so they stop", name)
+                file.rules, file.why = None, _shown(problem)
+                self._tell_stopped(name, file.why)
+                return
+            stack.push(attempt.pop_all())
+
+    def _failed(self, name: str, problem: Exception) -> None:
+        logger.opt(exception=problem).error("rules {}: they raise, so they stop", name)
+        self._files[name].why = _shown(problem)
+        self._tell_stopped(name, self._files[name].why)
+
+    def _tell_stopped(self, name: str, why: str) -> None:
+        text = f"stopped: {why}; mend the file, or see the log, and start the daemon again"
+        self._troubles.report(f"rules {name}", text, Effect.GOES_ON)
+
+    # -- what all of them do ---------------------------------------------------------------------
+
+    def begin(self, wake: Callable[[], None]) -> None:
+        """Terminals are served from now on."""
+        for one in self:
+            one.begin(wake)
+
+    def end(self) -> None:
+        """They are served no longer."""
+        for one in self:
+            one.end()
+
+    def look(self, now: Now) -> None:
+        """Do what there is to do, again and again."""
+        for one in self:
+            one.look(now)
+
+    def reload(self) -> None:
+        """Take the rule files as they are now, soon."""
+        for one in self:
+            one.reload()
+
+    def on_durable(self, durable: Durable) -> None:
+        """A commit made this safe; called in the commit thread."""
+        for one in self:
+            one.on_durable(durable)
+
+    def on_taken(self) -> None:
+        """The server has taken all that waited."""
+        for one in self:
+            one.on_taken()
+
+    def send_held(self) -> None:
+        """Send the signals that have waited for the disk, if they need no longer."""
+        for one in self:
+            one.send_held()
+
+    def snapshot(self) -> None:
+        """Remember the state of the rules as it is now."""
+        for one in self:
+            one.snapshot()
+
+    def save(self) -> None:
+        """Write the snapshots that hold nothing a crash can undo; called in any thread."""
+        for one in self:
+            one.save()
+
+    def write_journal(self) -> None:
+        """Write down the rows that wait; called in any thread."""
+        for one in self:
+            one.write_journal()
+
+    # -- what they have together -----------------------------------------------------------------
+
+    @property
+    def dropped(self) -> Dropped:
+        """What the rules have dropped so far, and the risk guard for a limit."""
+        found = sum((one.dropped for one in self), Dropped())
+        return found + self.outgoing.dropped if hasattr(self, "outgoing") else found
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Of rows that are not written yet."""
+        return sum(one.journal.waiting_bytes for one in self)
+
+    @property
+    def market_msc(self) -> int:
+        """The newest time of the records that were stored before, UTC ms."""
+        return max(one.market_msc for one in self)
+
+    @property
+    def found_again(self) -> Sequence[Signal]:
+        """Signals of records that a start has run again."""
+        return [signal for one in self for signal in one.effects.found_again]
+
+    def takes_deals(self) -> bool:
+        """Whether all may be shown new texts."""
+        return all(one.takes_deals() for one in self)
+
+    def deliver_result(self, row: Row) -> None:
+        """Tell the users' callbacks what became of an order."""
+        for one in self:
+            one.deliver_result(row)
+
+    def ordered(self) -> list[OrderRequest]:
+        """What the users' callbacks have ordered since; those of a named file have its magic."""
+        return [self._with_magic(one, request) for one in self for request in one.ordered()]
+
+    def _with_magic(self, one: LiveRules, request: OrderRequest) -> OrderRequest:
+        if one.name == MAIN or request.magic is not None:
+            return request
+        return msgspec.structs.replace(request, magic=one.config.signals.magic)
+
+    def serve_rows(self, server: Server) -> None:
+        """Let programs read the rows; before anybody can ask for some."""
+        for one in self:
+            one.serve_rows(server)
+
+    def tell_events(self, server: Server) -> None:
+        """Send the events and rows that no crash can undo any more, and tell of new rules."""
+        durable = self.spool.durable_ingest
+        released, told = [], []
+        for one in self:  # each of them, whatever the others say
+            released.append(one.rows.release(durable))
+            told.append(one.events.is_told)
+        if any(released):
+            server.feeds.wake()
+        if not all(told):
+            standings = [found for one in self for found in one.events.standings()]
+            server.tell_rules(self._numbering(), standings)
+        if due := [event for one in self for event in one.events.release(durable)]:
+            server.publish(due)
+
+    def _numbering(self) -> int:
+        """Another one when one of them begins anew."""
+        if len(self._files) == 1:
+            return self.main.events.numbering
+        text = "\0".join(f"{one.name} {one.events.numbering}" for one in self)
+        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little") >> 1 or 1
+
+    def status(self) -> list[RuleFileStatus]:
+        """How each of them stands."""
+        return [self._status(name, file) for name, file in self._files.items()]
+
+    def _status(self, name: str, file: _File) -> RuleFileStatus:
+        signals, rules = file.config.signals, file.rules
+        return RuleFileStatus(
+            name=name,
+            file=str(file.config.rules.file),
+            magic=signals.magic,
+            sends_signals=signals.send,
+            runs=not file.why,
+            why=file.why,
+            changes=max(0, len(rules.log.entries) - 1) if rules else 0,
+            rows_bytes=rules.journal.size_bytes if rules else 0,
+        )
+
+
+def _shown(problem: Exception) -> str:
+    """What is wrong; errors in rules show the place and the remedy."""
+    render = getattr(problem, "render", None)
+    return str(render()) if callable(render) else f"{type(problem).__name__}: {problem}"
