@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -46,8 +47,10 @@ class Archive:
     def writing(self) -> Iterator[None]:
         """Hold the archive's write lock and see its newest manifest.
 
-        A new archive needs a new or an empty directory. ArchiveError for another one.
+        A new archive needs a new or an empty directory. ArchiveError for another one. A directory
+        that was made for what then failed is gone again.
         """
+        is_new = not self.directory.exists()
         make_directories(self.directory)
         if stranger := _stranger(self.directory):
             raise ArchiveError(
@@ -60,8 +63,20 @@ class Archive:
             # What is about to be removed relies on it, and its own writer may not have come so far.
             Disk().sync_directory(self.directory)
             yield
+        except BaseException:
+            if is_new and not (self.directory / MANIFEST).exists():
+                self._remove_new()
+            raise
         finally:
             os.close(held)
+
+    def _remove_new(self) -> None:
+        """Remove what this process has made; what somebody else put there stays."""
+        for stream in SCHEMAS:
+            shutil.rmtree(self.directory / stream, ignore_errors=True)
+        with contextlib.suppress(OSError):  # Windows keeps a file that is open
+            (self.directory / LOCK).unlink()
+            self.directory.rmdir()
 
     def files(
         self,

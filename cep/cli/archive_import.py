@@ -34,6 +34,9 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
     help="SYMBOL=SIZE of a point, where a file counts in points (.bi5); repeat it.",
 )
 @click.option(
+    "--decimal-comma", is_flag=True, help="Commas in numbers are decimal, also before 3 digits."
+)
+@click.option(
     "--source", default="history", show_default=True, help="Name that the rows are stored under."
 )
 @click.option("--skip-broken", is_flag=True, help="Leave broken lines out instead of stopping.")
@@ -53,6 +56,7 @@ def command(
     symbol: str | None,
     server_time: str | None,
     points: tuple[str, ...],
+    decimal_comma: bool,
     source: str,
     skip_broken: bool,
     overlap: Overlap,
@@ -71,7 +75,7 @@ def command(
         blocks = terminal_blocks(symbol, start, end, server)
     elif files:
         given: dict[str, Any] = {"symbol": symbol, "server": server, "broken": broken}
-        given["points"] = given_points(points)
+        given |= {"points": given_points(points), "decimal_comma": decimal_comma}
         blocks = file_blocks(files, overlap, empty, **given)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")

@@ -51,6 +51,9 @@ HINT = "name the daemon's settings with --config, or another terminal's name wit
 @click.option("--ticks", "files", multiple=True, type=FILE, help="Tick file; may be repeated.")
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
 @click.option("--server-time", help="Clock of zoneless times: UTC, +02:00, Europe/Athens, ny+7.")
+@click.option(
+    "--decimal-comma", is_flag=True, help="Commas in numbers are decimal, also before 3 digits."
+)
 @click.option("--random", "names", multiple=True, help="Make ticks up for a symbol; repeatable.")
 @click.option(
     "--count",
@@ -91,6 +94,7 @@ def command(
     files: tuple[Path, ...],
     symbol: str | None,
     server_time: str | None,
+    decimal_comma: bool,
     names: tuple[str, ...],
     count: int,
     seed: int,
@@ -112,7 +116,10 @@ def command(
         raise UserError("which ticks?", "give either --ticks FILE or --random SYMBOL")
     server = ServerTime.parse(server_time) if server_time else None
     given = given_points(points)
-    ticks = load_ticks(files, symbol, server, given) if files else made_up_ticks(names, count, seed)
+    if files:
+        ticks = load_ticks(files, symbol, server, given, decimal_comma=decimal_comma)
+    else:
+        ticks = made_up_ticks(names, count, seed)
     sizes = points_of(ticks, given, made_up=bool(names))
     odd = read_script(script) if script else Script()
     terminal = make_terminal(ticks, sizes, odd, identity, speed)

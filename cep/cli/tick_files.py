@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,14 @@ def load_ticks(
     symbol: str | None,
     server: ServerTime | None,
     points: Mapping[str, float] = {},
+    *,
+    decimal_comma: bool = False,
 ) -> dict[str, Records]:
     """All ticks of the files by symbol, in file order."""
     found: dict[str, list[Records]] = {}
+    given: dict[str, Any] = {"symbol": symbol, "server": server, "decimal_comma": decimal_comma}
     for file in files:
-        for block in read_ticks(file, symbol=symbol, server=server, points=points):
+        for block in read_ticks(file, points=points, **given):
             found.setdefault(block.symbol, []).append(in_utc(block))
     if not any(map(len, found.values())):
         names = ", ".join(map(str, files))

@@ -38,7 +38,7 @@ class MachineCode:
 
     def __init__(self, enter: Addressed) -> None:
         self.enter = enter
-        self._is_made = self._has_failed = False
+        self._is_made = self._has_failed = self._is_announced = False
         self._child: subprocess.Popen[bytes] | None = None
         self._rows = 0
 
@@ -49,6 +49,7 @@ class MachineCode:
         if self._mark.exists():
             _ = self.enter.code
         else:
+            logger.info("compiling {}", self._what)
             file = lock(self._mark.with_suffix(".lock"), wait=True)
             try:
                 _ = self.enter.code
@@ -78,8 +79,10 @@ class MachineCode:
         if not self._is_made and not self._mark.exists():
             self._child = self._child or self._started()
             if not waits:
+                self._is_announced = True
                 logger.info("rows run uncompiled until there is machine code: some minutes, once")
                 return
+            logger.info("compiling {}", self._what)
             self._child.wait()
         self.make()
 
@@ -102,7 +105,15 @@ class MachineCode:
                 self._has_failed = True
             else:
                 self.make()
+                if self._is_announced:
+                    logger.info("there is machine code: rows run compiled from now on")
         return self._is_made
+
+    @property
+    def _what(self) -> str:
+        """What is compiled, and how long whoever waits for it has to."""
+        is_engine = self.enter is enter
+        return "the engine, once: some minutes" if is_engine else "the rules, once: some seconds"
 
     @property
     def _name(self) -> tuple[str, str]:

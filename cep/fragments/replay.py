@@ -48,7 +48,7 @@ class DatabaseReplay:
     def _made(self, plan: Plan, found: Divided, wanted: frozenset[str], *, jit: bool) -> Fragments:
         self._runner.change(found.front, found.passed | (wanted & found.front.made))
         rest = found.rest
-        run = Compiled(rest, outputs=wanted & rest.made, jit=jit)
+        run = Compiled(rest, outputs=wanted & rest.made, jit=jit, waits=False)
         return Fragments(plan, found, self._runner, run.start(mode="sorted"), wanted)
 
     @property

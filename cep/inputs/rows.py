@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from mt5bridge.history.text import encoding_of
 from mt5bridge.local import local
 
 HEADER_BYTES = 65_536
+UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
 
 
@@ -59,11 +61,17 @@ def _bytes(path: Path) -> bytes:
     """A text file as UTF-8, with its mark if it has one; it may be UTF-16, as Windows writes."""
     try:
         with pa.input_stream(path, compression="detect") as stream:
-            return _utf8(bytes(stream.read()))
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"not UTF-16 ({error.reason})", "save the file as UTF-8") from error
+            data = bytes(stream.read())
     except (OSError, pa.ArrowException) as error:
         raise InputError(path, f"cannot be read ({error})", "check the path") from error
+    if data.startswith(UTF_32):
+        raise InputError(path, "not text: it is UTF-32", "save the file as UTF-8")
+    try:
+        return _utf8(data)
+    except UnicodeDecodeError as error:
+        line = 1 + _utf8(data[: error.start], "replace").count(b"\n")
+        what = f"not text ({error.reason} in {error.encoding})"
+        raise InputError(path, what, "save the file as UTF-8", line) from error
 
 
 def _utf8(data: bytes, errors: str = "strict") -> bytes:

@@ -36,7 +36,7 @@ def read_bi5(path: Path, symbol: str | None, points: Mapping[str, float]) -> Ite
     begin_msc = _begin_msc(path)
     name = symbol or (path.parts[-5] if len(path.parts) >= 5 else None)
     if not name:
-        raise HistoryError(f"{path}: no symbol in its path; give the symbol")
+        raise HistoryError(f"{path}: no symbol in its path; give it, for example --symbol EURUSD")
     records = _records(path)
     if not len(records):
         return

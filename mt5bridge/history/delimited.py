@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,19 +30,29 @@ _NUMBER = re.compile(
 NUMBERS_REMEDY = "write numbers as 1000.5: digits 0 to 9, a point, and nothing between thousands"
 
 
+class Form(NamedTuple):
+    """What a file does not tell by itself: which one in a zip file, and what its commas are."""
+
+    member: str | None = None
+    decimal_comma: bool = False
+
+
+PLAIN = Form()
+
+
 def read_csv(
     path: Path,
     symbol: str | None,
     server: ServerTime | None,
     broken: Broken,
     block_bytes: int = BLOCK_BYTES,
-    member: str | None = None,
+    form: Form = PLAIN,
 ) -> Iterator[TickBlock]:
     """Ticks of a CSV file with a header line, or of a vendor's without one, a block at a time."""
     assembler: Assembler | None = None
-    for lines in line_blocks(path, block_bytes, member):
+    for lines in line_blocks(path, block_bytes, form.member):
         if assembler is None:
-            layout = _layout(path, Path(member or path.name).name, lines)
+            layout = _layout(path, form, lines)
             assembler = Assembler(path, layout, symbol, server or layout.server)
             if layout.has_header:
                 lines = Lines(2, lines.data.partition(b"\n")[2])
@@ -53,10 +64,12 @@ def read_csv(
         assembler.finish()
 
 
-def _layout(path: Path, name: str, lines: Lines) -> Layout:
+def _layout(path: Path, form: Form, lines: Lines) -> Layout:
     first = lines.data.split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES]
     texts = [line.decode() for line in first]
-    return layout_without_header(path, name, texts[0]) or layout_of(path, texts)
+    name = Path(form.member or path.name).name
+    vendor = layout_without_header(path, name, texts[0])
+    return vendor or layout_of(path, texts, decimal_comma=form.decimal_comma)
 
 
 def _reader(layout: Layout) -> LineReader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +25,7 @@ CLOCKS = {"gmt time": UTC, "time (utc)": UTC, "time (gmt)": UTC}
 
 SAMPLE_LINES = 200
 TIMES = ("time_msc", "time", "date")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 ONCE = {"bid", "ask", "symbol", *TIMES}
 """Of what a column means, nothing else may mean; real volumes may stand beside others."""
 
@@ -62,16 +63,21 @@ class Layout:
         return (*self.times, *self.numbers, *symbol)
 
 
-def layout_of(path: Path, lines: Sequence[str]) -> Layout:
+def layout_of(path: Path, lines: Sequence[str], *, decimal_comma: bool = False) -> Layout:
     """The layout that a header line describes, and lines after it that show how numbers look.
 
-    HistoryError when prices or time are missing.
+    HistoryError when prices or time are missing, or commas may part thousands; with
+    `decimal_comma` they do not.
     """
     header = lines[0].strip() if lines else ""
     _check_header(path, header)
     delimiter = next((mark for mark in DELIMITERS if mark in header), ",")
     layout = of_names(path, next(csv.reader([header], delimiter=delimiter), []), delimiter)
-    return replace(layout, decimal_point="," if _has_commas(layout, lines[1:]) else ".")
+    if not _has_commas(layout, lines[1:]):
+        return layout
+    if not decimal_comma:
+        _refuse_doubt(path, layout, lines[1:])
+    return replace(layout, decimal_point=",")
 
 
 def _check_header(path: Path, header: str) -> None:
@@ -93,13 +99,30 @@ def _has_commas(layout: Layout, lines: Sequence[str]) -> bool:
     """Whether the first price with decimals among these lines is written with a comma."""
     if layout.delimiter == ",":
         return False
+    marks = (re.search("[.,]", text) for _, text in _numbers(layout, lines))
+    first = next(filter(None, marks), None)
+    return first is not None and first[0] == ","
+
+
+def _numbers(layout: Layout, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The numbers of some lines behind the header, each with that of its line."""
     places = [layout.names.index(name) for name in layout.numbers]
-    for line in lines[:SAMPLE_LINES]:
+    for number, line in enumerate(lines[:SAMPLE_LINES], 2):
         fields = line.split(layout.delimiter)
-        for text in (fields[place] for place in places if place < len(fields)):
-            if mark := re.search("[.,]", text):
-                return mark[0] == ","
-    return False
+        for place in places:
+            if place < len(fields):
+                yield number, fields[place].strip()
+
+
+def _refuse_doubt(path: Path, layout: Layout, lines: Sequence[str]) -> None:
+    """HistoryError where each comma stands as one between thousands would."""
+    found = [(number, text) for number, text in _numbers(layout, lines) if "," in text]
+    if all(_THOUSANDS.fullmatch(text) for _, text in found):
+        number, text = found[0]
+        raise HistoryError(
+            f"{path}:{number}: {text} may have a decimal comma, or one between thousands, and no "
+            "other number near it tells; give --decimal-comma, or write numbers as 1000.5"
+        )
 
 
 def of_names(path: Path, raw: Sequence[str], delimiter: str = ",") -> Layout:

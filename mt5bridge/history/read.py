@@ -8,7 +8,7 @@ from pathlib import Path
 from mt5bridge.history.bi5 import BI5, read_bi5
 from mt5bridge.history.block import HistoryError, TickBlock
 from mt5bridge.history.columnar import read_parquet
-from mt5bridge.history.delimited import read_csv
+from mt5bridge.history.delimited import Form, read_csv
 from mt5bridge.history.errors import Broken
 from mt5bridge.history.jsonl import read_jsonl
 from mt5bridge.history.vendors import symbol_in_name
@@ -26,13 +26,15 @@ def read_ticks(
     server: ServerTime | None = None,
     broken: Broken | None = None,
     points: Mapping[str, float] = {},
+    decimal_comma: bool = False,
 ) -> Iterator[TickBlock]:
     """Ticks of a CSV, JSONL, Parquet or bi5 file in blocks; HistoryError names file, line, remedy.
 
     CSV and JSONL may be gzipped, CSV may be in a zip file. `symbol` is needed unless a column or
     the file's name, as vendors write it, gives it; `server` unless times are numbers, carry a zone
     or are of a vendor whose clock is known. `broken` decides about broken lines; `points` are the
-    prices of a point, by symbol, where a file counts in them.
+    prices of a point, by symbol, where a file counts in them. Commas in numbers of which none tells
+    whether it parts thousands are refused, unless they are said to be a `decimal_comma`.
     """
     path = local(path)
     _need_file(path)
@@ -41,12 +43,12 @@ def read_ticks(
     if suffix == ZIP:
         packed = member(path, CSV)
         name = symbol or symbol_in_name(Path(packed).name)
-        return read_csv(path, name, server, broken, member=packed)
+        return read_csv(path, name, server, broken, form=Form(packed, decimal_comma))
     if suffix == BI5:
         return read_bi5(path, symbol, points)
     name = symbol or symbol_in_name(path.name)
     if suffix in CSV:
-        return read_csv(path, name, server, broken)
+        return read_csv(path, name, server, broken, form=Form(None, decimal_comma))
     if suffix in JSONL:
         return read_jsonl(path, name, server, broken)
     if suffix in PARQUET:

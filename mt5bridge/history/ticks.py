@@ -83,7 +83,7 @@ class Assembler:
         if is_clock and self.server is None:
             raise BadRow(
                 0, "its times have no zone",
-                "say what the server's clock shows, for example UTC, +02:00 or Europe/Athens",
+                "say what the server's clock shows, --server-time UTC, +02:00 or Europe/Athens",
                 fatal=True,
             )  # fmt: skip
         server = UTC if zoned or self.server is None else self.server
@@ -95,7 +95,8 @@ class Assembler:
         if "symbol" not in table.column_names:
             if not self.symbol:
                 raise HistoryError(
-                    f"{self.path}: no symbol in the file's name or columns; give the symbol"
+                    f"{self.path}: no symbol in the file's name or columns; give the symbol, for "
+                    "example --symbol EURUSD"
                 )
             if problem := unnamed(self.symbol):
                 raise HistoryError(f"{self.path}: {problem}; {NAME_REMEDY}")

@@ -50,7 +50,41 @@ def test_a_broken_line_stops_or_is_left_out(ticks: Path, tmp_path: Path) -> None
 def test_missing_file_and_missing_symbol_are_named(ticks: Path, tmp_path: Path) -> None:
     missing = run(tmp_path / "archive", tmp_path / "none.csv", "--symbol", "X")
     assert missing.exit_code == 2 and "none.csv: no such file" in missing.stderr
-    assert run(tmp_path / "archive", ticks).exit_code == 2
+    nameless = run(tmp_path / "archive", ticks)
+    assert nameless.exit_code == 2 and "give the symbol, for example --symbol E" in nameless.stderr
+    ticks.write_text("time,bid,ask\n2024-03-01 09:30:00,1.1,1.2\n", encoding="utf-8")
+    no_clock = run(tmp_path / "archive", ticks, "--symbol", "EURUSD")
+    assert no_clock.exit_code == 2 and "--server-time UTC, +02:00 or Europe/A" in no_clock.stderr
+
+
+def test_a_first_import_that_fails_leaves_no_folder(ticks: Path, tmp_path: Path) -> None:
+    """Also when days before the broken line are written already."""
+    days = [f"{1709280000000 + 86_400_000 * day},1.1,1.2\n" for day in range(5)]
+    ticks.write_text("time_msc,bid,ask\n" + "".join(days) + "1,x,1\n", encoding="utf-8")
+    archive, files = tmp_path / "own" / "archive", [ticks, tmp_path / "none.csv"]
+    assert run(archive, ticks, "--symbol", "EURUSD").exit_code == 2
+    assert not archive.exists()
+    ticks.write_text("time_msc,bid,ask\n" + "".join(days), encoding="utf-8")
+    assert run(archive, *files, "--symbol", "EURUSD").exit_code == 2
+    assert not archive.exists()
+    archive.mkdir()
+    (archive / "mine.txt").touch()
+    assert run(archive, *files, "--symbol", "EURUSD").exit_code == 2
+    assert [one.name for one in archive.iterdir()] == ["mine.txt"]
+    (archive / "mine.txt").unlink()
+    assert run(archive, ticks, "--symbol", "EURUSD").exit_code == 0
+    assert run(archive, *files, "--symbol", "EURUSD", "--overlap", "keep").exit_code == 2
+    assert verify(Archive(archive)).ok and len(Archive(archive).files()) == 5
+
+
+def test_commas_before_three_digits_need_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "jpy.csv"
+    path.write_text("time_msc;bid;ask\n1709280000000;151,234;151,240\n", encoding="utf-8")
+    doubtful = run(tmp_path / "archive", path, "--symbol", "USDJPY")
+    assert doubtful.exit_code == 2 and "give --decimal-comma" in doubtful.stderr
+    assert run(tmp_path / "archive", path, "--symbol", "USDJPY", "--decimal-comma").exit_code == 0
+    [batch] = Archive(tmp_path / "archive").read_batches(columns=["ask"])
+    assert batch["ask"].to_pylist() == [151.24]
 
 
 def test_nothing_to_import(tmp_path: Path) -> None:

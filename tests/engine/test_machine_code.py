@@ -11,6 +11,7 @@ from typing import Any
 
 import numba
 import pytest
+from loguru import logger
 
 from cep.engine.jit import cache_folder
 from cep.engine.kernels.addressed import STATE
@@ -79,6 +80,27 @@ def test_rows_do_not_wait_and_machine_code_takes_over(monkeypatch: pytest.Monkey
     assert fed(run, 3 * step, step) == fed(plain, 3 * step, step)
     assert stage._entry is not None
     assert run.dropped == plain.dropped
+
+
+def test_who_waits_for_machine_code_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    handler = logger.add(lambda entry: told.append(entry.record["message"]), format="{message}")
+    child, there = Child(), list[bool]()
+    monkeypatch.setattr(MachineCode, "_started", lambda self: child)
+    monkeypatch.setattr(Child, "wait", lambda self: there.append(True), raising=False)
+    monkeypatch.setattr(Path, "exists", exists_as(lambda: bool(there)))
+    run = run_of()
+    try:
+        code = run.runner.compiled.code
+        code.fetch(waits=False)
+        code.fetch(waits=True)
+        code.fetch(waits=True)
+    finally:
+        logger.remove(handler)
+    assert told == [
+        "rows run uncompiled until there is machine code: some minutes, once",
+        "compiling the rules, once: some seconds",
+    ]
 
 
 def exists_as(is_there: Any) -> Any:

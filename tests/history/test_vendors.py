@@ -178,6 +178,25 @@ def test_decimals_may_have_a_comma(tmp_path: Path, delimiter: str) -> None:
         quotes(path, **given)
 
 
+def test_commas_that_could_part_thousands_are_refused(tmp_path: Path) -> None:
+    lines = ["time_msc;bid;ask", "1700000000000;999;1,001", "1700000000001;1,080;1,081"]
+    path = text(tmp_path / "a.csv", "\n".join(lines))
+    with pytest.raises(HistoryError) as caught:
+        quotes(path, symbol="A")
+    told = "a.csv:2: 1,001 may have a decimal comma, or one between thousands"
+    assert told in str(caught.value) and "give --decimal-comma" in str(caught.value)
+    found = quotes(path, symbol="A", decimal_comma=True)["A"]
+    assert [row[1:] for row in found] == [(999.0, 1.001), (1.08, 1.081)]
+
+
+@pytest.mark.parametrize("number", ["0,080", "1,08", "1,0802", "1080,5", "-0,001"])
+def test_one_comma_that_parts_no_thousands_tells_of_all(tmp_path: Path, number: str) -> None:
+    lines = ["time_msc;bid;ask", "1700000000000;1,080;1,081", f"1700000000001;1,080;{number}"]
+    path = text(tmp_path / "a.csv", "\n".join(lines))
+    wanted = float(number.replace(",", "."))
+    assert [row[2] for row in quotes(path, symbol="A")["A"]] == [1.081, wanted]
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 

@@ -135,7 +135,9 @@ def test_utf_16_is_read_as_windows_writes_it(tmp_path: Path, name: str, encoding
     [row] = rows(stored(tmp_path, name, "".join(first).encode(encoding)), TICK).to_pylist()
     assert row == {"time_msc": 7, "symbol": "Ü", "bid": 1.5, "flags": 6}
     cut = stored(tmp_path, name, lines.encode(encoding)[:-1])
-    with pytest.raises(InputError, match=f"{name}: not UTF-16 .*; save the file as UTF-8"):
+    with pytest.raises(
+        InputError, match=rf"{name}:\d: not text .* in utf-16.*; save the file as UTF-8"
+    ):
         rows(cut, TICK)
 
 
