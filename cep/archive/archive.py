@@ -75,7 +75,7 @@ class Archive:
         for stream in SCHEMAS:
             shutil.rmtree(self.directory / stream, ignore_errors=True)
         with contextlib.suppress(OSError):  # Windows keeps a file that is open
-            (self.directory / LOCK).unlink()
+            Disk().remove(self.directory / LOCK)
             self.directory.rmdir()
 
     def files(
