@@ -77,7 +77,7 @@ int OnInit()
    settings.spies = UseTickSpy;
    settings.books = UseBookEvents;
    settings.shows_status = ShowStatus;
-   settings.writes_ahead = WriteAhead;
+   settings.pump.writes_ahead = WriteAhead;
    Drop();
    publisher = new Publisher();
    return publisher.Begin(settings);

@@ -34,7 +34,6 @@ struct PublisherSettings
    bool            spies;
    bool            books;
    bool            shows_status;
-   bool            writes_ahead;       // ledgers are written before ticks are sent, not on the timer
   };
 
 // One symbol: pump and recount; its index is its stream's number - 1.
@@ -233,7 +232,7 @@ void Publisher::Wake(const int index)
       m_session.Step(now);
      }
    m_symbols[index].pump.Pump(m_buffer, now);
-   if(m_settings.writes_ahead)
+   if(m_settings.pump.writes_ahead)
       m_symbols[index].pump.Flush();
    m_session.Send(now);
   }

@@ -22,33 +22,40 @@ class DealFile
   {
 private:
    int       m_file;
+   int       m_count;       // of entries in the file
+   DealEntry m_waiting[];   // to be written behind them
    ulong     m_checksum;    // of the last entry
 
 public:
-             DealFile(void) { m_file = INVALID_HANDLE; m_checksum = DEAL_FILE_SEED; }
+             DealFile(void) { m_file = INVALID_HANDLE; m_count = 0; m_checksum = DEAL_FILE_SEED; }
             ~DealFile(void) { Shut(); }
-   bool      Restore(const string path, const ResumeEntry &resume, DealHandler &handler);
-   bool      Append(const DealRecord &deal, const ulong hash, const ulong sequence);
-   void      Flush(void) { if(m_file != INVALID_HANDLE) FileFlush(m_file); }
+   bool      Open(const string path);
+   bool      Restore(const ResumeEntry &resume, DealHandler &handler);
+   void      Append(const DealRecord &deal, const ulong hash, const ulong sequence);
+   bool      Flush(void);
    void      Shut(void);
 
 private:
-   bool      Open(const string path);
    int       ReadAll(DealEntry &entries[], const ulong last);
    bool      Follows(const DealEntry &entry, const DealEntry &entries[], const int count) const;
    bool      Fits(const DealEntry &entries[], const int count, const ResumeEntry &resume) const;
-   void      Seek(const int entries);
+   bool      Seek(const int entries);
    ulong     Checksum(const DealEntry &entry, const ulong before) const;
   };
 
-// Tells the handler which revisions are on the daemon's disk, and stands behind them. False: the
-// file does not know them, as it was lost or is another daemon's; it begins anew.
-bool DealFile::Restore(const string path, const ResumeEntry &resume, DealHandler &handler)
+// False while it cannot be opened, as a virus scanner or a backup may hold it, or the disk is full.
+bool DealFile::Open(const string path)
   {
    Shut();
-   m_checksum = DEAL_FILE_SEED;
-   if(!Open(path))
-      return resume.durable == 0;
+   ArrayResize(m_waiting, 0, 256);
+   m_file = FileOpen(path, FILE_READ | FILE_WRITE | FILE_BIN | FILE_SHARE_READ);
+   return m_file != INVALID_HANDLE;
+  }
+
+// Tells the handler which revisions are on the daemon's disk, and stands behind them. False: the
+// file does not know them, as it was lost or is another daemon's; it begins anew.
+bool DealFile::Restore(const ResumeEntry &resume, DealHandler &handler)
+  {
    DealEntry entries[];
    int count = ReadAll(entries, resume.durable);
    bool fits = Fits(entries, count, resume);
@@ -70,10 +77,8 @@ bool DealFile::Restore(const string path, const ResumeEntry &resume, DealHandler
   }
 
 // To be flushed before the record is sent.
-bool DealFile::Append(const DealRecord &deal, const ulong hash, const ulong sequence)
+void DealFile::Append(const DealRecord &deal, const ulong hash, const ulong sequence)
   {
-   if(m_file == INVALID_HANDLE)
-      return false;
    DealEntry entry;
    entry.sequence = sequence;
    entry.ticket = deal.ticket;
@@ -82,9 +87,27 @@ bool DealFile::Append(const DealRecord &deal, const ulong hash, const ulong sequ
    entry.revision = deal.revision;
    entry.kind = deal.kind;
    entry.checksum = Checksum(entry, m_checksum);
-   if(FileWriteStruct(m_file, entry) != sizeof(DealEntry))
-      return false;
    m_checksum = entry.checksum;
+   const int size = ArraySize(m_waiting);
+   ArrayResize(m_waiting, size + 1, MathMax(256, size));
+   m_waiting[size] = entry;
+  }
+
+// Whether everything is on the disk now; else it waits for the next time. Writes wait in a buffer and
+// FileFlush() returns nothing: the error and the file's size tell.
+bool DealFile::Flush(void)
+  {
+   const int size = ArraySize(m_waiting);
+   if(size == 0)
+      return true;
+   ResetLastError();
+   if(!Seek(m_count) || FileWriteArray(m_file, m_waiting, 0, size) != (uint)size)
+      return false;
+   FileFlush(m_file);
+   if(GetLastError() == ERR_FILE_WRITEERROR || FileSize(m_file) < FileTell(m_file))
+      return false;
+   m_count += size;
+   ArrayResize(m_waiting, 0, 256);
    return true;
   }
 
@@ -93,14 +116,6 @@ void DealFile::Shut(void)
    if(m_file != INVALID_HANDLE)
       FileClose(m_file);
    m_file = INVALID_HANDLE;
-  }
-
-bool DealFile::Open(const string path)
-  {
-   m_file = FileOpen(path, FILE_READ | FILE_WRITE | FILE_BIN | FILE_SHARE_READ);
-   if(m_file == INVALID_HANDLE)
-      PrintFormat("%s cannot be opened (error %d): after a restart deal revisions may be told again or missed", path, GetLastError());
-   return m_file != INVALID_HANDLE;
   }
 
 // The entries that follow one another without damage, up to number `last`.
@@ -151,9 +166,10 @@ bool DealFile::Fits(const DealEntry &entries[], const int count, const ResumeEnt
    return newest == resume.time_msc && at_newest == (int)resume.count_at_msc;
   }
 
-void DealFile::Seek(const int entries)
+bool DealFile::Seek(const int entries)
   {
-   FileSeek(m_file, (long)entries * sizeof(DealEntry), SEEK_SET);
+   m_count = entries;
+   return FileSeek(m_file, (long)entries * sizeof(DealEntry), SEEK_SET);
   }
 
 ulong DealFile::Checksum(const DealEntry &entry, const ulong before) const

@@ -42,6 +42,7 @@ private:
    ulong      m_check;
    int        m_lines;      // in the file
    int        m_kept;       // of them, when it was written anew
+   bool       m_held;       // it is there, and cannot be opened
    LedgerLine m_pending[];  // to be written
    int        m_count;
 
@@ -51,6 +52,7 @@ public:
    void       Name(const string path, const bool appends) { m_path = path; m_appends = appends; }
    bool       Appends(void) const { return m_appends; }
    bool       Load(TickLedger &ledger, LedgerPlace &place);
+   bool       Held(void) const { return m_held; }
    bool       Rewrite(const TickLedger &ledger, const LedgerPlace &place, const ulong durable);
    bool       Full(void) const { return m_lines + m_count > MathMax(LEDGER_LINES_MAX, 2 * m_kept); }
    void       Took(const TickLedger &ledger, const int count, const bool late);
@@ -59,6 +61,9 @@ public:
    void       Shut(void);
 
 private:
+   void       Fill(const TickLedger &ledger, const LedgerPlace &place, const ulong durable);
+   bool       Replace(void);
+   bool       GoOn(void);
    void       Add(const LedgerKind kind, const long msc, const ulong value);
    uint       Check(const LedgerLine &line);
    bool       Apply(const LedgerLine &line, TickLedger &ledger, LedgerPlace &place) const;
@@ -71,17 +76,21 @@ LedgerFile::LedgerFile(void)
    m_check = LEDGER_SEED;
    m_lines = m_kept = m_count = 0;
    m_appends = true;
+   m_held = false;
   }
 
-// What an earlier run has written, up to the first damage; false when there is nothing.
+// What an earlier run has written, up to the first damage; false when there is nothing, or when the
+// file is held by somebody.
 bool LedgerFile::Load(TickLedger &ledger, LedgerPlace &place)
   {
    place.msc = 0;
    place.count_at_msc = 0;
+   m_held = false;
    if(m_path == "" || !FileIsExist(m_path))
       return false;
    int file = FileOpen(m_path, FILE_READ | FILE_BIN | FILE_SHARE_READ);
-   if(file == INVALID_HANDLE)
+   m_held = file == INVALID_HANDLE;
+   if(m_held)
       return false;
    bool begun = false;
    LedgerLine line;
@@ -128,12 +137,26 @@ bool LedgerFile::Apply(const LedgerLine &line, TickLedger &ledger, LedgerPlace &
   }
 
 // Replaces the file as a whole: a crash leaves the old one or the new one. Of what may be forgotten
-// only the last ticks are kept.
+// only the last ticks are kept. When it cannot be replaced, the old one goes on, if it is whole.
 bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place, const ulong durable)
   {
    if(m_path == "")
       return true;
+   const bool whole = Flush();
+   const int lines = m_lines;
+   const ulong check = m_check;
    Shut();
+   Fill(ledger, place, durable);
+   if(Replace())
+      return !m_appends || GoOn();
+   m_lines = lines;
+   m_check = check;
+   return whole && m_appends && GoOn();
+  }
+
+// All that is to be written anew is pending.
+void LedgerFile::Fill(const TickLedger &ledger, const LedgerPlace &place, const ulong durable)
+  {
    m_count = m_lines = 0;
    m_check = LEDGER_SEED;
    long known_msc = ledger.KnownMsc();
@@ -145,14 +168,24 @@ bool LedgerFile::Rewrite(const TickLedger &ledger, const LedgerPlace &place, con
    for(int i = skipped; i < ledger.Count(); i++)
       Add(LEDGER_LATE, ledger.MscAt(i), ledger.HashAt(i));
    Add(LEDGER_CURSOR, place.msc, (ulong)place.count_at_msc);
+  }
+
+// What is pending becomes the file.
+bool LedgerFile::Replace(void)
+  {
    m_file = FileOpen(m_path + ".new", FILE_WRITE | FILE_BIN);
-   bool written = Flush();
-   m_kept = m_lines;
+   const bool written = Flush();
+   m_count = 0;
    Shut();
    if(!written || !FileMove(m_path + ".new", 0, m_path, FILE_REWRITE))
       return false;
-   if(!m_appends)
-      return true;
+   m_kept = m_lines;
+   return true;
+  }
+
+// Stands at the end of the file.
+bool LedgerFile::GoOn(void)
+  {
    m_file = FileOpen(m_path, FILE_READ | FILE_WRITE | FILE_BIN | FILE_SHARE_READ);
    return m_file != INVALID_HANDLE && FileSeek(m_file, 0, SEEK_END);
   }
@@ -184,15 +217,18 @@ void LedgerFile::Add(const LedgerKind kind, const long msc, const ulong value)
    m_count++;
   }
 
-// Hands what is pending to the system; false when that fails: then nothing more is written.
+// Hands what is pending to the system; false when that fails: then nothing more is written. Writes
+// wait in a buffer and FileFlush() returns nothing: the error and the file's size tell.
 bool LedgerFile::Flush(void)
   {
    if(m_file == INVALID_HANDLE || m_count == 0)
       return m_path == "" || m_file != INVALID_HANDLE;
+   ResetLastError();
    bool written = FileWriteArray(m_file, m_pending, 0, m_count) == (uint)m_count;
    m_lines += m_count;
    m_count = 0;
    FileFlush(m_file);
+   written = written && GetLastError() != ERR_FILE_WRITEERROR && FileSize(m_file) >= FileTell(m_file);
    if(!written)
       Shut();
    return written;

@@ -12,6 +12,7 @@ struct PumpSettings
    long   quiet_ms;        // without a tick for so long, the open interval is closed early
    string folder;          // of the ledgers, under MQL5/Files; empty: none are kept
    bool   appends;         // the ledger's file stays open; a program may have 64 of them
+   bool   writes_ahead;    // nothing is sent before the ledger has it
 
           PumpSettings(void)
      {
@@ -23,6 +24,7 @@ struct PumpSettings
       quiet_ms = 60000;
       folder = "";
       appends = true;
+      writes_ahead = false;
      }
   };
 

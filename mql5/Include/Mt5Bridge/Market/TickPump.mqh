@@ -29,7 +29,8 @@ private:
    LedgerFile   m_file;
    TickStart    m_from;         // where a stream that the daemon never saw begins
    ResumeEntry  m_resume;       // what the daemon has said, while that is not known
-   bool         m_waits;        // for it
+   bool         m_waits;        // for it, or for a ledger that is held
+   bool         m_told_held;
    long         m_blind_msc;    // from here to the start nothing is known by content; 0: all is
    bool         m_started;
    bool         m_caught_up;
@@ -67,6 +68,7 @@ public:
    ulong        Failures(void) const { return m_base.Failures(); }
 
 private:
+   bool         WaitsForLedger(void);
    void         StartFresh(const bool known);
    void         StartBlind(const ResumeEntry &resume, const bool known);
    bool         Restore(const LedgerPlace &place, const ResumeEntry &resume);
@@ -81,7 +83,7 @@ TickPump::TickPump(void)
   {
    m_box = NULL;
    m_blind_msc = 0;
-   m_started = m_waits = m_caught_up = false;
+   m_started = m_waits = m_told_held = m_caught_up = false;
    m_taken_ms = m_saved_ms = 0;
    m_looked = m_late = 0;
    m_written = true;
@@ -94,6 +96,7 @@ void TickPump::Begin(const string symbol, TickOutbox *box, const PumpSettings &s
    m_base.Begin(symbol);
    m_box = box;
    m_settings = settings;
+   m_box.Hold(settings.writes_ahead && settings.appends);
    if(settings.folder != "")
       m_file.Name(settings.folder + "\\" + SafeFileName(symbol) + ".ledger", settings.appends);
    m_from.Begin(symbol);
@@ -107,7 +110,7 @@ void TickPump::Start(const ResumeEntry &resume, const Moment &now)
    bool known = m_file.Load(m_ledger, place);
    bool again = known && resume.durable == 0 && m_ledger.First() == 1;
    m_resume = resume;
-   m_waits = resume.time_msc == 0 && !again && !m_from.Find();
+   m_waits = WaitsForLedger() || (resume.time_msc == 0 && !again && !m_from.Find());
    m_started = !m_waits;
    if(m_waits)
       return;
@@ -120,6 +123,15 @@ void TickPump::Start(const ResumeEntry &resume, const Moment &now)
    m_looked = m_ledger.First() - 1;
    m_box.Whole(m_cursor.Msc() - now.utc_offset_ms);
    Rewrite();
+  }
+
+// A virus scanner or a backup may hold the file: without it late ticks of before are not known.
+bool TickPump::WaitsForLedger(void)
+  {
+   if(m_file.Held() && !m_told_held)
+      PrintFormat("%s: its ledger cannot be read (error %d); it is tried again, and nothing is sent before", m_symbol, GetLastError());
+   m_told_held = m_file.Held();
+   return m_told_held;
   }
 
 // Nothing is on the daemon's disk: begin where the earlier run began, if there was one.
@@ -188,7 +200,8 @@ int TickPump::Pump(MqlTick &buffer[], const Moment &now)
   {
    int taken = 0;
    long begun_us = (long)GetMicrosecondCount();
-   if(!m_started && m_from.Find() && m_waits)
+   const bool found = m_started || m_from.Find();
+   if(m_waits && (found || m_resume.time_msc != 0))
       Start(m_resume, now);
    bool more = m_started && m_base.Ready(begun_us);
    m_caught_up = false;
@@ -292,9 +305,11 @@ void TickPump::Close(const long to_msc, const Moment &now)
 // What was taken since the last call is kept for the next run.
 void TickPump::Flush(void)
   {
-   if(!m_started || !m_file.Appends() || m_file.Flush())
+   if(!m_started || !m_file.Appends())
       return;
-   if(m_written || (long)GetTickCount64() - m_saved_ms >= LEDGER_SAVE_MS)
+   if(m_file.Flush())
+      m_box.Written();
+   else if(m_written || (long)GetTickCount64() - m_saved_ms >= LEDGER_SAVE_MS)
       Rewrite();
   }
 
@@ -315,6 +330,8 @@ void TickPump::Rewrite(void)
    if(m_written && !written)
       PrintFormat("%s: its ledger cannot be written (error %d); it is tried again", m_symbol, GetLastError());
    m_written = written;
+   if(written)
+      m_box.Written();
   }
 
 #endif

@@ -12,7 +12,8 @@ struct OffsetChange
   };
 
 // Records below `base` are acknowledged and forgotten, the one at `cursor` is sent next, and `end`
-// is the number the next record gets. Descendants hold the records themselves.
+// is the number the next record gets. Of an outbox that holds, only what was written down is sent:
+// records below `ready`. Descendants hold the records themselves.
 class Outbox
   {
 protected:
@@ -22,6 +23,8 @@ protected:
    ulong        m_end;
    ulong        m_durable;
    ulong        m_next;     // where the frame just encoded ends
+   ulong        m_ready;
+   bool         m_holds;
    bool         m_begun;
    OffsetChange m_offsets[];
 
@@ -31,7 +34,7 @@ protected:
    virtual int  RecordsMax(void) const { return 1; }
 
 public:
-                Outbox(void) { m_stream = 0; Outbox::Reset(); }
+                Outbox(void) { m_stream = 0; m_holds = false; Outbox::Reset(); }
    virtual     ~Outbox(void) {}
    virtual void Reset(void);
    void         Number(const uint stream) { m_stream = stream; }
@@ -40,10 +43,12 @@ public:
    void         Acknowledge(const ulong sequence);
    void         Rewind(const ulong first);
    bool         EncodeNext(Encoder &encoder, ByteWriter &out, const int records_max);
+   void         Hold(const bool holds) { m_holds = holds; }
+   void         Written(void) { m_ready = m_end; }
    void         Passed(void) { m_cursor = m_next; }
    uint         Stream(void) const { return m_stream; }
    bool         Begun(void) const { return m_begun; }
-   bool         Idle(void) const { return m_cursor >= m_end; }
+   bool         Idle(void) const { return m_cursor >= SendableEnd(); }
    ulong        Taken(void) const { return m_end - 1; }
    ulong        Sent(void) const { return m_cursor - 1; }
    ulong        Acknowledged(void) const { return m_base - 1; }
@@ -57,6 +62,7 @@ protected:
 
 private:
    int          OffsetAt(const ulong sequence) const;
+   ulong        SendableEnd(void) const { return m_holds ? MathMin(m_ready, m_end) : m_end; }
    int          Sendable(const int records_max);
    void         EncodeLost(Encoder &encoder, ByteWriter &out);
    void         DropOldOffsets(void);
@@ -65,7 +71,7 @@ private:
 // As a new one: nothing is taken, and its place is not known.
 void Outbox::Reset(void)
   {
-   m_base = m_cursor = m_end = m_next = 1;
+   m_base = m_cursor = m_end = m_next = m_ready = 1;
    m_durable = 0;
    m_begun = false;
    ArrayResize(m_offsets, 0, 16);
@@ -74,7 +80,7 @@ void Outbox::Reset(void)
 // The first settled WELCOME of a program: number on behind what the daemon has on disk.
 void Outbox::Begin(const ulong durable)
   {
-   m_base = m_cursor = m_end = m_next = durable + 1;
+   m_base = m_cursor = m_end = m_next = m_ready = durable + 1;
    m_durable = durable;
    m_begun = true;
    ArrayResize(m_offsets, 0, 16);
@@ -106,7 +112,7 @@ void Outbox::Rewind(const ulong first)
 // Call Passed() once the frame is queued.
 bool Outbox::EncodeNext(Encoder &encoder, ByteWriter &out, const int records_max)
   {
-   if(m_cursor >= m_end || records_max < 1)
+   if(Idle() || records_max < 1)
       return false;
    if(m_cursor < m_base)
      {
@@ -170,7 +176,7 @@ int Outbox::OffsetAt(const ulong sequence) const
 // How many records from the cursor on fit one frame: all taken with one offset, side by side.
 int Outbox::Sendable(const int records_max)
   {
-   int count = (int)MathMin((ulong)MathMin(records_max, RecordsMax()), m_end - m_cursor);
+   int count = (int)MathMin((ulong)MathMin(records_max, RecordsMax()), SendableEnd() - m_cursor);
    int change = OffsetAt(m_cursor) + 1;
    if(change < ArraySize(m_offsets))
       count = (int)MathMin((ulong)count, m_offsets[change].first - m_cursor);
