@@ -56,7 +56,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.credential",
         "Say who may publish, trade or read, as which terminal, account and symbols.",
     ),
-    "rules": ("cep.cli.rule_files", "List the rule files of the running daemon."),
+    "rules": (
+        "cep.cli.rule_files",
+        "List the rule files of the running daemon, and turn the kill switch of one.",
+    ),
     "orders": (
         "cep.cli.orders",
         "List and send orders, ask what became of them, and turn the kill switch.",

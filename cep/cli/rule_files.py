@@ -10,20 +10,28 @@ import msgspec
 
 from cep.cli.errors import UserError
 from cep.cli.groups import Commands
-from cep.cli.orders import JSON
+from cep.cli.numbers import SECONDS
+from cep.cli.orders import JSON, awaited
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.terminals import told
 from cep.cli.text import aligned, say
 from cep.live.config import MAIN, Config, read_config
+from cep.live.outgoing import HALTED, inbox_of, plain
+from cep.live.status_file import status_path
+from mt5bridge.clock import now_msc
 from mt5bridge.escapes import one_line
-from mt5bridge.server.status import RuleFileStatus
+from mt5bridge.orders import HaltRules
+from mt5bridge.server.status import RuleFileStatus, running_status
 
+WAIT = click.option(
+    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
+)
 HEAD = ["name", "state", "signals", "magic", "rows", "file"]
 
 
 @click.group(cls=Commands)
 def command() -> None:
-    """List the rule files of the running daemon."""
+    """List the rule files of the running daemon, and turn the kill switch of one."""
 
 
 @command.command("ls")
@@ -39,6 +47,8 @@ def ls_command(config: Path, as_json: bool) -> None:
     for one in found:
         if one.why:
             say(f"{one.name} is stopped: {one_line(one.why)}")
+        if one.halted:
+            say(f"{one.name} is halted: {one_line(one.halted)}")
 
 
 def row(one: RuleFileStatus) -> list[str]:
@@ -46,11 +56,47 @@ def row(one: RuleFileStatus) -> list[str]:
     return [
         one.name,
         "runs" if one.runs else "stopped",
-        "sent" if one.sends_signals else "not sent",
+        "not sent" if not one.sends_signals else "halted" if one.halted else "sent",
         str(one.magic),
         f"{one.rows_bytes:,} bytes",
         one.file,
     ]
+
+
+@command.command("halt")
+@click.argument("name")
+@NEEDED_CONFIG
+@click.option("--reason", default="by hand", show_default=True, help="Why.")
+@WAIT
+def halt_command(name: str, config: Path, reason: str, wait: float) -> None:
+    """Send nothing any more that opens or enlarges a position for the rule file NAME.
+
+    What it holds can be closed, and others go on. Works also when the daemon is down.
+    """
+    turn(read_config(config), HaltRules(name, True, plain(reason)), wait)
+
+
+@command.command("resume")
+@click.argument("name")
+@NEEDED_CONFIG
+@click.option("--reason", default="by hand", show_default=True, help="Why.")
+@WAIT
+def resume_command(name: str, config: Path, reason: str, wait: float) -> None:
+    """Let the rule file NAME trade again."""
+    turn(read_config(config), HaltRules(name, False, plain(reason)), wait)
+
+
+def turn(config: Config, command: HaltRules, wait: float) -> None:
+    """Hand the command over, and tell what becomes of it."""
+    settings_of(config, command.name)
+    asked_msc, word = now_msc(), HALTED[command.halted]
+    path = inbox_of(config).put(command, asked_msc)
+    if running_status(status_path(config), asked_msc) is None:
+        say(f"no daemon runs: {command.name} is {word} as soon as one does")
+    elif awaited(lambda: None if path.exists() else path, wait) is None:
+        say(f"handed over, not taken yet: {command.name} is {word} when the daemon looks")
+    else:
+        say(word)
 
 
 def settings_of(config: Config, name: str) -> Config:

@@ -15,7 +15,7 @@ from cep.account.account_file import AccountFileError, read_account
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.grant import Grant
 from mt5bridge.local import AddressError, local
-from mt5bridge.orders import Defaults, Limits
+from mt5bridge.orders import Defaults, Limits, NamedLimits
 from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
 from mt5bridge.settings_errors import told
@@ -116,6 +116,12 @@ class RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     send: bool = True
     terminal: Named | None = None
     valid_seconds: AtLeastOne | None = None
+    lots_per_order: Size = 0.0
+    lots_per_symbol: Size = 0.0
+    lots_per_day: Size = 0.0
+    orders_per_minute: NotNegative = 0
+    symbols: list[str] = []
+    loss_per_day: Size = 0.0
 
 
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -295,6 +301,31 @@ def each_file(config: Config) -> list[Config]:
     return [config, *map(config.of, config.rule_files)]
 
 
+def limits_of(config: Config) -> Limits:
+    """What signals and orders may do at most, all together and those of each rule file."""
+    usual = config.risk.limits()
+    named = [NamedLimits(MAIN, config.signals.magic, _own_limits(usual, None))]
+    for name, one in config.rule_files.items():
+        named.append(NamedLimits(name, one.magic, _own_limits(usual, one)))
+    return replace(usual, named=tuple(named))
+
+
+def _own_limits(usual: Limits, one: RuleFile | None) -> Limits:
+    """Of one rule file, counted as those of all are; None: no limit."""
+    nothing = Limits(lots_assumed=usual.lots_assumed, day_begins_minutes=usual.day_begins_minutes)
+    if one is None:
+        return nothing
+    return replace(
+        nothing,
+        lots_per_order=one.lots_per_order,
+        lots_per_symbol=one.lots_per_symbol,
+        lots_per_day=one.lots_per_day,
+        orders_per_minute=one.orders_per_minute,
+        symbols=tuple(one.symbols),
+        loss_per_day=one.loss_per_day,
+    )
+
+
 def rules_folder(config: Config, name: str) -> Path:
     """Where the state and the rows of one of `rule_files` are."""
     return config.state.folder / "rules" / name
@@ -390,7 +421,7 @@ def _check(path: Path, config: Config) -> None:
     except ValueError as problem:
         raise ConfigError(f"{path}: [server] {problem}") from None
     try:
-        config.risk.limits()
+        limits_of(config)
     except ValueError as problem:
         raise ConfigError(f"{path}: [risk] {problem}") from None
     store = config.spool

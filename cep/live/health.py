@@ -26,6 +26,7 @@ def notices(status: Status) -> list[str]:
     """What is to be seen to, while it does what it is for."""
     found = [_told(one) for one in status.troubles if one.effect is Effect.GOES_ON]
     found += [f"halted: {status.halt_reason}"] if status.halted else []
+    found += [f"rules {one.name}: halted: {one.halted}" for one in status.rules if one.halted]
     for one in status.limits:
         times = f"{one.times:,} time{'s' * (one.times != 1)}"
         found.append(f"{one.setting}: {one.effect}, {times} since the start: {one.reason}")

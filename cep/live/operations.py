@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from loguru import logger
 
 from cep.live.alerts import Alerts, begin_alerts
-from cep.live.config import Config, ConfigError
+from cep.live.config import Config, ConfigError, limits_of
 from cep.live.credentials import CredentialWatch
 from cep.live.log import Log
 from cep.live.memory import Memory
@@ -110,6 +110,6 @@ class Operations:
             self._alerts = alerts
         if self._log is not None and any(name.startswith(("log_level", "[log]")) for name in names):
             self._log.begin(config)
-        self._outgoing.desk.change_limits(config.risk.limits())
+        self._outgoing.desk.change_limits(limits_of(config))
         self._memory.change(config.server.memory_max_mib)
         self.config = config

@@ -11,7 +11,7 @@ from loguru import logger
 
 from cep.dropped import Dropped, Reason
 from cep.live.account_feed import AccountFeed
-from cep.live.config import Config
+from cep.live.config import Config, limits_of
 from cep.live.order_feed import OrderFeed
 from cep.live.paper import Paper
 from cep.live.set_aside import remove_oldest
@@ -22,6 +22,7 @@ from mt5bridge.orders import (
     ConfirmAccount,
     Desk,
     ForgetTerminal,
+    HaltRules,
     Inbox,
     News,
     OrderError,
@@ -42,6 +43,7 @@ from mt5bridge.wire import Signal, SignalResult, SignalStatus
 LOOK_MS = 200
 """How often the inbox is looked at."""
 REASON_CHARACTERS = 200
+HALTED = {True: "halted", False: "released"}
 OFF = "orders are off: set [orders] send = true in the daemon's settings"
 
 Row = Mapping[str, Any]
@@ -77,7 +79,7 @@ class Outgoing:
         self._troubles = troubles or Troubles()
         most = config.orders.journal_max_mib << 20
         self.journal = OrderJournal(journal_path(config), bytes_max=most)
-        self.desk = Desk(self.journal, config.risk.limits(), self._tell, self._sends)
+        self.desk = Desk(self.journal, limits_of(config), self._tell, self._sends)
         self.desk.results_max = config.orders.results_max
         self._deliver = deliver
         self._orders = orders
@@ -233,6 +235,8 @@ class Outgoing:
         for path, command in self._taken():
             if isinstance(command, TurnHalt):
                 self._halt(path, command, now)
+            elif isinstance(command, HaltRules):
+                self._halt_rules(path, command, now)
 
     def _taken(self) -> list[tuple[Path, Command]]:
         """The commands that wait, in order; one that nobody can read may have been a halt."""
@@ -253,6 +257,8 @@ class Outgoing:
             match command:
                 case TurnHalt():
                     self._halt(path, command, now)
+                case HaltRules():
+                    self._halt_rules(path, command, now)
                 case ForgetTerminal():
                     self._forget(path, command)
                 case ConfirmAccount():
@@ -265,7 +271,12 @@ class Outgoing:
         number = self.desk.halt(command.halted, reason, now.utc_msc)
         if path.suffix != BAD:
             self._done.append((number, path))
-        logger.warning("{}: {}", "halted" if command.halted else "released", reason)
+        logger.warning("{}: {}", HALTED[command.halted], reason)
+
+    def _halt_rules(self, path: Path, command: HaltRules, now: Now) -> None:
+        name, reason = plain(command.name), plain(command.reason)
+        self._done.append((self.desk.halt_rules(name, command.halted, reason, now.utc_msc), path))
+        logger.warning("rules {}: {}: {}", name, HALTED[command.halted], reason)
 
     def _forget(self, path: Path, command: ForgetTerminal) -> None:
         problem = self.server.forget(command.identity)

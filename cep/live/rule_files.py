@@ -242,6 +242,7 @@ class RuleFiles:
 
     def _status(self, name: str, file: _File) -> RuleFileStatus:
         signals, rules = file.config.signals, file.rules
+        halt = self.outgoing.desk.book.rules_halted.get(name)
         return RuleFileStatus(
             name=name,
             file=str(file.config.rules.file),
@@ -249,6 +250,7 @@ class RuleFiles:
             sends_signals=signals.send,
             runs=not file.why,
             why=file.why,
+            halted=halt.reason or "halted" if halt is not None and halt.halted else "",
             changes=max(0, len(rules.log.entries) - 1) if rules else 0,
             rows_bytes=rules.journal.size_bytes if rules else 0,
         )

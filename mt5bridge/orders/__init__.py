@@ -5,9 +5,16 @@ from __future__ import annotations
 from mt5bridge.orders.book import Book, Entry, Fate, read_book
 from mt5bridge.orders.desk import Desk, News
 from mt5bridge.orders.guard import Guard
-from mt5bridge.orders.inbox import ConfirmAccount, ForgetTerminal, Inbox, SendOrder, TurnHalt
+from mt5bridge.orders.inbox import (
+    ConfirmAccount,
+    ForgetTerminal,
+    HaltRules,
+    Inbox,
+    SendOrder,
+    TurnHalt,
+)
 from mt5bridge.orders.journal import OrderJournal, read_journal
-from mt5bridge.orders.limits import Limits
+from mt5bridge.orders.limits import Limits, NamedLimits
 from mt5bridge.orders.request import (
     Defaults,
     OrderError,
@@ -28,8 +35,10 @@ __all__ = [
     "ConfirmAccount",
     "ForgetTerminal",
     "Guard",
+    "HaltRules",
     "Inbox",
     "Limits",
+    "NamedLimits",
     "News",
     "OrderError",
     "OrderJournal",

@@ -8,7 +8,16 @@ from itertools import zip_longest
 from pathlib import Path
 
 from mt5bridge.orders.journal import read_journal
-from mt5bridge.orders.records import Halted, Record, Refused, Requested, Sent, Terminal, Told
+from mt5bridge.orders.records import (
+    Halted,
+    Record,
+    Refused,
+    Requested,
+    RulesHalted,
+    Sent,
+    Terminal,
+    Told,
+)
 from mt5bridge.server import Request, Trader
 from mt5bridge.wire import SignalResult, SignalStatus, TradeMode
 
@@ -109,6 +118,7 @@ class Book:
         self.lost: dict[int, list[str]] = {}
         self.terminals: dict[str, Terminal] = {}
         self.halted: Halted | None = None
+        self.rules_halted: dict[str, RulesHalted] = {}  # by the rule file's name
         for record in records:
             self.apply(record)
 
@@ -136,6 +146,8 @@ class Book:
                 self.terminals[record.identity] = record
             case Halted():
                 self.halted = record
+            case RulesHalted():
+                self.rules_halted[record.name] = record
 
     def tell(self, record: Told) -> Entry | None:
         """Take a terminal's report; the entry that it is news of.

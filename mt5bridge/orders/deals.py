@@ -29,6 +29,7 @@ def dealt(owner: str, deals: Records, utc_offset_ms: int) -> list[Dealt]:
             lots=_lots(deal),
             profit=_profit(deal),
             is_exit=int(deal["entry"]) in _EXITS,
+            magic=int(deal["magic"]),
         )
         for deal, time_msc in zip(deals, times, strict=True)
         if int(deal["type"]) in (*_TRADES, *_COSTS) or int(deal["revision"]) > 0

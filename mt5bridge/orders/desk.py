@@ -11,7 +11,8 @@ from loguru import logger
 
 from mt5bridge.orders.book import Book, Entry, Fate
 from mt5bridge.orders.deals import dealt
-from mt5bridge.orders.guard import Guard, names_limit
+from mt5bridge.orders.guard import names_limit
+from mt5bridge.orders.guards import Guards
 from mt5bridge.orders.journal import OrderJournal
 from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.records import (
@@ -20,6 +21,7 @@ from mt5bridge.orders.records import (
     Record,
     Refused,
     Requested,
+    RulesHalted,
     Sent,
     Terminal,
     Told,
@@ -99,7 +101,7 @@ class Desk:
         self.on_news = on_news
         self.sends = sends
         self.complain = complain
-        self.guard = Guard(limits)
+        self.guard = Guards(limits)
         self.book = Book()
         self._post: Post | None = None
         self._held: deque[tuple[int, Entry, int]] = deque()
@@ -121,7 +123,7 @@ class Desk:
         kept = list(self._kept(now_msc - keep_days * _DAY_MS))
         if len(self.journal.records) > len(kept) + _TIDY_AT:
             self.journal.rewrite(kept)
-            self.book, self.guard = Book(), Guard(self.limits)
+            self.book, self.guard = Book(), Guards(self.limits)
             self.limited.clear()
             for record in kept:
                 self._apply(record)
@@ -129,7 +131,8 @@ class Desk:
 
     def change_limits(self, limits: Limits) -> None:
         """Judge by other limits from now on; a day begins, and is counted, as before."""
-        self.limits = self.guard.limits = limits
+        self.limits = limits
+        self.guard.change(limits)
 
     def open(self, post: Post, market_msc: int, now_msc: int) -> None:
         """Begin to send: first again what has no final result.
@@ -215,6 +218,13 @@ class Desk:
             self._post.halt(halted, reason)
         return self.journal.last
 
+    def halt_rules(self, name: str, halted: bool, reason: str, now_msc: int) -> int:
+        """Turn the kill switch of one rule file: terminals are not told, nothing new is sent to
+        them; the number of the journal's record.
+        """
+        self._note(RulesHalted(now_msc, name, halted, reason))
+        return self.journal.last
+
     def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
         """A terminal has reported; a frame's lots and price are numbers."""
         self._tell(Told(now_msc, outcome.identity, outcome.result, outcome.owner))
@@ -275,8 +285,8 @@ class Desk:
         """Send what has waited for the disk and is there now."""
         while self._held and self._held[0][0] <= self.journal.durable:
             _, entry, now_msc = self._held.popleft()
-            if opens(entry.request) and self.guard.halt_text is not None:
-                self._refuse(entry, self.guard.halt_text, now_msc)
+            if (halt := self.guard.halt_of(entry.request)) is not None:
+                self._refuse(entry, halt, now_msc)
             else:
                 self._send(entry, now_msc)
 
@@ -341,7 +351,7 @@ class Desk:
     def _is_over(self, request: Request, market_msc: int) -> bool:
         """Whether what may have been sent before is not sent again: it is late, or unwanted now."""
         is_unwanted = self.limits.dry_run or not self.sends(request)
-        is_halted = opens(request) and self.guard.is_halted
+        is_halted = self.guard.halt_of(request) is not None
         return is_unwanted or is_halted or _has_expired(request, market_msc)
 
     def _send(self, entry: Entry, now_msc: int) -> None:
@@ -468,6 +478,8 @@ class Desk:
                 self.guard.dealt(record)
             case Halted():
                 self.guard.turn(record)
+            case RulesHalted():
+                self.guard.turn_rules(record)
 
     def _told(self, record: Told) -> bool:
         """Take a report into book and guard; whether it is news."""
@@ -484,6 +496,7 @@ class Desk:
         yield from self.book.terminals.values()
         if self.book.halted is not None:
             yield self.book.halted
+        yield from self.book.rules_halted.values()
         yield from self.guard.exposure.kept(since_msc)
         ended = {
             entry.request.id

@@ -28,6 +28,14 @@ class TurnHalt(msgspec.Struct, frozen=True, tag="halt"):
     reason: str
 
 
+class HaltRules(msgspec.Struct, frozen=True, tag="halt_rules"):
+    """Turn the kill switch of one rule file."""
+
+    name: str
+    halted: bool
+    reason: str
+
+
 class ForgetTerminal(msgspec.Struct, frozen=True, tag="forget"):
     """Let a terminal that is away go."""
 
@@ -41,7 +49,7 @@ class ConfirmAccount(msgspec.Struct, frozen=True, tag="confirm"):
     account: str
 
 
-Command: TypeAlias = SendOrder | TurnHalt | ForgetTerminal | ConfirmAccount
+Command: TypeAlias = SendOrder | TurnHalt | HaltRules | ForgetTerminal | ConfirmAccount
 COMMAND_BYTES_MAX = 65_536
 """Of a file in the inbox, many times what a command has."""
 BAD = ".bad"

@@ -15,8 +15,8 @@ class Limits:
 
     Lots are summed over terminals, and over both directions. `loss_per_day` is in the currency of
     each account. A signal without lots counts as `lots_assumed`. A day begins so many minutes
-    after midnight UTC. ValueError names what is no such number: a limit that is infinite or not a
-    number would hold nothing back.
+    after midnight UTC. `named` are limits of single strategies, which hold beside these. ValueError
+    names what is no such number: a limit that is infinite or not a number would hold nothing back.
     """
 
     lots_per_order: float = 0.0
@@ -28,6 +28,7 @@ class Limits:
     lots_assumed: float = 1.0
     day_begins_minutes: int = 0
     dry_run: bool = False
+    named: tuple[NamedLimits, ...] = ()
 
     def __post_init__(self) -> None:
         for name in _SIZES:
@@ -42,3 +43,12 @@ class Limits:
     def day(self, utc_msc: int) -> int:
         """The number of the trading day of a moment."""
         return (utc_msc // 60_000 - self.day_begins_minutes) // MINUTES_A_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLimits:
+    """Limits of the requests and deals with one magic number."""
+
+    name: str
+    magic: int
+    limits: Limits

@@ -91,6 +91,15 @@ class Halted(msgspec.Struct, frozen=True, tag="halt"):
     reason: str
 
 
+class RulesHalted(msgspec.Struct, frozen=True, tag="rules_halt"):
+    """The kill switch of one rule file was turned."""
+
+    time_msc: int
+    name: str
+    halted: bool
+    reason: str
+
+
 class Terminal(msgspec.Struct, frozen=True, tag="terminal"):
     """A terminal that trades, or did; the newest record of an identity counts.
 
@@ -123,6 +132,7 @@ class Dealt(msgspec.Struct, frozen=True, tag="deal"):
     lots: float | None
     profit: float | None
     is_exit: bool
+    magic: int = 0  # not in journals of earlier versions
 
 
-Record: TypeAlias = Requested | Refused | Sent | Told | Halted | Terminal | Dealt
+Record: TypeAlias = Requested | Refused | Sent | Told | Halted | RulesHalted | Terminal | Dealt

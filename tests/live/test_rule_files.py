@@ -30,6 +30,7 @@ from tests.live.service import (
     write_settings,
 )
 from tests.live.test_restart import play_through_kills
+from tests.waiting import LONG_S
 
 SLOW = """@app:name('slow')
 define stream Tick (symbol string, bid double, ask double);
@@ -43,6 +44,7 @@ define signal Fade on Turn sell 0.10 lots for 1000 hours;
 """
 QUICK = SLOW.replace("'slow'", "'quick'").replace("20 sec", "5 sec").replace("sell", "buy")
 MAGIC = 101
+WAIT = ("--wait", str(LONG_S))
 
 
 def settings_of(folder: Path, rules: str = SLOW, quick: str = QUICK, **more: Any) -> Path:
@@ -215,6 +217,44 @@ def test_one_that_is_not_to_send_does_not(tmp_path: Path) -> None:
         play(found, address(settings), until=service.is_settled)
     assert {one.magic for one in found.signals} == {77}
     assert b'"stream":"Fade"' in quick_rows(settings)
+
+
+def test_one_is_halted_and_resumed_alone(tmp_path: Path) -> None:
+    """Also before the daemon runs, and over its end."""
+    settings = settings_of(tmp_path)
+    ticks = walks("A", 1_500)
+    assert "as soon as one does" in run(settings, "rules", "halt", "quick").output
+    assert run(settings, "rules", "halt", "slow").exit_code == 2
+    assert "as soon as one does" in run(settings, "rules", "resume", "quick").output
+    assert "as soon as one does" in run(settings, "rules", "halt", "quick").output
+    with Service(settings) as service:
+        found = terminal({"A": ticks["A"][:700]})
+        play(found, address(settings), until=service.is_settled)
+        assert {one.magic for one in found.signals} == {77}
+        wait_until(lambda: any(one.halted for one in status_of(settings).rules))  # type: ignore[union-attr]
+        assert "quick is halted: by hand" in run(settings, "rules", "ls").output
+        assert "notice: rules quick: halted: by hand" in run(settings, "status").output
+    with Service(settings) as service:
+        wait_until(lambda: status_of(settings) is not None)
+        assert run(settings, "rules", "resume", "quick", *WAIT).output == "released\n"
+        assert run(settings, "rules", "halt", "main", *WAIT).output == "halted\n"
+        more = terminal(ticks, instance=2)
+        play(more, address(settings), until=service.is_settled)
+        assert {one.magic for one in more.signals} == {MAGIC}
+    book = read_book(tmp_path / "state" / "orders.journal")
+    refused = {entry.request.name: entry.text for entry in book if entry.state == "refused"}
+    assert refused == {"Fade": "main is halted: by hand", "quick/Fade": "quick is halted: by hand"}
+
+
+def test_limits_of_one_hold_back_one(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, lots_per_day=0.25)
+    with Service(settings) as service:
+        found = terminal(walks("A", 1_000))
+        play(found, address(settings), until=service.is_settled)
+        dropped = service.daemon.dropped.by_name()
+    assert sum(one.magic == MAGIC for one in found.signals) == 2
+    assert sum(one.magic == 77 for one in found.signals) > 2
+    assert dropped["signal quick/Fade"]["limit"] > 0 and "signal Fade" not in dropped
 
 
 def test_their_complex_events_have_their_names(tmp_path: Path) -> None:
