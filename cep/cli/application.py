@@ -36,6 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.backtest",
         "Run RULES over an archive, fill their signals, and show what came of it.",
     ),
+    "compare": (
+        "cep.cli.compare",
+        "Compare the folders A and B of two runs of `mt5cep backtest --run`.",
+    ),
     "terminal": (
         "cep.cli.terminal",
         "Put the MQL5 sources into a terminal, and examine the link to it.",

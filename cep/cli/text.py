@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import click
 
 from mt5bridge.escapes import one_line, visible
+
+NUMBER = re.compile(r"-?\d[\d,.]*(e[+-]?\d+)?")
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -25,8 +28,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def place(cell: str, width: int) -> str:
-    is_number = cell.replace(",", "").replace(".", "").isdigit()
-    return cell.rjust(width) if is_number else cell.ljust(width)
+    return cell.rjust(width) if NUMBER.fullmatch(cell) else cell.ljust(width)
 
 
 def counted(n: int, noun: str) -> str:

@@ -56,11 +56,13 @@ def line_pattern(line: str) -> str:
 
 
 def check_console(block: Block, folder: Path) -> None:
-    for command, expected in sessions(block):
+    for line, expected in sessions(block):
+        command, _, code = line.partition(" # exit code ")
         words = shlex.split(command)
         assert words[0] == "mt5cep", f"only mt5cep is run, not {command!r}"
         done = run([sys.executable, "-m", "cep", *words[1:]], folder)
-        assert done.returncode == (2 if "error:" in expected else 0), f"{command}\n{done.stdout}"
+        told = int(code) if code else 2 if "error:" in expected else 0
+        assert done.returncode == told, f"{command}\n{done.stdout}"
         shown = expected.strip("\n")
         assert not shown or matches(shown, done.stdout), f"{command}\n{done.stdout}"
 
