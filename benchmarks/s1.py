@@ -23,11 +23,10 @@ import pyspark
 from benchmarks.machine import describe
 from benchmarks.measure import FOLDER, seconds, table
 from cep.archive import Archive, import_history
-from cep.backtest.parts import Job, merged_rows, run_task, slice_rows_for, tasks
+from cep.backtest.parts import Job, merged_rows, run_task, tasks
 from cep.backtest.records import keys_in_order, read
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
-from cep.backtest.slices import cuts
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.spark.backtest import backtest
@@ -78,9 +77,9 @@ def in_parts(rules: Compiled, selection: Selection) -> int:
     """What the tasks and the driver do, one after the other in this process."""
     keys = keys_in_order(selection, rules.plan)
     with tempfile.TemporaryDirectory() as folder:
-        job = Job.of(rules, keys, cuts(selection.files, slice_rows_for(rules)), folder)
+        job = Job.of(rules, keys, selection, folder)
         parts = [row for task in tasks(selection, 8) for row in run_task(job, task)]
-        return sum(len(rows) for rows in merged_rows(rules, keys, parts))
+        return sum(len(rows) for rows in merged_rows(rules, keys, parts, selection))
 
 
 def read_only(selection: Selection, rules: Compiled) -> int:

@@ -17,19 +17,24 @@ import numpy as np
 import pyarrow as pa
 
 from cep.archive import File
+from cep.backtest.places import Places, at_times, ends_msc
 from cep.backtest.records import ingest_of, order_of
 from cep.backtest.selection import Selection
-from cep.backtest.slices import SLICE_ROWS, sliced
+from cep.backtest.slices import SLICE_ROWS, cuts, sliced
 from cep.backtest.told import Told
+from cep.clocks import Mode
 from cep.dropped import Ended, nobody
-from cep.engine.distributed import Merge, is_distributable, run_part, shipped
+from cep.engine.apart import begun_apart, is_distributable, mode_of
+from cep.engine.distributed import Merge
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER
 from cep.engine.native import Compiled
+from cep.engine.part import EVER, End, run_part, shipped
 from cep.engine.rows import Rows
 from cep.functions import FunctionFile, load_texts, loaded_files
 from cep.market import TICK_STREAM
 from cep.plan import compile_rules
+from cep.plan.elapsed import put_out_by_time
 from cep.plan.nodes import Origin
 
 SYMBOL = "symbol"
@@ -42,7 +47,8 @@ class Job(msgspec.Struct, frozen=True):
 
     `functions` are the user's files as they are here, so that other machines need not have them.
 
-    `folder` is where they leave their parts, the same for all machines.
+    `folder` is where they leave their parts, the same for all machines. `ends_msc` is up to when
+    time passes in each slice of sorted history.
     """
 
     text: str
@@ -52,14 +58,32 @@ class Job(msgspec.Struct, frozen=True):
     cuts: tuple[int, ...]
     folder: str = ""
     functions: tuple[FunctionFile, ...] = ()
+    mode: Mode = "sorted"
+    ends_msc: tuple[int, ...] = ()
 
     @classmethod
     def of(
-        cls, rules: Compiled, keys: Sequence[str], cuts: Sequence[int] = (), folder: str = ""
+        cls,
+        rules: Compiled,
+        keys: Sequence[str],
+        selection: Selection | None = None,
+        folder: str = "",
+        slice_rows: int | None = None,
     ) -> Job:
+        """The job over a selection of an archive, cut into slices of so many rows; over rows that
+        are not from an archive if there is none.
+        """
         outputs = tuple(sorted(rules.outputs))
-        functions = loaded_files()
-        return cls(rules.plan.text, outputs, rules.jit, tuple(keys), tuple(cuts), folder, functions)
+        job = cls(rules.plan.text, outputs, rules.jit, tuple(keys), (), folder, loaded_files())
+        if selection is None:
+            return job
+        mode = mode_of(lived=selection.is_lived)
+        found = cuts(selection.files, slice_rows or slice_rows_for(rules, mode))
+        if mode == "lived":
+            return msgspec.structs.replace(job, cuts=tuple(found), mode=mode)
+        found = at_times(found)
+        ends = ends_msc(found, selection)
+        return msgspec.structs.replace(job, cuts=tuple(found), mode=mode, ends_msc=ends)
 
     def compiled(self) -> Compiled:
         """The rules in parts, compiled once a process."""
@@ -105,13 +129,13 @@ def _compiled(
     return Compiled(compile_rules(text), outputs=outputs, jit=jit)
 
 
-def slice_rows_for(rules: Compiled) -> int:
+def slice_rows_for(rules: Compiled, mode: Mode) -> int:
     """How many records a slice may hold so that what they put out fits into memory.
 
     Every record may put out a row of each query and of each `every` event; events on edges,
     complex events and signals are few.
     """
-    rules, _ = rules.in_parts
+    rules, _ = rules.in_parts(mode)
     needed, ids = shipped(rules), rules.ids
     made = [stream.name for stream in rules.plan.streams if stream.origin is Origin.QUERY]
     often = sum(bool(needed[ids.of(name)]) for name in made)
@@ -133,12 +157,12 @@ def unpacked(data: bytes) -> bytes:
     return part
 
 
-def why_sequential(rules: Compiled, *, lived: bool = False) -> str | None:
+def why_sequential(
+    rules: Compiled, *, lived: bool = False, ends_sorted: bool = False
+) -> str | None:
     """None when symbols can be run apart; otherwise the reason why not. `lived`: records are as
-    they came.
+    they came; `ends_sorted`: but for the last ones, which are history.
     """
-    if not rules.is_generated("sorted"):
-        return is_distributable(rules)
     by = rules.stages.by
     others = [f"{name} of {stream}" for stream, name in by.keys.items() if name != SYMBOL]
     if others:
@@ -149,7 +173,10 @@ def why_sequential(rules: Compiled, *, lived: bool = False) -> str | None:
     for event in rules.plan.events:
         if event.key is not None and not by.is_keyed(event):
             return f"{event.name} is made for each {event.key.name} across symbols"
-    return is_distributable(rules, lived=lived)
+    if lived and ends_sorted and not rules.is_generated("lived"):
+        for name, why in put_out_by_time(rules.plan):
+            return f"{name}: {why}, and history stands behind what was lived"
+    return is_distributable(rules, lived=lived, places_times=True)
 
 
 def tasks(selection: Selection, tasks_max: int) -> list[Task]:
@@ -176,14 +203,16 @@ def run_task(job: Job, task: Task) -> Iterator[PartRow]:
 
 def run_symbol(job: Job, place: int, selection: Selection) -> Iterator[PartRow]:
     """Stage 1 over one symbol's records; the parts of all slices go into one file."""
-    run, told = job.compiled().in_parts[0].begun(job.keys), Told(selection)
+    run, told = begun_apart(job.compiled(), job.keys, job.mode), Told(selection)
     bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
-    symbol = selection.symbols[0]
+    symbol, ends_msc = selection.symbols[0], job.ends_msc or [None] * (len(bounds) + 1)
+    number = job.keys.index(symbol) if symbol in job.keys else len(job.keys)
     # a name of its own: Spark may run a task twice at the same time
     with NamedTemporaryFile(dir=job.folder, suffix=".parts", delete=False) as file:
         for index, batches in sliced(told.records(run), bounds):
             seen, offset = _Seen(batches), file.tell()
-            size = file.write(packed(run_part(run, seen, told.before)))
+            end = End(int(bounds[index]) if index < len(bounds) else EVER, ends_msc[index])
+            size = file.write(packed(run_part(run, seen, told.before, end, number)))
             file.flush()
             yield PartRow(
                 place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest, file.name,
@@ -212,13 +241,16 @@ def merged_rows(
     rules: Compiled,
     keys: Sequence[str],
     parts: Iterable[PartRow],
+    selection: Selection,
     ended: Ended = nobody,
 ) -> Iterator[Rows]:
     """Output rows in order, a slice at a time, from parts in any order.
 
     `ended` is told what all of them have dropped.
     """
-    merge = Merge(rules, keys)
+    mode = mode_of(lived=selection.is_lived)
+    place_of = None if selection.is_lived else Places(selection, rules.plan)
+    merge = Merge(rules, keys, mode, place_of)
     ordered = sorted(parts, key=lambda row: (row.slice, row.place))
     for _, group in groupby(ordered, key=lambda row: row.slice):
         yield merge.push((row.place, row.part()) for row in group)

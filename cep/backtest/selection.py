@@ -81,6 +81,11 @@ class Selection(msgspec.Struct, frozen=True):
         """Whether any of it came as it was lived."""
         return any(one.mode is Mode.LIVED for one in self.stretches)
 
+    @property
+    def ends_sorted(self) -> bool:
+        """Whether the last of it is history."""
+        return self.stretches[-1].mode is Mode.SORTED
+
     def stream(self, name: str) -> Selection:
         """The part that feeds the source stream of that name."""
         return self._with(file for file in self.files if file.stream == STORED[name])

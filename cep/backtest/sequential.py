@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from cep.archive import Mode
 from cep.backtest.records import Moment, ingest_of, lived
 from cep.backtest.selection import Selection
 from cep.dropped import Ended, nobody
@@ -43,7 +42,7 @@ def sequential(
             done += len(record)
             advance(len(record))
             yield rows
-    if done and selection.stretches[-1].mode is Mode.SORTED:
+    if done and selection.ends_sorted:
         tell_places(run, np.array([last]), done)
         yield caused_at(last, run.end(newest_msc, done))
     ended(run.dropped)

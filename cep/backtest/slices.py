@@ -38,10 +38,15 @@ def cuts(files: Sequence[File], slice_rows: int = SLICE_ROWS) -> list[int]:
 def sliced(batches: Iterator[InputRows], bounds: Ints) -> Iterator[tuple[int, Iterator[InputRows]]]:
     """(slice, its batches) in order; slice i holds orders from `bounds[i - 1]` below `bounds[i]`.
 
-    The batches of a slice must be taken before the next slice is asked for.
+    Slices without records have no batches. Those of a slice must be taken before the next slice is
+    asked for.
     """
+    done = 0
     for index, group in groupby(_pieces(batches, bounds), key=lambda piece: piece[0]):
+        yield from ((empty, iter(())) for empty in range(done, index))
         yield index, (rows for _, rows in group)
+        done = index + 1
+    yield from ((empty, iter(())) for empty in range(done, len(bounds) + 1))
 
 
 def _pieces(batches: Iterator[InputRows], bounds: Ints) -> Iterator[tuple[int, InputRows]]:

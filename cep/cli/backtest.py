@@ -202,7 +202,9 @@ def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
         if not work.shows_deals:
             reason = "signals that the risk guard judges by one account are one task"
     elif master != NO_SPARK:
-        reason = why_sequential(work.rules, lived=selection.is_lived)
+        reason = why_sequential(
+            work.rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted
+        )
     if reason is None:
         backtest, session = spark_parts()
         started = session(master, settings=wishes.settings)

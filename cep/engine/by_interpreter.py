@@ -26,7 +26,6 @@ from cep.engine.kernels.state import (
     Ints,
 )
 from cep.engine.layout import StreamIds
-from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.machine.told import Told
 from cep.engine.output_rows import OutputRows
 from cep.engine.rows import Decoder, Row, Rows
@@ -39,6 +38,8 @@ from cep.plan.query import OnDemandQuery
 
 Arrived = tuple[str, int, tuple[Any, ...]]
 """A row that comes: its stream, its time in ms, its values."""
+_OF_TIME = -1
+"""In the place of the clock of a row that time made in front of a record."""
 
 
 class ByInterpreter:
@@ -69,7 +70,7 @@ class ByInterpreter:
         """The number of a record, which functions see, by its place in this run."""
         self.order = 0
         """The place of what is at work in the order of all."""
-        self._clock = OF_TIME
+        self._clock = _OF_TIME
         self._taken: list[tuple[int, int, int, int, Sequence[Any]]] = []
         self.told: list[Told] = []
         """Chunks of queries that nobody has taken yet."""
@@ -147,7 +148,7 @@ class ByInterpreter:
                 self.interpreter.send(name, [(row_ms, own)], n)
             else:
                 self.interpreter.hand_over(name, row_ms, own, is_late=is_late)
-        self._clock = OF_TIME
+        self._clock = _OF_TIME
 
     def advance(self, time_msc: int, order: int, *, is_complete: bool = True) -> list[OutputRows]:
         """Let time pass without a record; `is_complete`: all earlier ones have come."""

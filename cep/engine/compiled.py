@@ -134,11 +134,35 @@ class Compiled:
         """The same rules as a module."""
         return self._generated(Stages.of(self.plan), KEYED)
 
-    @cached_property
-    def in_parts(self) -> tuple[Compiled, Compiled | None]:
-        """The same rules as two modules, of which the first may run elsewhere, a key at a time, and
-        the second runs what crosses keys, if anything does (`cep.engine.distributed`).
+    def in_parts(self, mode: Mode) -> tuple[Compiled, Compiled | None]:
+        """The same rules in parts, of which the first may run elsewhere, a key at a time, and the
+        second runs what crosses keys, if anything does (`cep.engine.distributed`).
+
+        They are modules where a module can run the rules. Else the first is a program, which also
+        puts out what its engines take, and nothing may cross keys; ValueError if there is none.
         """
+        if self.is_generated(mode):
+            return self._modules_apart
+        part = self._program_apart if mode == "sorted" else self._program_apart_lived
+        if part is None:
+            raise ValueError(f"no program: {self.why_not_whole}")
+        return part, None
+
+    @cached_property
+    def _program_apart(self) -> Compiled | None:
+        return self._whole(lived=False, outputs=self._outputs_apart)
+
+    @cached_property
+    def _program_apart_lived(self) -> Compiled | None:
+        return self._whole(lived=True, outputs=self._outputs_apart)
+
+    @property
+    def _outputs_apart(self) -> frozenset[str]:
+        """What is wanted, and what is counted over all keys."""
+        return self.outputs.union(event.name for event in self.plan.events)
+
+    @cached_property
+    def _modules_apart(self) -> tuple[Compiled, Compiled | None]:
         stages = Stages.of(self.plan, apart=True)
         second = self._generated(stages, CROSSING) if CROSSING in stages.used() else None
         return self._generated(stages, KEYED), second
@@ -161,19 +185,20 @@ class Compiled:
     @cached_property
     def whole(self) -> Compiled | None:
         """The rules as one program for sorted records; None where `why_not_whole` says why not."""
-        return self._whole(lived=False)
+        return self._whole(lived=False, outputs=self.outputs)
 
     @cached_property
     def whole_lived(self) -> Compiled | None:
         """The same for lived records."""
-        return self._whole(lived=True)
+        return self._whole(lived=True, outputs=self.outputs)
 
-    def _whole(self, *, lived: bool) -> Compiled | None:
+    def _whole(self, *, lived: bool, outputs: frozenset[str]) -> Compiled | None:
         found = self._chosen()
+        found.outputs = outputs
         literals = Strings(self.literals)
         try:
             found.program = build(
-                self.plan, found.ids, found.stages.row_widths, self.outputs, literals.code,
+                self.plan, found.ids, found.stages.row_widths, outputs, literals.code,
                 lived=lived, before=self.seed.before, told=self.told,
             )  # fmt: skip
         except Unsupported as why:

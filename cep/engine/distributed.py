@@ -8,129 +8,35 @@ sequential answer, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from cep.clocks import Mode
-from cep.dropped import Dropped, SavedCounts
-from cep.engine.chunks import Chunks
-from cep.engine.clock_cells import tell_clocks
+from cep.dropped import Dropped
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import (
     LEVEL,
     OUT_ATTRIBUTES,
+    OUT_CLOCK,
     OUT_ORDER,
     OUT_STREAM,
     Ints,
 )
 from cep.engine.layout import has_cells, row_cells
+from cep.engine.machine.kernels.streams import RANK_BITS
 from cep.engine.native import Compiled, Run
 from cep.engine.output_rows import OutputRows
+from cep.engine.part import EVER, KeysOutput, concatenated, entries, move_lists
 from cep.engine.rows import Rows
 from cep.engine.splice import LEVELS, found_by, passed_on, spliced
 from cep.engine.stage_run import StageRun
-from cep.engine.stages import CROSSING, KEYED, Stages
-from cep.engine.watermarks import Placed
-from cep.plan.nodes import Chained, Complex, Event
+from cep.plan.nodes import Complex
 from cep.plan.types import Type
 
-
-class KeysOutput(msgspec.Struct, frozen=True):
-    """Output of stage 1 for some keys, as plain bytes: int64 and float64 in C order.
-
-    `dropped` is what was dropped meanwhile.
-    """
-
-    ints: bytes
-    floats: bytes
-    lists: bytes
-    widths: tuple[int, int]
-    strings: list[str]
-    dropped: SavedCounts
-
-    def rows(self) -> OutputRows:
-        return OutputRows(
-            np.frombuffer(self.ints, np.int64).reshape(-1, self.widths[0]).copy(),
-            np.frombuffer(self.floats, np.float64).reshape(-1, self.widths[1]).copy(),
-            np.frombuffer(self.lists, np.int64).copy(),
-        )
-
-
-def is_distributable(rules: Compiled, *, lived: bool = False) -> str | None:
-    """None when stage 1 can run elsewhere; otherwise the reason why it cannot.
-
-    `lived`: records are as they came, so that a clock of all keys shows what no single key tells.
-    """
-    mode: Mode = "lived" if lived else "sorted"
-    if lived and rules.plan.compat:
-        return f"of compat('{rules.plan.compat}') all keys have one clock"
-    for name, why in rules.why_not_generated(mode).items():
-        return f"{name}: {why}; so a program runs the rules, and has all keys in one"
-    stages = Stages.of(rules.plan, apart=True)
-    if KEYED not in stages.used():
-        return "nothing in the rules works per key"
-    for stream in rules.plan.sources:
-        readers = stages.readers(stream.name, CROSSING)
-        if readers:
-            return f"{readers[0].name} reads {stream.name} across all keys"
-    for (_, name), cell in stages.clocks.of_part.items():
-        if lived and not stages.clocks.clocks[cell].is_by_key:
-            return f"{name} goes by the lived records of all keys"
-    for one, other, met in _torn(stages):
-        return f"engines {one} and {other}, which crosses keys, both lead to {met}"
-    return None
-
-
-def _torn(stages: Stages) -> Iterator[tuple[str, str, str]]:
-    """Engines of different stages whose finds meet, and where: in one stage both hand over in turn.
-
-    Only the first of them, which is in the earlier stage and leads to the other, could be moved.
-    """
-    chunks = Chunks(stages.plan)
-    for one in stages.plan.engines:
-        for other in stages.plan.engines:
-            if stages.engine(one.name) < stages.engine(other.name):
-                met = chunks.meeting(one.name, other.name)
-                if met is not None:
-                    yield one.name, other.name, met
-
-
-def run_part(
-    run: Run,
-    batches: Iterable[InputRows],
-    told: Callable[[int], Iterable[Placed]] = lambda order: (),
-) -> bytes:
-    """Run stage 1 over the records of some keys; `run` was started with all keys there are.
-
-    It is one of the first of rules in parts (`Compiled.in_parts`). `told` gives what is told of
-    these keys before a place in the order, and was not given yet.
-    """
-    kept: list[OutputRows] = []
-    needed = shipped(run.rules)
-    offset = 0
-    before = run.dropped
-    for batch in batches:
-        passed = told(int(batch.ints[-1, OUT_ORDER])) if len(batch) else ()
-        for rows in run.feed_raw(batch, passed):
-            places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
-            ints = rows.ints[places]
-            tell_clocks(ints, run.rules.stages.clocks, batch.ints)
-            _move_lists(run, ints, offset)
-            offset += len(rows.lists)
-            kept.append(OutputRows(ints, rows.floats[places], rows.lists))
-    merged = _concatenated(run, kept)
-    part = KeysOutput(
-        merged.ints.tobytes(),
-        merged.floats.tobytes(),
-        merged.lists.tobytes(),
-        (merged.ints.shape[1], merged.floats.shape[1]),
-        run.strings.values,
-        (run.dropped - before).state(),
-    )
-    return msgspec.msgpack.encode(part)
+PlaceOf = Callable[[Ints], Ints]
+"""The place in the order of the first record of history that is not older than a time, ms UTC."""
 
 
 class Merge:
@@ -141,13 +47,24 @@ class Merge:
     origins share a place in the order, the one of the lower origin is first.
     """
 
-    def __init__(self, rules: Compiled, keys: Sequence[str] = ()) -> None:
-        first, second = rules.in_parts
-        self.run = (second or first).begun(keys)
+    def __init__(
+        self,
+        rules: Compiled,
+        keys: Sequence[str] = (),
+        mode: Mode = "sorted",
+        place_of: PlaceOf | None = None,
+    ) -> None:
+        """`place_of` is needed of history in which time alone makes rows (`put_out_by_time`)."""
+        first, second = rules.in_parts(mode)
+        shown = rules.as_program(mode) if first.program is not None else first
+        last = second or shown
+        assert last is not None, "rules in parts are modules or a program"
+        self.run = last.begun(keys, mode)
+        self._place_of = None if first.program is None else place_of
         self._is_more = second is not None
         self._passed = passed_on(first.stages, first.ids)
         self._found = found_by(rules.plan, first.ids)
-        self._entries = _entries(first)
+        self._entries = entries(first)
         self._handed_on = 0
         self._counts = dict.fromkeys(self._entries, 0)
         self._numbers: dict[tuple[str, int], Ints] = {}
@@ -191,21 +108,42 @@ class Merge:
     def _joined(self, parts: Iterable[tuple[int, bytes]]) -> tuple[OutputRows, Ints]:
         """Rows of all parts in order, and the origin of each."""
         moved: list[OutputRows] = []
-        origins: list[Ints] = [np.empty(0, np.int64)]
+        causes: list[Ints] = [np.empty((3, 0), np.int64)]
         offset = 0
         for origin, encoded in parts:
             part = msgspec.msgpack.decode(encoded, type=KeysOutput)
             rows = part.rows()
-            _move_lists(self.run, rows.ints, offset)
+            told = np.frombuffer(part.told, np.int64)
+            causes.append(np.stack([told, *np.broadcast_arrays(part.number, origin, told)[:2]]))
+            move_lists(self.run, rows.ints, offset)
             offset += len(rows.lists)
             _translate(self.run, rows.ints, part.strings)
             self._dropped += Dropped.of(part.dropped)
             moved.append(rows)
-            origins.append(np.full(len(rows.ints), origin, np.int64))
-        merged = _concatenated(self.run, moved)
-        places = np.argsort(merged.ints[:, OUT_ORDER], kind="stable")
+        merged = concatenated(self.run, moved)
+        told, numbers, origins = np.concatenate(causes, axis=1)
+        places = self._in_order(merged.ints, told, numbers)
         first = OutputRows(merged.ints[places], merged.floats[places], merged.lists)
-        return first, np.concatenate(origins)[places]
+        return first, origins[places]
+
+    def _in_order(self, ints: Ints, told: Ints, numbers: Ints) -> Ints:
+        """Where the rows stand in their one order: by their place and, where time alone made them,
+        in front of the record; there by the time of the watermark that they follow from, by when
+        they were due, by what stands first in the file, and by the key that came first.
+
+        Rows of history which time has made get their place here, or none if no record followed.
+        """
+        is_due = told != EVER
+        if self._place_of is not None:
+            is_due = ints[:, OUT_CLOCK] < 0
+        due = np.where(is_due, -1 - ints[:, OUT_CLOCK], 0)
+        if self._place_of is not None and is_due.any():
+            told = np.where(is_due, 0, told)
+            ints[is_due, OUT_ORDER] = self._place_of(due[is_due] >> RANK_BITS)
+        orders = ints[:, OUT_ORDER]
+        places = np.lexsort((np.where(is_due, numbers, 0), due, told, orders))
+        found: Ints = places[orders[places] != EVER]
+        return found
 
     def _count_anew(self, engine: str, streams: list[int], rows: OutputRows, origins: Ints) -> None:
         """Count `seq` over all origins, and put the new numbers into bound events' lists."""
@@ -254,46 +192,6 @@ def _event_cells(ints: Ints) -> Ints:
     within = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
     cells: Ints = np.repeat(at + n, n) + within
     return cells
-
-
-def shipped(rules: Compiled) -> NDArray[np.bool_]:
-    """By stream id, what a merge needs of the first part: what is wanted, stage 2 takes, and `seq`
-    counts.
-    """
-    needed = passed_on(rules.stages, rules.ids)
-    for name in rules.outputs:
-        needed[rules.ids.of(name)] = True
-    for entered in _entries(rules).values():
-        needed[entered] = True
-    return needed
-
-
-def _entries(rules: Compiled) -> dict[str, list[int]]:
-    """Per keyed engine: the streams of events that enter its queue."""
-    found: dict[str, list[int]] = {}
-    entries: list[Event | Chained] = [*rules.stages.events(KEYED), *rules.stages.chained(KEYED)]
-    for entry in entries:
-        stream = rules.ids.of(entry.name) if isinstance(entry, Event) else rules.ids.entry(entry)
-        found.setdefault(entry.engine, []).append(stream)
-    return found
-
-
-def _move_lists(run: Run, ints: Ints, offset: int) -> None:
-    """The lists of complex events begin so much later."""
-    is_complex, _ = run.masks
-    complexes = is_complex[ints[:, OUT_STREAM]]
-    if complexes.any():  # else there may be no such column
-        ints[complexes, OUT_ATTRIBUTES + 2] += offset
-
-
-def _concatenated(run: Run, parts: list[OutputRows]) -> OutputRows:
-    if not parts:
-        return run.no_rows()
-    return OutputRows(
-        np.concatenate([part.ints for part in parts]),
-        np.concatenate([part.floats for part in parts]),
-        np.concatenate([part.lists for part in parts]),
-    )
 
 
 def _translate(run: Run, ints: Ints, strings: list[str]) -> None:

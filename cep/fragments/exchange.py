@@ -17,7 +17,6 @@ from cep.database.runner import Runner
 from cep.engine.divided import Divided
 from cep.engine.encode import Column, InputRows
 from cep.engine.kernels.state import OUT_CLOCK
-from cep.engine.machine.kernels.streams import OF_TIME
 from cep.engine.native import Run
 from cep.engine.rows import Rows
 from cep.fragments.rows import DerivedRow, Line, StreamRows
@@ -109,7 +108,7 @@ class Fragments:
         for order, clock, row in zip(
             rows.orders.tolist(), rows.ints[:, OUT_CLOCK].tolist(), rows.dicts(), strict=True
         ):
-            phase = int(clock != OF_TIME)
+            phase = int(clock >= 0)  # below: time has made it, in front of a record
             least = ranks.get((order, phase), 0)
             rank = max(least, self._ranks.get(row["stream"], least))
             ranks[order, phase] = rank

@@ -19,6 +19,7 @@ from cep.plan.keys import (
     declared_keys,
     divides_by_key,
     groups_by_key,
+    is_key,
     looks_by_key,
     put_by_query,
 )
@@ -33,17 +34,7 @@ from cep.plan.nodes import (
     leaves,
 )
 from cep.plan.outlets import streams_filled
-from cep.plan.query import (
-    AbsentState,
-    Input,
-    LogicalState,
-    Match,
-    MatchState,
-    NextState,
-    Query,
-    StreamInput,
-    StreamState,
-)
+from cep.plan.query import Input, Match, Query, StreamInput
 from cep.plan.steps import Filter, Holder, Insert
 from cep.plan.windows import kind_of
 
@@ -232,7 +223,8 @@ class _Analysis:
         return self._stream_crosses(query, query.input, columns)
 
     def _stream_crosses(self, query: Query, source: StreamInput, held: Held) -> str:
-        if not all(isinstance(handler, Filter) for handler in (*source.before, *source.after)):
+        functions = (one for one in (*source.before, *source.after) if not isinstance(one, Filter))
+        if not all(any(is_key(key, query, held) for key in one.keys) for one in functions):
             return "its stream functions see rows of all keys"
         window = source.window
         apart = "aggregates" if window is None else kind_of(window).apart
@@ -255,8 +247,6 @@ class _Analysis:
         for one in query.inputs:
             if one.stream not in keyed and not one.stream.startswith(inner):
                 return f"rows of {one.stream} reach every key"
-        if isinstance(query.input, Match) and _waits(query.input.root):
-            return "time alone fires it"
         return ""
 
     def _edge(self, event: Event, columns: dict[str, frozenset[int]]) -> bool:
@@ -313,16 +303,3 @@ def expressions(query: Query) -> list[Expression]:
     for source in query.inputs:
         found += [*source.filters, *source.window_filters]
     return [*found, *([query.having] if query.having is not None else [])]
-
-
-def _waits(state: MatchState) -> bool:
-    """Whether a state is met by time alone."""
-    match state:
-        case AbsentState():
-            return state.for_ms is not None
-        case LogicalState() | NextState():
-            return _waits(state.left) or _waits(state.right)
-        case StreamState():
-            return False
-        case _:
-            return _waits(state.state)

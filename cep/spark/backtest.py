@@ -19,11 +19,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from cep.backtest.code import code_hash
 from cep.backtest.errors import BacktestError
-from cep.backtest.parts import Job, PartRow, merged_rows, slice_rows_for, tasks, why_sequential
+from cep.backtest.parts import Job, PartRow, merged_rows, tasks, why_sequential
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection
-from cep.backtest.slices import cuts
+from cep.clocks import Mode
 from cep.dropped import Ended, nobody
+from cep.engine.apart import mode_of
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.spark.source import NAME, PartsSource, Work
@@ -51,23 +52,22 @@ def backtest(
     tasks and the driver have dropped. BacktestError when the rules cannot be run a symbol at a time
     (`why_sequential`).
     """
-    reason = why_sequential(rules, lived=selection.is_lived)
+    reason = why_sequential(rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted)
     if reason is not None:
         raise BacktestError(f"symbols cannot be run apart: {reason}", "run the rules in sequence")
     keys = keys_in_order(selection, rules.plan)
-    warm(rules)
+    warm(rules, mode_of(lived=selection.is_lived))
     with TemporaryDirectory(prefix="mt5cep-", dir=work and work.resolve()) as folder:
-        found = cuts(selection.files, slice_rows or slice_rows_for(rules))
-        job = Job.of(rules, keys, found, folder)
+        job = Job.of(rules, keys, selection, folder, slice_rows)
         with reporting(spark, on_task):
             parts = collected(parts_frame(spark, job, selection))
         advance(sum(part.rows for part in parts))
-        yield from merged_rows(rules, keys, parts, ended)
+        yield from merged_rows(rules, keys, parts, selection, ended)
 
 
-def warm(rules: Compiled) -> None:
+def warm(rules: Compiled, mode: Mode) -> None:
     """Put the machine code into the cache, or every worker would compile it for itself."""
-    for part in rules.in_parts:
+    for part in rules.in_parts(mode):
         if part is not None:
             part.begun().warm_up()
 

@@ -16,8 +16,10 @@ from pyspark.sql import SparkSession
 from cep.archive.paths import encode_name
 from cep.backtest.parts import Job
 from cep.dropped import Ended, nobody
-from cep.engine.distributed import Merge, is_distributable, run_part
+from cep.engine.apart import begun_apart, is_distributable
+from cep.engine.distributed import Merge
 from cep.engine.native import Compiled
+from cep.engine.part import run_part
 from cep.engine.rows import Rows
 from cep.replay import INGEST, Source, batches, replay
 
@@ -45,7 +47,7 @@ def replay_on_spark(
     keys = keys_in_order(keyed)
     places = [write_key(folder, place, name, keyed) for place, name in enumerate(keys)]
     known = [name for name in keys if name is not None]
-    job = msgspec.json.encode(Job.of(rules, known, ()))
+    job = msgspec.json.encode(Job.of(rules, known))
     frame = spark.createDataFrame([(place,) for place in places], "place long")
     spread = frame.repartition(max(1, min(len(places), spark.sparkContext.defaultParallelism)))
     parts = spread.mapInArrow(partial(run_places, job, str(folder)), PARTS).collect()
@@ -63,7 +65,7 @@ def are_in_order(sources: list[Source]) -> bool:
 
 def _keyed(rules: Compiled, sources: list[Source]) -> list[tuple[str, Source]]:
     """The sources that have a key, and its name; nothing reads the others."""
-    keys = rules.in_parts[0].stages.by.keys
+    keys = rules.in_parts("sorted")[0].stages.by.keys
     return [(keys[one.stream.name], one) for one in sources if one.stream.name in keys]
 
 
@@ -100,7 +102,7 @@ def run_places(job: bytes, folder: str, rows: Iterator[pa.RecordBatch]) -> Itera
     rules = decoded.compiled()
     for batch in rows:
         for place in batch["place"].to_pylist():
-            run = rules.in_parts[0].begun(decoded.keys)
+            run = begun_apart(rules, decoded.keys, "sorted")
             part = run_part(run, batches(run, read_key(rules, Path(folder), place)))
             yield pa.RecordBatch.from_pydict({"place": [place], "part": [part]})
 

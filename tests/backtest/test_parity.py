@@ -26,7 +26,7 @@ from cep.backtest.parts import (
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
-from cep.backtest.slices import SLICE_ROWS, cuts
+from cep.backtest.slices import SLICE_ROWS
 from cep.dropped import Dropped, Ended, nobody
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
@@ -55,9 +55,9 @@ def lines_in_parts(
 ) -> list[bytes]:
     keys = keys_in_order(selection, rules.plan)
     with TemporaryDirectory() as folder:
-        job = Job.of(rules, keys, cuts(selection.files, slice_rows), folder)
+        job = Job.of(rules, keys, selection, folder, slice_rows)
         parts = [row for task in tasks(selection, tasks_max) for row in run_task(job, task)]
-        merged = merged_rows(rules, keys, parts, ended)
+        merged = merged_rows(rules, keys, parts, selection, ended)
         return [line for rows in merged for line in rows.json_lines()]
 
 
@@ -174,9 +174,11 @@ def test_packing_loses_nothing(part: bytes) -> None:
 def test_slices_are_small_where_every_tick_puts_rows_out() -> None:
     plan = compile_rules(CHAINED)
     few, many = Compiled(compile_rules(KEYED), outputs=["Fade"]), Compiled(plan)
-    assert slice_rows_for(few) == SLICE_ROWS
-    assert SLICE_ROWS_MIN <= slice_rows_for(many) < SLICE_ROWS
-    assert slice_rows_for(Compiled(plan, outputs=["Fade"])) > slice_rows_for(many)
+    assert slice_rows_for(few, "sorted") == SLICE_ROWS
+    assert SLICE_ROWS_MIN <= slice_rows_for(many, "sorted") < SLICE_ROWS
+    assert slice_rows_for(Compiled(plan, outputs=["Fade"]), "sorted") > slice_rows_for(
+        many, "sorted"
+    )
 
 
 ORDERED = """@reorder(max.delay='2 sec')

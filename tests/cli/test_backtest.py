@@ -236,7 +236,7 @@ def test_rules_that_mind_the_time_run_in_this_process(folder: Path) -> None:
     result, out = fresh(folder, rules="timed", master="local[2]")
     assert result.exit_code == 0, result.output
     assert "note: in this process, without Spark: " in result.stderr
-    assert "a program runs the rules" in result.stderr
+    assert "nothing in the rules works per key" in result.stderr
     assert b'"stream":"Sampled"' in out.read_bytes()
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from cep.database.dialects import DIALECTS
-from cep.engine.distributed import is_distributable
+from cep.engine.apart import is_distributable
 from cep.engine.native import Compiled
 from cep.fragments.split import split
 from cep.lang.errors import RuleError

@@ -15,9 +15,11 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cep.engine.distributed import Merge, is_distributable, run_part
+from cep.engine.apart import begun_apart, is_distributable
+from cep.engine.distributed import Merge
 from cep.engine.encode import InputRows
 from cep.engine.native import Compiled, Run
+from cep.engine.part import run_part
 from cep.interpreter.run import InterpretedRun
 from cep.plan.build import compile_rules
 from tests.engine.test_against_interpreter import by_stream
@@ -215,7 +217,7 @@ def test_keys_run_apart_and_put_together_keep_every_row_in_its_place(random: Ran
 
 def apart(rules: Compiled, rows: list[InputRow]) -> list[Row]:
     keys = list(dict.fromkeys(row["symbol"] for _, _, row in rows))
-    parts = [rules.in_parts[0].begun(keys) for _ in keys]
+    parts = [begun_apart(rules, keys, "sorted") for _ in keys]
     made = [run_part(run, [encoded(run, rows, key)]) for run, key in zip(parts, keys, strict=True)]
     return Merge(rules, keys).push(enumerate(made)).dicts()
 

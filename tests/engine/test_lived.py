@@ -11,8 +11,8 @@ from loguru import logger
 
 from cep.app import App
 from cep.clocks import Mode
+from cep.engine.apart import is_distributable
 from cep.engine.change import changed
-from cep.engine.distributed import is_distributable
 from cep.engine.explain import how_it_runs
 from cep.engine.native import Compiled
 from cep.engine.snapshot import restore, take

@@ -151,7 +151,17 @@ BY_KEY_CHOICES = {
         "from {keyed}[{test}] select k, v, p * 2 as b0{fast_end}",
         "from {keyed}[{test}] select k, p, v, n insert into Near; from Near#window.{fast_window}"
         " select k, sum(v) as b0 group by k{fast_end}",
-        "partition with (k of A, k of B) begin {fast_inner} {fast_inner} end;",
+        *["partition with (k of A, k of B) begin {fast_inner} {fast_inner} end;"] * 2,
+        "from {keyed}#bars:time(p, v, {ms}) select k, open, close, bar_ticks group by k{fast_end}",
+        "from {keyed}#bars:ticks(p, v, 3) select k, open, close, low group by k{fast_end}",
+        "partition with (k of A, k of B) begin {timed} {timed} end;",
+    ),
+    "timed": (
+        "from A[{test}]#window.time({ms}) select k, p, sum(v) as b0"
+        " insert expired events into Gone;",
+        "from B#window.timeBatch({ms}) select k, sum(v) as b0, count() as b1{fast_end}",
+        "from every e1=A[{test}] -> not B for {ms} select e1.k as k, e1.v as b0{fast_end}",
+        "from A#window.delay({ms}) select k, v, p{fast_end}",
     ),
     "fast_inner": tuple(text.replace("{stream}", "B") for text in CHOICES["fast_inner"]),
     "fast_step": ("A", "A[{test}]"),

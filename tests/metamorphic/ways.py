@@ -19,10 +19,13 @@ import pyarrow as pa
 from cep.clocks import Mode
 from cep.database.drivers import connect
 from cep.database.runner import Options, Runner
+from cep.engine.apart import begun_apart, is_distributable
 from cep.engine.change import changed, compiled_for
-from cep.engine.distributed import Merge, is_distributable, run_part
+from cep.engine.distributed import Merge
 from cep.engine.encode import InputRows
+from cep.engine.kernels.state import Ints
 from cep.engine.native import Compiled, Run
+from cep.engine.part import EVER, End, run_part
 from cep.engine.rows import Rows
 from cep.engine.snapshot import restore, take
 from cep.engine.watermarks import Telling
@@ -33,6 +36,7 @@ from cep.fragments.split import split
 from cep.inputs.types import ARROW
 from cep.interpreter.change import changed as take_over
 from cep.interpreter.run import InterpretedRun
+from cep.plan.elapsed import put_out_by_time
 from cep.plan.nodes import Plan
 from cep.replay import Source
 from cep.spark.replay import are_in_order, replay_on_spark
@@ -268,30 +272,44 @@ def by_key(case: Case) -> list[Line]:
 
     This is what tasks of Spark do.
     """
-    rules = Compiled(case.plan, jit=False)
-    if (why := is_distributable(rules, lived=case.mode == "lived")) is not None:
+    rules, mode = Compiled(case.plan, jit=False), case.mode
+    if (why := is_distributable(rules, lived=mode == "lived", places_times=True)) is not None:
         raise RefusedError(why)
     times = [at for _, at, _ in case.steps]
-    if case.mode == "sorted" and times != sorted(times):
+    if mode == "sorted" and times != sorted(times):
         raise RefusedError("a key's tasks see no other key's records, which make late in history")
-    first, _ = rules.in_parts
-    places = first.stages.by.keys
+    places = rules.in_parts(mode)[0].stages.by.keys
     parts: dict[Any, list[tuple[int, Step]]] = {}
+    came: dict[Any, int] = {}
     for n, step in enumerate(case.steps):
         if step[0] == TOLD and step[2] is not None:
             for key in step[2]["keys"]:  # it appears, though there is no record of it yet
                 parts.setdefault(key, [])
         elif step[2] is not None and step[0] in places:
-            parts.setdefault(step[2][places[step[0]]], []).append((n, step))
+            key = step[2][places[step[0]]]
+            parts.setdefault(key, []).append((n, step))
+            came.setdefault(key, len(came))
     known = [key for key in parts if key is not None]
-    merge = Merge(rules, known)
+    if None in parts and mode == "lived" and any(put_out_by_time(case.plan)):
+        raise RefusedError(
+            "there is no way to tell of records without a key that they are complete"
+        )
+    merge = Merge(rules, known, mode, partial(_first_at, case) if mode == "sorted" else None)
     made = []
     for place, (key, own) in enumerate(parts.items()):
-        run = first.begun(known)
-        told = deque(_told_of(key, case.steps))
+        run = begun_apart(rules, known, mode)
+        told = deque(_told_of(key, case.steps) if mode == "lived" else ())
         batches = [_encoded(run, own)] if own else []
-        made.append((place, run_part(run, batches, partial(_taken, told))))
+        end = End(time_msc=times[-1] if mode == "sorted" else None)
+        number = came.get(key, len(came))
+        made.append((place, run_part(run, batches, partial(_taken, told), end, number)))
     return _lines(merge.push(made))
+
+
+def _first_at(case: Case, times_msc: Ints) -> Ints:
+    """The first step of history that is not older than each of these times."""
+    found: Ints = np.searchsorted([at for _, at, _ in case.steps], times_msc)
+    return np.where(found < len(case.steps), found, EVER)
 
 
 def _told_of(key: Any, steps: Iterable[Step]) -> Iterator[tuple[int, Telling]]:
@@ -299,6 +317,8 @@ def _told_of(key: Any, steps: Iterable[Step]) -> Iterator[tuple[int, Telling]]:
     for n, (stream, at, row) in enumerate(steps):
         if stream == TOLD and row is not None and key in row["keys"]:
             yield n, Telling(at, (key,), row["is_complete"])
+        elif row is None and stream != OWN and key is not None:
+            yield n, Telling(at, (key,), is_complete=True)
 
 
 def _taken(told: deque[tuple[int, Telling]], order: int) -> Iterator[tuple[int, Telling]]:

@@ -61,7 +61,6 @@ def test_keyed(text: str) -> None:
         (inside("from S select n insert into Out;", "n > 1 as 'a' of S"), "not by symbol"),
         (inside("from S join R#window.length(1) select S.n insert into O;", "symbol of S"),
          "reach every key"),
-        (inside("from e1=S -> not R for 1 sec select e1.n insert into Out;"), "time alone"),
     ],
 )  # fmt: skip
 def test_crossing(text: str, why: str) -> None:

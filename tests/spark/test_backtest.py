@@ -15,7 +15,6 @@ from cep.backtest.parts import Job
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
-from cep.backtest.slices import cuts
 from cep.backtest.tables import Tables, write_table
 from cep.dropped import Dropped, Ended, nobody
 from cep.engine.native import Compiled
@@ -27,6 +26,7 @@ from mt5bridge.history import TickBlock
 from tests.backtest import told
 from tests.backtest.archives import exported, imported, recorded
 from tests.backtest.rules import ACROSS, CHAINED, KEYED, TICK
+from tests.backtest.test_programs_apart import PROGRAMS
 from tests.data.real_ticks import SYMBOLS, needs_real_ticks, ticks
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -56,6 +56,16 @@ def test_spark_is_sequential_is_replay(
     assert dropped[0] and dropped[0] == dropped[1]
     replayed = replay(rules, read_sources(PLAN, exported(archive, tmp_path)))
     assert lines == [line for rows in replayed for line in rows.json_lines()]
+    assert any(b'"stream":"Fade"' in line for line in lines)
+
+
+def test_candles_are_run_apart(spark: SparkSession, archive: Archive) -> None:
+    plan = compile_rules(TICK + PROGRAMS["candles to signals"])
+    rules, selection = Compiled(plan), select(archive, plan)
+    assert not rules.is_generated("sorted")
+    found = backtest(spark, rules, selection, slice_rows=900)
+    lines = [line for rows in found for line in rows.json_lines()]
+    assert lines == lines_in_sequence(rules, selection)
     assert any(b'"stream":"Fade"' in line for line in lines)
 
 
@@ -92,8 +102,9 @@ def test_records_and_tasks_are_reported(spark: SparkSession, archive: Archive) -
 def test_the_parts_are_a_table(spark: SparkSession, archive: Archive, tmp_path: Path) -> None:
     rules, selection = Compiled(PLAN, outputs=["Fade"]), select(archive, PLAN)
     keys = keys_in_order(selection, PLAN)
-    bounds = cuts(selection.files, 900)
-    frame = parts_frame(spark, Job.of(rules, keys, bounds, str(tmp_path)), selection)
+    job = Job.of(rules, keys, selection, str(tmp_path), 900)
+    bounds = job.cuts
+    frame = parts_frame(spark, job, selection)
     frame.createOrReplaceTempView("parts")
     rows = spark.sql("select * from parts where rows > 0").collect()
     assert {row["symbol"] for row in rows} == set(keys)

@@ -53,16 +53,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.fragments": {"cep.plan", "cep.dropped", "cep.engine", "cep.database", "cep.replay"},
     "cep.trace": {"cep.plan", "cep.dropped", "cep.interpreter", "cep.engine", "cep.replay"},
     "cep.spark": {
-        "cep.plan", "cep.dropped", "cep.engine", "cep.archive", "cep.inputs", "cep.market",
-        "cep.account", "cep.backtest", "cep.replay", "mt5bridge",
+        "cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.archive", "cep.inputs",
+        "cep.market", "cep.account", "cep.backtest", "cep.replay", "mt5bridge",
     },
     "cep.live": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.market", "mt5bridge", "cep.database",
         "cep.fragments", "cep.callbacks", "cep.functions", "cep.account",
     },
     "cep.backtest": {
-        "cep.plan", "cep.dropped", "cep.engine", "cep.archive", "cep.report", "cep.inputs",
-        "cep.market", "cep.functions", "cep.account", "mt5bridge",
+        "cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.archive", "cep.report",
+        "cep.inputs", "cep.market", "cep.functions", "cep.account", "mt5bridge",
     },
     "cep.daemon": {ANY},
     "cep.demo": {ANY},

@@ -28,6 +28,8 @@ from cep.engine.machine.kernels.words import (
     DUE_MS,
     DUE_NODE,
     DUE_PLACE,
+    DUE_RANK,
+    FIRED_RANK,
     FIRST_KEY,
     FIRSTS,
     HEAP_AT,
@@ -289,6 +291,7 @@ def next_fires(i: Ints) -> None:
     if not is_first:
         return
     i[0, AT] = i[0, head + DUE_MS]
+    i[0, FIRED_RANK] = i[0, head + DUE_RANK]
     i[0, LATE] = 0
     i[0, REACHED] = max(i[0, REACHED], i[0, AT])
     push(i, i[0, head + DUE_NODE], i[0, head + DUE_PLACE], i[0, AT], DUE, i[0, WORK_TOP])

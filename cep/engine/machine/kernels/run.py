@@ -46,7 +46,9 @@ from cep.engine.machine.kernels.words import (
     DUE_MS,
     DUE_NODE,
     DUE_PLACE,
+    DUE_RANK,
     FAILED,
+    FIRED_RANK,
     HAS_PAUSED,
     HOME,
     KIND,
@@ -133,6 +135,7 @@ def next_due(i: Ints) -> None:
     """What is due first, by the one clock, gets a frame, for which there is room."""
     first = i[0, TIMERS]
     i[0, AT] = i[0, first + DUE_MS]
+    i[0, FIRED_RANK] = i[0, first + DUE_RANK]
     i[0, LATE] = 0
     i[0, NOW] = max(i[0, NOW], i[0, AT])
     push(i, i[0, first + DUE_NODE], i[0, first + DUE_PLACE], i[0, AT], DUE, i[0, WORK_TOP])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.engine.kernels.scalar import NULL, to_float
+from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true, leave_value
@@ -16,6 +16,7 @@ from cep.engine.machine.kernels.words import (
     CURSOR,
     EVALUATION,
     FAILED,
+    FIRED_RANK,
     HOME,
     KIND,
     NEXT,
@@ -81,8 +82,19 @@ INSERT_FIRST, INSERT_COUNT, INSERT_LEAVES, INSERT_WIDENS, INSERT_ENTRY = (
 )  # fmt: skip
 
 
-OF_TIME = NULL
-"""In the place of the clock of a row that time made in front of a record."""
+RANK_BITS = 20
+
+
+@inline
+def cause_of(i: Ints) -> int:
+    """What stands in the place of a row's clock: the time of its record, or, where time alone made
+    it, below 0 when that was due, and above `RANK_BITS` bits the place in the file of what was.
+    Rows of many runs, each over the records of one key, are put in the order of one by it
+    (`cep.engine.distributed`).
+    """
+    if i[0, PHASE] == TIME_PASSES:
+        return -1 - (i[0, AT] << RANK_BITS | i[0, FIRED_RANK])
+    return i[0, AT]
 
 
 @inline
@@ -103,7 +115,7 @@ def row_put_out(i: Ints, p: Ints, node: int, row: int) -> None:
     i[0, at + OUT_STREAM] = p[node + STREAM_ID]
     i[0, at + OUT_TIME] = i[0, row + TIME]
     i[0, at + OUT_KEY] = 0
-    i[0, at + OUT_CLOCK] = OF_TIME if i[0, PHASE] == TIME_PASSES else i[0, AT]
+    i[0, at + OUT_CLOCK] = cause_of(i)
     for value in range(p[node + WIDTH] - VALUES):
         i[0, at + p[cells + value]] = i[0, row + VALUES + value]
 

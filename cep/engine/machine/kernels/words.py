@@ -113,7 +113,9 @@ OWNER = 283
 PAUSES = 284
 """Whether the run stops behind a record that puts something out, and whether it has: these."""
 NEVER_PAUSES, PAUSES_AT_ROWS, HAS_PAUSED = 0, 1, 2
-HEADER = 285
+FIRED_RANK = 285
+"""The place in the file of what fired last: see `streams`."""
+HEADER = 286
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
