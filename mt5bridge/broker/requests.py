@@ -92,6 +92,8 @@ def send(state: State, request: Record, answer: Record) -> int:
         row = order_row(state, request["order"])
         if row < 0:
             return INVALID_ORDER
+        if not is_open(state, state.orders[row]["symbol"]):
+            return MARKET_CLOSED
         if is_order_frozen(state, row):
             return FROZEN
         answer["order"] = request["order"]

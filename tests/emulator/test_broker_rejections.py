@@ -72,6 +72,18 @@ def test_what_symbol_account_and_broker_refuse(
     assert len(session.log.deals) == 1, "the deposit only"
 
 
+def test_a_closed_market_takes_no_pending_order_back(tmp_path: Path) -> None:
+    """Nor changes one; when it is open again, both go."""
+    change, cancel = "send action=7 order=@0 price=1.08", "send action=8 order=@0"
+    place = "send action=5 type=2 price=1.09 filling=2"
+    session = run(
+        tmp_path, [place, "above 1.15", change, cancel, "above 1.25", change, cancel],
+        'at tick=50 broker="closed=EURUSD"', 'at tick=150 broker="open=EURUSD"',
+        prices=bids(*[1.1] * 100, *[1.2] * 100, *[1.3] * 100),
+    )  # fmt: skip
+    assert session.retcodes == [10009, 10018, 10018, 10009, 10009]
+
+
 def test_limits_and_settings_that_change_on_the_way(tmp_path: Path) -> None:
     session = run(
         tmp_path,

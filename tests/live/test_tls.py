@@ -15,11 +15,14 @@ from mt5bridge.client import Connection
 from mt5bridge.client.connection import Change
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.simulator import simulated_terminal
+from mt5bridge.wire import Side, SignalStatus
 from tests.bridge.live import Daemon, walks
 from tests.credentials import CREDENTIAL
 from tests.docs.pages import ROOT, blocks
 from tests.live.service import play
 from tests.live.tunnels import HAS_STUNNEL, End, by_python, by_stunnel, overheard
+from tests.mql5.reinit import inputs
+from tests.mql5.trading import signal, trading
 from tests.waiting import LONG_S, deadline
 
 Way = Callable[[End], AbstractContextManager[None]]
@@ -51,6 +54,24 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def plain(daemon: Daemon) -> str:
     return daemon.server.address.removeprefix("tcp://")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_trader_in_mql5_trades_through_it(way: Way, keys: Path, tmp_path: Path) -> None:
+    """Only its input Port is another: it connects to the near end on its own machine."""
+    heard = bytearray()
+    with trading(tmp_path) as floor:
+        front = End("daemon", keys, f"127.0.0.1:{floor.port}")
+        with way(front), overheard(front.address, heard) as between:
+            near = End("terminal", keys, between)
+            with way(near):
+                floor.reinit(inputs(Port=near.address.rpartition(":")[2]))
+                answer = floor.ask(request := signal(Side.BUY, 0.1))
+                assert answer.status is SignalStatus.EXECUTED
+                assert len(floor.deals(request.id)) == 1
+    assert len(heard) > 1_000
+    for secret in (b"MT5B", CREDENTIAL.user.encode(), b"PLAIN", b"EURUSD"):
+        assert secret not in heard
 
 
 @pytest.mark.parametrize("way", WAYS)

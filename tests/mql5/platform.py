@@ -54,20 +54,25 @@ def probed(folder: Path, seed: int, allowed: str = "127.0.0.1") -> Probe:
             result = terminal.wait_end(LONG_S)
         assert result.exit_code == 0, "\n".join(result.journal[-30:])
     path = terminal.file("Mt5Bridge/probe.json")
-    lived = _lived(folder / "life", seed)
+    lived = life_probed(folder / "life", seed)
     lived.replace(path.with_name(lived.name))
     return read_probe(path)
 
 
-def _lived(folder: Path, seed: int) -> Path:
-    """The file of the expert that changes its chart's period, while ticks come."""
+def life_probed(folder: Path, seed: int, *statements: str, closes: bool = False) -> Path:
+    """The file of the expert that changes its chart's period, while ticks come.
+
+    `closes`: the terminal is closed at once and started again.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     ticks = write_tick_file(folder / "eurusd.bin", quotes())
     script = Script.of(
         f"seed {seed}", "clock mode=real", "pace rate=100", "symbol EURUSD digits=5",
-        f"ticks EURUSD path={ticks}", "attach SelfTestLife on EURUSD",
+        f"ticks EURUSD path={ticks}", "attach SelfTestLife on EURUSD", *statements,
     )  # fmt: skip
     with EmulatedTerminal(PROGRAMS, script, folder) as terminal:
+        if closes:
+            terminal.act("restart=terminal")
         result = terminal.wait_end(LONG_S)
     assert result.exit_code == 0, "\n".join(result.journal[-30:])
     return terminal.file("Mt5Bridge/probe-life.json")

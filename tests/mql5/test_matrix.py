@@ -6,6 +6,7 @@ and through all in the other order, too.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,11 +14,14 @@ import pytest
 
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.server import Server
+from mt5bridge.terminal.assumptions import ASSUMPTIONS
 from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.bridge.live import Daemon
 from tests.mql5.examples import SPY, example
 from tests.mql5.matrix import CHAINS, change, lines, nothing_left
+from tests.mql5.platform import life_probed
 from tests.mql5.publishing import EXAMPLE, IDENTITY, market, publishing, script, terminal_of
+from tests.mql5.running import Scripts
 from tests.mql5.test_complex_events import emulated
 from tests.mql5.test_event_trader import LIVE, begin_numbers, publish, sales
 from tests.mql5.test_publisher_reinit import LATE, LIVELY, TRADES, _finish, _signal
@@ -217,6 +221,24 @@ def test_a_program_without_a_daemon(tmp_path: Path, reasons: Sequence[str], prog
     told = _said(terminal, "deal " if deals else "EURUSD ")
     assert told == sorted(set(told))
     assert len(told) == len(buys) if deals else told
+
+
+@chained
+def test_the_probe_of_an_experts_life(
+    tmp_path: Path, scripts: Scripts, reasons: Sequence[str]
+) -> None:
+    """Whatever ends it, and it has no inputs to fail with: attached again it measures all."""
+    assert scripts.programs
+    moments = [reason for reason in reasons if reason not in ("INITFAILED", "CLOSE")]
+    when = [f"ms={20 + 60 * at}" for at in range(len(moments))]
+    ended = lines("SelfTestLife", moments, "", when)
+    life_probed(tmp_path, 1, *ended, closes="CLOSE" in reasons)
+    path = life_probed(tmp_path, 1)
+    facts = json.loads(path.read_text(encoding="utf-8"))["facts"]
+    wanted = {name for name in ASSUMPTIONS if name.startswith(("life.", "event."))}
+    assert facts.keys() == wanted
+    assert facts["life.globals_kept"] is True
+    assert not path.with_name("probe-life.tmp").exists()
 
 
 def _connected_again(server: Server, terminal: EmulatedTerminal, command: str) -> None:

@@ -143,8 +143,11 @@ def test_in_silence_the_server_s_clock_goes_on(tmp_path: Path) -> None:
         found.stage.terminal.pass_time(LONG_S)
         found.wait_promise(before_msc + PASSING_MS - 2 * SECOND_MS)
         assert found.newest_msc <= now().utc_msc + OFFSET_MS + PASSING_MS
+        told = [line for line in found.stage.terminal.journal if BY_COMPUTER in line]
+    assert len(told) == 1
 
 
+BY_COMPUTER = "follows this computer's clock"
 AHEAD = f"clock mode=recorded offset_ms={OFFSET_MS} ahead_ms={3 * 3_600_000}"
 
 
@@ -166,6 +169,7 @@ def test_in_silence_the_time_of_the_quotes_goes_on(tmp_path: Path) -> None:
         found.stage.terminal.pass_time(LONG_S)
         found.wait_promise(before_msc + PASSING_MS - 2 * SECOND_MS)
         assert found.newest_msc <= last_msc(ticks) + 2 * PASSING_MS
+        assert not [line for line in found.stage.terminal.journal if BY_COMPUTER in line]
 
 
 def test_nothing_moves_without_the_trade_server(tmp_path: Path) -> None:

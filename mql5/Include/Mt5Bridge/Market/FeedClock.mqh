@@ -21,6 +21,7 @@ private:
    long m_since_ms;    // steady clock when it was first seen connected
    long m_quote;       // newest TimeCurrent(), seconds
    long m_quote_ms;    // steady clock when it was first seen
+   bool m_told;        // that this computer's clock decides
 
 public:
         FeedClock(void) { Begin(0); }
@@ -28,7 +29,7 @@ public:
    long ReachedMsc(const Moment &now);
 
 private:
-   long SilentMsc(const Moment &now) const;
+   long SilentMsc(const Moment &now);
   };
 
 void FeedClock::Begin(const long grace_ms)
@@ -38,6 +39,7 @@ void FeedClock::Begin(const long grace_ms)
    m_since_ms = 0;
    m_quote = 0;
    m_quote_ms = 0;
+   m_told = false;
   }
 
 // Server time: every earlier tick is in the tick bases by now, but for late ones; 0: not known.
@@ -66,12 +68,17 @@ long FeedClock::ReachedMsc(const Moment &now)
   }
 
 // The server's clock, as far as it is known without a new quote; 0: not at all.
-long FeedClock::SilentMsc(const Moment &now) const
+long FeedClock::SilentMsc(const Moment &now)
   {
    if(now.live)
       return MathMin(now.quoted_msc, now.server_msc);
    const long silent_ms = now.ms - MathMax(m_quote_ms, m_since_ms);
-   return silent_ms >= 2 * m_grace_ms ? now.server_msc : 0;
+   if(silent_ms < 2 * m_grace_ms)
+      return 0;
+   if(!m_told)
+      Print("no quotes: up to when ticks are complete follows this computer's clock until one comes");
+   m_told = true;
+   return now.server_msc;
   }
 
 #endif

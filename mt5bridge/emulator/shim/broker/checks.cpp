@@ -186,6 +186,8 @@ u32 Broker::check_remove(const Request& request) {
   const Order* order = m_book.order(request.order);
   if (order == nullptr)
     return TRADE_RETCODE_INVALID_ORDER;
+  if (m_settings.is_closed(order->symbol))
+    return TRADE_RETCODE_MARKET_CLOSED;
   return frozen(*order) ? u32{TRADE_RETCODE_FROZEN} : 0;
 }
 
