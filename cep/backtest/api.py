@@ -63,7 +63,7 @@ def run(rules: Path | str, archive: Path | str, **options: Unpack[Options]) -> B
     collected = Collected(work.asked.plan, work.asked.shown)
     work.take(work.in_this_process(), [collected.take])
     finished = work.finish()
-    told.append(work.silent)
+    told += [work.silent, *finished.unfilled]
     return Backtest(
         collected.tables, **account_tables(finished.outcome), metrics=metrics(finished),
         told=tuple(filter(None, told)), finished=finished,

@@ -66,6 +66,7 @@ def metrics(finished: Finished) -> dict[str, Any]:
             name: getattr(equity, name)
             for name in ("start", "drawdown", "drawdown_share", "peak_msc", "trough_msc")
         },
+        "daily": asdict(finished.daily),
         "records": results.records,
         "rows": dict(sorted(results.counts.items())),
         "signals": len(results.signals),

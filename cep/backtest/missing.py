@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from cep.archive import Archive
 from cep.archive.schema import TICKS
 from cep.backtest.selection import Selection
+from cep.backtest.simulate import Outcome
+from cep.backtest.trading import answer_text
 from cep.plan.nodes import Plan
+from mt5bridge.broker import codes
 
 
 def named_symbols(plan: Plan) -> list[str]:
@@ -36,6 +40,24 @@ def missing(
     for stream in plan.sources:
         if stream.name not in made and not selection.stream(stream.name).rows:
             yield f"no record of the stream {stream.name} is in what this run reads"
+
+
+def unfilled(signals: int, outcome: Outcome) -> Iterator[str]:
+    """Each signal of whose orders none was filled, with the reasons counted; or that none of so
+    many signals became an order.
+    """
+    if signals and not outcome.orders:
+        yield f"no signal became an order: {_counted(outcome.refused)}"
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+    for order, code in zip(outcome.orders, outcome.retcodes.tolist(), strict=True):
+        answers[order.signal][answer_text(code)] += 1
+    for name, found in sorted(answers.items()):
+        if answer_text(codes.DONE) not in found:
+            yield f"no order of the signal {name} was filled: {_counted(found)}"
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{why} {n:,}" for why, n in sorted(reasons.items()) if n)
 
 
 def silent(plan: Plan, counts: Collection[str]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from cep.backtest.curves import equity_chart, excursion_scatters, points_chart
+from cep.backtest.daily import Daily
 from cep.backtest.equity import Equity
 from cep.backtest.metrics import ALL, Metrics
 from cep.backtest.periods import by_hour, by_month
@@ -51,6 +52,7 @@ class Findings:
     outcome: Outcome
     metrics: Mapping[str, Metrics]
     assumptions: Sequence[str]
+    daily: Daily = field(default_factory=Daily)
 
 
 def report(findings: Findings, ticks: Selection) -> Report:
@@ -75,6 +77,7 @@ def report(findings: Findings, ticks: Selection) -> Report:
         tables=(
             metrics_table(findings.metrics, money.digits),
             *account_tables(money),
+            daily_table(findings.daily),
             period_table("By month of closing (UTC)", by_month(trades), money.digits),
             period_table("By hour of opening (UTC)", by_hour(trades), money.digits),
             trade_table(trades),
@@ -183,6 +186,21 @@ def account_tables(money: Money) -> tuple[Table, ...]:
     )  # fmt: skip
     rows = [(name, amount(value, money.digits)) for name, value in amounts]
     return (Table("Account", ("Of what", "Amount"), rows),)
+
+
+def daily_cells(found: Daily) -> list[tuple[str, str]]:
+    """Names and texts of the ratios of daily returns."""
+    return [
+        ("Days", f"{found.days:,}"), ("Annual return", percent(found.annual_return)),
+        ("Annual volatility", percent(found.annual_volatility)), ("Sharpe", ratio(found.sharpe)),
+        ("Sortino", ratio(found.sortino)), ("Calmar", ratio(found.calmar)),
+        ("Drawdown", percent(found.drawdown_share)),
+    ]  # fmt: skip
+
+
+def daily_table(found: Daily) -> Table:
+    rows = daily_cells(found) if found.days else []
+    return Table("By the day (UTC, a year of 252 days)", ("Of daily returns", "Value"), rows)
 
 
 METRIC_COLUMNS = (

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from cep.backtest.asked import Asked
 from cep.backtest.assumptions import assumptions
+from cep.backtest.daily import Daily, daily, returns
 from cep.backtest.dealt import dealt
 from cep.backtest.metrics import Metrics, by_signal
-from cep.backtest.missing import missing, silent
+from cep.backtest.missing import missing, silent, unfilled
 from cep.backtest.orders import orders
 from cep.backtest.page import Findings, report
 from cep.backtest.results import Results, event_names, picked, stretches
@@ -36,6 +37,14 @@ class Finished:
     outcome: Outcome
     metrics: Mapping[str, Metrics]
     notes: list[str]
+    daily: Daily
+
+    @property
+    def unfilled(self) -> list[str]:
+        """Signals that came to nothing, each with the reasons."""
+        if not self.asked.fills:
+            return []
+        return list(unfilled(len(self.results.signals), self.outcome))
 
     def page(self) -> str:
         """The HTML report."""
@@ -44,7 +53,7 @@ class Finished:
         findings = Findings(
             f"Backtest of {self.results.plan.name}",
             f"{time_text(first)} to {time_text(last)} UTC",
-            self.results, outcome, self.metrics, self.notes,
+            self.results, outcome, self.metrics, self.notes, self.daily,
         )  # fmt: skip
         symbols = set(asked.selection.symbols) | set(outcome.points)
         return render(report(findings, tick_selection(asked.archive, asked.selection, symbols)))
@@ -127,7 +136,8 @@ class Work:
             )
         notes += filter(None, [self.about_fills])
         metrics = by_signal(outcome.trades, asked.selection.span_ms)
-        return Finished(asked, self.results, outcome, metrics, notes)
+        days = daily(returns(outcome.equity, *asked.selection.interval_msc))
+        return Finished(asked, self.results, outcome, metrics, notes, days)
 
     def _filled(self, progress: Callable[[int], AbstractContextManager[Advance]] | None) -> Outcome:
         """What came of the signals, if they shall be filled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,10 +30,8 @@ from mt5bridge.escapes import one_line
 
 if TYPE_CHECKING:
     from cep.backtest.asked import Options
-    from cep.backtest.metrics import Metrics
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.selection import Selection
-    from cep.backtest.simulate import Outcome
     from cep.backtest.work import Advance, Finished, Taker, Work
     from cep.engine.rows import Rows
 
@@ -163,7 +161,8 @@ def run_backtest(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:
         return
     finished = work.finish(filling)
     if work.asked.fills:
-        say("\n".join(result_lines(finished.metrics, finished.outcome, finished.notes)))
+        tell(finished.unfilled)
+        say("\n".join(result_lines(finished)))
     write(finished, wishes, folder)
 
 
@@ -256,15 +255,11 @@ def run_lines(work: Work, wishes: Wishes) -> list[str]:
     ]
 
 
-def result_lines(
-    found: Mapping[str, Metrics],
-    outcome: Outcome,
-    assumptions: Sequence[str],
-) -> list[str]:
+def result_lines(finished: Finished) -> list[str]:
     """Trades and metrics as text, and the account's money where there is any."""
-    from cep.backtest.page import METRIC_COLUMNS, amount, fall_text, metric_cells
+    from cep.backtest.page import METRIC_COLUMNS, amount, daily_cells, fall_text, metric_cells
 
-    money = outcome.money
+    found, outcome, money = finished.metrics, finished.outcome, finished.outcome.money
     names = [name.lower() for name in METRIC_COLUMNS]
     lines = right_aligned([names, *(metric_cells(*pair, money.digits) for pair in found.items())])
     refused = [f"{why} {n:,}" for why, n in sorted(outcome.refused.items()) if n]
@@ -281,7 +276,10 @@ def result_lines(
         )
     if outcome.trades:
         lines.append(f"deepest fall of the equity: {fall_text(outcome.equity, money.digits)}")
-    return [*lines, "assumptions:", *(f"  {text}" for text in assumptions)]
+    if finished.daily.days:
+        pairs = (f"{name.lower()} {value}" for name, value in daily_cells(finished.daily))
+        lines.append(f"by the day: {', '.join(pairs)}")
+    return [*lines, "assumptions:", *(f"  {text}" for text in finished.notes)]
 
 
 def right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:

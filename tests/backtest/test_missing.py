@@ -65,6 +65,16 @@ def test_rows_that_nobody_asked_for_are_not_called_none(folder: Path) -> None:
     assert "rows: not asked for; --out and --run write them" in run(folder, rules).stdout
 
 
+def test_signals_that_came_to_nothing_are_told_with_their_reasons(folder: Path) -> None:
+    told = run(folder, RULES, "--to", "2024-03-02")
+    assert "note: no order of the signal Gold was filled: no later tick 2" in told.stderr
+    rules = RULES.replace("sell 'XAUUSD'", "buy 'EURUSD'")
+    assert "was filled" not in run(folder, rules, "--to", "2024-03-02").stderr
+    (folder / "account.toml").write_text("[risk]\nsymbols = ['GBPUSD']\n")
+    refused = run(folder, rules, "--to", "2024-03-02", "--account", str(folder / "account.toml"))
+    assert "note: no signal became an order: limit symbols 2" in refused.stderr, refused.output
+
+
 def test_a_stream_without_records_is_told(folder: Path) -> None:
     rules = RULES.splitlines()[:4]
     rules.append("define stream Deal (symbol string, price double);")
