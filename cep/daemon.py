@@ -24,6 +24,7 @@ from cep.live.log import Log
 from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
 from cep.live.paper import Paper, check_apart, market_on
+from cep.live.paper_feed import PaperFeed
 from cep.live.rule_files import RuleFiles
 from cep.live.rules import LiveRules
 from cep.live.set_aside import remove_oldest
@@ -142,6 +143,7 @@ class Daemon:
         if self.paper is not None:
             self.paper.recover(self.spool.read())
             self.paper.store = self._on_paper_deals
+            self._paper_feed = PaperFeed(self.paper)
         state = self.config.state
         self.timekeeper = Timekeeper(self.rules.pipeline, state.clock_every_ms, state.away_ms)
         be_quick()
@@ -277,7 +279,7 @@ class Daemon:
         if self.troubles.stops or not self._has_room_for(batch):
             return False  # it will be asked for again
         if self.paper is not None:
-            return self._on_ticks_for(self.paper, batch)
+            return self._on_ticks_for_paper(batch)
         if batch.stream == DEALS:
             self.outgoing.before_deals(batch)
         return self.rules.pipeline.on_batch(batch)
@@ -307,18 +309,13 @@ class Daemon:
         stack.callback(worker.join)
         stack.callback(feeds.stop, stop)
 
-    def _on_ticks_for(self, paper: Paper, batch: Batch) -> bool:
+    def _on_ticks_for_paper(self, batch: Batch) -> bool:
         """Store ticks and let the paper account see them; deals of terminals are not its own."""
         if batch.stream == DEALS:
             self.sink.count("deals_beside_paper", len(batch.records))
             return True
-        ingest = self.spool.next_ingest
-        if not self.rules.pipeline.on_batch(batch):
-            return False
         session = self.server.terminals.sessions.get(batch.identity) if self.server else None
-        symbol = session.symbols.get(batch.stream[1]) if session else None
-        paper.take(batch, ingest, symbol)
-        return True
+        return self._paper_feed.take(self.rules.pipeline, batch, session.symbols if session else {})
 
     def _on_paper_deals(self, batch: Batch) -> bool:
         """Deals of the paper account, which go the way of a terminal's; False: there is no room."""

@@ -41,7 +41,7 @@ Day = Literal["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", 
 DAYS: tuple[str, ...] = get_args(Day)
 _DAY = "|".join(DAYS)
 SPAN = re.compile(rf"({_DAY})(?:-({_DAY}))? (\d\d):(\d\d)-(\d\d):(\d\d)")
-RISK = tuple(one.name for one in fields(Limits) if one.name != "dry_run")
+RISK = tuple(one.name for one in fields(Limits) if one.name not in ("dry_run", "named"))
 """What `[risk]` may have, as in the settings of the daemon."""
 
 

@@ -23,6 +23,7 @@ LOOK_TICKS = 256
 LOOK_TICKS_MAX = 1 << 17
 BEFORE_ALL = -1
 """A place before that of any record."""
+BEHIND_ALL = 1 << 62
 
 
 @dataclass(slots=True)
@@ -60,6 +61,8 @@ class Account:
         self._judge = None if limits is None else Judge(limits)
         self._asked = 0  # orders so far
         self.trading = Trading(market=market)
+        self.identifiers: Sequence[int] = ()
+        """Those that orders had when they were lived, in their order."""
         self.points: dict[str, Point] = {}
         self.refused: Counter[str] = Counter()
         """Why signals became no orders."""
@@ -69,6 +72,8 @@ class Account:
         self._point_of, self._valid_ms = point_of, valid_ms
         self._rows = np.full(len(symbols), -1, np.int64)
         """The account's rows of symbols that are traded."""
+        self._since = np.full(len(symbols), BEHIND_ALL, np.int64)
+        """The places of their first orders, behind which their ticks count."""
         self._look: _Look | None = None
 
     def signals(self, found: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
@@ -118,6 +123,7 @@ class Account:
             point = self.points[name] = self._point_of(name)
             symbol = self.trading.market.specification(name, point.size)
             self._rows[self._places[name]] = self.trading.add(name, symbol)
+            self._since[self._places[name]] = order.order
             self._look = None
 
     def next_deal(self, until: int) -> int | None:
@@ -150,7 +156,7 @@ class Account:
     def _passed(self, trading: Trading, ticks: Ticks) -> Table:
         """The deals of the account, or of its copy, over ticks: those of symbols traded."""
         rows = self._rows[ticks.symbol]
-        is_traded = rows >= 0
+        is_traded = ticks.order > self._since[ticks.symbol]
         if not is_traded.all():
             ticks, rows = ticks.part(is_traded), rows[is_traded]
         return trading.push(Ticks(rows, ticks.order, ticks.time_msc, ticks.bid, ticks.ask))

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from cep.archive import Mode
 from cep.backtest.account import Account
-from cep.backtest.orders import Order
 from cep.backtest.records import Moment, lived
 from cep.backtest.results import picked
 from cep.backtest.selection import Selection
 from cep.backtest.sequential import caused_at, tell_places
+from cep.backtest.trading import Trading
 from cep.dropped import Ended, nobody
 from cep.engine.encode import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
@@ -28,12 +28,12 @@ from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.market import DEAL_STREAM, Columns, deal_columns
 from cep.plan.nodes import Plan
-from mt5bridge.broker import Table, codes
+from mt5bridge.broker import Table
+from mt5bridge.simulator.deals import level_comment, request_comment
 
 WINDOW, WINDOW_MAX = 256, 1 << 17
 """Records that the account looks ahead over: few behind a signal, then ever more."""
 LAST = 1 << 62
-COMMENT_CHARACTERS = 31  # brokers keep no more
 
 
 def dealt(
@@ -150,7 +150,7 @@ class _Feeding:
             return
         run, order = self._run, int(deals[0]["place"]) + 1
         trading = self._account.trading
-        columns = columns_of(run.rules.plan, deals, trading.symbols, trading.orders)
+        columns = columns_of(run.rules.plan, deals, trading, self._account.identifiers)
         self.dealt_msc = int(deals["time_msc"].max())
         numbers = np.arange(self.done, self.done + len(deals))
         tell_places(run, np.full(len(deals), order), self.done)
@@ -168,9 +168,12 @@ def reads_deals(plan: Plan) -> bool:
 
 
 def columns_of(
-    plan: Plan, deals: Table, symbols: Sequence[str], orders: Sequence[Order]
+    plan: Plan, deals: Table, trading: Trading, identifiers: Sequence[int] = ()
 ) -> Columns:
-    """The broker's deals as the columns of the stream `Deal`."""
+    """The broker's deals as the columns of the stream `Deal`.
+
+    `identifiers` are those that orders had when they were lived, else they have their numbers.
+    """
     stream = next(one for one in plan.sources if one.name == DEAL_STREAM)
 
     def field(name: str) -> NDArray[Any]:
@@ -178,17 +181,16 @@ def columns_of(
 
     def texts(name: str) -> pa.Array:
         if name == "symbol":
+            symbols = trading.symbols
             return pa.array([symbols[row] for row in deals["symbol"].tolist()], pa.string())
-        return pa.array([comment(deal, orders) for deal in deals], pa.string())
+        return pa.array([comment(deal, trading, identifiers) for deal in deals], pa.string())
 
     return deal_columns(stream, field, texts)
 
 
-def comment(deal: Any, orders: Sequence[Order]) -> str:
+def comment(deal: Any, trading: Trading, identifiers: Sequence[int] = ()) -> str:
     """As the trader and a server write it: the order's number and signal, or the level reached."""
     if tag := int(deal["tag"]):
-        return f"{tag:016x} {orders[tag - 1].signal}"[:COMMENT_CHARACTERS]
-    if deal["reason"] == codes.BY_STOP_OUT:
-        return "so"
-    what = "sl" if deal["reason"] == codes.BY_STOP else "tp"
-    return f"[{what} {deal['order_price']:g}]"
+        number = identifiers[tag - 1] if tag <= len(identifiers) else tag
+        return request_comment(number, trading.orders[tag - 1].signal).decode()
+    return level_comment(deal, trading.digits(int(deal["symbol"]))).decode()

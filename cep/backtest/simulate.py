@@ -14,7 +14,7 @@ from cep.account.market import NEXT_TICK, Market
 from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
-from cep.backtest.account import Account
+from cep.backtest.account import BEHIND_ALL, Account
 from cep.backtest.equity import Equity
 from cep.backtest.orders import Order
 from cep.backtest.points import SAMPLE_ROWS, known_points
@@ -137,9 +137,18 @@ def outcome_of(account: Account) -> Outcome:
 def _run(
     trading: Trading, ticks: Selection, symbols: list[str], advance: Callable[[int], None]
 ) -> None:
-    """Push the ticks, from the first file that can fill an order, until nothing can change."""
+    """Push the ticks, from the first file that can fill an order, until nothing can change.
+
+    Those of a symbol count from its first order on, as where orders come while the ticks pass.
+    """
+    first = np.full(len(symbols), BEHIND_ALL)
+    for order in reversed(trading.orders):
+        first[symbols.index(order.symbol)] = order.order
     for table in shown_tables(ticks, TICK_STREAM, PRICES):
-        trading.push(as_ticks(table, symbols))
+        found = as_ticks(table, symbols)
+        counts = found.order > first[found.symbol]
+        if counts.any():
+            trading.push(found if counts.all() else found.part(counts))
         advance(table.num_rows)
         if trading.is_done:
             break

@@ -16,6 +16,7 @@ from cep.backtest.costs import OpeningCosts
 from cep.backtest.course import Course
 from cep.backtest.equity import Equity
 from cep.backtest.orders import Order, as_requests
+from cep.backtest.points import digits_of
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of
 from cep.engine.jit import entry
@@ -129,6 +130,10 @@ class Trading:
     def symbols(self) -> Sequence[str]:
         """Those that are traded, in the order of their rows."""
         return list(self._rows)
+
+    def digits(self, row: int) -> int:
+        """The decimals of a symbol's prices, by its point."""
+        return digits_of(np.array([self._symbols[self.symbols[row]].point]))
 
     @property
     def is_done(self) -> bool:

@@ -13,7 +13,7 @@ from cep.dropped import Dropped, Reason
 from cep.live.account_feed import AccountFeed
 from cep.live.config import Config, limits_of
 from cep.live.order_feed import OrderFeed
-from cep.live.paper import Paper
+from cep.live.paper import PAPER, Paper
 from cep.live.set_aside import remove_oldest
 from cep.live.state_folder import inbox_folder
 from mt5bridge import clock
@@ -104,6 +104,7 @@ class Outgoing:
         self.desk.complain = sink.complain
         if self.paper is not None:
             self.paper.tell, self.paper.on_trader = self._on_outcome, self._on_trader
+            self.paper.hear = self._hear
             self.paper.introduce()
             return
         sink.on_outcome = self._on_outcome
@@ -118,19 +119,31 @@ class Outgoing:
         self._post: Post = self.paper or server
         now = clock.now()
         stack.callback(self._close)
-        self.desk.tidy(now.utc_msc, self.config.orders.keep_days)
+        self.desk.tidy(market_msc if self.paper else now.utc_msc, self.config.orders.keep_days)
         self._turn_halts(now)
         self.desk.open(self._post, market_msc, now.utc_msc)
+        if self.paper is not None:
+            self.paper.is_open = True
         for signal in found_again:
-            terminal = self._terminal_of(signal)
-            self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=market_msc)
+            self._find_again(signal, now.utc_msc, market_msc)
         self.take_orders()
         self.syncer = Syncer(self.journal, self._on_synced, self._troubles)
         self.syncer.start()
         stack.callback(self.syncer.stop)
 
+    def _find_again(self, signal: Signal, now_msc: int, market_msc: int) -> None:
+        """A signal of stored records, which may have been sent before."""
+        if self.paper is not None:
+            self._trade_on(self.paper, signal)
+            return
+        terminal = self._terminal_of(signal)
+        self.desk.ask(signal, now_msc, terminal, sent_before_msc=market_msc)
+
     def signal(self, signal: Signal) -> None:
         """Send a signal, unless it is too much or too late; it does not wait for the disk."""
+        if self.paper is not None:
+            self._trade_on(self.paper, signal)
+            return
         now_msc, terminal = clock.now_msc(), self._terminal_of(signal)
         judged_msc = self._terminals_msc(signal.symbol, terminal, now_msc)
         self.desk.ask(signal, now_msc, terminal, judged_msc=judged_msc)
@@ -145,8 +158,6 @@ class Outgoing:
         The earliest of those that would get it, else of all that are known; 0, at which nothing is
         late, before one has told its time.
         """
-        if self.paper is not None:
-            return self.paper.time_msc
         for found in (self.server.traders(symbol, terminal), self.server.terminals.sessions):
             differences = map(self.server.clock_difference_ms, found)
             known = [difference for difference in differences if difference is not None]
@@ -154,10 +165,31 @@ class Outgoing:
                 return now_msc + min(known)
         return 0
 
+    def _trade_on(self, paper: Paper, signal: Signal) -> None:
+        """A signal for the paper account, by the market's time; its broker says what is too late.
+
+        What the desk has sent before a crash, which may have undone it, comes there again.
+        """
+        self.desk.on_funds(paper.funds())
+        entry = self.desk.ask(signal, signal.time_msc, judged_msc=0)
+        if entry.fates and not paper.knows(signal.id):
+            paper.send_now(PAPER, signal)
+
+    def _hear(self, result: SignalResult) -> None:
+        """The guard knows at once what the paper account does; others when it is on disk."""
+        entry = self.desk.book.get(result.id)
+        if entry is not None:
+            is_final = result.status.final
+            self.desk.guard.told(entry.request, PAPER, result, is_final, PAPER)
+
+    def _now_msc(self) -> int:
+        """The market's time on paper."""
+        return (self.paper.time_msc if self.paper else 0) or clock.now_msc()
+
     def take_orders(self) -> None:
         """Send what the callback has ordered, when it is on disk."""
         for request in self._orders():
-            now_msc = clock.now_msc()
+            now_msc = self._now_msc()
             self._order(request, now_msc, now_msc)
 
     def look(self, now: Now) -> None:
@@ -197,9 +229,16 @@ class Outgoing:
         """Who trades is known before later records are stored; called in the commit thread.
 
         Else a restart would run them again, and find nobody to send their signals to. Whether it is
-        known: if not, nothing may be stored.
+        known: if not, nothing may be stored. A paper account stores nothing before it is on disk
+        what was asked of it.
         """
-        return self._is_durable(self._traders)
+        if self.paper is None:
+            return self._is_durable(self._traders)
+        is_synced = False
+        with self._troubles.attempt(self.paper.log.path):
+            self.paper.log.sync()
+            is_synced = True
+        return is_synced and self._is_durable(self.journal.last)
 
     def _is_durable(self, number: int) -> bool:
         """Whether a record of the journal is on disk now."""
@@ -314,7 +353,7 @@ class Outgoing:
         return self.config.signals.send if is_signal else self.config.orders.send
 
     def _on_outcome(self, outcome: Outcome) -> None:
-        self.desk.on_outcome(outcome, clock.now_msc())
+        self.desk.on_outcome(outcome, self._now_msc())
 
     def _tell(self, news: News) -> None:
         row = result_row(news)

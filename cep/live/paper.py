@@ -1,15 +1,16 @@
 """`daemon --paper`: the one broker, in the daemon, in place of terminals that trade.
 
 The account is made of the spool's ticks and of the log of what it was asked, and of nothing else:
-a restart makes it again from them. A request is executed by the first tick of its symbol behind all
-records that had come when it was sent. Its deals are records of the spool, as those of terminals
-are, and what became of it is told when they are on disk.
+a restart makes it again from them. A request is executed by the first tick of its symbol behind the
+record that has caused it, and a symbol's ticks count from its first request on: as in a backtest.
+Its deals are records of the spool right behind that tick, as those of terminals are, and what
+became of it is told when they are on disk.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,11 @@ def check_apart(spool: Spool, traders: Iterable[Trader], *, is_paper: bool) -> N
         raise PaperError(f"these folders are of paper trading: start with --paper, or {REMEDY}")
 
 
+def path_of(folder: Path, spool: str) -> Path:
+    """The log of the account of a spool: another spool is another account."""
+    return folder / f"{spool}{LOG}"
+
+
 def market_on(wanted: OnPaper) -> Market:
     """How paper orders are filled. AccountFileError, OSError."""
     plain = Terms(wanted.hedging, DEPOSIT, money_digits=2)
@@ -66,29 +72,33 @@ def market_on(wanted: OnPaper) -> Market:
 class Paper:
     """Belongs to the server's thread. Takes the place of the server for the desk (`Post`).
 
-    `store` takes batches of deals, False while there is no room; `tell` what became of requests.
-    Times are UTC.
+    `store` takes batches of deals, False while there is no room; `tell` what became of requests,
+    when that is on disk, and `hear` at once. Times are UTC.
     """
 
     def __init__(self, folder: Path, spool: Spool, market: Market) -> None:
         """PaperError when the log is damaged, or of another account than that of `market`."""
-        name = f"{spool.recovered.spool}{LOG}"  # another spool is another account
-        self.log = PaperLog(folder / name, spool.next_ingest - 1)
+        self.log = PaperLog(path_of(folder, spool.recovered.spool), spool.next_ingest - 1)
         self._market = market
         self._open(spool.next_ingest - 1)
         self.account = Account(terms=market.terms)
         self.time_msc = 0
         """The newest tick's; 0 before the first."""
+        self.is_open = False
+        """Whether what was asked before a crash was asked again."""
         self.store: Callable[[Batch], bool] = lambda _batch: False
         self.tell: Callable[[Outcome], None] = lambda _outcome: None
+        self.hear: Callable[[SignalResult], None] = lambda _result: None
         self.on_trader: Callable[[Trader], None] = lambda _trader: None
         self._spool = spool
         self._symbols: dict[str, Symbol] = {}
-        self._waiting: defaultdict[str, deque[Asked]] = defaultdict(deque)
+        self._waiting: dict[str, deque[Asked]] = {}  # by symbol that the account trades
         self._ids: set[int] = set()
         self._stored = 0  # deals in the spool
         self._news: deque[tuple[int | None, SignalResult]] = deque()
         self._halt = Halt(0, "")
+        self._is_between = False  # a tick is stored, and has not passed
+        self._deferred: list[Entry] = []
 
     # -- what the account is made of -------------------------------------------------------------
 
@@ -119,13 +129,13 @@ class Paper:
                 )
             is_first = False
             while due and due[0].after < group.ingest:
-                self._follow(due.popleft())
+                self._known(due.popleft())
             if group.kind is RecordKind.DEALS:
                 stored.append(group.records)
             if group.kind is RecordKind.TICKS:
                 self._pass(group.stream[1], _in_utc(group.records, group.utc_offset_ms, group))
         for entry in due:
-            self._follow(entry)
+            self._known(entry)
         told = np.concatenate(stored)
         if told.tobytes() != self.account.deals[: len(told)].tobytes():
             raise PaperError(
@@ -135,30 +145,50 @@ class Paper:
         self._stored = len(told)
         self._news.clear()  # what was told is asked for again
 
+    def _known(self, entry: Entry) -> None:
+        """What the log holds; it was decided behind record `after`, whatever came before it."""
+        if isinstance(entry, Asked):
+            self._ids.add(entry.request.id)
+        if self._is_between:
+            self._deferred.append(entry)
+        else:
+            self._follow(entry)
+
     def _follow(self, entry: Entry) -> None:
         match entry:
             case Traded():
-                symbol = entry.symbol
-                self._symbols[symbol.name] = symbol
-                known = self._market.described(symbol.name, specification(symbol))
-                self.account.add(symbol, known)
+                self._symbols[entry.symbol.name] = entry.symbol
             case Asked():
                 self._queue(entry)
             case Turned():
                 self._turn(entry.halted, entry.reason)
 
-    def take(self, batch: Batch, ingest: int, symbol: Symbol | None) -> None:
-        """Ticks that were stored as record `ingest` and those behind it."""
-        name = batch.stream[1]
+    def _add(self, entry: Entry) -> None:
+        self.log.add(entry)
+        self._known(entry)
+
+    def begin(self, name: str, ingest: int, symbols: Mapping[str, Symbol | None]) -> None:
+        """A tick of a symbol was stored, and the rules are about to see it: whatever they ask for
+        comes behind it. `symbols` are those that its terminal has described.
+        """
         if name not in self._symbols:
-            if symbol is None:
-                return  # nothing is known of it, so nobody trades it
-            entry = Traded(after=ingest - 1, symbol=symbol)
-            self.log.add(entry)
+            self._trade(symbols, ingest - 1)
+        self._is_between = True
+
+    def take(self, batch: Batch) -> None:
+        """The tick that was begun with."""
+        self._pass(batch.stream[1], _in_utc(batch.records, batch.utc_offset_ms, batch))
+        self._is_between = False
+        deferred, self._deferred = self._deferred, []
+        for entry in deferred:
             self._follow(entry)
+
+    def _trade(self, symbols: Mapping[str, Symbol | None], after: int) -> None:
+        fresh = [one for name, one in symbols.items() if one and name not in self._symbols]
+        for symbol in fresh:
+            self._add(Traded(after=after, symbol=symbol))
+        if fresh:
             self.introduce()
-        self._pass(name, _in_utc(batch.records, batch.utc_offset_ms, batch))
-        self.store_deals()
 
     def introduce(self) -> None:
         """Tell who trades what."""
@@ -168,13 +198,13 @@ class Paper:
 
     def _pass(self, name: str, ticks: Records) -> None:
         """The market goes on, and requests that wait for its next tick are executed there."""
-        if name not in self._symbols or not len(ticks):
+        if not len(ticks):
             return
-        waiting = self._waiting[name]
-        while len(ticks):
+        self.time_msc = max(self.time_msc, int(ticks["time_msc"].max()))
+        waiting = self._waiting.get(name)
+        while waiting is not None and len(ticks):
             count = 1 if waiting else len(ticks)
             self._note(self.account.take_ticks({name: ticks[:count]}))
-            self.time_msc = max(self.time_msc, int(ticks["time_msc"][:count].max()))
             while waiting and waiting[0].earliest_msc <= ticks["time_msc"][0]:
                 request = waiting.popleft().request
                 self._note(self.account.execute(request, halt=self._halt))
@@ -182,12 +212,15 @@ class Paper:
 
     def _queue(self, entry: Asked) -> None:
         request = entry.request
-        self._ids.add(request.id)
         name = request.symbol or self.account.symbol_of(getattr(request, "ticket", 0))
-        if name in self._symbols:
-            self._waiting[name].append(entry)
-        else:
+        if name not in self._symbols:
             self._note(self.account.execute(request, halt=self._halt))
+            return
+        if name not in self._waiting:
+            symbol = self._symbols[name]
+            self.account.add(symbol, self._market.described(name, specification(symbol)))
+            self._waiting[name] = deque()
+        self._waiting[name].append(entry)
 
     def _turn(self, halted: bool, reason: str) -> None:
         self._halt = Halt(int(halted), reason)
@@ -196,31 +229,39 @@ class Paper:
 
     # -- deals and results -----------------------------------------------------------------------
 
-    def store_deals(self) -> None:
-        """Hand over new deals; results wait until these are on disk."""
+    def store_deals(self) -> bool:
+        """Hand over new deals, before anything else is stored; False: there is no room for them.
+
+        Results wait until these are on disk.
+        """
         fresh = self.account.deals[self._stored :]
         if len(fresh):
             batch = Batch(PAPER, DEALS, self._stored + 1, fresh, ALL_GOOD, 0, self.time_msc)
             if not self.store(batch):
-                return
+                return False
             self._stored += len(fresh)
-        newest = self._spool.next_ingest - 1
-        self._news = deque((newest if at is None else at, result) for at, result in self._news)
+        if self._news and self._news[-1][0] is None:
+            newest = self._spool.next_ingest - 1
+            self._news = deque((newest if at is None else at, one) for at, one in self._news)
+        return True
 
     def look(self) -> None:
         """To be called often."""
-        self.store_deals()
+        if not self.store_deals():
+            return
         durable = self._spool.durable_ingest
-        while self._news and self._news[0][0] is not None and self._news[0][0] <= durable:
+        while self._news and (self._news[0][0] or 0) <= durable:
             self.tell(Outcome(PAPER, self._news.popleft()[1], PAPER))
 
     def _note(self, results: Sequence[SignalResult]) -> None:
-        self._news.extend((None, result) for result in results)
+        for result in results:
+            self._news.append((None, result))
+            self.hear(result)
 
     def funds(self) -> Funds:
         """How the account stands."""
         account = self.account
-        balance, floating = account.balance, float(account.floating)
+        balance, floating = account.balance, account.floating
         equity, margin = balance + floating, account.margin
         state = AccountFrame(
             self.time_msc, balance, 0.0, floating, equity, margin, equity - margin,
@@ -239,16 +280,21 @@ class Paper:
         """There is one account."""
         return PAPER
 
+    def knows(self, identifier: int) -> bool:
+        """Whether a request has come."""
+        return identifier in self._ids
+
     def send_now(self, identity: str, request: Request) -> str:
-        """Let a request wait for its tick; one that is known is answered again."""
+        """Let a request wait for its tick; one that is known is answered again.
+
+        A signal whose cause a crash has undone is not asked for again: the rules will find it.
+        """
         if request.id in self._ids:
             self.ask(identity, (request.id,))
-        else:
+        elif self.is_open or not isinstance(request, Signal):
             caused_msc = request.time_msc if isinstance(request, Signal) else self.time_msc
             earliest_msc = caused_msc + self._market.latency_ms
-            entry = asked(request, self._spool.next_ingest - 1, earliest_msc)
-            self.log.add(entry)
-            self._queue(entry)
+            self._add(asked(request, self._spool.next_ingest - 1, earliest_msc))
         return ""
 
     def ask(self, identity: str, ids: Iterable[int]) -> None:
@@ -260,8 +306,7 @@ class Paper:
     def halt(self, halted: bool, reason: str) -> None:
         """Turn the kill switch, which takes pending orders back."""
         if (halted, reason) != (bool(self._halt.halted), self._halt.reason):
-            self.log.add(Turned(after=self._spool.next_ingest - 1, halted=halted, reason=reason))
-            self._turn(halted, reason)
+            self._add(Turned(after=self._spool.next_ingest - 1, halted=halted, reason=reason))
 
 
 def _in_utc(records: Records, offset_ms: int, of: Group | Batch) -> Records:

@@ -5,8 +5,10 @@ A line is the CRC-32 of its text in 8 hexadecimal digits, a blank, and one entry
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeAlias
 from zlib import crc32
 
@@ -112,48 +114,75 @@ def _line(entry: Entry) -> bytes:
     return b"%08x %s\n" % (crc32(text), text)
 
 
+def read_entries(path: Path) -> list[Entry]:
+    """What a log holds, also while a daemon writes it. PaperError when a line is damaged."""
+    *lines, _torn = path.read_bytes().split(b"\n") if path.exists() else [b""]
+    return [_entry(path, line, number) for number, line in enumerate(lines, 1)]
+
+
+def _entry(path: Path, line: bytes, number: int) -> Entry:
+    text = line[9:]
+    try:
+        if line[:9] == b"%08x " % crc32(text):
+            return _decoder.decode(text)
+    except (msgspec.MsgspecError, ValueError):
+        pass
+    raise PaperError(
+        f"{path}:{number}: damaged, so what the paper account holds is not known; begin a "
+        "new one with other folders in [state] and [spool]"
+    )
+
+
 class PaperLog:
-    """The one writer of a log; what `add` returns from is on disk. `entries` is what it held."""
+    """The one writer of a log. `entries` is what it held.
+
+    Who adds does not wait for the disk; `sync`, in any thread, takes everything that was added so
+    far. No record may be on disk before the entries that came before it are.
+    """
 
     def __init__(self, path: Path, newest: int, disk: Disk | None = None) -> None:
-        """`newest` is the last record on disk: what came behind others, that a crash has undone,
-        comes behind this one now. PaperError when a line is damaged; one that is torn off was never
-        acted on.
+        """`newest` is the last record on disk. A signal that came behind others, which a crash has
+        undone, is no more: the rules will find it again. What else came behind those comes behind
+        this one now. PaperError when a line is damaged; one that is torn off was never acted on.
         """
         self.path = path
         self._disk = disk or Disk()
-        *lines, _torn = path.read_bytes().split(b"\n") if path.exists() else [b""]
-        found = [self._entry(line, number) for number, line in enumerate(lines, 1)]
+        found = read_entries(path)
         self.entries = [
-            msgspec.structs.replace(entry, after=min(entry.after, newest)) for entry in found
+            msgspec.structs.replace(entry, after=min(entry.after, newest))
+            for entry in found
+            if entry.after <= newest or not (isinstance(entry, Asked) and entry.signal)
         ]
         data = b"".join(map(_line, self.entries))
         make_directories(path.parent, self._disk, mode=0o700)
         if self.entries != found:
             replace_file(path, data, self._disk)
+        self._waiting: deque[bytes] = deque()
+        self._mutex = Lock()
         self._size = len(data)
         self._file = self._disk.open(path)
         self._disk.truncate(self._file, self._size)
         self._disk.sync_directory(path.parent)
 
     def add(self, entry: Entry) -> None:
-        """Write an entry, and wait for the disk: orders are few. OSError when it fails."""
-        line = _line(entry)
-        self._disk.write_at(self._file, line, self._size)
-        self._disk.sync(self._file)
-        self._size += len(line)
+        """Take an entry for the next `sync`."""
+        self._waiting.append(_line(entry))
+
+    def sync(self) -> None:
+        """Wait until what was added is on disk. OSError when it fails: it is tried again."""
+        with self._mutex:
+            if not (count := len(self._waiting)):
+                return
+            data = b"".join(self._waiting[at] for at in range(count))
+            self._disk.write_at(self._file, data, self._size)
+            self._disk.sync(self._file)
+            self._size += len(data)
+            for _ in range(count):
+                self._waiting.popleft()
 
     def close(self) -> None:
-        self._disk.close(self._file)
-
-    def _entry(self, line: bytes, number: int) -> Entry:
-        text = line[9:]
+        """Sync, and let go of the file. OSError when not all is on disk."""
         try:
-            if line[:9] == b"%08x " % crc32(text):
-                return _decoder.decode(text)
-        except (msgspec.MsgspecError, ValueError):
-            pass
-        raise PaperError(
-            f"{self.path}:{number}: damaged, so what the paper account holds is not known; begin a "
-            "new one with other folders in [state] and [spool]"
-        )
+            self.sync()
+        finally:
+            self._disk.close(self._file)

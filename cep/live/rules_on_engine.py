@@ -119,13 +119,15 @@ class RulesOnEngine(LiveRules):
             self.snapshot()
 
     def on_rows(self, caused: Caused) -> None:
-        self.effects.act(caused, self._hold if caused.by_clock else self.outgoing.signal)
+        is_held = caused.by_clock and self.outgoing.paper is None
+        self.effects.act(caused, self._hold if is_held else self.outgoing.signal)
 
     def _hold(self, signal: Signal) -> None:
         """Keep a signal that a clock record has caused until that record is on disk.
 
         A tick that a crash undoes is sent again, and its signal has the same id; a clock record is
-        gone for ever, and another one would give the signal another id.
+        gone for ever, and another one would give the signal another id. On paper a crash undoes
+        what the signal led to, too.
         """
         self._held.append((self.spool.next_ingest - 1, signal))
 

@@ -133,12 +133,12 @@ class Account:
     @property
     def margin(self) -> float:
         """What open positions block."""
-        return self._broker.margin
+        return float(self._broker.margin)  # that of a kernel
 
     @property
     def floating(self) -> float:
         """What open positions would bring now."""
-        return self._broker.floating
+        return float(self._broker.floating)
 
     def _found(self, ticket: int) -> Record | None:
         for table in (self._broker.positions, self._broker.orders):

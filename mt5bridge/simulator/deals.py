@@ -28,18 +28,22 @@ def as_deals(rows: Table, symbols: Sequence[Symbol], wishes: Sequence[Wish]) -> 
         symbol = symbols[row["symbol"]]
         deal["symbol"] = symbol.name.encode()
         deal["comment"] = (
-            comment(wishes[row["tag"] - 1]) if row["tag"] else _level_comment(row, symbol.digits)
+            comment(wishes[row["tag"] - 1]) if row["tag"] else level_comment(row, symbol.digits)
         )
     return found
 
 
 def comment(wish: Wish) -> bytes:
-    """A deal's comment: the request's id in 16 hexadecimal digits, and as much name as fits."""
-    text = f"{wish.id:016x} {wish.name}"[:_COMMENT_CHARACTERS]
-    return fixed_text(text, COMMENT_BYTES)
+    """A deal's comment for what was wished."""
+    return request_comment(wish.id, wish.name)
 
 
-def _level_comment(row: Record, digits: int) -> bytes:
+def request_comment(identifier: int, name: str) -> bytes:
+    """The request's id in 16 hexadecimal digits, and as much of its name as fits."""
+    return fixed_text(f"{identifier:016x} {name}"[:_COMMENT_CHARACTERS], COMMENT_BYTES)
+
+
+def level_comment(row: Record, digits: int) -> bytes:
     """As a MetaTrader server comments what it closes by itself."""
     if row["reason"] == codes.BY_STOP_OUT:
         return b"so"

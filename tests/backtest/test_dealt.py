@@ -102,7 +102,7 @@ def pushed(account: Account, name: str, place: int, tick: dict[str, Any]) -> lis
             **{key: deal[key].item() for key in ("ticket", "magic", "price", "profit", "reason")},
             "time_msc": int(deal["time_msc"]),
             "symbol": trading.symbols[deal["symbol"]],
-            "comment": comment(deal, trading.orders),
+            "comment": comment(deal, trading),
             "side": SIDES[deal["type"]],
             "entry": ENTRIES[deal["entry"]],
             "lots": deal["volume"].item(),

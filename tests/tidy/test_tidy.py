@@ -64,6 +64,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.archive", "cep.report",
         "cep.inputs", "cep.market", "cep.functions", "cep.account", "mt5bridge",
     },
+    "cep.parity": {
+        "cep.plan", "cep.engine", "cep.archive", "cep.market", "cep.account", "cep.backtest",
+        "cep.live", "mt5bridge",
+    },
     "cep.daemon": {ANY},
     "cep.demo": {ANY},
     "cep.cli": {ANY},

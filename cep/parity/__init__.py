@@ -1,0 +1,1 @@
+"""A day that a daemon has lived, run again, and what differs."""

@@ -1,0 +1,90 @@
+"""A day on paper and a backtest of its records: rows, orders and deals, byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cep.live.config import for_paper, read_config
+from cep.parity.paper import Compared, compared
+from tests.live.service import address, archived, journal, play, terminal, walks, write_settings
+from tests.live.test_paper import PaperService, file_of
+
+RULES = """@app:name('paper')
+define stream Tick (symbol string, bid double, ask double);
+define stream Deal (symbol string, side string, entry string, lots double, price double,
+                    commission double, profit double, comment string);
+from Tick#window.time(20 sec) select symbol, bid, avg(bid) as ma group by symbol insert into Band;
+from Tick#window.timeBatch(15 sec) select symbol, avg(bid) as mean, count() as n group by symbol
+insert into Bars;
+from Deal select symbol, side, entry, lots, price, commission, profit, comment insert into Dealt;
+define event Above for each symbol as every Band[bid > ma + 0.00006] repeat allow;
+define event Below for each symbol as every Band[bid < ma - 0.00006] repeat allow;
+define event Closed for each symbol as every Deal[entry == 'out'] repeat allow;
+define complex Turn for each symbol as Above followed by Below within 1 min;
+define complex Again for each symbol as Closed followed by Above within 1 min;
+define event Bar for each symbol as every Bars[n > 1] repeat allow;
+define complex Ended for each symbol as Bar within 1 sec;
+define signal Fade on Turn sell 0.10 lots stop 20 points target 20 points for 30 sec;
+define signal Back on Again buy 0.20 lots for 5 min;
+define signal Leave on Ended close for 1 hour;
+define signal Other on Again buy 'A' 0.05 lots stop 60 points for 2 min;
+"""
+STREAMS = "Dealt,Above,Below,Turn,Again,Bars,Ended,Fade,Back,Leave,Other".split(",")
+ACCOUNT = """
+[account]
+balance = 200.0
+leverage = 30
+stop_out_percent = 40
+[symbols.A]
+contract_size = 100000
+volume_step = 0.01
+commission_per_lot = 3.5
+slippage_points = 1.0
+[symbols."*"]
+contract_size = 10000
+commission_per_mille = 0.02
+"""
+
+
+def lived(folder: Path, paper: dict[str, Any], **sections: dict[str, Any]) -> Compared:
+    """A day on paper over TCP, then the same from the archive of its spool."""
+    settings = write_settings(
+        folder,
+        {
+            "rules": {"numba": False, "streams": STREAMS},
+            "state": {"clock_every_ms": 20},
+            "paper": paper,
+            **sections,
+        },
+    )
+    (folder / "rules.cep").write_text(RULES, encoding="utf-8")
+    file_of(folder, ACCOUNT)
+    first, where = terminal(walks("BA", 250)), address(settings)
+    with PaperService(settings):
+        play(first, where, until=lambda: first.finished and b'"Leave"' in journal(settings))
+        play(terminal(walks("BA", 400)), where)  # what time has led to is executed here
+    return compared(for_paper(read_config(settings)), archived(settings))
+
+
+@pytest.mark.parametrize(
+    ("paper", "sections"),
+    [
+        ({}, {}),
+        (
+            {"account": "account.toml", "latency_ms": 700, "hedging": True},
+            {"risk": {"lots_per_symbol": 0.3, "orders_per_minute": 6, "loss_per_day": 30.0}},
+        ),
+    ],
+)
+def test_paper_and_backtest_come_to_the_same(
+    tmp_path: Path, paper: dict[str, Any], sections: dict[str, Any]
+) -> None:
+    found = lived(tmp_path, paper, **sections)
+    assert [one.text for one in found.differences] == []
+    streams = {line.partition(b'"stream":"')[2].partition(b'"')[0] for line in found.lived.rows}
+    assert {b"Dealt", b"Fade", b"Leave"} <= streams
+    assert len(found.lived.signals) > 3 and len(found.lived.deals) > 2
+    assert found.summary.endswith(" 0 differences")
