@@ -118,11 +118,12 @@ def read_copy(path: Path) -> Credential:
         raise CredentialMissingError(f"{path}: no such file; {COPY_REMEDY}") from None
 
 
-def read_credential(path: Path, *, remedy: str = OWN_REMEDY) -> Credential:
+def read_credential(path: Path | str, *, remedy: str = OWN_REMEDY) -> Credential:
     """The credential in a file. CredentialError: none, damaged, or readable by others.
 
     `remedy`: what to do about one that is damaged.
     """
+    path = Path(path)
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode

@@ -213,6 +213,9 @@ def _from_arrow(type_: Type, column: pa.Array | pa.ChunkedArray) -> NDArray[Any]
     column = one_chunk(column)
     if _is_plain(type_, column):
         return _from_numpy(type_, column.to_numpy())
+    if _is_text(column.type) and not pa.types.is_null(column.type):  # Arrow would read them
+        wanted = "True and False" if type_ is Type.BOOL else "numbers"
+        raise ValueError(f"a column of texts; give {wanted}")
     if pa.types.is_temporal(column.type) and column.type != pa.timestamp("ms", column.type.tz):
         raise ValueError(f"a column of {column.type}; give times as ms UTC, whole numbers")
     if type_ in REALS:

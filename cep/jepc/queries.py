@@ -216,11 +216,22 @@ def check_parts(name: str, query: Any) -> None:
         for word in ("aggregates", "values", "symbols", "variables"):
             if not isinstance(getattr(part, word, {}), Mapping):
                 raise QueryError(f"{name}: {word} are not a dictionary; give them by name")
+        if isinstance(part, Aggregator):
+            _check_aggregator(name, part)
         if isinstance(part, Stream) and not is_a(part.source, str):
             raise QueryError(f"{name}: a stream {part.source!r}; give its name")
         waiting += getattr(part, "inputs", None) or [getattr(part, "input", None)] * (
             not isinstance(part, Stream)
         )
+
+
+def _check_aggregator(name: str, part: Aggregator) -> None:
+    for called, aggregate in part.aggregates.items():
+        if not is_a(aggregate, Aggregate):
+            hint = "give an aggregate such as `count()` or `Aggregate('avg', ['price'])`"
+            raise QueryError(f"{name}: {called} = {aggregate!r}: {hint}")
+    if is_a(part.group_by, str):
+        raise QueryError(f"{name}: group_by = {part.group_by!r}: give a list: [{part.group_by!r}]")
 
 
 _OPERATORS = (Filter, Projector, Aggregator, Correlator, PatternMatcher)

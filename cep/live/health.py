@@ -16,7 +16,8 @@ def faults(status: Status, now_msc: int) -> list[str]:
 def _faults(status: Status, now_msc: int) -> Iterator[str]:
     age_ms = now_msc - status.written_msc
     if age_ms > STALE_MS:
-        yield f"it has told nothing for {age_ms // 1000} s: it has ended, or hangs"
+        age_s = age_ms // 1000
+        yield f"it has told nothing for {age_s} s: it has ended, hangs, or its disk is full"
     for trouble in status.troubles:
         if trouble.effect is not Effect.GOES_ON:
             yield _told(trouble)

@@ -11,10 +11,11 @@ daemon is away, it comes back, and goes on where it was.
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from mt5bridge.client.client import Client
 from mt5bridge.client.connection import Connection
@@ -28,6 +29,7 @@ from mt5bridge.wire import AccountMode, Entry, Event, Hello, TradeMode, Wanted
 from mt5bridge.worker import Worker
 
 PROGRAM = "mt5bridge.client"
+_ADDRESS = re.compile(r"tcp://([^:/\s]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}")
 
 
 class Subscription:
@@ -151,14 +153,29 @@ def subscribe(
     has happened since comes first, as far as the daemon has it still; without it begins what
     happens now. `identity` tells programs apart that have one credential; where that is bound to
     one, it is that one, or begins with it and a slash. `queued_max` events wait for the program.
-    ValueError: an identity, mark or wish that cannot be.
+    ValueError: an identity, mark or wish that cannot be; TypeError: an argument of another kind.
     """
+    _check(address, credential, wanted, after)
     client = Client(_hello(identity or f"{credential.user}/reader"))
     if after is not None:
         client.go_on(after.numbering, after.numbers)
     client.subscribe(*(wanted or [Entry(Wanted.ALL, 0, "")]))
     connection = Connection(address, credential)
     return Subscription(client, connection, Progress(after or Mark()), queued_max)
+
+
+def _check(address: Any, credential: Any, wanted: tuple[Any, ...], after: Any) -> None:
+    """What would otherwise be found far from here, or not at all."""
+    if not _ADDRESS.fullmatch(address):
+        raise ValueError(f"`{address}` is no address of a daemon; write tcp://HOST:PORT")
+    if not isinstance(credential, Credential | CurveIdentity):
+        kind = type(credential).__name__
+        raise TypeError(f"a credential of type {kind}; give read_credential(PATH)")
+    for one in wanted:
+        if not isinstance(one, Entry):
+            raise TypeError(f"{one!r} is nothing to be wanted; give named({one!r}), ROWS or ORDERS")
+    if after is not None and not isinstance(after, Mark):
+        raise TypeError(f"after is of type {type(after).__name__}; give Mark.parse(TEXT)")
 
 
 def _hello(identity: str) -> Hello:

@@ -195,6 +195,15 @@ def test_a_value_of_another_type_is_told_with_what_to_give(values: Any, message:
         App(f"{EVERY} from S select b insert into T;", jit=False).send("S", values, 1)
 
 
+@pytest.mark.parametrize("column", [["1.5"], pa.array(["1.5"]), np.array(["1.5"], dtype=object)])
+@pytest.mark.parametrize("name", ["b", "i", "l", "f", "d"])
+def test_texts_are_no_numbers_in_columns_either(name: str, column: Any) -> None:
+    own = App(f"{EVERY} from S select b insert into T;", jit=False)
+    columns = {**{one: [None] for one in "bilfdso"}, name: column}
+    with pytest.raises(InputError, match=rf"^S\.{name}: .*a column of texts; give (numbers|True)"):
+        own.push("S", columns, [1])
+
+
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(KeyError, match="no query 'x'; there are n, all"):
         app().on_query("x", print)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -236,6 +237,27 @@ def test_after_the_end_comes_what_was_received_then_nothing() -> None:
 def test_what_is_no_mark_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"no mark of a subscription.*leave it out"):
         Mark.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"address": "localhost:5655"}, ValueError, "`localhost:5655` is no address .* tcp://HOST"),
+        ({"address": "tcp://127.0.0.1"}, ValueError, "no address of a daemon; write tcp://HOST:P"),
+        ({"credential": "secret"}, TypeError, r"of type str; give read_credential\(PATH\)"),
+        ({"wanted": ["Turn"]}, TypeError, r"'Turn' is nothing .*; give named\('Turn'\)"),
+        ({"after": "{}"}, TypeError, r"after is of type str; give Mark.parse\(TEXT\)"),
+    ],
+)
+def test_arguments_of_another_kind_are_named(
+    change: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    given: dict[str, Any] = {"address": "tcp://127.0.0.1:1", "credential": CREDENTIAL, **change}
+    wanted = given.pop("wanted", ())
+    address, credential = given.pop("address"), given.pop("credential")
+    with pytest.raises(error, match=message) as caught:
+        subscribe(address, credential, *wanted, **given)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_mark_with_impossible_numbers_is_refused() -> None:

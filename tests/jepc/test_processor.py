@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from cep.database.errors import EventError
 from cep.jepc import (
+    Aggregator,
     Correlator,
     CountWindow,
+    EventError,
     EventProcessor,
     Federation,
     Filter,
@@ -22,6 +23,7 @@ from cep.jepc import (
     QueryError,
     Stream,
     TimeWindow,
+    count,
     parse_sql,
 )
 from cep.jepc.database import DatabaseProvider
@@ -92,6 +94,14 @@ WRONG: dict[str, Callable[[EventProcessor], object]] = {
     "R: a window of type int": lambda one: one.create_query("R", FILTER.window(5)),  # type: ignore[arg-type]
     r"R: a stream \['Tick'\]": lambda one: one.create_query("R", Filter(Stream(["Tick"]), "true")),  # type: ignore[arg-type]
     "R: values are not a dictionary": lambda one: one.create_query("R", Projector(TICK, None)),  # type: ignore[arg-type]
+    r"R: n = 'count\(\)': give an aggregate such as": lambda one: one.create_query(
+        "R",
+        Aggregator(TICK.window(TimeWindow(5)), {"n": "count()"}),  # type: ignore[dict-item]
+    ),
+    r"R: group_by = 'bid': give a list: \['bid'\]": lambda one: one.create_query(
+        "R", Aggregator(TICK.window(TimeWindow(5)), {"n": count()}, group_by="bid")
+    ),
+    "a query of type NoneType; give its text": lambda one: parse_sql(None),  # type: ignore[arg-type]
     "a correlator needs two": lambda one: Correlator(None),  # type: ignore[arg-type]
     "size_ms = None": lambda one: TimeWindow(None),  # type: ignore[arg-type]
     "size = 1180591620717411303424": lambda one: CountWindow(2**70),

@@ -237,7 +237,7 @@ def test_the_status_says_what_fails(tmp_path: Path) -> None:
     status = status_of(settings)
     assert status is not None
     wrong = faults(status, status.written_msc + STALE_MS + 1_000)
-    assert wrong == ["it has told nothing for 11 s: it has ended, or hangs"]
+    assert wrong == ["it has told nothing for 11 s: it has ended, hangs, or its disk is full"]
     troubles = Troubles()
     troubles.report("disk", "no room", Effect.WAITS)
     troubles.report("archive", "is away", Effect.GOES_ON)

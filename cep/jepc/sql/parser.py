@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from cep.jepc.errors import QueryError, is_a
 from cep.jepc.expressions import Written
 from cep.jepc.queries import (
     Aggregate,
@@ -38,7 +39,12 @@ class Parsed:
 
 
 def parse_sql(text: str, place: str = "<sql>") -> Parsed:
-    """The query of a text; RuleError, which shows the place, when it is none."""
+    """The query of a text; RuleError, which shows the place, when it is none.
+
+    QueryError for what is no text.
+    """
+    if not is_a(text, str):
+        raise QueryError(f"a query of type {type(text).__name__}; give its text")
     parser = _Parser(Source(text, place))
     query = parser.query()
     parser.take(";")
