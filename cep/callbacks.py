@@ -189,7 +189,11 @@ def load_callback(path: Path) -> EventsCallback:
         if name.startswith("on_") and not hasattr(EventsCallback, name):
             known = ", ".join(one for one in dir(EventsCallback) if one.startswith("on_"))
             raise CallbackError(f"{path}: nothing calls {name}; there are {known}")
-    made = classes[0]()
+    try:
+        made = classes[0]()
+    except Exception as problem:
+        what = f"{classes[0].__name__}() fails: {type(problem).__name__}: {problem}"
+        raise CallbackError(f"{path}: {what}") from problem
     if not isinstance(made, EventsCallback):
         raise CallbackError(f"{path}: {classes[0].__name__}() is no EventsCallback")
     return made

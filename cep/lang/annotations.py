@@ -14,6 +14,8 @@ class AnnotationKind(NamedTuple):
     written: str
     places: tuple[str, ...]
     doc: str
+    keys: tuple[str, ...] | None = None
+    """The keys it knows; None: any, for what has no effect or names attributes."""
 
 
 EVERYWHERE = ("stream", "table", "window", "trigger", "aggregation", "query", "partition")
@@ -27,11 +29,12 @@ KINDS = (
         "app:playback",
         ("app",),
         "the rows' times drive the clock; `idle.time` and `increment` move it when nothing comes",
+        ("idle.time", "increment"),
     ),
     AnnotationKind("app:statistics", ("app",), "accepted without effect"),
     AnnotationKind("app:async", ("app",), "accepted without effect: rows are taken in order"),
     AnnotationKind("app:enforceOrder", ("app",), "accepted without effect: order is always kept"),
-    AnnotationKind("info", EVERYWHERE, "`name` names the query or partition after it"),
+    AnnotationKind("info", EVERYWHERE, "`name` names the query or partition after it", ("name",)),
     AnnotationKind("PrimaryKey", ("table",), "the attributes that tell rows apart"),
     AnnotationKind("Index", ("table",), "an attribute by which rows are found fast"),
     AnnotationKind(
@@ -47,11 +50,13 @@ KINDS = (
         ("stream",),
         "`max.delay` puts late rows back in order, `late.stream` gets those that are later still; "
         "without it they are dropped and counted",
+        ("max.delay", "late.stream"),
     ),
     AnnotationKind(
         "purge",
         ("partition", "aggregation"),
         "`enable`, `interval`, `idle.period`: drops the state of keys idle for so long",
+        ("enable", "interval", "idle.period"),
     ),
     AnnotationKind("retentionPeriod", ("purge",), "inside `@purge`: how long each unit is kept"),
     AnnotationKind("PartitionById", ("aggregation",), "shares an aggregation over several nodes"),
@@ -59,8 +64,11 @@ KINDS = (
         "bound",
         ("query",),
         "`partials`: how many partial matches are kept, in all states together",
+        ("partials",),
     ),
-    AnnotationKind("expired", ("query",), "`stream` gets the partial matches that run out of time"),
+    AnnotationKind(
+        "expired", ("query",), "`stream` gets the partial matches that run out of time", ("stream",)
+    ),
     AnnotationKind("async", ("stream",), "accepted without effect: rows are taken in order"),
     AnnotationKind(
         "synchronized", ("query", "partition"), "accepted without effect: nothing runs at once"
@@ -87,6 +95,14 @@ def refusal(name: str) -> tuple[str, str] | None:
         return None
     known = suggestion(f"@{name}", [f"@{kind.written}" for kind in KINDS])
     return f"unknown annotation `@{name}`", known
+
+
+def unknown_key(name: str, key: str) -> tuple[str, str] | None:
+    """Message and remedy when the annotation does not know a key; None when it does."""
+    kind = _BY_NAME.get(name)
+    if not key or kind is None or kind.keys is None or key in kind.keys:
+        return None
+    return f"`@{kind.written}` has no `{key}`", suggestion(key, kind.keys)
 
 
 def check_place(name: str, place: str) -> tuple[str, str] | None:

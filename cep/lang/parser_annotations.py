@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cep.lang.annotations import check_place, refusal
+from cep.lang.annotations import check_place, refusal, unknown_key
 from cep.lang.ast import Annotation
 from cep.lang.parser_expressions import ExpressionParser
 from cep.lang.tokens import NAMES, Role, TokenKind
@@ -27,7 +27,11 @@ class AnnotationParser(ExpressionParser):
             self.expect(")", hint="commas separate the elements of an annotation")
         elif self.token.kind is TokenKind.STRING:
             raise self.unexpected("`(`", EXAMPLE)
-        return Annotation(name, tuple(elements), tuple(inner), span=self.since(start))
+        span = self.since(start)
+        for key, _ in elements:
+            if problem := unknown_key(name, key):
+                raise self.error(span, *problem)
+        return Annotation(name, tuple(elements), tuple(inner), span=span)
 
     def _refuse(self, start: int, name: str) -> None:
         refused = refusal(name)

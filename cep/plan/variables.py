@@ -18,8 +18,12 @@ def substitute(text: str, file: str, variables: Mapping[str, str]) -> str:
         source.error(
             Span(*found.span()),
             f"no value is given for `{found[1]}`",
-            suggestion(found[1], variables) or f"pass variables={{'{found[1]}': ..}}",
+            suggestion(found[1], variables) or _given(found[1]),
         )
         for found in missing
     )
     return VARIABLE.sub(lambda found: variables[found[1]], text)
+
+
+def _given(name: str) -> str:
+    return f"programs give it, `variables={{'{name}': ..}}`; in files of commands write the value"

@@ -34,3 +34,15 @@ def test_known_methods(tmp_path: Path, method: str) -> None:
 def test_a_method_that_nothing_would_call_is_refused(tmp_path: Path, method: str) -> None:
     with pytest.raises(CallbackError, match=f"nothing calls {method}; there are on_complex, on_ev"):
         load_callback(written(tmp_path, method))
+
+
+def test_a_callback_that_cannot_begin_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from cep.callbacks import EventsCallback\n"
+        "class Mine(EventsCallback):\n"
+        "    def __init__(self, path):\n"
+        "        super().__init__()\n"
+    )
+    with pytest.raises(CallbackError, match=r"mine\.py: Mine\(\) fails: TypeError: .*'path'"):
+        load_callback(path)

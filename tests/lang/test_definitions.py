@@ -87,7 +87,7 @@ def test_annotations_inside_annotations() -> None:
 
 
 def test_keys_of_annotations_may_stand_in_quotes() -> None:
-    script = parse("@app:playback('idle.time' = '1 sec', increment-by:x='2') define engine A")
+    script = parse("@app:statistics('idle.time' = '1 sec', increment-by:x='2') define engine A")
     assert script.annotations[0].elements == (("idle.time", "1 sec"), ("increment-by:x", "2"))
 
 
@@ -110,7 +110,8 @@ def written_before(place: str) -> str:
 def test_annotations_stand_where_they_belong(kind: AnnotationKind) -> None:
     written = kind.written
     for place in kind.places:
-        annotation, before = f"@{written}(x='1')", place
+        key = kind.keys[0] if kind.keys else "x"
+        annotation, before = f"@{written}({key}='1')", place
         if place == "purge":
             annotation, before = f"@purge({annotation})", "aggregation"
         script = parse(f"{annotation} {written_before(before)}")
