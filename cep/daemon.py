@@ -90,6 +90,8 @@ class Daemon:
         self.paper: Paper | None = None
         self._is_paper = is_paper
         self.files = RuleFiles(config)
+        if reread is not None:
+            self.files.reread = reread
         self.sink = Sink()
         self.server: Server | None = None
         self.troubles = Troubles()

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from cep.cli.errors import UserError
+from cep.cli.errors import INTERNAL, UserError
 from cep.cli.groups import Commands
 from cep.cli.numbers import SECONDS
 from cep.cli.orders import JSON, awaited
@@ -16,11 +16,11 @@ from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.terminals import told
 from cep.cli.text import aligned, say
 from cep.live.config import MAIN, Config, read_config
-from cep.live.outgoing import HALTED, inbox_of, plain
+from cep.live.outgoing import HALTED, TURNED, inbox_of, plain
 from cep.live.status_file import status_path
 from mt5bridge.clock import now_msc
 from mt5bridge.escapes import one_line
-from mt5bridge.orders import HaltRules
+from mt5bridge.orders import HaltRules, TurnRules
 from mt5bridge.server.status import RuleFileStatus, running_status
 
 WAIT = click.option(
@@ -51,11 +51,18 @@ def ls_command(config: Path, as_json: bool) -> None:
             say(f"{one.name} is halted: {one_line(one.halted)}")
 
 
+def state(one: RuleFileStatus) -> str:
+    """Whether it runs, in words."""
+    if one.loaded < 1.0:
+        return f"warms up {one.loaded:.0%}"
+    return "runs" if one.runs else "stopped"
+
+
 def row(one: RuleFileStatus) -> list[str]:
     """One of them in the table."""
     return [
         one.name,
-        "runs" if one.runs else "stopped",
+        state(one),
         "not sent" if not one.sends_signals else "halted" if one.halted else "sent",
         str(one.magic),
         f"{one.rows_bytes:,} bytes",
@@ -74,6 +81,53 @@ def halt_command(name: str, config: Path, reason: str, wait: float) -> None:
     What it holds can be closed, and others go on. Works also when the daemon is down.
     """
     turn(read_config(config), HaltRules(name, True, plain(reason)), wait)
+
+
+@command.command("stop")
+@click.argument("name")
+@NEEDED_CONFIG
+@WAIT
+def stop_command(name: str, config: Path, wait: float) -> None:
+    """Stop the rule file NAME, until it is loaded again; the others go on."""
+    ask(read_config(config), TurnRules(name, "stop"), wait)
+
+
+@command.command("load")
+@click.argument("name")
+@NEEDED_CONFIG
+@WAIT
+def load_command(name: str, config: Path, wait: float) -> None:
+    """Let the rule file NAME run, as its file and the settings are now; it may be new in them.
+
+    It warms up on what the spool has, and nothing is sent for that.
+    """
+    ask(read_config(config), TurnRules(name, "load"), wait)
+
+
+def ask(config: Config, command: TurnRules, wait: float) -> None:
+    """Hand the command over, and wait for what comes of it."""
+    if command.name == MAIN:
+        raise UserError(
+            f"{MAIN} runs as long as the daemon", f"`mt5cep rules halt {MAIN}` halts it"
+        )
+    settings_of(config, command.name)
+    told(config)
+    wanted, asked_msc = command.action == "load", now_msc()
+    path = inbox_of(config).put(command, asked_msc)
+    if awaited(lambda: None if path.exists() else path, wait) is None:
+        say("handed over, not taken yet: the daemon's log says what comes of it")
+        return
+    if awaited(lambda: runs(config, command.name, wanted), wait) is None:
+        say(f"{command.name} is not {TURNED[command.action]} yet; `mt5cep rules ls` tells why")
+        raise click.exceptions.Exit(INTERNAL)
+    say(TURNED[command.action])
+
+
+def runs(config: Config, name: str, wanted: bool) -> bool | None:
+    """True when it is as wanted; None while it is not."""
+    status = running_status(status_path(config), now_msc())
+    found = [one.runs for one in status.rules if one.name == name] if status else []
+    return True if found == [wanted] else None
 
 
 @command.command("resume")

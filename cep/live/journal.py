@@ -122,7 +122,8 @@ class Journal:
         try:
             self.write()
         finally:
-            file, self._file, self.path = self._file, None, None
+            with self._mutex:  # another thread may be about to write
+                file, self._file, self.path = self._file, None, None
             if file is not None:
                 self._disk.close(file)
 

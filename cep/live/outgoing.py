@@ -31,6 +31,7 @@ from mt5bridge.orders import (
     SendOrder,
     Syncer,
     TurnHalt,
+    TurnRules,
     as_order,
 )
 from mt5bridge.orders.desk import Post
@@ -43,6 +44,7 @@ from mt5bridge.wire import Signal, SignalResult, SignalStatus
 LOOK_MS = 200
 """How often the inbox is looked at."""
 REASON_CHARACTERS = 200
+TURNED = {"stop": "stopped", "load": "loaded"}
 HALTED = {True: "halted", False: "released"}
 OFF = "orders are off: set [orders] send = true in the daemon's settings"
 
@@ -90,6 +92,8 @@ class Outgoing:
         self._look_ms = 0
         self.accounts = AccountFeed()
         self._feeds = Feeds()
+        self.on_rules: Callable[[str, str], str] = lambda _name, _action: "there are no rule files"
+        """Stops or loads a rule file; why not, if not."""
         self._terminals = {one.magic: one.terminal for one in config.rule_files.values()}
         self._is_trading = config.signals.send or config.orders.send
 
@@ -298,6 +302,8 @@ class Outgoing:
                     self._halt(path, command, now)
                 case HaltRules():
                     self._halt_rules(path, command, now)
+                case TurnRules():
+                    self._turn_rules(path, command)
                 case ForgetTerminal():
                     self._forget(path, command)
                 case ConfirmAccount():
@@ -316,6 +322,19 @@ class Outgoing:
         name, reason = plain(command.name), plain(command.reason)
         self._done.append((self.desk.halt_rules(name, command.halted, reason, now.utc_msc), path))
         logger.warning("rules {}: {}: {}", name, HALTED[command.halted], reason)
+
+    def _turn_rules(self, path: Path, command: TurnRules) -> None:
+        problem = self.on_rules(command.name, command.action)
+        if problem:
+            logger.error("rules {}: not {}: {}", command.name, TURNED[command.action], problem)
+        else:
+            logger.warning("rules {}: {}", command.name, TURNED[command.action])
+        self._done.append((self.journal.last, path))
+
+    def add_rules(self, config: Config) -> None:
+        """Rule files may be new in these settings."""
+        self.desk.change_limits(limits_of(config))
+        self._terminals |= {one.magic: one.terminal for one in config.rule_files.values()}
 
     def _forget(self, path: Path, command: ForgetTerminal) -> None:
         problem = self.server.forget(command.identity)

@@ -83,6 +83,35 @@ class Ahead:
             yield found
 
 
+class Shown(Protocol):
+    """Who is shown what is stored."""
+
+    def show(self, group: Group) -> None:
+        """One group, which may wait for `flush`."""
+
+    def flush(self) -> None:
+        """All that waits."""
+
+    def take(self, groups: Sequence[Group]) -> None:
+        """These at once, behind a `flush`."""
+
+
+class Kept:
+    """Keeps what is shown, for rules that are not so far yet."""
+
+    def __init__(self) -> None:
+        self.groups: list[Group] = []
+
+    def show(self, group: Group) -> None:
+        self.groups.append(group)
+
+    def flush(self) -> None:
+        """Nobody is there yet."""
+
+    def take(self, groups: Sequence[Group]) -> None:
+        self.groups.extend(groups)
+
+
 class Pipeline:
     """Stores batches and feeds the rules; `on_rows` gets what they cause.
 
@@ -98,7 +127,9 @@ class Pipeline:
         self.on_rows = on_rows
         self.feed = MarketFeed(run)
         self.heard = 0
-        self.others: Sequence[Pipeline] = ()
+        self.others: Sequence[Shown] = ()
+        self.newest = 0
+        """The last record that `catch_up` has come to."""
         self.on_failure: Callable[[Exception], None] | None = None
         self.is_stopped = False
         """Its rules are shown nothing any more; what is to be stored, is."""
@@ -141,20 +172,20 @@ class Pipeline:
         """Run the rules on all that is stored and was not shown to them."""
         if self._waiting:
             groups, self._waiting, self._records_waiting = self._waiting, [], 0
-            self._try(groups)
+            self.take(groups)
 
     def on_clock(self, group: Group) -> bool:
         """Store a clock record and let the rules see time pass; False when the spool is full."""
-        everybody = [self, *self.others]
+        everybody: list[Shown] = [self, *self.others]
         for one in everybody:
             one.flush()
         if not self.spool.append(group):
             return False
         for one in everybody:
-            one._try([group])
+            one.take([group])
         return True
 
-    def _try(self, groups: Sequence[Group]) -> None:
+    def take(self, groups: Sequence[Group]) -> None:
         """Run the rules on stored groups; rules that raise are stopped where others go on."""
         if self.is_stopped:
             return
@@ -188,6 +219,7 @@ class Pipeline:
             except Exception as problem:
                 raise RecordError(group, problem) from problem
             self._act(found, on_rows)
+            self.newest = group.last_ingest
             records += group.width
             if group.kind in (RecordKind.TICKS, RecordKind.DEALS):
                 newest_msc = max(newest_msc, newest_time_msc(group))

@@ -9,24 +9,31 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from loguru import logger
 
 from cep.callbacks import Row
 from cep.dropped import Dropped
+from cep.live.coming import Coming
 from cep.live.config import MAIN, Config
 from cep.live.outgoing import Outgoing
+from cep.live.pipeline import Shown
 from cep.live.rules import LiveRules
 from mt5bridge.clock import Now
 from mt5bridge.orders import OrderRequest
 from mt5bridge.server import Server, Sink
 from mt5bridge.server.status import RuleFileStatus
 from mt5bridge.spool import Durable, Spool
+from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.troubles import Effect, Troubles
 from mt5bridge.wire import Signal
+
+BY_HAND = "by hand"
+"""Why it does not run: somebody has stopped it."""
 
 
 def rules_of(config: Config, name: str = MAIN) -> LiveRules:
@@ -47,6 +54,8 @@ class _File:
     config: Config
     rules: LiveRules | None
     why: str = ""
+    coming: Coming | None = None
+    stack: ExitStack = field(default_factory=ExitStack)
 
 
 class RuleFiles:
@@ -55,12 +64,15 @@ class RuleFiles:
     def __init__(self, config: Config) -> None:
         """Read all; errors say what is wrong with the main one, others are stopped by theirs."""
         self.config = config
+        self.reread: Callable[[], Config] = lambda: config
         self.main = rules_of(config)
         self._files = {MAIN: _File(config, self.main)}
         for name in config.rule_files:
             self._files[name] = self._read(config.of(name), name)
 
     def _read(self, config: Config, name: str) -> _File:
+        if _mark(config).exists():
+            return _File(config, None, BY_HAND)
         try:
             return _File(config, rules_of(config, name))
         except (ValueError, OSError) as problem:
@@ -70,29 +82,44 @@ class RuleFiles:
 
     def __iter__(self) -> Iterator[LiveRules]:
         """Those that were brought to the end of the spool, stopped since or not."""
-        return (one.rules for one in self._files.values() if one.rules is not None)
+        return (one.rules for one in list(self._files.values()) if one.rules is not None)
 
     def open(self, spool: Spool, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
         """Take what is kept for them beside a spool, which is recovered."""
         self.spool, self.outgoing, self._troubles = spool, outgoing, troubles
+        self._sink = sink
+        outgoing.on_rules = self.obey
         for one in self:
             one.open(spool, outgoing, sink, troubles)
         for name, file in self._files.items():
-            if file.why:
+            if file.why and file.why != BY_HAND:
                 self._tell_stopped(name, file.why)
 
     def recover(self, stack: ExitStack) -> None:
         """Bring all to the end of the spool; what others than the main one raise stops them."""
         self.main.recover(stack)
+        stack.callback(self._close)
         for name, file in self._files.items():
             if file.rules is not None and name != MAIN:
-                self._recover(stack, name, file)
+                self._recover(name, file)
+        self._join()
+
+    def _join(self) -> None:
+        """All are shown what is stored."""
         if len(self._files) > 1:
             for one in self:
                 one.pipeline.on_failure = partial(self._failed, one.name)
-        self.main.pipeline.others = [one.pipeline for one in self if one is not self.main]
+        others: list[Shown] = [one.pipeline for one in self if one is not self.main]
+        coming = [file.coming.kept for file in self._files.values() if file.coming is not None]
+        self.main.pipeline.others = [*others, *coming]
 
-    def _recover(self, stack: ExitStack, name: str, file: _File) -> None:
+    def _close(self) -> None:
+        for file in self._files.values():
+            if file.coming is not None:
+                file.coming.leave()
+            file.stack.close()
+
+    def _recover(self, name: str, file: _File) -> None:
         assert file.rules is not None
         with ExitStack() as attempt:
             try:
@@ -104,21 +131,99 @@ class RuleFiles:
                 file.rules, file.why = None, _shown(problem)
                 self._tell_stopped(name, file.why)
                 return
-            stack.push(attempt.pop_all())
+            file.stack = attempt.pop_all()
 
-    def _failed(self, name: str, problem: Exception) -> None:
+    def _failed(self, name: str, problem: BaseException) -> None:
         logger.opt(exception=problem).error("rules {}: they raise, so they stop", name)
         self._files[name].why = _shown(problem)
         self._tell_stopped(name, self._files[name].why)
 
     def _tell_stopped(self, name: str, why: str) -> None:
-        text = f"stopped: {why}; mend the file, or see the log, and start the daemon again"
+        text = (
+            f"stopped: {why}; mend it, then `mt5cep rules load {name}`, or start the daemon again"
+        )
         self._troubles.report(f"rules {name}", text, Effect.GOES_ON)
+
+    # -- stopped and loaded while the daemon runs ------------------------------------------------
+
+    def obey(self, name: str, action: str) -> str:
+        """Stop or load one of them; why not, if not."""
+        if name == MAIN:
+            return "the rule file of [rules] runs as long as the daemon; halt it instead"
+        return self._stop(name) if action == "stop" else self._load(name)
+
+    def _stop(self, name: str) -> str:
+        file = self._files.get(name)
+        if file is None or file.coming is not None or file.rules is None:
+            return "it does not run"
+        make_directories(file.config.state.folder)
+        replace_file(_mark(file.config), b"")
+        file.rules.snapshot()
+        file.rules.pipeline.is_stopped = True
+        file.why = BY_HAND
+        self._troubles.clear(f"rules {name}")
+        return ""
+
+    def _load(self, name: str) -> str:
+        """Read it with the settings as they are now, and let it warm up."""
+        try:
+            config = self.reread()
+        except (ValueError, OSError) as problem:
+            return _shown(problem)
+        if name not in config.rule_files:
+            return f"there is no [rules.{name}] in the settings"
+        known, own = self._files.get(name), config.of(name)
+        if known is not None and (known.coming is not None or not known.why):
+            return "it runs already"
+        if known is not None and known.config.signals.magic != own.signals.magic:
+            return "its magic number is another one: start the daemon again"
+        file = self._files.setdefault(name, _File(own, None, "it is loaded"))
+        file.config = own
+        file.coming = Coming(self.spool, partial(self._made, own, name))
+        self.outgoing.add_rules(config)
+        self._join()
+        return ""
+
+    def _made(self, config: Config, name: str) -> LiveRules:
+        """Called in the thread that warms them up."""
+        rules = rules_of(config, name)
+        rules.open(self.spool, self.outgoing, self._sink, self._troubles)
+        return rules
+
+    def _go_on_loading(self, name: str, file: _File) -> None:
+        coming = file.coming
+        assert coming is not None
+        if coming.is_due:
+            if file.rules is not None:
+                file.rules.save()
+            file.rules = None
+            file.stack.close()
+            self._join()
+            coming.begin()
+        elif coming.is_done:
+            file.coming = None
+            if coming.failure is not None:
+                coming.stack.close()
+                self._failed(name, coming.failure)
+            else:
+                self._begin_loaded(name, file, coming)
+            self._join()
+
+    def _begin_loaded(self, name: str, file: _File, coming: Coming) -> None:
+        file.stack, file.why = coming.stack, ""
+        self._troubles.clear(f"rules {name}")
+        file.rules = rules = coming.catch_up(partial(self._failed, name))
+        rules.begin(self._wake)
+        rules.serve_rows(self._server)
+        if _mark(file.config).exists():
+            Disk().remove(_mark(file.config))
+        logger.info("rules {}: they run from record {} on", name, rules.pipeline.newest + 1)
 
     # -- what all of them do ---------------------------------------------------------------------
 
     def begin(self, wake: Callable[[], None]) -> None:
         """Terminals are served from now on."""
+        self._wake = wake
         for one in self:
             one.begin(wake)
 
@@ -131,6 +236,9 @@ class RuleFiles:
         """Do what there is to do, again and again."""
         for one in self:
             one.look(now)
+        for name, file in list(self._files.items()):
+            if file.coming is not None:
+                self._go_on_loading(name, file)
 
     def reload(self) -> None:
         """Take the rule files as they are now, soon."""
@@ -210,6 +318,7 @@ class RuleFiles:
 
     def serve_rows(self, server: Server) -> None:
         """Let programs read the rows; before anybody can ask for some."""
+        self._server = server
         for one in self:
             one.serve_rows(server)
 
@@ -248,15 +357,21 @@ class RuleFiles:
             file=str(file.config.rules.file),
             magic=signals.magic,
             sends_signals=signals.send,
-            runs=not file.why,
-            why=file.why,
+            runs=not file.why and file.coming is None,
+            why="" if file.coming else file.why,
+            loaded=file.coming.part if file.coming else 1.0,
             halted=halt.reason or "halted" if halt is not None and halt.halted else "",
             changes=max(0, len(rules.log.entries) - 1) if rules else 0,
             rows_bytes=rules.journal.size_bytes if rules else 0,
         )
 
 
-def _shown(problem: Exception) -> str:
+def _mark(config: Config) -> Path:
+    """The file that says that somebody has stopped them."""
+    return config.state.folder / "stopped"
+
+
+def _shown(problem: BaseException) -> str:
     """What is wrong; errors in rules show the place and the remedy."""
     render = getattr(problem, "render", None)
     return str(render()) if callable(render) else f"{type(problem).__name__}: {problem}"

@@ -100,6 +100,8 @@ class LiveRules(ABC):
         self.delivery = load_delivery(config, self.plan)
         self.market_msc = 0
         """The newest time of the records that were stored before, UTC ms."""
+        self.acts_again = True
+        """On what a start finds again that may not have been acted on."""
         self.is_begun = False
         """With the first record of the spool: nobody acts on what it holds."""
 

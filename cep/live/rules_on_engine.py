@@ -59,7 +59,8 @@ class RulesOnEngine(LiveRules):
         self.open_journal(stack, found)
         self.pipeline = Pipeline(self.spool, found.run, self.on_rows)
         self.act_for(found.run.rules.plan)
-        act = self.effects.note if self.is_begun else self.effects.act_again
+        is_first = self.is_begun or not self.acts_again
+        act = self.effects.note if is_first else self.effects.act_again
         stored = read_spool(self.spool.directory, found.ingest + 1)
         groups = Ahead(self.quarantine.rest(stored))
         parts = []

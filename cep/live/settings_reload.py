@@ -50,7 +50,7 @@ def _values(config: Config) -> Iterator[tuple[str, Any]]:
         if isinstance(section, msgspec.Struct):
             yield from ((f"[{field.name}] {key}", getattr(section, key)) for key in _keys(section))
         else:
-            yield field.name, section
+            yield field.encode_name, section
 
 
 def _keys(section: msgspec.Struct) -> list[str]:

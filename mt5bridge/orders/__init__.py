@@ -12,6 +12,7 @@ from mt5bridge.orders.inbox import (
     Inbox,
     SendOrder,
     TurnHalt,
+    TurnRules,
 )
 from mt5bridge.orders.journal import OrderJournal, read_journal
 from mt5bridge.orders.limits import Limits, NamedLimits
@@ -46,6 +47,7 @@ __all__ = [
     "SendOrder",
     "Syncer",
     "TurnHalt",
+    "TurnRules",
     "as_order",
     "described",
     "differs",

@@ -133,6 +133,8 @@ class Desk:
         """Judge by other limits from now on; a day begins, and is counted, as before."""
         self.limits = limits
         self.guard.change(limits)
+        for record in self.book.rules_halted.values():
+            self.guard.turn_rules(record)
 
     def open(self, post: Post, market_msc: int, now_msc: int) -> None:
         """Begin to send: first again what has no final result.

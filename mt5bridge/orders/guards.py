@@ -27,11 +27,11 @@ class Guards(Guard):
         self._position_magics: dict[tuple[str, int], int] = {}
 
     def change(self, limits: Limits) -> None:
-        """Judge by other limits from now on, of the same strategies."""
+        """Judge by other limits from now on; a strategy that is new has used nothing up."""
         self.limits = limits
         for one in limits.named:
-            if (own := self._own.get(one.magic)) is not None:
-                own.limits = one.limits
+            self._own.setdefault(one.magic, Guard(one.limits)).limits = one.limits
+            self._magics[one.name], self._names[one.magic] = one.magic, one.name
 
     def halt_of(self, request: Request) -> str | None:
         """The refusal while a kill switch is on that stops this request; None: none is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 from loguru import logger
@@ -36,6 +36,13 @@ class HaltRules(msgspec.Struct, frozen=True, tag="halt_rules"):
     reason: str
 
 
+class TurnRules(msgspec.Struct, frozen=True, tag="turn_rules"):
+    """Stop a rule file, or load it."""
+
+    name: str
+    action: Literal["stop", "load"]
+
+
 class ForgetTerminal(msgspec.Struct, frozen=True, tag="forget"):
     """Let a terminal that is away go."""
 
@@ -49,7 +56,7 @@ class ConfirmAccount(msgspec.Struct, frozen=True, tag="confirm"):
     account: str
 
 
-Command: TypeAlias = SendOrder | TurnHalt | HaltRules | ForgetTerminal | ConfirmAccount
+Command: TypeAlias = SendOrder | TurnHalt | HaltRules | TurnRules | ForgetTerminal | ConfirmAccount
 COMMAND_BYTES_MAX = 65_536
 """Of a file in the inbox, many times what a command has."""
 BAD = ".bad"

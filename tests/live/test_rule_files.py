@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from signal import SIGTERM
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from tests.live.service import (
     address,
     journal,
     play,
+    process,
     status_of,
     terminal,
     wait_until,
@@ -70,11 +73,11 @@ def meant(signals: Sequence[Signal]) -> list[tuple[Any, ...]]:
     return [(one.time_msc, one.symbol, one.side, one.lots) for one in signals]
 
 
-def alone(folder: Path, rules: str, count: int) -> tuple[bytes, Sequence[Signal]]:
+def alone(folder: Path, rules: str, ticks: dict[str, Any]) -> tuple[bytes, Sequence[Signal]]:
     """What one rule file finds by itself: rows and signals."""
     settings = settings_of(folder, rules, quick="")
     with Service(settings) as service:
-        found = terminal(walks("AB", count))
+        found = terminal(ticks)
         play(found, address(settings), until=service.is_settled)
     return journal(settings), found.signals
 
@@ -100,7 +103,7 @@ def test_each_finds_what_it_finds_alone(tmp_path: Path) -> None:
         (SLOW, journal(settings), slow),
         (QUICK, quick_rows(settings), quick),
     ):
-        expected_rows, expected = alone(tmp_path / rules[11:15], rules, 1_000)
+        expected_rows, expected = alone(tmp_path / rules[11:15], rules, walks("AB", 1_000))
         assert rows == expected_rows and len(rows) > 1_000
         assert meant(signals) == meant(expected) and expected
     ids = [one.id for one in found.signals]
@@ -244,6 +247,83 @@ def test_one_is_halted_and_resumed_alone(tmp_path: Path) -> None:
     book = read_book(tmp_path / "state" / "orders.journal")
     refused = {entry.request.name: entry.text for entry in book if entry.state == "refused"}
     assert refused == {"Fade": "main is halted: by hand", "quick/Fade": "quick is halted: by hand"}
+
+
+def test_one_is_stopped_and_loaded_again_alone(tmp_path: Path) -> None:
+    """Its rows come out whole, and nothing is sent for what it has missed."""
+    settings = settings_of(tmp_path / "both")
+    ticks, signals = walks("A", 1_500), []
+
+    def go_on(service: Service, until: int, instance: int) -> list[Signal]:
+        found = terminal({"A": ticks["A"][:until]}, instance=instance)
+        play(found, address(settings), until=service.is_settled)
+        signals.extend(found.signals)
+        return [one for one in found.signals if one.magic == MAGIC]
+
+    with Service(settings) as service:
+        assert go_on(service, 500, 1)
+        wait_until(lambda: status_of(settings) is not None)
+        assert run(settings, "rules", "stop", "quick", *WAIT).output == "stopped\n"
+        assert not go_on(service, 700, 2)
+        assert "quick is stopped: by hand" in run(settings, "rules", "ls").output
+        assert run(settings, "rules", "stop", "main").exit_code == 2
+    with Service(settings) as service:
+        wait_until(lambda: status_of(settings) is not None)
+        assert not go_on(service, 900, 3), "it stays stopped"
+        assert run(settings, "rules", "load", "quick", *WAIT).output == "loaded\n"
+        assert go_on(service, 1_200, 4)
+        assert run(settings, "rules", "stop", "quick", *WAIT).output == "stopped\n"
+        assert run(settings, "rules", "load", "quick", *WAIT).output == "loaded\n"
+        assert go_on(service, 1_500, 5)
+    before = quick_rows(settings)
+    with Service(settings) as service:
+        assert all(one.runs for one in service.daemon.files.status())
+    assert quick_rows(settings) == before
+    for rules, rows in ((SLOW, journal(settings)), (QUICK, before)):
+        expected, _ = alone(tmp_path / rules[11:15], rules, {"A": ticks["A"]})
+        assert rows == expected
+    assert len({one.id for one in signals}) == len(signals)
+
+
+def test_a_new_one_is_loaded_while_ticks_come(tmp_path: Path) -> None:
+    """It warms up on the spool; from some record on it trades, and its rows are whole."""
+    settings = settings_of(tmp_path / "new", quick="")
+    ticks = walks("A", 7_000)["A"]
+    (tmp_path / "new" / "quick.cep").write_text(QUICK, encoding="utf-8")
+    with process(settings, tmp_path / "log.txt") as daemon:
+        play(terminal({"A": ticks[:3_000]}), address(settings))
+        wait_until(lambda: status_of(settings) is not None)
+        more = f'\n[rules.quick]\nfile = "quick.cep"\nmagic = {MAGIC}\nstreams = ["Turn", "Fade"]\n'
+        settings.write_text(settings.read_text() + more)
+        found = terminal({"A": ticks[:6_000]}, instance=2, speed=400.0)
+        asked: list[Result] = []
+        loader = Thread(target=lambda: asked.append(run(settings, "rules", "load", "quick", *WAIT)))
+        loader.start()
+        play(found, address(settings), linger_ms=1_000)
+        loader.join(LONG_S)
+        assert asked[0].output == "loaded\n"
+        last = terminal({"A": ticks}, instance=3)
+        play(last, address(settings), linger_ms=1_000)
+        daemon.send_signal(SIGTERM)
+        assert daemon.wait(LONG_S) == 0
+    expected, _ = alone(tmp_path / "alone", QUICK, {"A": ticks})
+    assert quick_rows(settings) == expected
+    assert {one.magic for one in last.signals} == {77, MAGIC}
+
+
+def test_one_that_is_wrong_is_not_loaded(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    with Service(settings) as service:
+        wait_until(lambda: status_of(settings) is not None)
+        assert run(settings, "rules", "stop", "quick", *WAIT).output == "stopped\n"
+        (tmp_path / "quick.cep").write_text("define nothing;", encoding="utf-8")
+        service.daemon.files.obey("quick", "load")
+        wait_until(lambda: "nothing" in service.daemon.files.status()[1].why)
+        play(terminal(walks("A", 100)), address(settings))
+        (tmp_path / "quick.cep").write_text(QUICK, encoding="utf-8")
+        assert run(settings, "rules", "load", "quick", *WAIT).output == "loaded\n"
+        assert service.daemon.files.obey("quick", "load") == "it runs already"
+        assert "no [rules.q]" in service.daemon.files.obey("q", "load")
 
 
 def test_limits_of_one_hold_back_one(tmp_path: Path) -> None:
