@@ -1,7 +1,8 @@
 """S1: a backtest of N3 over archived ticks, by Spark and without it.
 
 N3 is a 5-minute window with mean and deviation, two band events on their edges, and a complex event
-of both, for each of 100 symbols with a tick a second. `python -m benchmarks.s1 --help`.
+of both, for each of 100 symbols with a tick a second. It is a module; beside it stand candles of a
+minute with a cross of two means, which are a program. `python -m benchmarks.s1 --help`.
 """
 
 from __future__ import annotations
@@ -46,6 +47,16 @@ define engine Main (queue = 5 min);
 define event Above for each symbol as Band[mid > ma + 2.0 * sd];
 define event Below for each symbol as Band[mid < ma - 2.0 * sd];
 define complex Turn for each symbol as Above followed by Below within 3 min;
+"""
+CANDLES = """
+define stream Tick (symbol string, bid double, ask double);
+from Tick#bars:time(bid, 1, 1 min) select symbol, close group by symbol insert into Bar;
+from Bar select symbol, close, ema(close, 9) as fast, ema(close, 26) as slow
+group by symbol insert into Mean;
+define engine Main (queue = 1 hour);
+define event Above for each symbol as Mean[fast > slow];
+define event Below for each symbol as Mean[fast < slow];
+define complex Turn for each symbol as Above followed by Below within 30 min;
 """
 OUTPUTS = ("Turn",)
 Way = Callable[[], int]
@@ -171,10 +182,17 @@ def spark_way(master: str, rules: Compiled, selection: Selection, rows: int, run
 
 
 def lines(archive: Archive, ticks: int, runs: int) -> Iterator[Line]:
-    """The table, way by way."""
+    """The table of N3, way by way."""
     rules = Compiled(compile_rules(RULES), outputs=OUTPUTS)
     whole = select(archive, rules.plan)
     yield measured("reading only", ticks, lambda: read_only(whole, rules), runs)
+    yield from ways(rules, whole, ticks, runs)
+    some = select(archive, rules.plan, whole.symbols[: max(1, LOOP_TICKS * SYMBOLS // ticks)])
+    yield measured("Python event loop", some.rows, lambda: python_loop(some, rules), runs)
+
+
+def ways(rules: Compiled, whole: Selection, ticks: int, runs: int) -> Iterator[Line]:
+    """The lines of our own ways."""
     yield measured("one process, by symbol", ticks, lambda: in_parts(rules, whole), runs)
     yield measured(
         "one process, all symbols in turn", ticks,
@@ -182,8 +200,6 @@ def lines(archive: Archive, ticks: int, runs: int) -> Iterator[Line]:
     )  # fmt: skip
     for cores in (1, 2):
         yield spark_way(f"local[{cores}]", rules, whole, ticks, runs)
-    some = select(archive, rules.plan, whole.symbols[: max(1, LOOP_TICKS * SYMBOLS // ticks)])
-    yield measured("Python event loop", some.rows, lambda: python_loop(some, rules), runs)
 
 
 def page(archive: Archive, runs: int) -> str:
@@ -197,9 +213,12 @@ def page(archive: Archive, runs: int) -> str:
     )
     head = ("way", "first run s", "s", "M ticks/s", "CPU s", "M ticks/CPU s", "found")
     body = table(head, list(lines(archive, rows, runs)))
+    candles = Compiled(compile_rules(CANDLES), outputs=OUTPUTS)
+    crosses = table(head, list(ways(candles, select(archive, candles.plan), rows, runs)))
     versions = f"PyArrow {pa.__version__}, PySpark {pyspark.__version__}."
     title = "# S1: backtest of N3 over archived ticks"
-    return "\n\n".join([title, what, body, describe().strip(), versions])
+    of_candles = "The same for candles of a minute and a cross of two means of them, a program:"
+    return "\n\n".join([title, what, body, of_candles, crosses, describe().strip(), versions])
 
 
 def main() -> None:
