@@ -67,18 +67,21 @@ class Holding:
 
         `own` are the symbol's ticks, `at` those that made its deals.
         """
-        places = own if np.isin(at, own).all() else np.union1d(own, at)
-        quotes = np.searchsorted(own, places, side="right")
-        bids = np.concatenate([[self.bid], ticks.bid[own]])[quotes]
-        asks = np.concatenate([[self.ask], ticks.ask[own]])[quotes]
+        places, bids, asks = own, ticks.bid[own], ticks.ask[own]
+        if not np.isin(at, own).all():  # another symbol's tick made a deal: at the quotes before it
+            places = np.union1d(own, at)
+            quotes = np.searchsorted(own, places, side="right")
+            bids = np.concatenate([[self.bid], bids])[quotes]
+            asks = np.concatenate([[self.ask], asks])[quotes]
         held = self.open + np.concatenate([np.zeros((1, 4)), np.cumsum(_opened(deals), axis=0)])
         held[:, [0, 2]] = np.round(held[:, [0, 2]], LOTS_DIGITS)
         held[:, 1][held[:, 0] == 0.0] = 0.0
         held[:, 3][held[:, 2] == 0.0] = 0.0
-        long_lots, long_cost, short_lots, short_cost = held[
-            np.searchsorted(at, places, side="right")
-        ].T
-        worth = (long_lots * bids - long_cost + short_cost - short_lots * asks) * self.contract_size
+        counts = np.diff(np.searchsorted(places, at), prepend=0, append=len(places))
+        long_lots, cost, short_lots = (
+            np.repeat(one, counts) for one in (held[:, 0], held[:, 1] - held[:, 3], held[:, 2])
+        )
+        worth = (long_lots * bids - short_lots * asks - cost) * self.contract_size
         found[places] += np.diff(worth, prepend=self.worth)
         self.open = held[-1]
         if len(places):
