@@ -40,6 +40,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.compare",
         "Compare the folders A and B of two runs of `mt5cep backtest --run`.",
     ),
+    "parity": (
+        "cep.cli.parity",
+        "Run a day of `daemon --paper` again, and list every difference.",
+    ),
     "terminal": (
         "cep.cli.terminal",
         "Put the MQL5 sources into a terminal, and examine the link to it.",

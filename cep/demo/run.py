@@ -14,6 +14,7 @@ from cep.archive import Archive
 from cep.demo import emulated
 from cep.demo.lived import read_rows
 from cep.demo.market import write_ticks
+from cep.demo.on_paper import traded_on_paper
 from cep.demo.page import write_page
 from cep.demo.processes import DemoError, background, free_port, mt5cep
 from cep.live.config import credential_path, read_config
@@ -23,7 +24,7 @@ from mt5bridge.credential import Credential, read_credential
 from mt5bridge.emulator.build import CompilerMissingError, compiler
 
 Say = Callable[[str], None]
-LEFT = ("spool", "state", "archive", "ticks", "terminal", "terminal-ticks")
+LEFT = ("spool", "state", "archive", "ticks", "terminal", "terminal-ticks", "paper")
 TEXTS = ("rules.cep", "faults.toml", "session.txt", "daemon.toml")
 TERMINALS = ("auto", "mql5", "python")
 
@@ -91,6 +92,8 @@ class Demo:
             self.backtest()
         with self.step("compared", "Live against backtest, row by row"):
             differences, signals = self.compare()
+        with self.step("on paper", "The same ticks on a paper account, and its day run again"):
+            self.on_paper(ticks)
         verdict = f"live and backtest agree: {signals} signals, {differences} differences"
         if differences:
             verdict = verdict.replace("agree", "differ")
@@ -154,6 +157,12 @@ class Demo:
         for path in ticks:
             arguments += ["--ticks", str(path)]
         return mt5cep(arguments, self.log).strip().splitlines()[-1]
+
+    def on_paper(self, ticks: list[Path]) -> None:
+        """Trade on paper, and compare with a backtest. DemoError when anything differs."""
+        settings = files("cep.demo").joinpath("daemon.toml").read_text(encoding="utf-8")
+        said = traded_on_paper(self.folder / "paper", settings, ticks, self.speed)
+        self.say(f"    {said}")
 
     @property
     def log(self) -> Path:

@@ -69,6 +69,14 @@ def market_on(wanted: OnPaper) -> Market:
     return market_of(wanted.account, plain, wanted.latency_ms, wanted.slippage_points)
 
 
+def market_begun(begun: Opened) -> Market:
+    """How the orders of an account are filled that was begun so."""
+    account = begun.account
+    plain = Terms(begun.hedging, DEPOSIT, money_digits=2)
+    terms = plain if account is None else account.terms(hedging=begun.hedging)
+    return Market(terms, begun.latency_ms, begun.slippage_points, account=account)
+
+
 class Paper:
     """Belongs to the server's thread. Takes the place of the server for the desk (`Post`).
 

@@ -20,8 +20,8 @@ from cep.backtest.simulate import account_of
 from cep.engine.native import Compiled
 from cep.live.config import Config, Risk
 from cep.live.journal_reader import JournalReader
-from cep.live.paper import PAPER, market_on, path_of
-from cep.live.paper_log import Asked, Entry, Traded, Turned, read_entries
+from cep.live.paper import PAPER, market_begun, path_of
+from cep.live.paper_log import Asked, Entry, Opened, Traded, Turned, read_entries
 from cep.live.rules import load_plan
 from cep.live.signals import SIDES
 from cep.parity.differences import Difference, deal_differences, differing
@@ -63,6 +63,17 @@ class Compared:
     lived: Day
     again: Day
     differences: list[Difference]
+
+    @property
+    def notes(self) -> list[str]:
+        """What explains differences, if there are any."""
+        count = self.lived.by_hand
+        if not count or not self.differences:
+            return []
+        return [
+            f"{count:,} orders of users and callbacks, and turns of the kill switch, are not run "
+            "again: what the account has done behind them may differ"
+        ]
 
     @property
     def summary(self) -> str:
@@ -112,7 +123,14 @@ def entries_of(config: Config) -> list[Entry]:
             f"{path}: no paper account has traded here",
             "name the settings of a daemon that runs with --paper",
         )
-    return read_entries(path)
+    entries = read_entries(path)
+    first = next(read(config.spool.folder), None)
+    if first is None or first.ingest > entries[0].after + 1:
+        raise ParityError(
+            f"{config.spool.folder}: the first records of the paper account are gone",
+            "let the spool keep more: [spool] max_mib",
+        )
+    return entries
 
 
 def spool_name(folder: Path) -> str:
@@ -164,8 +182,9 @@ def described(entries: Sequence[Entry]) -> list[Symbol]:
 
 
 def market_of_log(config: Config, entries: Sequence[Entry]) -> Market:
-    """The account as the settings have it; its symbols are those that were described then."""
-    market = replace(market_on(config.paper), magic=config.signals.magic)
+    """The account as it was begun; its symbols are those that were described then."""
+    begun = [entry for entry in entries if isinstance(entry, Opened)]
+    market = replace(market_begun(begun[-1]), magic=config.signals.magic)
     known = {one.name: market.described(one.name, specification(one)) for one in described(entries)}
     limits = {name: getattr(config.risk, name) for name in RISK} if config.risk != Risk() else {}
     account = msgspec.structs.replace(market.account or AccountFile(), risk=limits)
@@ -193,9 +212,9 @@ def day_again(
 
 
 def shown_streams(config: Config, plan: Plan) -> list[str]:
-    """The streams whose rows a daemon writes."""
+    """The streams whose rows a daemon writes: those of signals in any case."""
     if config.rules.streams is not None:
-        return config.rules.streams
+        return [*config.rules.streams, *(signal.name for signal in plan.signals)]
     return [stream.name for stream in plan.streams if stream not in plan.sources]
 
 

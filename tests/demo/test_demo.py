@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cep.demo.emulated import Held
@@ -37,6 +39,15 @@ def test_live_and_backtest_agree(demo: Demo) -> None:
     assert said[-2] == f"live and backtest agree: {len(signals)} signals, 0 differences"
     assert len(signals) > 0 and {row["stream"] for row in live} >= {"Fall", "LegFilled"}
     assert demo.journal.read_bytes() == demo.backtested.read_bytes()
+
+
+@pytest.mark.spark
+def test_a_day_on_paper_is_the_same_when_run_again(demo: Demo) -> None:
+    [line] = [line for line in SAID[demo.terminal] if "paper: " in line]
+    deals = re.fullmatch(
+        r" +paper: [\d,]+ rows, [\d,]+ orders, ([\d,]+) deals, 0 differences", line
+    )
+    assert deals is not None and deals[1] != "0"
 
 
 @pytest.mark.spark
