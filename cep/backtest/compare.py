@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from cep.backtest.errors import BacktestError
 from cep.backtest.manifest import FORMAT, MANIFEST, METRICS, VERSION
+from mt5bridge.arrow import reader
 
 TRADES = "trades.parquet"
 WHICH = ("signal", "symbol", "side", "opened_msc")
@@ -113,7 +114,7 @@ def read_run(folder: Path) -> Run:
             raise BacktestError(
                 f"{folder / name}: not as its run has written it", "restore it, or run it again"
             )
-    trades = pq.read_table(pa.BufferReader(content[TRADES]))
+    trades = pq.read_table(reader(content[TRADES]))
     return Run(found, _json(folder / METRICS, content[METRICS]), trades)
 
 

@@ -118,15 +118,12 @@ def test_a_trader_is_known_from_before() -> None:
 
 
 def test_traders_are_told_to_the_sink_when_they_change() -> None:
-    """10.6"""
+    """10.6; one that has only greeted leaves nothing to remember."""
     dialog = Dialog()
     dialog.begin("EURUSD", "XAUUSD")
     dialog.begin("EURUSD", "XAUUSD")
     owner = "10000001@Simulated-Demo"
-    assert dialog.traders == [
-        Trader("demo", owner, TradeMode.LIVE, ()),
-        Trader("demo", owner, TradeMode.LIVE, ("EURUSD", "XAUUSD")),
-    ]
+    assert dialog.traders == [Trader("demo", owner, TradeMode.LIVE, ("EURUSD", "XAUUSD"))]
     dialog.greet(instance=2)
     dialog.greet(instance=2)
     dialog.say(Symbols((symbol("GBPUSD", 1),)))

@@ -241,7 +241,9 @@ def test_a_signal_of_the_clock_waits_for_the_disk(tmp_path: Path) -> None:
     rules, life = RulesOnEngine(read_config(settings)), Life(tmp_path, compiled().start())
     sent: list[int] = []
     rules.spool = life.spool
-    rules.outgoing = SimpleNamespace(signal=lambda signal: sent.append(signal.id))  # type: ignore[assignment]
+    rules.outgoing = SimpleNamespace(  # type: ignore[assignment]
+        signal=lambda signal: sent.append(signal.id), paper=None
+    )
     trading = Trading(send=True)
     rules.effects = Effects({"Fade"}, trading, Journal(None), None)
     life.pipeline.on_rows = rules.on_rows

@@ -67,7 +67,6 @@ int BeginPublisher(void)
    settings.spies = false;
    settings.books = false;
    settings.shows_status = false;
-   settings.writes_ahead = false;
    return publisher.Begin(settings);
   }
 
