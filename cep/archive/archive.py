@@ -63,7 +63,9 @@ class Archive:
             # What is about to be removed relies on it, and its own writer may not have come so far.
             Disk().sync_directory(self.directory)
             yield
-        except BaseException:
+        except OSError:
+            raise  # the next attempt finds what is there: removing it would need the disk as well
+        except (Exception, KeyboardInterrupt):
             if is_new and not (self.directory / MANIFEST).exists():
                 self._remove_new()
             raise
