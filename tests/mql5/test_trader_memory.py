@@ -9,6 +9,7 @@ import pytest
 
 from mt5bridge.wire import Side, SignalStatus
 from tests.bridge.live import wait_until
+from tests.mql5.order_journal import records
 from tests.mql5.trading import IDENTITY, Floor, fills_and_final, signal, trading
 from tests.waiting import LONG_S
 
@@ -84,8 +85,9 @@ def test_journal_with_a_torn_end(tmp_path: Path) -> None:
         floor.ask(request := signal(Side.BUY, 0.1))
         told = fills_and_final(floor, request.id)
         floor.terminal.kill()
-        with _journal(floor).open("ab") as file:
-            file.write(b"\x40\0\0\0abcdtorn")
+        journal = _journal(floor).read_bytes()
+        _, end = records(journal)[-1]
+        _journal(floor).write_bytes(journal[:end] + b"\x40\0\0\0abcdtorn")
         floor.terminal.start()
         floor.wait_online()
         floor.outcomes.clear()

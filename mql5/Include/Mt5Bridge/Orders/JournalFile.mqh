@@ -1,15 +1,18 @@
 // A file that is only appended to, and what is still to be written there.
 //
 // What a full disk or another program keeps from being written stays in memory and is tried again.
-// A write that fails half way leaves a torn end behind what is known to be written; it is made
-// zeros before anything else is written over it, so that a reader always finds records, then the
-// torn begin of one at most, then zeros.
+// Records that wait are written together, with a mark in place of the first one's head and a mark
+// behind them, and are flushed; then the head takes its mark's place. A reader takes a mark as the
+// end of the file: it finds all of them or none, whatever has failed half way, and nothing is ever
+// behind records that may not be there. Half a head with the other half of a mark is a mark, too.
 #ifndef MT5BRIDGE_ORDERS_JOURNAL_FILE_MQH
 #define MT5BRIDGE_ORDERS_JOURNAL_FILE_MQH
 
 #include "..\Wire\ByteWriter.mqh"
 
 #define JOURNAL_RECORD_HEAD 8
+#define JOURNAL_MARK_LENGTH 0x00004000   // no record is so long; earlier versions find it torn
+#define JOURNAL_MARK_SUM    0x6B72616D
 
 // Holds its file open and exclusively, so that two programs cannot execute the same ids.
 class JournalFile
@@ -19,13 +22,21 @@ private:
    int               m_handle;
    int               m_end;         // bytes that are known to be written
    int               m_size;        // bytes of the file when it was read, or closed
-   bool              m_torn;        // something else lies behind m_end
+   bool              m_unmarked;    // at m_end may be something else than a mark
+   long              m_taken;       // bytes that Append() took
+   long              m_tried;       // of these, how many may be records to a reader
    string            m_error;
    ByteWriter        m_waiting;
+   ByteWriter        m_mark;
    uchar             m_bytes[];
 
 public:
-                     JournalFile(void) { m_handle = INVALID_HANDLE; }
+                     JournalFile(void)
+     {
+      m_handle = INVALID_HANDLE;
+      m_mark.U4(JOURNAL_MARK_LENGTH);
+      m_mark.U4(JOURNAL_MARK_SUM);
+     }
                     ~JournalFile(void) { Close(); }
 
    // What is wrong, with a remedy.
@@ -42,25 +53,33 @@ public:
       m_waiting.Clear();
       m_end = end;
       m_size = size;
-      m_torn = size > end;
+      m_unmarked = size > end;
+      m_taken = 0;
+      m_tried = 0;
       return(Opened());
      }
 
-   // Takes bytes that Flush() will write.
-   void              Append(const ByteWriter &bytes) { m_waiting.Append(bytes); }
+   // Takes bytes that Flush() will write; their place, for Absent().
+   long              Append(const ByteWriter &bytes)
+     {
+      m_waiting.Append(bytes);
+      m_taken += bytes.Size();
+      return(m_taken);
+     }
+
+   // Whether what Append() took last at `place` is certainly not in the file to who reads it.
+   bool              Absent(const long place) const { return(place > m_tried); }
 
    // Whether everything is on the disk now; else it is kept, and tried again the next time.
    bool              Flush(void)
      {
-      if(!Opened() || (m_torn && !Cut()))
+      if(!Opened())
          return(false);
       const int size = m_waiting.Size();
-      ArrayResize(m_bytes, size);
-      m_waiting.CopyTo(m_bytes, 0);
-      m_torn = size > 0;
-      if(!Put(m_end, size))
+      if(size == 0)
+         return(true);
+      if(!Prepare(size) || !Commit(size))
          return(Fail("cannot write", m_path));
-      m_torn = false;
       m_end += size;
       m_waiting.Clear();
       return(true);
@@ -121,16 +140,29 @@ private:
       return(Fail("another trader has written to", m_path));
      }
 
-   // Makes zeros of a torn end, its length last: at each moment it is one.
-   bool              Cut(void)
+   // Writes the `size` bytes that wait so that a reader does not see them. A mark comes first and
+   // alone where the end may be something else: behind a head more must not be written.
+   bool              Prepare(const int size)
      {
-      const int torn = (int)FileSize(m_handle) - m_end;
-      const int head = MathMin(torn, JOURNAL_RECORD_HEAD);
-      ArrayResize(m_bytes, MathMax(torn, 0));
-      ArrayInitialize(m_bytes, 0);
-      if(torn > 0 && !(Put(m_end + head, torn - head) && Put(m_end, head)))
-         return(Fail("cannot write", m_path));
-      m_torn = false;
+      ArrayResize(m_bytes, size + JOURNAL_RECORD_HEAD);
+      m_waiting.CopyTo(m_bytes, 0);
+      m_mark.CopyTo(m_bytes, 0);
+      m_mark.CopyTo(m_bytes, size);
+      if(m_unmarked && !Put(m_end, JOURNAL_RECORD_HEAD))
+         return(false);
+      m_unmarked = false;
+      return(Put(m_end, size + JOURNAL_RECORD_HEAD));
+     }
+
+   // Shows a reader what Prepare() has written. If that fails, it may be shown or not.
+   bool              Commit(const int size)
+     {
+      m_waiting.CopyTo(m_bytes, 0);
+      m_unmarked = true;
+      m_tried = m_taken;
+      if(!Put(m_end, JOURNAL_RECORD_HEAD))
+         return(false);
+      m_unmarked = false;
       return(true);
      }
 

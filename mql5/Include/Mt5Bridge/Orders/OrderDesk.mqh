@@ -166,6 +166,7 @@ public:
    void              Step(const Moment &now)
      {
       KeepHalt(now);
+      m_reports.TellHeld(now);
       const int open = m_book.Sweep();
       const bool due = m_dirty ? now.ms != m_looked_ms : now.ms >= m_looked_ms + LOOK_EVERY_MS;
       if(open == 0 || !due)

@@ -59,7 +59,7 @@ void ClearLeg(OrderLeg &leg)
    leg.retry_ms = -1;
   }
 
-// One client order id. Everything but the last five members is in the journal.
+// One client order id. Everything but the last six members is in the journal.
 class OrderEntry
   {
 public:
@@ -72,6 +72,7 @@ public:
    bool              doubtful;         // what became of the sent leg has to be looked up
    long              removed_ms;       // steady time when its pending order was taken back last
    bool              adopted;          // its legs were found at the broker in this run
+   long              journal_place;    // of its record in this run's journal, -1 the file had it before
 
                      OrderEntry(void)
      {
@@ -81,6 +82,7 @@ public:
       doubtful = false;
       removed_ms = -86400000;
       adopted = false;
+      journal_place = -1;
      }
 
    // Whether its final result is known.

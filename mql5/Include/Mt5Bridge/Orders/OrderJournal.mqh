@@ -1,8 +1,9 @@
 // The durable memory of orders: an append-only file that is written before anything is done.
 //
-// Layout: 8 bytes of header, then records of u4 length, u4 CRC-32, payload. A crash can tear the
-// last record only, and zeros may follow; that end is cut. Damage anywhere else is refused, since a
-// forgotten order could be executed twice.
+// Layout: 8 bytes of header, then records of u4 length, u4 CRC-32, payload. A mark in place of a
+// record's head is the end (JournalFile.mqh). Earlier versions left the last record torn, with zeros
+// behind it; that is an end, too. Damage anywhere else is refused, since a forgotten order could be
+// executed twice.
 #ifndef MT5BRIDGE_ORDERS_ORDER_JOURNAL_MQH
 #define MT5BRIDGE_ORDERS_ORDER_JOURNAL_MQH
 
@@ -93,12 +94,15 @@ public:
       return(true);
      }
 
-   // Remembers an accepted request, and that nothing is planned for it.
-   void              WriteEntry(const OrderEntry &entry)
+   // Remembers an accepted request, and that nothing is planned for it; its place, for Absent().
+   long              WriteEntry(const OrderEntry &entry)
      {
       WriteEntryRecord(entry, m_writer);
-      PutRecord();
+      return(PutRecord());
      }
+
+   // Whether who reads the file now certainly does not find what was written to `place`.
+   bool              Absent(const long place) const { return(m_file.Absent(place)); }
 
    // Remembers the state of a leg.
    void              WriteLeg(const OrderEntry &entry, const int index)
@@ -151,11 +155,11 @@ private:
       m_frame.U4(JOURNAL_MAGIC_HIGH);
      }
 
-   // Appends what the writer holds, as a record; the writer is empty afterwards.
-   void              PutRecord(void)
+   // Appends what the writer holds, as a record; the writer is empty afterwards. Its place.
+   long              PutRecord(void)
      {
       Frame();
-      m_file.Append(m_frame);
+      return(m_file.Append(m_frame));
      }
 
    // The same to the new file.
@@ -241,7 +245,8 @@ private:
       return((int)FileSize(handle) == size + more ? size + more : -1);
      }
 
-   // Reads all records of a file of `size` bytes; what is behind `end` is a torn record, or zeros.
+   // Reads all records of a file of `size` bytes; what is behind `end` counts for nothing. A file
+   // whose first write has failed has a mark in place of its header.
    bool              Load(OrderBook &book, int &end, int &size)
      {
       const int handle = FileOpen(m_path, FILE_READ | FILE_BIN);
@@ -256,7 +261,11 @@ private:
       if(size < JOURNAL_HEADER)
          return(true);
       m_reader.Open(data, 0, size);
-      if(m_reader.U4() != JOURNAL_MAGIC_LOW || m_reader.U4() != JOURNAL_MAGIC_HIGH)
+      const uint low = m_reader.U4();
+      const uint high = m_reader.U4();
+      if(low == JOURNAL_MARK_LENGTH || (low == JOURNAL_MAGIC_LOW && high == JOURNAL_MARK_SUM))
+         return(true);
+      if(low != JOURNAL_MAGIC_LOW || high != JOURNAL_MAGIC_HIGH)
          return(Damaged(0));
       return(LoadRecords(data, size, book, end));
      }
@@ -279,7 +288,7 @@ private:
       return(true);
      }
 
-   // The length of the record at `at`, 0 if it is the torn end of the file, -1 if it is damaged.
+   // The length of the record at `at`, 0 if the file ends there, -1 if it is damaged.
    int               RecordLength(const uchar &data[], const int at, const int size)
      {
       const int payload = at + JOURNAL_RECORD_HEAD;
@@ -288,14 +297,13 @@ private:
       m_reader.Open(data, at, JOURNAL_RECORD_HEAD);
       const uint length = m_reader.U4();
       const uint sum = m_reader.U4();
-      if(length == 0 || length > JOURNAL_RECORD_MAX)
-         return(-1);
-      const int end = payload + (int)length;
-      if(end > size)
-         return(0);
-      if(m_crc.Update(0, data, payload, (int)length) == sum)
+      const bool possible = length > 0 && length < JOURNAL_RECORD_MAX;
+      const int end = payload + (possible ? (int)length : 0);
+      if(possible && end <= size && m_crc.Update(0, data, payload, (int)length) == sum)
          return((int)length);
-      return(Zeros(data, end, size) ? 0 : -1);
+      if(length == JOURNAL_MARK_LENGTH || sum == JOURNAL_MARK_SUM)
+         return(0);
+      return(possible && (end > size || Zeros(data, end, size)) ? 0 : -1);
      }
 
    bool              Zeros(const uchar &data[], const int from, const int end) const

@@ -1,9 +1,14 @@
-// What becomes of orders: journalled first, then told.
+// What becomes of orders: journalled first, then told. While the journal cannot be written, what
+// opens is refused, and that is told at once if a restart will not know the id. If it will, it
+// would judge the id anew: then a final result with which something may still be sent waits until it
+// is on the disk.
 #ifndef MT5BRIDGE_ORDERS_ORDER_REPORTS_MQH
 #define MT5BRIDGE_ORDERS_ORDER_REPORTS_MQH
 
 #include "OrderAdoption.mqh"
 #include "OrderResults.mqh"
+
+#define WRITE_AGAIN_MS 1000   // between attempts to write while a result waits for it
 
 // Owns the journal and the results that are still to be told. Nothing else writes to either.
 class OrderReports
@@ -12,15 +17,23 @@ private:
    OrderJournal      m_journal;
    ResultTray        m_tray;
    bool              m_blocked;     // the journal could not be written the last time
+   SignalResultFrame m_held[];      // final results that wait to be on the disk
+   long              m_again_ms;    // when they are tried again
 
 public:
-                     OrderReports(void) { m_blocked = false; }
+                     OrderReports(void)
+     {
+      m_blocked = false;
+      m_again_ms = 0;
+     }
 
    // Reads the journal into the book and forgets what is final and older than `forget_msc`; false when
    // it cannot be used, Error() says why.
    bool              Begin(const string path, OrderBook &book, const long forget_msc)
      {
       m_tray.Clear();
+      ArrayResize(m_held, 0);
+      m_again_ms = 0;
       return(m_journal.Open(path, book, forget_msc));
      }
 
@@ -62,21 +75,37 @@ public:
 
    void              TellAll(OrderEntry *entry, const Moment &now)
      {
-      for(int i = 0; i < ArraySize(entry.results); i++)
+      const int count = ArraySize(entry.results) - (Holds(entry.request.id) ? 1 : 0);
+      for(int i = 0; i < count; i++)
          m_tray.Put(entry.results[i]);
-      if(ArraySize(entry.results) == 0)
+      if(count == 0)
          TellReceived(entry.request.id, now);
      }
 
-   // Journals a result of an entry and tells it, in this order.
+   // Tells what could not be written before, as soon as that can be.
+   void              TellHeld(const Moment &now)
+     {
+      if(ArraySize(m_held) == 0 || now.ms < m_again_ms)
+         return;
+      m_again_ms = now.ms + WRITE_AGAIN_MS;
+      Written();
+     }
+
+   // Journals a result of an entry and tells it, in this order. What the broker has done is told in
+   // any case: after a restart it is found there.
    void              Settle(OrderEntry *entry, const SignalResultFrame &result)
      {
       entry.AddResult(result);
       entry.AddFill(result);
       m_journal.WriteResult(result);
-      if(!m_journal.Flush())
+      const bool written = Written();
+      if(!written)
          Print("the order journal cannot be written: ", m_journal.Error());
-      m_tray.Put(result);
+      const bool unfilled = IsFinal(result.status) && result.status != RESULT_EXECUTED;
+      if(written || !unfilled || m_journal.Absent(entry.journal_place))
+         m_tray.Put(result);
+      else
+         Hold(result);
      }
 
    // The final result of a request of which nothing was sent; always true.
@@ -92,7 +121,7 @@ public:
      }
 
    // A request was taken up, of which nothing is planned yet.
-   void              TakenUp(const OrderEntry &entry) { m_journal.WriteEntry(entry); }
+   void              TakenUp(OrderEntry *entry) { entry.journal_place = m_journal.WriteEntry(entry); }
 
    // Its legs were planned.
    void              Planned(const OrderEntry &entry)
@@ -105,10 +134,10 @@ public:
    // that it was, if the terminal ends now: then it is looked up in vain.
    bool              Sending(OrderEntry *entry, const int index)
      {
-      const bool written = !m_blocked || m_journal.Flush();
+      const bool written = !m_blocked || Written();
       if(written)
          m_journal.WriteLeg(entry, index);
-      m_blocked = !written || !m_journal.Flush();
+      m_blocked = !written || !Written();
       if(!m_blocked)
          return(true);
       entry.legs[index].state = LEG_WAITING;
@@ -130,7 +159,7 @@ public:
       leg.replaces = index + 1;
       entry.AddLeg(leg);
       m_journal.WriteLeg(entry, ArraySize(entry.legs) - 1);
-      m_blocked = !m_journal.Flush();
+      m_blocked = !Written();
       Print(IdText(entry.request.id), " ", entry.request.symbol, ": ", entry.legs[index].text,
             "; it is tried again");
      }
@@ -141,7 +170,7 @@ public:
       entry.legs[index].order = order;
       entry.legs[index].state = LEG_WORKING;
       m_journal.WriteLeg(entry, index);
-      m_journal.Flush();
+      Written();
       return(true);
      }
 
@@ -177,6 +206,34 @@ public:
       MakeResult(entry.request.id, status, entry.legs[worst].retcode, text, now, result);
       result.order = entry.legs[worst].order != 0 ? entry.legs[worst].order : entry.request.ticket;
       Settle(entry, result);
+     }
+
+private:
+   // Whether everything is on the disk now; then what has waited for that is told.
+   bool              Written(void)
+     {
+      if(!m_journal.Flush())
+         return(false);
+      for(int i = 0; i < ArraySize(m_held); i++)
+         m_tray.Put(m_held[i]);
+      ArrayResize(m_held, 0);
+      return(true);
+     }
+
+   void              Hold(const SignalResultFrame &result)
+     {
+      const int count = ArraySize(m_held);
+      ArrayResize(m_held, count + 1);
+      m_held[count] = result;
+     }
+
+   // Whether this id's final result waits.
+   bool              Holds(const ulong id) const
+     {
+      for(int i = 0; i < ArraySize(m_held); i++)
+         if(m_held[i].id == id)
+            return(true);
+      return(false);
      }
   };
 
