@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -128,7 +129,11 @@ def test_a_run_that_is_ended_leaves_no_folder(
     os.mkfifo(tmp_path / "pipe")
     given = arguments(place, tmp_path / "run", "--out", str(tmp_path / "pipe"))
     process = subprocess.Popen(
-        [sys.executable, "-m", "cep", *given], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "cep", *given],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # a shell has what runs in its background ignore Ctrl-C, these tests as well
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     try:
         wait_until(lambda: (tmp_path / "run.part" / "rows" / "Fade.parquet").exists())
@@ -136,6 +141,7 @@ def test_a_run_that_is_ended_leaves_no_folder(
         assert process.wait(LONG_S) != 0
     finally:
         process.kill()
+        process.wait()
     assert not (tmp_path / "run").exists()
     assert (tmp_path / "run.part").exists() is (number == signal.SIGKILL)
 
