@@ -94,7 +94,7 @@ class Course:
         if not self._waiting:
             return
         batches = [ticks for ticks, _, _ in self._waiting]
-        ticks = _joined(batches)
+        ticks = Ticks.joined(batches)
         deals = np.concatenate([deals for _, deals, _ in self._waiting])
         swaps = np.zeros(len(ticks))
         ends = np.cumsum([len(batch) for batch in batches]) - 1
@@ -110,13 +110,6 @@ class Course:
         self._done += len(ticks)
         self._waiting.clear()
         self._waiting_ticks = 0
-
-
-def _joined(batches: list[Ticks]) -> Ticks:
-    if len(batches) == 1:
-        return batches[0]
-    columns = ([getattr(one, name) for one in batches] for name in Ticks.__slots__)
-    return Ticks(*map(np.concatenate, columns))
 
 
 def _ticks_of(deals: Table, ticks: Ticks) -> Ints:

@@ -35,7 +35,7 @@ class TickQueue:
             more = next(self._source, None)
             if more is None:
                 return
-            self._held = self._held.joined(more)
+            self._held = Ticks.joined([self._held, more])
 
     def _count(self, until: int) -> int:
         return int(np.searchsorted(self._held.order, until, side="right"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,15 +25,13 @@ class Ticks:
     def __len__(self) -> int:
         return len(self.order)
 
-    def joined(self, more: Ticks) -> Ticks:
-        """These, then more."""
-        return Ticks(
-            np.concatenate([self.symbol, more.symbol]),
-            np.concatenate([self.order, more.order]),
-            np.concatenate([self.time_msc, more.time_msc]),
-            np.concatenate([self.bid, more.bid]),
-            np.concatenate([self.ask, more.ask]),
-        )
+    @classmethod
+    def joined(cls, parts: Sequence[Ticks]) -> Ticks:
+        """Those of several parts, at least one, in their order."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = ([getattr(part, name) for part in parts] for name in cls.__slots__)
+        return cls(*map(np.concatenate, columns))
 
     def part(self, at: slice | Ints | NDArray[np.bool_]) -> Ticks:
         """Some of them."""

@@ -18,13 +18,14 @@ from cep.cli.orders_text import entry_json, entry_row, entry_text
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, counted, say
 from cep.live.config import Config, read_config
-from cep.live.outgoing import OFF, inbox_of, journal_path, plain
+from cep.live.outgoing import HALTED, OFF, inbox_of, journal_path, plain
 from cep.live.status_file import status_path
 from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.escapes import one_line
 from mt5bridge.orders import (
     Book,
     Entry,
+    HaltRules,
     OrderError,
     OrderRequest,
     SendOrder,
@@ -40,6 +41,9 @@ from mt5bridge.server import Request
 from mt5bridge.server.status import running_status
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+WAIT = click.option(
+    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
+)
 LOOK_S = 0.1
 TAKES = {
     "market": "--symbol, --side and --lots",
@@ -257,35 +261,31 @@ def report(entry: Entry | None, client_id: str, as_json: bool) -> None:
 @command.command("halt")
 @NEEDED_CONFIG
 @click.option("--reason", default="by hand", show_default=True, help="Why; terminals show it.")
-@click.option(
-    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
-)
+@WAIT
 def halt_command(config: Path, reason: str, wait: float) -> None:
     """Turn the kill switch on: nothing that opens or enlarges a position leaves any more.
 
     Terminals are told too. Works also when the daemon is down: it comes up halted.
     """
-    turn(read_config(config), True, reason, wait)
+    turn(read_config(config), TurnHalt(True, plain(reason)), HALTED[True], wait)
 
 
 @command.command("resume")
 @NEEDED_CONFIG
 @click.option("--reason", default="by hand", show_default=True, help="Why.")
-@click.option(
-    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
-)
+@WAIT
 def resume_command(config: Path, reason: str, wait: float) -> None:
     """Turn the kill switch off."""
-    turn(read_config(config), False, reason, wait)
+    turn(read_config(config), TurnHalt(False, plain(reason)), HALTED[False], wait)
 
 
-def turn(config: Config, halted: bool, reason: str, wait: float) -> None:
+def turn(config: Config, command: TurnHalt | HaltRules, what: str, wait: float) -> None:
+    """Hand the turn of a kill switch over, and tell what becomes of it: `what` is so then."""
     asked_msc = now_msc()
-    path = inbox_of(config).put(TurnHalt(halted, plain(reason)), asked_msc)
-    word = "halted" if halted else "released"
+    path = inbox_of(config).put(command, asked_msc)
     if running_status(status_path(config), asked_msc) is None:
-        say(f"no daemon runs: {word} as soon as one does")
+        say(f"no daemon runs: {what} as soon as one does")
     elif awaited(lambda: None if path.exists() else path, wait) is None:
-        say(f"handed over, not taken yet: {word} when the daemon looks")
+        say(f"handed over, not taken yet: {what} when the daemon looks")
     else:
-        say(word)
+        say(HALTED[command.halted])

@@ -10,8 +10,7 @@ import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.groups import Commands
-from cep.cli.numbers import SECONDS
-from cep.cli.orders import JSON, awaited
+from cep.cli.orders import JSON, WAIT, awaited, turn
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.terminals import told
 from cep.cli.text import aligned, say
@@ -23,9 +22,6 @@ from mt5bridge.escapes import one_line
 from mt5bridge.orders import HaltRules, TurnRules
 from mt5bridge.server.status import RuleFileStatus, running_status
 
-WAIT = click.option(
-    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
-)
 HEAD = ["name", "state", "signals", "magic", "rows", "file"]
 
 
@@ -80,7 +76,7 @@ def halt_command(name: str, config: Path, reason: str, wait: float) -> None:
 
     What it holds can be closed, and others go on. Works also when the daemon is down.
     """
-    turn(read_config(config), HaltRules(name, True, plain(reason)), wait)
+    turned(read_config(config), HaltRules(name, True, plain(reason)), wait)
 
 
 @command.command("stop")
@@ -137,20 +133,13 @@ def runs(config: Config, name: str, wanted: bool) -> bool | None:
 @WAIT
 def resume_command(name: str, config: Path, reason: str, wait: float) -> None:
     """Let the rule file NAME trade again."""
-    turn(read_config(config), HaltRules(name, False, plain(reason)), wait)
+    turned(read_config(config), HaltRules(name, False, plain(reason)), wait)
 
 
-def turn(config: Config, command: HaltRules, wait: float) -> None:
-    """Hand the command over, and tell what becomes of it."""
+def turned(config: Config, command: HaltRules, wait: float) -> None:
+    """Turn the kill switch of one that there is."""
     settings_of(config, command.name)
-    asked_msc, word = now_msc(), HALTED[command.halted]
-    path = inbox_of(config).put(command, asked_msc)
-    if running_status(status_path(config), asked_msc) is None:
-        say(f"no daemon runs: {command.name} is {word} as soon as one does")
-    elif awaited(lambda: None if path.exists() else path, wait) is None:
-        say(f"handed over, not taken yet: {command.name} is {word} when the daemon looks")
-    else:
-        say(word)
+    turn(config, command, f"{command.name} is {HALTED[command.halted]}", wait)
 
 
 def settings_of(config: Config, name: str) -> Config:

@@ -11,8 +11,7 @@ import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.groups import Commands
-from cep.cli.numbers import SECONDS
-from cep.cli.orders import JSON, awaited
+from cep.cli.orders import JSON, WAIT, awaited
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, say
 from cep.live.config import Config, read_config
@@ -77,9 +76,7 @@ def row(terminal: TerminalStatus) -> list[str]:
 @command.command("forget")
 @click.argument("identity")
 @NEEDED_CONFIG
-@click.option(
-    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
-)
+@WAIT
 def forget_command(identity: str, config: Path, wait: float) -> None:
     """Let a terminal that is away go: another has its place, and no signal waits for it.
 
@@ -102,9 +99,7 @@ def forget_command(identity: str, config: Path, wait: float) -> None:
 @click.argument("identity")
 @click.argument("account")
 @NEEDED_CONFIG
-@click.option(
-    "--wait", type=SECONDS, default=5.0, show_default=True, help="Seconds to wait for the daemon."
-)
+@WAIT
 def confirm_command(identity: str, account: str, config: Path, wait: float) -> None:
     """Let a terminal trade on ACCOUNT (LOGIN@SERVER), another one than before.
 

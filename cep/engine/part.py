@@ -83,9 +83,10 @@ def run_part(
     needed = shipped(run.rules)
     offset = 0
     before = run.dropped
-    for rows, told_msc in _made(run, batches, told, end):
+    for rows, told_msc, records in _made(run, batches, told, end):
         places = np.flatnonzero(needed[rows.ints[:, OUT_STREAM]])
         ints = rows.ints[places]
+        tell_clocks(ints, run.rules.stages.clocks, records)
         move_lists(run, ints, offset)
         offset += len(rows.lists)
         kept.append(OutputRows(ints, rows.floats[places], rows.lists))
@@ -104,8 +105,10 @@ def run_part(
     return msgspec.msgpack.encode(part)
 
 
-Made = Iterator[tuple[OutputRows, int]]
-"""Rows, and the time of the watermark that they follow from, `EVER` where they follow from none."""
+Made = Iterator[tuple[OutputRows, int, Ints]]
+"""Rows, the time of the watermark that they follow from, `EVER` where they follow from none, and
+the records of which one has led to them.
+"""
 
 
 def _made(
@@ -114,28 +117,31 @@ def _made(
     """What records lead to, and what is told between them."""
     for batch in batches:
         passed = told(int(batch.ints[-1, OUT_ORDER])) if len(batch) else ()
-        if not run.has_clocks:
+        if run.has_clocks:  # to a module watermarks are clocks of records
+            yield from ((rows, EVER, batch.ints) for rows in run.feed_raw(batch, passed))
+        else:
             yield from _between(run, batch, passed)
-            continue
-        for rows in run.feed_raw(batch, passed):  # to a module watermarks are clocks of records
-            tell_clocks(rows.ints, run.rules.stages.clocks, batch.ints)
-            yield rows, EVER
     if not run.has_clocks:
-        yield from _between(
-            run, InputRows(run.no_rows().ints, run.no_rows().floats), told(end.order)
-        )
+        nothing = run.no_rows()
+        yield from _between(run, InputRows(nothing.ints, nothing.floats), told(end.order))
         if end.time_msc is not None:
-            yield run.advance(end.time_msc, run.next_order).raw, EVER
+            yield run.advance(end.time_msc, run.next_order).raw, EVER, nothing.ints
 
 
 def _between(run: Run, batch: InputRows, told: Iterable[Placed]) -> Made:
     """The same of a program, in which time that passes for a key may put rows out."""
     for order, found in told:
         upto = int(np.searchsorted(batch.ints[:, OUT_ORDER], order, side="right"))
-        yield from ((rows, EVER) for rows in run.feed_raw(batch.part(0, upto)) if upto)
-        yield run.tell(found, order).raw, found.time_msc
+        yield from _fed(run, batch.part(0, upto))
+        yield run.tell(found, order).raw, found.time_msc, batch.ints
         batch = batch.part(upto, len(batch))
-    yield from ((rows, EVER) for rows in run.feed_raw(batch) if len(batch))
+    yield from _fed(run, batch)
+
+
+def _fed(run: Run, batch: InputRows) -> Made:
+    """What records lead to between which nothing is told."""
+    if len(batch):
+        yield from ((rows, EVER, batch.ints) for rows in run.feed_raw(batch))
 
 
 def shipped(rules: Compiled) -> NDArray[np.bool_]:

@@ -106,7 +106,28 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     texts_max: AtLeastOne = 1_000_000
 
 
-class RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Limited(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What all signals and orders, or those of one rule file, may do at most; 0: no limit."""
+
+    lots_per_order: Size = 0.0
+    lots_per_symbol: Size = 0.0
+    lots_per_day: Size = 0.0
+    orders_per_minute: NotNegative = 0
+    symbols: list[str] = []
+    loss_per_day: Size = 0.0
+
+    def limits(self) -> Limits:
+        return Limits(
+            lots_per_order=self.lots_per_order,
+            lots_per_symbol=self.lots_per_symbol,
+            lots_per_day=self.lots_per_day,
+            orders_per_minute=self.orders_per_minute,
+            symbols=tuple(self.symbols),
+            loss_per_day=self.loss_per_day,
+        )
+
+
+class RuleFile(Limited, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[rules.NAME]`: one more rule file beside that of `[rules]`."""
 
     file: Path
@@ -116,12 +137,6 @@ class RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     send: bool = True
     terminal: Named | None = None
     valid_seconds: AtLeastOne | None = None
-    lots_per_order: Size = 0.0
-    lots_per_symbol: Size = 0.0
-    lots_per_day: Size = 0.0
-    orders_per_minute: NotNegative = 0
-    symbols: list[str] = []
-    loss_per_day: Size = 0.0
 
 
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -192,27 +207,16 @@ class Ordering(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         )
 
 
-class Risk(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Risk(Limited, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[risk]`: what signals and orders may do at most; 0: no limit."""
 
-    lots_per_order: Size = 0.0
-    lots_per_symbol: Size = 0.0
-    lots_per_day: Size = 0.0
-    orders_per_minute: NotNegative = 0
-    symbols: list[str] = []
-    loss_per_day: Size = 0.0
     lots_assumed: AboveZero = 1.0
     day_begins_minutes: Annotated[int, msgspec.Meta(ge=0, lt=MINUTES_A_DAY)] = 0
     dry_run: bool = False
 
     def limits(self) -> Limits:
-        return Limits(
-            lots_per_order=self.lots_per_order,
-            lots_per_symbol=self.lots_per_symbol,
-            lots_per_day=self.lots_per_day,
-            orders_per_minute=self.orders_per_minute,
-            symbols=tuple(self.symbols),
-            loss_per_day=self.loss_per_day,
+        return replace(
+            super().limits(),
             lots_assumed=self.lots_assumed,
             day_begins_minutes=self.day_begins_minutes,
             dry_run=self.dry_run,
@@ -312,17 +316,9 @@ def limits_of(config: Config) -> Limits:
 
 def _own_limits(usual: Limits, one: RuleFile | None) -> Limits:
     """Of one rule file, counted as those of all are; None: no limit."""
-    nothing = Limits(lots_assumed=usual.lots_assumed, day_begins_minutes=usual.day_begins_minutes)
-    if one is None:
-        return nothing
+    own = Limits() if one is None else one.limits()
     return replace(
-        nothing,
-        lots_per_order=one.lots_per_order,
-        lots_per_symbol=one.lots_per_symbol,
-        lots_per_day=one.lots_per_day,
-        orders_per_minute=one.orders_per_minute,
-        symbols=tuple(one.symbols),
-        loss_per_day=one.loss_per_day,
+        own, lots_assumed=usual.lots_assumed, day_begins_minutes=usual.day_begins_minutes
     )
 
 

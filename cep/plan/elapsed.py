@@ -45,24 +45,24 @@ def has_clock(query: Query) -> bool:
     return _ends_bars(query.input) or (window is not None and clock_of(window) != "none")
 
 
-def waits(state: MatchState) -> bool:
+def _waits(state: MatchState) -> bool:
     """Whether a state is met by time alone."""
     match state:
         case AbsentState():
             return state.for_ms is not None
         case LogicalState() | NextState():
-            return waits(state.left) or waits(state.right)
+            return _waits(state.left) or _waits(state.right)
         case StreamState():
             return False
         case _:
-            return waits(state.state)
+            return _waits(state.state)
 
 
 def _why(query: Query) -> str:
     if query.rate is not None:
         return "its output is limited by the clock"
     if isinstance(query.input, Match):
-        if waits(query.input.root):
+        if _waits(query.input.root):
             return "time alone fires it"
         if query.input.expired is not None:
             return "it tells when the time of a partial match is over"
