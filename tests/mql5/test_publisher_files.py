@@ -26,18 +26,23 @@ def _free(stage: Stage, deeds: str = "open=0 move=0 delete=0 write=0") -> None:
     stage.terminal.act(f"files='{deeds}'")
 
 
+def _holds_back_until_free(stage: Stage) -> None:
+    """Nothing is sent of all 4,000 ticks before the files are free; then all is."""
+    received = stage.received("EURUSD")
+    stage.terminal.wait(lambda stats: stats.ticks_delivered == 4_000, LONG_S)
+    assert stage.received("EURUSD") == received
+    _free(stage)
+    stage.wait_ticks()
+    stage.wait_agreed()
+
+
 def test_a_ledger_that_is_held_is_waited_for(tmp_path: Path) -> None:
     """Late ticks of before are in it and nowhere else: nothing is sent before it is read."""
     with publishing(tmp_path, market("EURUSD", 4_000), LIVELY, inputs=AHEAD) as stage:
         stage.wait_share(0.3)
         _begun_again(stage, "open=1 name=*.ledger")
         stage.terminal.wait_journal("its ledger cannot be read", LONG_S)
-        received = stage.received("EURUSD")
-        stage.terminal.wait(lambda stats: stats.ticks_delivered == 4_000, LONG_S)
-        assert stage.received("EURUSD") == received
-        _free(stage)
-        stage.wait_ticks()
-        stage.wait_agreed()
+        _holds_back_until_free(stage)
     stage.check_ticks()
 
 
@@ -46,12 +51,7 @@ def test_what_cannot_be_written_ahead_is_not_sent(tmp_path: Path) -> None:
         stage.wait_share(0.3)
         stage.terminal.act("files='move=1 write=1 name=*.ledger*'")
         stage.terminal.wait_journal("its ledger cannot be written", LONG_S)
-        received = stage.received("EURUSD")
-        stage.terminal.wait(lambda stats: stats.ticks_delivered == 4_000, LONG_S)
-        assert stage.received("EURUSD") == received
-        _free(stage)
-        stage.wait_ticks()
-        stage.wait_agreed()
+        _holds_back_until_free(stage)
     stage.check_ticks()
 
 

@@ -29,12 +29,6 @@ def _act(floor: Floor, what: str, settings: str) -> None:
     floor.terminal.wait_journal(f"script: {what} {settings}", LONG_S)
 
 
-def _restart(floor: Floor) -> None:
-    floor.terminal.kill()
-    floor.terminal.start()
-    floor.wait_online()
-
-
 @pytest.mark.parametrize("fault", ["move=1 name=*.journal", "open=1 name=*.journal.new"])
 def test_a_compaction_that_fails_stops_nothing(tmp_path: Path, fault: str) -> None:
     with trading(tmp_path, broker=f"files {fault}") as floor:
@@ -48,7 +42,7 @@ def test_a_compaction_that_fails_stops_nothing(tmp_path: Path, fault: str) -> No
         close = signal(Side.CLOSE)
         assert floor.ask(close).status is EXECUTED
         told = [fills_and_final(floor, request.id) for request in (*bought, close)]
-        _restart(floor)
+        floor.restart()
         floor.outcomes.clear()
         for request in (*bought, close):
             floor.ask(request)
@@ -69,7 +63,7 @@ def test_what_cannot_be_written_is_written_later(tmp_path: Path) -> None:
         close = signal(Side.CLOSE)
         assert floor.ask(close).status is EXECUTED
         told = [fills_and_final(floor, number) for number in (bought.id, refused.id, close.id)]
-        _restart(floor)
+        floor.restart()
         floor.outcomes.clear()
         for number in (bought.id, refused.id, close.id):
             floor.question(number)

@@ -21,12 +21,6 @@ def _journal(floor: Floor) -> Path:
     return next(floor.terminal.folder.rglob("orders.journal"))
 
 
-def _restart(floor: Floor) -> None:
-    floor.terminal.kill()
-    floor.terminal.start()
-    floor.wait_online()
-
-
 def test_asked_twice_executed_once(tmp_path: Path) -> None:
     with trading(tmp_path, broker="broker fills=3..3", symbol="execution=3") as floor:
         request = signal(Side.BUY, 0.3)
@@ -34,7 +28,7 @@ def test_asked_twice_executed_once(tmp_path: Path) -> None:
         told = fills_and_final(floor, request.id)
         for restart in (False, True):
             if restart:
-                _restart(floor)
+                floor.restart()
             floor.outcomes.clear()
             floor.ask(request)
             assert fills_and_final(floor, request.id) == told
@@ -170,7 +164,7 @@ def test_results_of_a_time_offline(tmp_path: Path) -> None:
         request = signal(Side.BUY, 0.3)
         floor.server.send(IDENTITY, request)
         floor.wait_status(request.id, SignalStatus.RECEIVED)
-        _restart(floor)
+        floor.restart()
         final = floor.final(request.id)
         wait_until(lambda: len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)))
         assert final.status in (EXECUTED, REJECTED)

@@ -77,12 +77,6 @@ def _cancel(floor: Floor) -> Asked:
     return order(OrderKind.CANCEL, ticket=_placed(floor))
 
 
-def _restart(floor: Floor) -> None:
-    floor.terminal.kill()
-    floor.terminal.start()
-    floor.wait_online()
-
-
 @pytest.mark.parametrize("make", [_close, _part, _nearer, _cancel])
 def test_each_passing_code(tmp_path: Path, make: Callable[[Floor], Asked]) -> None:
     """ "of *passing*, nothing was done": the second attempt goes well, and there is no third."""
@@ -158,7 +152,7 @@ def test_restarts_between_attempts(tmp_path: Path, mode: str, carrier: str, comm
         ticket = _bought(floor, 0.5)
         patient = floor.terminal.script
         floor.terminal.script = patient.plus("broker reject=10004:1")
-        _restart(floor)
+        floor.restart()
         part = order(OrderKind.CLOSE, ticket=ticket, lots=0.3)
         floor.server.send(IDENTITY, part)
         in_doubt = False
@@ -177,7 +171,7 @@ def test_restarts_between_attempts(tmp_path: Path, mode: str, carrier: str, comm
             assert final.text == "not found at the broker" and floor.lots(part.id) == 0
             return
         told = fills_and_final(floor, part.id)
-        _restart(floor)
+        floor.restart()
         floor.outcomes.clear()
         assert floor.ask(part).status is EXECUTED
         assert fills_and_final(floor, part.id) == told
@@ -335,13 +329,13 @@ def test_no_price_yet(tmp_path: Path) -> None:
         script = floor.terminal.script
         others = Script(tuple(line for line in script.lines if line.name != "ticks"))
         floor.terminal.script = others.plus(f"ticks EURUSD path={_unpriced(tmp_path)}")
-        _restart(floor)
+        floor.restart()
         floor.server.send(IDENTITY, close := signal(Side.CLOSE))
         floor.wait_status(close.id, SignalStatus.RECEIVED)
         assert floor.ask(cancel).status is EXECUTED
         refused = floor.ask(signal(Side.BUY, 0.2))
         assert (refused.status, refused.text) == (REJECTED, "no price for EURUSD")
         floor.terminal.script = script
-        _restart(floor)
+        floor.restart()
         assert floor.final(close.id).status is EXECUTED
         assert len(floor.trades()) == 2

@@ -22,12 +22,6 @@ def _let(floor: Floor, share: float) -> None:
     floor.terminal.wait_journal(f"script: {_FAULT.format(share)}", LONG_S)
 
 
-def _restart(floor: Floor) -> None:
-    floor.terminal.kill()
-    floor.terminal.start()
-    floor.wait_online()
-
-
 @pytest.mark.parametrize("refusals", [1, 2, 5])
 def test_the_trader_starts_after_writes_that_failed(tmp_path: Path, refusals: int) -> None:
     with trading(tmp_path) as floor:
@@ -35,7 +29,7 @@ def test_the_trader_starts_after_writes_that_failed(tmp_path: Path, refusals: in
         _let(floor, 1)
         refused = [floor.ask(signal(Side.BUY, 0.1)) for _ in range(refusals)]
         assert {result.status for result in refused} == {REJECTED}
-        _restart(floor)
+        floor.restart()
         assert floor.ask(signal(Side.BUY, 0.2)).status is EXECUTED
         assert [floor.lots(result.id) for result in refused] == [0.0] * refusals
         assert len(floor.broker().orders) == 2
@@ -48,7 +42,7 @@ def test_what_was_told_holds_after_a_crash(tmp_path: Path, seed: int) -> None:
     with trading(tmp_path, seed=seed) as floor:
         _let(floor, 0.4)
         told = [floor.ask(signal(Side.BUY, 0.1)) for _ in range(6)]
-        _restart(floor)
+        floor.restart()
         assert floor.ask(signal(Side.BUY, 0.2)).status is EXECUTED
         for result in told:
             assert (floor.lots(result.id) > 0) == (result.status is EXECUTED), result
@@ -87,7 +81,7 @@ def test_a_refusal_is_told_when_nothing_can_undo_it(tmp_path: Path) -> None:
     with trading(tmp_path) as floor:
         number = _refused_and_unwritten(floor)
         assert not any(result.status.final for result in floor.results(number))
-        _restart(floor)
+        floor.restart()
         assert floor.final(number).status is EXECUTED
         assert floor.lots(number) == 0.1
 
@@ -98,7 +92,7 @@ def test_a_refusal_is_told_as_soon_as_it_is_written(tmp_path: Path) -> None:
         _let(floor, 0)
         told = floor.final(number)
         assert told.status is REJECTED and told.text.startswith(UNWRITTEN)
-        _restart(floor)
+        floor.restart()
         floor.outcomes.clear()
         floor.question(number)
         assert floor.final(number) == told

@@ -91,6 +91,12 @@ class Floor:
         wait_until(lambda: identity in self.server.terminals.connected())
         wait_until(lambda: identity in self.server.traders(symbol))
 
+    def restart(self) -> None:
+        """Kill the terminal and start it again; wait until its trader is there."""
+        self.terminal.kill()
+        self.terminal.start()
+        self.wait_online()
+
     def reinit(
         self,
         change: str,
