@@ -49,10 +49,10 @@ def compact(
 
 
 def by_partition(files: tuple[File, ...]) -> list[list[File]]:
-    """Files grouped by stream, date, symbol and mode, each group in order of first ingest."""
-    groups: dict[tuple[str, str, str, str], list[File]] = {}
+    """Files grouped by what they hold, each group in order of first ingest."""
+    groups: dict[tuple[str, str, str, str, str], list[File]] = {}
     for file in files:
-        key = file.stream, file.date, file.symbol, str(file.mode)
+        key = file.stream, file.date, file.symbol, file.name, str(file.mode)
         groups.setdefault(key, []).append(file)
     return [sorted(groups[key], key=lambda file: file.first_ingest) for key in sorted(groups)]
 
@@ -70,9 +70,10 @@ def _merge(archive: Archive, files: list[File]) -> File:
     first = files[0]
     assert first.mode is not None, "a manifest that is read has modes"
     tag = tag_of(archive, "c", first.mode)
-    return write_part(
+    merged = write_part(
         archive.directory, first.stream, first.symbol, first.date, table, first.mode, tag
     )
+    return msgspec.structs.replace(merged, name=first.name)
 
 
 def remove_orphans(archive: Archive) -> int:

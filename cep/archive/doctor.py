@@ -258,8 +258,9 @@ def _marked(archive: Archive, day: _Day, marks: Ints) -> Iterator[tuple[File, Fi
         place = table.column_names.index("quality")
         column = pa.array(fresh.astype(np.int16))
         assert file.mode is not None, "a manifest that is read has modes"
-        yield file, write_part(
+        marked = write_part(
             archive.directory, TICKS, file.symbol, file.date,
             table.set_column(place, table.schema.field(place), column), file.mode,
             tag_of(archive, "d", file.mode),
         )  # fmt: skip
+        yield file, msgspec.structs.replace(marked, name=file.name)

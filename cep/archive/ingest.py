@@ -159,7 +159,10 @@ def convert(segment: Segment, archive: Path, origin: Origin, ends: Iterable[End]
     known = {(end.source, end.stream): end.sequence for end in ends}
     fresh, duplicates = _fresh(content.groups, origin.last_ingest, known)
     files = [
-        write_part(archive, part.stream, part.symbol, part.date, part.table, Mode.LIVED)
+        msgspec.structs.replace(
+            write_part(archive, part.stream, part.symbol, part.date, part.table, Mode.LIVED),
+            name=part.name,
+        )
         for part in slices(fresh, origin.base)
     ]
     last = max([origin.last_ingest, *(group.last_ingest for group in content.groups)])
@@ -184,10 +187,10 @@ def _fresh(
             continue
         rest = _after(group, watermark - group.ingest + 1)
         if rest.kind in SEQUENCED and len(rest.records):
-            end = known.get(rest.key, 0)
+            end = known.get(rest.own_key, 0)
             new = _after(rest, end - rest.sequence + 1)
             duplicates += len(rest.records) - len(new.records)
-            known[rest.key] = max(end, rest.last_sequence)
+            known[rest.own_key] = max(end, rest.last_sequence)
             rest = new
         if len(rest.records):
             fresh.append(rest)
@@ -211,7 +214,7 @@ def _after(group: Group, count: int) -> Group:
 def _lost(group: Group) -> list[Lost]:
     if group.kind is not RecordKind.GAP:
         return []
-    return [Lost(group.source, group.stream, int(first), int(last), group.note)
+    return [Lost(*group.own_key, int(first), int(last), group.note)
             for first, last in group.records.tolist()]  # fmt: skip
 
 

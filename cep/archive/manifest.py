@@ -10,11 +10,13 @@ import msgspec
 
 from cep.archive.errors import ArchiveError
 from cep.archive.paths import MANIFEST
-from cep.archive.schema import CLOCK
+from cep.archive.schema import CLOCK, TICKS
 from mt5bridge.spool.disk import replace_file
 
 FORMAT = "mt5cep-archive"
-VERSION = 1
+VERSION = 2
+ALIASED_SINCE = 2
+"""The first version that knows aliased symbols; a manifest without any is of the one before."""
 
 
 class _Entry(msgspec.Struct, frozen=True, tag_field="entry"):
@@ -55,6 +57,13 @@ class File(_Entry, frozen=True, tag="file"):
     last_msc: int
     sequences: tuple[SequenceRange, ...]
     mode: Mode | None = None
+    name: str = ""
+    """What the source calls the symbol; empty: the same."""
+
+    @property
+    def own_stream(self) -> tuple[str, ...]:
+        """What owns the sequence numbers in it, beside the source."""
+        return (self.stream, self.name or self.symbol) if self.stream == TICKS else (self.stream,)
 
 
 class Origin(_Entry, frozen=True, tag="origin"):
@@ -66,7 +75,7 @@ class Origin(_Entry, frozen=True, tag="origin"):
 
 
 class End(_Entry, frozen=True, tag="end"):
-    """Last archived sequence number of one source's stream."""
+    """Last archived sequence number of one source's stream, by the source's own names."""
 
     source: str
     stream: tuple[str, ...]
@@ -74,7 +83,7 @@ class End(_Entry, frozen=True, tag="end"):
 
 
 class Lost(_Entry, frozen=True, tag="lost"):
-    """An interval of sequence numbers that its source declared lost."""
+    """An interval of sequence numbers that its source declared lost, by the source's own names."""
 
     source: str
     stream: tuple[str, ...]
@@ -175,7 +184,8 @@ def save(directory: Path, manifest: Manifest) -> Manifest:
     """Write `manifest` durably under the next generation; before the rename nothing changed."""
     written = msgspec.structs.replace(manifest, generation=manifest.generation + 1)
     entries = written.entries
-    head = _Head(FORMAT, VERSION, written.generation, len(entries))
+    version = ALIASED_SINCE if any(file.name for file in written.files) else ALIASED_SINCE - 1
+    head = _Head(FORMAT, version, written.generation, len(entries))
     encoder = msgspec.json.Encoder()
     lines = [encoder.encode(head), *map(encoder.encode, entries)]
     replace_file(directory / MANIFEST, b"\n".join(lines) + b"\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,16 +29,19 @@ class Slice:
     symbol: str
     date: str
     table: pa.Table
+    name: str = ""
+    """What the source calls the symbol, where it has another name there."""
 
 
 def slices(groups: Sequence[Group], base: int) -> Iterator[Slice]:
     """Rows of `groups`, which are in order; `base` is added to their ingest numbers."""
-    by_stream: dict[tuple[RecordKind, str], list[Group]] = {}
+    by_stream: dict[tuple[RecordKind, tuple[str, ...]], list[Group]] = {}
     for group in groups:
-        symbol = group.stream[1] if group.kind is RecordKind.TICKS else ""
-        by_stream.setdefault((group.kind, symbol), []).append(group)
-    for (kind, symbol), members in by_stream.items():
-        yield from _split(STREAMS[kind], symbol, members, base)
+        names = group.stream[1:] if group.kind is RecordKind.TICKS else ("",)
+        by_stream.setdefault((group.kind, names), []).append(group)
+    for (kind, (symbol, *name)), members in by_stream.items():
+        for part in _split(STREAMS[kind], symbol, members, base):
+            yield replace(part, name=name[0]) if name else part
 
 
 def _split(stream: str, symbol: str, groups: list[Group], base: int) -> Iterator[Slice]:

@@ -18,7 +18,7 @@ from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
 from cep.archive.manifest import End, File, Lost
 from cep.archive.parts import int64, read_part
-from cep.archive.schema import CLOCK, TICKS
+from cep.archive.schema import CLOCK
 
 Stream = tuple[str, ...]
 
@@ -111,11 +111,10 @@ def _collect(table: pa.Table, file: File, runs: Runs) -> None:
     sources = table["source"].combine_chunks()
     codes = sources.indices.to_numpy()
     seq, ingest = int64(table, "seq"), int64(table, "ingest")
-    stream = (file.stream, file.symbol) if file.stream == TICKS else (file.stream,)
     for code, source in enumerate(sources.dictionary.to_pylist()):
         rows = np.flatnonzero(codes == code)
         if len(rows):
-            found = runs.setdefault((source, stream), [])
+            found = runs.setdefault((source, file.own_stream), [])
             found += _runs(seq[rows], ingest[rows], file.path)
 
 

@@ -17,7 +17,9 @@ from cep.cli.paths import FOLDER, PATH
 from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.text import counted, say
+from cep.live.config import read_config
 from cep.report.tables import time_text
+from mt5bridge.aliases import NO_ALIASES, AliasError, Aliases, alias_table
 from mt5bridge.escapes import one_line
 from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
 
@@ -48,6 +50,12 @@ from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ti
     help="Times that are there already: refuse, take what is new, or keep all.",
 )
 @click.option("--from-terminal", is_flag=True, help="Ask the running terminal (Windows).")
+@click.option(
+    "--config",
+    "settings",
+    type=PATH,
+    help="Settings of a daemon: store symbols under the names that its [aliases] give them.",
+)
 @click.option("--from", "start", type=SERVER_MOMENT, help="First server time to ask for.")
 @click.option("--to", "end", type=SERVER_MOMENT, help="Server time to ask up to.")
 def command(
@@ -61,6 +69,7 @@ def command(
     skip_broken: bool,
     overlap: Overlap,
     from_terminal: bool,
+    settings: Path | None,
     start: datetime | None,
     end: datetime | None,
 ) -> None:
@@ -70,13 +79,14 @@ def command(
     """
     server = ServerTime.parse(server_time) if server_time else None
     broken = Broken("skip" if skip_broken else "stop")
+    aliases = alias_table(read_config(settings).aliases).of(source) if settings else NO_ALIASES
     empty: list[Path] = []
     if from_terminal:
-        blocks = terminal_blocks(symbol, start, end, server)
+        blocks = aliased(terminal_blocks(symbol, start, end, server), aliases)
     elif files:
         given: dict[str, Any] = {"symbol": symbol, "server": server, "broken": broken}
         given |= {"points": given_points(points), "decimal_comma": decimal_comma}
-        blocks = file_blocks(files, overlap, empty, **given)
+        blocks = file_blocks(files, overlap, empty, aliases, **given)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")
     done = run_import(Archive(archive), blocks, source, overlap)
@@ -155,7 +165,11 @@ def tell_far(count: int, symbol: str, time_msc: int, price: float) -> None:
 
 
 def file_blocks(
-    files: Iterable[Path], overlap: Overlap, empty: list[Path], **options: Any
+    files: Iterable[Path],
+    overlap: Overlap,
+    empty: list[Path],
+    aliases: Aliases = NO_ALIASES,
+    **options: Any,
 ) -> Iterator[TickBlock]:
     """Ticks of the files in turn; those without any are added to `empty`.
 
@@ -164,7 +178,7 @@ def file_blocks(
     known: dict[str, list[tuple[int, int, Path]]] = {}
     for export, file in enumerate(files):
         own: dict[str, tuple[int, int]] = {}
-        for block in read_ticks(file, **options):
+        for block in aliased(read_ticks(file, **options), aliases):
             first, last = int(block.utc_msc.min()), int(block.utc_msc.max())
             for low, high, other in known.get(block.symbol, ()) if overlap == "refuse" else ():
                 # Files may be cut within a millisecond, which then is in both.
@@ -181,6 +195,16 @@ def file_blocks(
             empty.append(file)
         for symbol, span in own.items():
             known.setdefault(symbol, []).append((*span, file))
+
+
+def aliased(blocks: Iterable[TickBlock], aliases: Aliases) -> Iterator[TickBlock]:
+    """Ticks under the names that rules have for their symbols. UserError for one that is none."""
+    for block in blocks:
+        try:
+            name = aliases.symbol_of(block.symbol)
+        except AliasError as problem:
+            raise UserError(str(problem), "correct [aliases] in the settings") from None
+        yield block if name == block.symbol else replace(block, symbol=name)
 
 
 def terminal_blocks(

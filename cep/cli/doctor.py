@@ -69,7 +69,7 @@ def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> Non
 def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
     """All findings, in the order of a tick's way: terminal's disk, address, daemon, terminals."""
     from cep.live.config import ConfigError, credential_path
-    from cep.live.credentials import admitted
+    from cep.live.credentials import admitted, settings_for
     from mt5bridge.terminal.doctor import judge, judge_address
     from mt5bridge.terminal.handover import judge_credentials
 
@@ -97,7 +97,7 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
             yield finding("daemon version", "daemon", f"{status.version}; this is {version}")
     else:
         yield from ended(config)
-        settings = config.server.settings(credential, found.passwords, found.grants)
+        settings = settings_for(config, credential, found)
         status, troubles = stand_in(settings, config, wait_ms)
         yield from troubles
     if status is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 
@@ -28,6 +29,9 @@ HEAD = [
     "unanswered",
 ]  # fmt: skip
 
+NAMED = 20
+"""So many symbols are listed by name."""
+
 
 @click.group(cls=Commands)
 def command() -> None:
@@ -45,6 +49,9 @@ def ls_command(config: Path, as_json: bool) -> None:
         return
     rows = [row(terminal) for terminal in status.terminals]
     say("\n".join(aligned([HEAD, *rows])) if rows else "no terminal")
+    for terminal in status.terminals:
+        if terminal.names:
+            say(f"{one_line(terminal.identity)} has other names for {named(terminal.names)}")
     for identity, account in status.unconfirmed.items():
         remedy = f"`mt5cep terminals confirm {quote(identity)} {quote(account)}` lets it"
         say(f"{one_line(identity)} may not trade on account {one_line(account)} yet: {remedy}")
@@ -56,6 +63,13 @@ def told(config: Config) -> Status:
     if status is None:
         raise UserError("no daemon runs with these settings", "start `mt5cep daemon` first")
     return status
+
+
+def named(names: Mapping[str, str]) -> str:
+    """Symbols, and behind each what a terminal calls it; of many the first ones."""
+    pairs = [f"{one_line(ours)} ({one_line(theirs)})" for ours, theirs in names.items()]
+    rest = len(pairs) - NAMED
+    return ", ".join(pairs[:NAMED]) + (f" and {rest} more (--json has all)" if rest > 0 else "")
 
 
 def row(terminal: TerminalStatus) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from cep.account.account_file import AccountFileError, read_account
+from mt5bridge.aliases import AliasError, alias_table
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.grant import Grant
 from mt5bridge.local import AddressError, local
@@ -274,6 +275,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     metrics: Metrics = Metrics()
     alerts: Alerting = Alerting()
     log_level: Level = "INFO"
+    aliases: dict[str, str | dict[str, str]] = {}
     rule_files: dict[str, RuleFile] = msgspec.field(name=_RULE_FILES, default_factory=dict)
 
     def of(self, name: str) -> Config:
@@ -416,6 +418,10 @@ def _check(path: Path, config: Config) -> None:
         replace(settings, curve_bind=config.server.curve_bind).check()
     except ValueError as problem:
         raise ConfigError(f"{path}: [server] {problem}") from None
+    try:
+        alias_table(config.aliases)
+    except AliasError as problem:
+        raise ConfigError(f"{path}: [aliases] {problem}") from None
     try:
         limits_of(config)
     except ValueError as problem:

@@ -12,6 +12,7 @@ import msgspec
 from loguru import logger
 
 from cep.live.config import Config, ConfigError, credential_path
+from mt5bridge.aliases import alias_table
 from mt5bridge.clock import Now
 from mt5bridge.credential import USER, Credential, CredentialError, read_credential
 from mt5bridge.credential_store import FOLDER, CredentialStore
@@ -58,11 +59,17 @@ def admitted(config: Config, own: Credential) -> Admitted:
     )
 
 
+def settings_for(config: Config, own: Credential, found: Admitted) -> Settings:
+    """The server's settings for plain connections, with all that are let in."""
+    settings = config.server.settings(own, found.passwords, found.grants)
+    return replace(settings, aliases=alias_table(config.aliases))
+
+
 def server_settings(config: Config) -> Settings:
     """The server's settings, with all that are let in. CredentialError, ConfigError."""
     own = read_credential(credential_path(config))
     found = admitted(config, own)
-    settings = config.server.settings(own, found.passwords, found.grants)
+    settings = settings_for(config, own, found)
     if not config.server.curve_bind:
         return settings
     keys = daemon_keys(config.state.folder)

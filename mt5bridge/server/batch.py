@@ -12,19 +12,19 @@ from mt5bridge.validate import QualityArray
 from mt5bridge.wire import Account, Hello, LostReason, SignalResult, TradeMode
 
 StreamKey: TypeAlias = tuple[str, ...]
-"""("ticks", symbol) or ("deals",)."""
+"""("ticks", symbol), behind it the terminal's own name if it has another, or ("deals",)."""
 
 DEALS: StreamKey = ("deals",)
 
 
-def ticks_of(symbol: str) -> StreamKey:
-    """The stream of a symbol's ticks."""
-    return ("ticks", symbol)
+def ticks_of(symbol: str, name: str = "") -> StreamKey:
+    """The stream of a symbol's ticks; `name` is the terminal's own for it, if it has another."""
+    return ("ticks", symbol) if name in ("", symbol) else ("ticks", symbol, name)
 
 
 def wire_name(stream: StreamKey) -> str:
-    """How a WELCOME names a stream: by its symbol, the deals by nothing."""
-    return "" if stream == DEALS else stream[1]
+    """How a WELCOME names a stream: as the terminal calls its symbol, the deals by nothing."""
+    return "" if stream == DEALS else stream[-1]
 
 
 class Batch(msgspec.Struct, frozen=True, eq=False, gc=False):

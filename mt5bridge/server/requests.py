@@ -67,7 +67,7 @@ class RequestQueue:
         if isinstance(frame, Ask):
             self._to_ask.update(dict.fromkeys(asked.id for asked in frame.ids))
         elif frame.id in self._open:
-            self._to_send[frame.id] = frame
+            self._to_send[frame.id] = self._open[frame.id]  # not as it was written for the wire
 
     def settle(self, result: SignalResult) -> None:
         """A final result ends the waiting for it; `unknown` is one where it was asked for."""

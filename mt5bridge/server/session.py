@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from mt5bridge.clock import Now
 from mt5bridge.grant import ANYTHING, Pace, Role
 from mt5bridge.position import Position
-from mt5bridge.records import Records
 from mt5bridge.server.batch import (
     DEALS,
     Batch,
@@ -19,17 +18,18 @@ from mt5bridge.server.batch import (
     Trader,
     Watermark,
     owner_of,
-    ticks_of,
     wire_name,
 )
 from mt5bridge.server.events import EVENTS_A_HEARTBEAT, EventStore, Subscription
 from mt5bridge.server.figures import Figures
-from mt5bridge.server.recount import Agreement, Checked
+from mt5bridge.server.names import Names, renamed
+from mt5bridge.server.odd import difference_text, far_text, quality_of
+from mt5bridge.server.recount import Agreement
 from mt5bridge.server.requests import Request, RequestQueue
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
 from mt5bridge.server.stream import Stream, Verdict
-from mt5bridge.validate import Quality, QualityArray, deal_quality, quality_counts, tick_quality
+from mt5bridge.validate import Quality, quality_counts
 from mt5bridge.wire import (
     DEALS_STREAM,
     Account,
@@ -86,8 +86,10 @@ class Session:
         self.settings = settings
         self.sink = sink
         self.has_room = has_room  # for one more stream, among those of all terminals
+        self.names = Names(settings.aliases.of(identity))
         self.streams = {
-            key: Stream.resumed(key, position) for key, position in (resume or {}).items()
+            key: Stream.resumed(key, position)
+            for key, position in renamed(resume or {}, self.names).items()
         }
         self.streams.setdefault(DEALS, Stream(DEALS))
         self.trades = trader.trades if trader else TradeMode.NONE
@@ -125,6 +127,7 @@ class Session:
         self.acked.clear()
         self.behind.clear()
         self.requests.reconnected()
+        self.names.reconnected()
         self.subscription = None
         self.recall()
         for stream in self.streams.values():
@@ -266,12 +269,20 @@ class Session:
         frames: list[Frame] = []
         if self.trades is not TradeMode.NONE:
             frames += self._due_halt()
-            frames += self.requests.due()
+            frames += self._due_requests()
         if self.acked:
             frames += self._ack()
         if self.subscription is not None:
             frames += self._due_events(self.subscription)
         return frames
+
+    def _due_requests(self) -> Iterator[Frame]:
+        for request in self.requests.due():
+            named = self.names.to_terminal(request)
+            if named is None:
+                self.requests.unsent(request)
+            else:
+                yield named
 
     def _due_events(self, subscription: Subscription) -> list[Frame]:
         """13.6: behind everything else, and no more than a slow terminal takes."""
@@ -375,8 +386,10 @@ class Session:
     def _offer(self, stream: Stream, frame: Ticks | Deals, now: Now) -> None:
         known = stream.expected - frame.first
         records = frame.records[known:] if known else frame.records
+        if stream.key == DEALS:
+            records = self.names.of_deals(records)
         until_msc = now.utc_msc + frame.utc_offset_ms + self.settings.ahead_max_ms
-        quality, latest_msc = _quality(frame, records, stream.latest_msc, until_msc)
+        quality, latest_msc = quality_of(frame, records, stream.latest_msc, until_msc)
         batch = Batch(
             self.identity,
             stream.key,
@@ -406,7 +419,7 @@ class Session:
         far = batch.records[(batch.quality & int(Quality.FAR)) != 0]
         if len(far):
             name = wire_name(batch.stream) or "deals"
-            self.sink.complain("far_times", _far_text(f"{self.identity} {name}", far))
+            self.sink.complain("far_times", far_text(f"{self.identity} {name}", far))
 
     def _receive_heartbeat(self, beat: Heartbeat, now: Now) -> list[Frame]:
         self.figures.beaten(beat, now)
@@ -446,16 +459,18 @@ class Session:
         if self.is_renamed:
             self.is_renamed = False
             self.symbols.clear()
+        if refused := self.names.refuses(frame.symbols):
+            return self._not_allowed(refused)
         for symbol in frame.symbols:
-            if refused := self.grant.refuses_symbol(symbol.name):
+            if refused := self.grant.refuses_symbol(self.names.key(symbol.name)[1]):
                 return self._not_allowed(refused)
         for symbol in frame.symbols:
             if refusal := self._refuse_symbol(symbol):
                 return [refusal]
-            key = ticks_of(symbol.name)
+            key, known = self.names.key(symbol.name), self.names.take(symbol)
             self.keys[symbol.stream] = key
             self.ids[key] = symbol.stream
-            self.symbols[symbol.name] = symbol
+            self.symbols[known.name] = known
             stream = self.streams.setdefault(key, Stream(key))
             if stream.durable.sequence:
                 self.acked.add(key)  # the disk may have gone on since WELCOME
@@ -463,10 +478,10 @@ class Session:
         return []
 
     def _refuse_symbol(self, symbol: Symbol) -> Error | None:
-        key = ticks_of(symbol.name)
+        key = self.names.key(symbol.name)
         known = self.keys.get(symbol.stream, key)
         if known != key:
-            text = f"stream {symbol.stream} is {known[1]}; {symbol.name} needs another number"
+            text = f"stream {symbol.stream} is {known[-1]}; {symbol.name} needs another number"
             return Error.of(ErrorCode.UNEXPECTED_FRAME, text)
         number = self.ids.get(key, symbol.stream)
         if number != symbol.stream:  # else numbers without end, each of them in every HEARTBEAT
@@ -529,7 +544,7 @@ class Session:
         for found in stream.ledger.checked():
             stream.recounts[found.agreement] += 1
             if found.agreement is Agreement.DIFFERING:
-                stream.last_difference = _difference(found)
+                stream.last_difference = difference_text(found)
                 place = f"{self.identity} {wire_name(stream.key)}"
                 self.sink.complain("recounts_differing", f"{place}: {stream.last_difference}")
             else:
@@ -571,22 +586,3 @@ def more_streams(settings: Settings) -> str:
 def _resume(stream: Stream) -> Resume:
     durable = stream.durable
     return Resume(durable.sequence, durable.time_msc, durable.count_at_msc, wire_name(stream.key))
-
-
-def _difference(found: Checked) -> str:
-    recount = found.recount
-    interval = f"{recount.from_msc}..{recount.to_msc} ms of server time"
-    return f"{interval}: ticks in the tick base {recount.count}, received {found.received}"
-
-
-def _far_text(place: str, far: Records) -> str:
-    times = f"records: {len(far)}, the first of time_msc {int(far['time_msc'][0])}"
-    return f"{place}: {times}; hidden from rules. Are the clocks of both machines right?"
-
-
-def _quality(
-    frame: Ticks | Deals, records: Records, latest_msc: int, until_msc: int
-) -> tuple[QualityArray, int]:
-    if isinstance(frame, Ticks):
-        return tick_quality(records, latest_msc, until_msc)
-    return deal_quality(records, until_msc), latest_msc

@@ -6,6 +6,7 @@ import ipaddress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from mt5bridge.aliases import AliasTable
 from mt5bridge.credential import credential_fault
 from mt5bridge.grant import ANYTHING, Grant
 from mt5bridge.server.batch import owner_of
@@ -48,6 +49,7 @@ class Settings:
     curve_keys: dict[str, str] = field(default_factory=dict)  # user to public key
     allow_plain: bool = True  # passwords may come in the clear, of programs that do not prove them
     allow_insecure: bool = False  # may be bound where others reach it; they need a password too
+    aliases: AliasTable = field(default_factory=AliasTable)  # symbols that have other names here
     program: str = "mt5bridge"
 
     def grant_of(self, user: str) -> Grant:

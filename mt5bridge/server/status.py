@@ -27,6 +27,7 @@ class StreamStatus(msgspec.Struct, frozen=True, kw_only=True):
     """One sequence. The terminal's figures are those of its last heartbeat."""
 
     symbol: str  # empty: the deals
+    name: str = ""  # what the terminal calls it, where that is another name
     taken: int  # last number that the terminal has taken from its source
     sent: int  # last number that it has sent
     received: int  # last number that has come, everything before it included
@@ -74,6 +75,7 @@ class TerminalStatus(msgspec.Struct, frozen=True, kw_only=True):
     complete_msc: int = 0  # UTC; all earlier ticks have come, but for late ones; 0 unknown
     account_state: AccountStatus | None = None
     symbols: list[str] = []
+    names: dict[str, str] = {}  # by symbol, what the terminal calls it, where that is another name
     streams: list[StreamStatus] = []
     unanswered: int = 0  # signals and orders without a final result
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 import msgspec
 
 from mt5bridge.clock import Now
-from mt5bridge.server.batch import wire_name
+from mt5bridge.server.batch import DEALS
 from mt5bridge.server.recount import Agreement
 from mt5bridge.server.session import Session
 from mt5bridge.server.status import (
@@ -67,6 +67,7 @@ def _terminal(session: Session, now: Now) -> TerminalStatus:
         complete_msc=found.complete_msc,
         account_state=_account(found.account) if found.account else None,
         symbols=sorted(session.symbols),
+        names=dict(sorted(session.names.changed.items())),
         streams=[_stream(session, stream) for stream in session.streams.values()],
         unanswered=len(session.requests),
     )
@@ -95,7 +96,8 @@ def _stream(session: Session, stream: Stream) -> StreamStatus:
     number = session.ids.get(stream.key)
     mark = session.figures.marks.get(number, _NO_MARK) if number is not None else _NO_MARK
     return StreamStatus(
-        symbol=wire_name(stream.key),
+        symbol="" if stream.key == DEALS else stream.key[1],
+        name=stream.key[-1] if len(stream.key) > 2 else "",
         taken=mark.taken,
         sent=mark.passed,
         received=stream.expected - 1,

@@ -16,7 +16,10 @@ from mt5bridge.spool.errors import GroupError
 from mt5bridge.validate import ALL_GOOD, near
 
 Stream = tuple[str, ...]
-"""`("ticks", symbol)`, `("deals",)` or `("clock",)`."""
+"""`("ticks", symbol)`, `("deals",)` or `("clock",)`; a symbol's name at its source is last."""
+
+_ALIAS = "\0"
+"""Between a symbol and its source's own name for it: in format 2, and in no name."""
 
 StreamKey = tuple[str, Stream]
 """(source identity, stream): what owns one run of sequence numbers."""
@@ -76,6 +79,11 @@ class Group(msgspec.Struct, frozen=True, eq=False, gc=False):
     @property
     def key(self) -> StreamKey:
         return (self.source, self.stream)
+
+    @property
+    def own_key(self) -> StreamKey:
+        """The same in the source's own names: what owns one run of sequence numbers for good."""
+        return (self.source, own_stream(self.stream))
 
     @property
     def width(self) -> int:
@@ -142,7 +150,7 @@ class Group(msgspec.Struct, frozen=True, eq=False, gc=False):
             ingest=ingest,
             kind=RecordKind(kind & 0x7F),
             source=source,
-            stream=(name, symbol) if name == "ticks" else (name,),
+            stream=(name, *symbol.split(_ALIAS)) if name == "ticks" else (name,),
             sequence=sequence,
             records=np.frombuffer(data, dtype, count, at + marks),
             utc_offset_ms=offset,
@@ -154,9 +162,14 @@ class Group(msgspec.Struct, frozen=True, eq=False, gc=False):
 @lru_cache(maxsize=4_096)
 def _texts(source: str, stream: Stream, note: str) -> tuple[int, tuple[int, ...], bytes]:
     """The kind of a stream, and the texts of its groups, whose lengths come before."""
-    symbol = stream[1] if len(stream) > 1 else ""
+    symbol = _ALIAS.join(stream[1:])
     texts = [text.encode() for text in (source, symbol, note)]
     return int(_STREAM_KINDS[stream[0]]), tuple(map(len, texts)), b"".join(texts)
+
+
+def own_stream(stream: Stream) -> Stream:
+    """A stream by its source's own name: aliases may change, sequence numbers go on."""
+    return (stream[0], stream[-1]) if len(stream) > 2 else stream
 
 
 def clock_group(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,11 +13,13 @@ from pathlib import Path
 from mt5bridge.spool.block import HEAD_BYTES, Block, Damage, block_bytes, scan
 from mt5bridge.spool.disk import Disk
 from mt5bridge.spool.errors import GroupError, SpoolError
-from mt5bridge.spool.group import Group
+from mt5bridge.spool.group import Group, Stream
 from mt5bridge.spool.state import Checkpoint
 
 MAGIC = b"MT5SPOOL"
-VERSION = 1
+VERSION = 2
+ALIASED_SINCE = 2
+"""The first format that knows aliased streams; without any, segments are of the one before."""
 _HEADER = struct.Struct("<8sII")
 HEADER_BYTES = _HEADER.size
 _PREFIX = "segment-"
@@ -67,8 +69,14 @@ def mark_archived(segment: Segment, disk: Disk | None = None) -> None:
         disk.sync_directory(segment.path.parent)
 
 
-def header() -> bytes:
-    fields = struct.pack("<8sI", MAGIC, VERSION)
+def format_of(streams: Iterable[Stream]) -> int:
+    """The oldest format in which a segment can have these: earlier versions read it, too."""
+    return ALIASED_SINCE if any(len(stream) > 2 for stream in streams) else ALIASED_SINCE - 1
+
+
+def header(version: int = VERSION) -> bytes:
+    """The first bytes of a segment."""
+    fields = struct.pack("<8sI", MAGIC, version)
     return fields + struct.pack("<I", zlib.crc32(fields))
 
 
@@ -130,9 +138,9 @@ def _check_header(path: Path, data: bytes) -> list[Damage]:
     magic, version, checksum = _HEADER.unpack_from(data)
     if zlib.crc32(data[: HEADER_BYTES - 4]) != checksum or magic != MAGIC:
         return [Damage(0, HEADER_BYTES)]
-    if version != VERSION:
+    if not 1 <= version <= VERSION:
         raise SpoolError(
-            f"{path}: written in format {version}, this program reads {VERSION}; "
+            f"{path}: written in format {version}, this program reads up to {VERSION}; "
             "install the newer release or use another spool directory"
         )
     return []

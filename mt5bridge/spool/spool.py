@@ -219,14 +219,21 @@ class Spool:
         return self._durable_ingest
 
     def _write(self, now_ms: int) -> None:
+        needed = segment.format_of(group.stream for group, _ in self._writing)
+        if self._writer.is_open and self._writer.format < needed:
+            self.rotate()
+            self._writer.close()  # one that is empty still
         if not self._writer.is_open:
-            self._seal_forgotten()
-            first = self._writing[0][0].ingest
-            self._writer.begin(Checkpoint.of(self._id, first, self._streams), now_ms)
-            forget(self.directory, self._disk)
+            self._begin(max(needed, segment.format_of(key[1] for key in self._streams)), now_ms)
         self._make_room(sum(HEAD_BYTES + len(data) for _, data in self._writing))
         written_bytes = self._writer.append(data for _, data in self._writing)
         self._count(commits=1, bytes=written_bytes)
+
+    def _begin(self, version: int, now_ms: int) -> None:
+        self._seal_forgotten()
+        first = self._writing[0][0].ingest
+        self._writer.begin(Checkpoint.of(self._id, first, self._streams), now_ms, version)
+        forget(self.directory, self._disk)
 
     def _written(self) -> Durable:
         """All of it is on disk."""

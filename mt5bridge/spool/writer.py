@@ -21,6 +21,7 @@ class SegmentWriter:
         self.size = 0
         self.groups = 0
         self.opened_ms = 0
+        self.format = segment.VERSION
         self._directory = directory
         self._disk = disk
         self._file: int | None = None
@@ -47,10 +48,10 @@ class SegmentWriter:
         confirm(path, data[sure : tail.keep_bytes], self._disk, offset=sure)
         self._rename_sealed()
 
-    def begin(self, checkpoint: Checkpoint, now_ms: int) -> None:
+    def begin(self, checkpoint: Checkpoint, now_ms: int, version: int = segment.VERSION) -> None:
         """Create the next segment, durably, with `checkpoint` in it: older ones may go then."""
         path = path_of(self._directory, self.number + 1, SegmentState.OPEN)
-        data = segment.header() + block.encode(checkpoint.encode(), 0)
+        data = segment.header(version) + block.encode(checkpoint.encode(), 0)
         file = self._disk.open(path)
         try:
             self._disk.truncate(file, 0)
@@ -63,7 +64,7 @@ class SegmentWriter:
                 self._disk.remove(path)
             raise
         self._file, self.size, self.number = file, len(data), self.number + 1
-        self.groups, self.opened_ms = 0, now_ms
+        self.groups, self.opened_ms, self.format = 0, now_ms, version
 
     def append(self, payloads: Iterable[bytes]) -> int:
         """Write one block a payload and wait for the disk; the number of bytes written."""

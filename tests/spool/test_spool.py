@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import threading
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +29,7 @@ from mt5bridge.spool import (
 )
 from mt5bridge.spool.block import PAYLOAD_BYTES_MAX, encode
 from mt5bridge.spool.identity import is_in_ids
-from mt5bridge.spool.segment import HEADER_BYTES, header, path_of
+from mt5bridge.spool.segment import header, path_of
 from mt5bridge.spool.spool import Counters
 from mt5bridge.spool.state import Checkpoint, Streams
 from mt5bridge.troubles import Effect, Troubles
@@ -247,18 +246,6 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
         Spool(tmp_path).recover()
     spool.close()
     opened(tmp_path).close()
-
-
-def test_a_spool_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    spool = opened(tmp_path)
-    put(spool, 1)
-    spool.close()
-    path = spool.segments()[0].path
-    newer = header().replace((1).to_bytes(4, "little"), (2).to_bytes(4, "little"))
-    newer = newer[:-4] + zlib.crc32(newer[:-4]).to_bytes(4, "little")
-    path.write_bytes(newer + path.read_bytes()[HEADER_BYTES:])
-    with pytest.raises(SpoolError, match=r"written in format 2.*install the newer release"):
-        Spool(tmp_path).recover()
 
 
 def test_segments_that_go_while_they_are_listed_are_left_out(tmp_path: Path) -> None:
