@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cep.backtest.api import Backtest, run
+    from cep.backtest.cutting import Lookahead, lookahead
 
-__all__ = ["Backtest", "run"]
+__all__ = ["Backtest", "Lookahead", "lookahead", "run"]
+_MODULES = {"Backtest": "api", "run": "api", "Lookahead": "cutting", "lookahead": "cutting"}
 
 
 def __getattr__(name: str) -> Any:
     """What programs use is imported when it is asked for: the parts need not all be here."""
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__} has no attribute {name}")
-    from cep.backtest import api
-
-    return getattr(api, name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cep.archive import Mode
 from cep.backtest.account import Account
 from cep.backtest.records import Moment, lived
 from cep.backtest.results import picked
@@ -65,7 +64,7 @@ def dealt(
             yield from feeding.feed(record)
             advance(len(record))
     yield from feeding.catch_up(LAST)
-    if feeding.done and selection.stretches[-1].mode is Mode.SORTED:
+    if feeding.done and selection.ends_sorted:
         yield feeding.ended(max(newest_msc, feeding.dealt_msc))
     ended(run.dropped)
 

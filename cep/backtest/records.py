@@ -82,8 +82,9 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
     columns = list(dict.fromkeys((*ALWAYS, *SHOWN_BY[name], *sorted(fields))))
     # all symbols have a batch in memory at once
     batch_rows = max(1 << 10, min(BATCH_ROWS, HEAD_ROWS // max(1, len(part.symbols))))
-    for table in merged(Path(part.directory), part.files, columns, batch_rows):
-        kept = within(table, part.from_msc, part.to_msc)
+    files = part.read_of(part.files)
+    for table in merged(Path(part.directory), files, columns, batch_rows):
+        kept = _wanted(table, part)
         if name == TICK_STREAM:
             shown = shown_ticks(kept["quality"].to_numpy(), selection.hidden)
         else:
@@ -97,10 +98,19 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
 def clock_tables(selection: Selection) -> Iterator[pa.Table]:
     """Records of the clock."""
     columns = (*ALWAYS, "source", "quality")
-    for table in merged(Path(selection.directory), selection.clock, columns):
-        kept = within(table, selection.from_msc, selection.to_msc)
+    files = selection.read_of(selection.clock)
+    for table in merged(Path(selection.directory), files, columns):
+        kept = _wanted(table, selection)
         if kept.num_rows:
             yield kept
+
+
+def _wanted(table: pa.Table, selection: Selection) -> pa.Table:
+    """The rows in the range of time, and not behind the last number."""
+    if selection.last_ingest is not None:
+        last = np.searchsorted(int64(table, "ingest"), selection.last_ingest, side="right")
+        table = table.slice(0, int(last))
+    return within(table, selection.from_msc, selection.to_msc)
 
 
 def read(

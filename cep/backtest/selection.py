@@ -30,6 +30,7 @@ class Selection(msgspec.Struct, frozen=True):
 
     The files are those of one manifest, so that all tasks of a run read the same. `clock` are
     those that say how time passed without records; ticks with a mark of `hidden` are left out.
+    Records behind `last_ingest` are not read, as if they were still to come.
     """
 
     directory: str
@@ -38,6 +39,7 @@ class Selection(msgspec.Struct, frozen=True):
     to_msc: int | None = None
     clock: tuple[File, ...] = ()
     hidden: int = 0
+    last_ingest: int | None = None
 
     @property
     def symbols(self) -> list[str]:
@@ -83,8 +85,8 @@ class Selection(msgspec.Struct, frozen=True):
 
     @property
     def ends_sorted(self) -> bool:
-        """Whether the last of it is history."""
-        return self.stretches[-1].mode is Mode.SORTED
+        """Whether the last of it is history, behind which nothing comes."""
+        return self.last_ingest is None and self.stretches[-1].mode is Mode.SORTED
 
     def stream(self, name: str) -> Selection:
         """The part that feeds the source stream of that name."""
@@ -109,6 +111,18 @@ class Selection(msgspec.Struct, frozen=True):
     def after(self, ingest: int) -> Selection:
         """The files that hold anything after an ingest number."""
         return self._with(file for file in self.files if file.last_ingest > ingest)
+
+    def until(self, ingest: int | None) -> Selection:
+        """The same up to an ingest number, this one included; None: to the end.
+
+        Symbols, and how the records came, stay those of all: files that are not read count.
+        """
+        return msgspec.structs.replace(self, last_ingest=ingest)
+
+    def read_of(self, files: Iterable[File]) -> list[File]:
+        """Those that hold anything that is read."""
+        last = self.last_ingest
+        return [file for file in files if last is None or file.first_ingest <= last]
 
     def _with(self, files: Iterable[File]) -> Selection:
         return msgspec.structs.replace(self, files=tuple(files), clock=())

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -55,10 +56,7 @@ def tick_selection(archive: Archive, selection: Selection, symbols: set[str]) ->
     """Files with the ticks of `symbols` in the range of `selection`."""
     files = archive.files(TICKS, symbols, selection.from_msc, selection.to_msc)
     files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
-    return Selection(
-        selection.directory, tuple(files), selection.from_msc, selection.to_msc, (),
-        selection.hidden,
-    )  # fmt: skip
+    return msgspec.structs.replace(selection, files=tuple(files), clock=())
 
 
 def simulate(
@@ -172,9 +170,9 @@ def as_ticks(table: pa.Table, symbols: list[str]) -> Ticks:
 
 
 def _sample(part: Selection) -> Iterator[NDArray[np.float64]]:
-    """Prices of the first ticks."""
+    """Prices of the first ticks, those behind a cut too: the point is the symbol's, whenever."""
     left = SAMPLE_ROWS
-    for table in shown_tables(part, TICK_STREAM, PRICES):
+    for table in shown_tables(part.until(None), TICK_STREAM, PRICES):
         found = table.slice(0, left)
         yield found["bid"].to_numpy()
         yield found["ask"].to_numpy()

@@ -62,7 +62,10 @@ class Finished:
 class Work:
     """A backtest at work: `take` its rows, in order, then `finish`."""
 
-    def __init__(self, asked: Asked, *, shows_rows: bool, has_report: bool) -> None:
+    def __init__(
+        self, asked: Asked, *, shows_rows: bool, has_report: bool, rules: Compiled | None = None
+    ) -> None:
+        """`rules` are those of the plan, compiled before for the same rows."""
         plan = asked.plan
         self.asked = asked
         self.results = Results(plan, keep_events=has_report)
@@ -70,7 +73,7 @@ class Work:
         needed = {signal.name for signal in plan.signals} | set(self._shown)
         if has_report:
             needed.update(event_names(plan))
-        self.rules = Compiled(plan, outputs=needed, waits=False)
+        self.rules = rules or Compiled(plan, outputs=needed, waits=False)
         self.account = None
         if asked.has_account:
             self.account = account_of(

@@ -36,6 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.backtest",
         "Run RULES over an archive, fill their signals, and show what came of it.",
     ),
+    "lookahead": (
+        "cep.cli.lookahead",
+        "Cut the future of RULES off behind random records, and see whether the past changes.",
+    ),
     "compare": (
         "cep.cli.compare",
         "Compare the folders A and B of two runs of `mt5cep backtest --run`.",

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cep.cli.account import ACCOUNT
+from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.check import warn
 from cep.cli.ending import ended_by_signals
-from cep.cli.errors import UserError, extra
+from cep.cli.errors import extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
-from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
 from cep.cli.paths import FILE, FOLDER
-from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note, tell_dropped
@@ -29,7 +26,6 @@ from cep.report.tables import time_text
 from mt5bridge.escapes import one_line
 
 if TYPE_CHECKING:
-    from cep.backtest.asked import Options
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.selection import Selection
     from cep.backtest.work import Advance, Finished, Taker, Work
@@ -51,14 +47,7 @@ class Wishes:
 @click.command()
 @click.argument("rules", type=RULES)
 @FUNCTIONS
-@click.option("--archive", "folder", required=True, type=FOLDER, help="The archive to read.")
-@click.option("--from", "start", type=MOMENT, help="First moment, UTC (default: all there is).")
-@click.option("--to", "end", type=MOMENT, help="Moment to stop before, UTC.")
-@click.option("--symbols", metavar="A,B", help="Only records of these symbols.")
-@click.option(
-    "--reject", metavar="MARKS",
-    help="Keep ticks with these marks from rules and fills: outlier,repeated,gap,crossed,late.",
-)  # fmt: skip
+@RECORDS
 @click.option(
     "--master", default=AUTO, show_default=True,
     help="Spark master, such as local[*]; none: in this process; auto: what is faster here.",
@@ -69,50 +58,21 @@ class Wishes:
     help="Folder for what tasks find, shared by all machines (default: one of this machine).",
 )  # fmt: skip
 @click.option("--out", type=FILE, help="Write output rows here, as JSON lines like `replay`.")
-@click.option("--streams", metavar="A,B", help="Only rows of these streams (default: all).")
 @click.option(
     "--run", "run_folder", type=FOLDER,
     help="Write all about the run into a new folder: rows, orders, deals, trades, equity, report.",
 )  # fmt: skip
 @click.option("--report", type=FILE, help="Write an HTML page with charts, trades and results.")
-@click.option(
-    "--fills", type=click.Choice(["next-tick", "none"]), default="next-tick", show_default=True,
-    help="How signals are filled.",
-)  # fmt: skip
-@click.option(
-    "--deals", type=click.Choice(["simulated", "recorded"]),
-    help="Which fills rules see (default: those the archive has recorded, else the simulated).",
-)  # fmt: skip
-@click.option(
-    "--point", multiple=True, metavar="SYMBOL=SIZE",
-    help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
-)  # fmt: skip
-@click.option(
-    "--valid-seconds", type=click.IntRange(min=0), default=60, show_default=True,
-    help="How long a signal without `for` TIME waits for a tick.",
-)  # fmt: skip
-@click.option(
-    "--magic", type=click.IntRange(min=0), default=77, show_default=True,
-    help="Magic number of the orders, which their deals carry.",
-)  # fmt: skip
-@ACCOUNT
+@FILLS
 def command(
     rules: Path,
     folder: Path,
-    start: datetime | None,
-    end: datetime | None,
-    symbols: str | None,
-    reject: str | None,
     master: str,
     settings: tuple[str, ...],
     work: Path | None,
     out: Path | None,
-    streams: str | None,
     run_folder: Path | None,
     report: Path | None,
-    account_file: Path | None,
-    latency_ms: int | None,
-    slippage_points: float | None,
     **given: Any,
 ) -> None:
     """Run RULES over an archive, fill their signals, and show what came of it.
@@ -123,15 +83,8 @@ def command(
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.work import Work
 
-    options: Options = {
-        **given,  # type: ignore[typeddict-item]
-        "start": utc_msc(start), "end": utc_msc(end), "symbols": names("--symbols", symbols),
-        "reject": names("--reject", reject) or (), "streams": names("--streams", streams),
-        "point": given_points(given["point"]), "account": account_file,
-        "latency": latency_ms or 0, "slippage": slippage_points or 0.0,
-    }  # fmt: skip
     wishes = Wishes(master, given_settings(settings), work, out, run_folder, report)
-    found = asked(read_rules(rules), folder, options)
+    found = asked(read_rules(rules), folder, options_of(given))
     with ended_by_signals(), ExitStack() as stack:
         shows_rows = out is not None or run_folder is not None
         has_report = report is not None or run_folder is not None
@@ -293,21 +246,3 @@ def right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def range_text(selection: Selection) -> str:
     first, last = selection.interval_msc
     return f"{time_text(first)} to {time_text(last)} UTC"
-
-
-def names(option: str, text: str | None) -> list[str] | None:
-    """What an option lists; UserError for none."""
-    if text is None:
-        return None
-    found = [name.strip() for name in text.split(",") if name.strip()]
-    if not found:
-        what = {"--symbols": "no symbol", "--streams": "no stream"}.get(option, "no mark")
-        raise UserError(f"{option}: names {what}", f"for example {EXAMPLES[option]}")
-    return found
-
-
-EXAMPLES = {
-    "--symbols": "--symbols EURUSD,XAUUSD",
-    "--streams": "--streams Fade,Reversal",
-    "--reject": "--reject outlier,gap",
-}
