@@ -36,6 +36,7 @@ from mt5bridge.credential import ensure_credential
 from mt5bridge.orders.syncer import SYNCS
 from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
 from mt5bridge.server.batch import StreamKey
+from mt5bridge.server.sockets import OpenNetwork, Sockets
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
 from mt5bridge.spool.committer import COMMITS
 from mt5bridge.troubles import Effect, Trouble, Troubles
@@ -81,14 +82,17 @@ class Daemon:
         log: Log | None = None,
         *,
         is_paper: bool = False,
+        network: OpenNetwork = Sockets,
     ) -> None:
         """`reread` reads the settings once more for `reload`, `log` takes over those of the log.
 
-        With `is_paper` a paper account trades, and no terminal.
+        With `is_paper` a paper account trades, and no terminal. `network` opens what terminals
+        are connected by.
         """
         self.config = config
         self.paper: Paper | None = None
         self._is_paper = is_paper
+        self._network = network
         self.files = RuleFiles(config)
         if reread is not None:
             self.files.reread = reread
@@ -242,7 +246,9 @@ class Daemon:
         streams = self.spool.recovered.streams
         resumes = {key: state.position for key, state in streams.items()}
         traders = self.outgoing.desk.traders
-        self.server = Server(self.settings, self.sink, resumes, traders=traders)
+        self.server = Server(
+            self.settings, self.sink, resumes, traders=traders, network=self._network
+        )
         stack.callback(self.server.close)
         found_again, market_msc = self.files.found_again, self.files.market_msc
         self.outgoing.begin(stack, self.server, found_again, market_msc)

@@ -122,6 +122,14 @@ class Checkpoints:
                 set_file_aside(path, problem, self._complain)
         return None
 
+    def forget(self) -> None:
+        """Remove all of this spool, durably, before their journal becomes another one: each says
+        how much of it belongs to it.
+        """
+        for _, _, path in self._files():
+            self._disk.remove(path)
+        self._disk.sync_directory(self.folder)
+
     @property
     def oldest(self) -> int:
         """The record of the oldest snapshot that is kept; 0 without any."""

@@ -285,6 +285,7 @@ class LiveRules(ABC):
         first = next(read_spool(self.spool.directory), None)
         if first is not None:
             logger.warning("no snapshot fits these rules: they run from record {}", first.ingest)
+        self.checkpoints.forget()
         aside = set_aside(self.config.state.journal)
         if aside is not None:
             logger.warning("the journal of other rules or another spool is now {}", aside)

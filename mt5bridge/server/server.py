@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from threading import Event
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import zmq
 
 from mt5bridge import clock as clocks
 from mt5bridge.clock import Clock
-from mt5bridge.server.authentication import Authenticator
 from mt5bridge.server.batch import StreamKey, Trader
-from mt5bridge.server.door import PARTS_MAX, Door
+from mt5bridge.server.door import PARTS_MAX
 from mt5bridge.server.feeds import Feeds
 from mt5bridge.server.requests import Request
 from mt5bridge.server.settings import Settings
 from mt5bridge.server.sink import Sink
+from mt5bridge.server.sockets import Entrance, OpenNetwork, Sockets
 from mt5bridge.server.status import Status
 from mt5bridge.server.survey import survey
 from mt5bridge.server.terminals import Outgoing, Resumes, Route, Terminals
-from mt5bridge.waker import Waker
 from mt5bridge.wire import Event as ComplexEvent
 from mt5bridge.wire import Halt, Standing, WireError, encode
 
 _FRAMES_A_POLL = 256  # taken together; then what they led to, and reminders, get their turn
 _REMIND_MS = 50
-_PLAIN, _CURVE = b"p", b"c"  # the doors' marks
 
 Command: TypeAlias = Callable[[Terminals], object]
 
@@ -38,7 +35,8 @@ Command: TypeAlias = Callable[[Terminals], object]
 class Server:
     """Binds on creation; one thread calls `run` or `poll_once`, which call the sink.
 
-    `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade.
+    `resumes` says what of each (identity, stream) is on disk, `traders` which terminals trade;
+    `network` opens what it is connected by.
 
     `acknowledge`, `send`, `wake` and `counters` may be called from any thread; `send_now`, `ask`,
     `forget`, `confirm`, `halt`, `tell_rules`, `publish`, `status` and what tells of terminals
@@ -52,6 +50,7 @@ class Server:
         resumes: Resumes | None = None,
         clock: Clock = clocks.now,
         traders: Iterable[Trader] = (),
+        network: OpenNetwork = Sockets,
     ) -> None:
         settings.check()
         self.settings = settings
@@ -61,43 +60,18 @@ class Server:
         self.since_msc = clock().utc_msc
         self._commands: deque[Command] = deque()
         self._remind_ms = 0
-        with ExitStack() as stack:
-            self._waker = Waker()
-            stack.callback(self._waker.close)
-            context: zmq.Context[Any] = zmq.Context()
-            stack.callback(context.destroy, 0)
-            self._authenticator = Authenticator(context, settings, self.terminals.refusals)
-            self._doors = dict(self._opened(context, stack))
-            self.terminals.proofs.on_proven = self._doors[_PLAIN].inflow.proven
-            self._open = stack.pop_all()
-        self._poller = zmq.Poller()
-        self._poller.register(self._waker.fileno(), zmq.POLLIN)
-        self._poller.register(self._authenticator.socket, zmq.POLLIN)
-        for door in self._doors.values():
-            self._poller.register(door.socket, zmq.POLLIN)
-            self._poller.register(door.handshakes.socket, zmq.POLLIN)
-
-    def _opened(self, context: zmq.Context[Any], stack: ExitStack) -> Iterator[tuple[bytes, Door]]:
-        """The doors that there are to be, by mark."""
-        settings, guards = self.settings, self._authenticator
-        for mark, address, guard in (
-            (_PLAIN, settings.bind, guards.guard),
-            (_CURVE, settings.curve_bind, guards.guard_curve),
-        ):
-            if address:
-                door = Door(context, address, mark, settings, self.terminals.refusals, guard)
-                stack.callback(door.socket.close, 0)
-                yield mark, door
+        self.network = network(settings, self.terminals.refusals)
+        self.terminals.proofs.on_proven = self.network.proven
 
     @property
     def address(self) -> str:
         """The bound address, with the port that was chosen for `tcp://127.0.0.1:*`."""
-        return self._doors[_PLAIN].address
+        return self.network.address
 
     @property
     def curve_address(self) -> str:
         """The same for connections by CURVE; empty when there are none."""
-        return self._doors[_CURVE].address if _CURVE in self._doors else ""
+        return self.network.curve_address
 
     def acknowledge(self, identity: str, stream: StreamKey, sequence: int) -> None:
         """A stream is on disk up to `sequence`."""
@@ -174,7 +148,7 @@ class Server:
             curve_keys=settings.curve_keys,
         )
         self.settings.check()
-        self._authenticator.change(self.settings)
+        self.network.change(self.settings)
         self._send(self.terminals.change_credentials(self.settings))
 
     def counters(self) -> dict[str, int]:
@@ -188,21 +162,11 @@ class Server:
 
     def wake(self) -> None:
         """End a waiting `poll_once`."""
-        self._waker.wake()
+        self.network.wake()
 
     def poll_once(self, timeout_ms: int) -> int:
         """Wait for something to do, at most `timeout_ms`, and do it; the frames received."""
-        ready = dict(self._poller.poll(timeout_ms))
-        if self._waker.fileno() in ready:
-            self._waker.reset()
-        if self._authenticator.socket in ready:
-            self._authenticator.answer(self._clock().ms)
-        received = 0
-        for door in self._doors.values():
-            if door.handshakes.socket in ready:
-                door.handshakes.look(self._clock().ms)
-            if door.socket in ready:
-                received += self._receive(door)
+        received = sum(map(self._receive, self.network.wait(timeout_ms, self._clock)))
         if received:
             self.sink.on_taken()
         self._obey()
@@ -211,7 +175,7 @@ class Server:
 
     def close(self) -> None:
         """Close the socket; unsent frames are dropped, since terminals ask again."""
-        self._open.close()
+        self.network.close()
 
     def __enter__(self) -> Self:
         return self
@@ -226,9 +190,9 @@ class Server:
 
     def _command(self, command: Command) -> None:
         self._commands.append(command)
-        self._waker.wake()
+        self.network.wake()
 
-    def _receive(self, door: Door) -> int:
+    def _receive(self, door: Entrance) -> int:
         """Take all that waits, then let the sink work on it together; the number of frames.
 
         Work on many frames at once costs little more than on one, so whoever falls behind catches
@@ -259,10 +223,9 @@ class Server:
         if now.ms >= self._remind_ms:
             self._remind_ms = now.ms + _REMIND_MS
             for route in self.terminals.proofs.overdue(now):
-                self._doors[route[:1]].inflow.cut(route)
-            for door in self._doors.values():
-                for text in door.inflow.look():
-                    self.sink.complain("connections_cut", text)
+                self.network.cut(route)
+            for text in self.network.look():
+                self.sink.complain("connections_cut", text)
             self._send(self.terminals.remind(now))
 
     def _send(self, outgoing: Outgoing) -> None:
@@ -273,7 +236,7 @@ class Server:
                 continue
             try:
                 data = encode(frame, self.terminals.version(route))
-                self._doors[route[:1]].send(route, data)
+                self.network.send(route, data)
             except WireError as problem:
                 self._send(self.terminals.failed(route, problem))
             except zmq.Again:

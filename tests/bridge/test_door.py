@@ -136,7 +136,7 @@ def test_a_server_that_does_not_run_lets_nobody_in() -> None:
         monitor = peer.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
         peer.connect(server.address)
         peer.send(encode(simulated_hello("early", 1)))
-        while not server._authenticator.socket.poll(60_000):  # asked, and not answered
+        while not server.network.authenticator.socket.poll(60_000):  # asked, and not answered
             pytest.fail("libzmq has not asked")
         assert not monitor.poll(0) and not server.terminals.sessions
         wait_until(lambda: server.poll_once(20) >= 0 and "early" in server.terminals.sessions)
@@ -207,7 +207,7 @@ def test_connections_leave_files_to_the_disk(monkeypatch: pytest.MonkeyPatch) ->
         wait_until(lambda: forged.THIEF in full.server.terminals.connected())
         assert "`ulimit -n`" in " ".join(full.server.status().complaints)
         stack.close()
-        wait_until(lambda: _free_file() + 20 < full.server._doors[b"p"].handshakes._end_file)
+        wait_until(lambda: _free_file() + 20 < full.server.network.doors[b"p"].handshakes._end_file)
         run(simulated_terminal(walks("A", 10)), full)
 
 

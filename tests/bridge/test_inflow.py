@@ -133,6 +133,6 @@ def test_frames_that_wait_are_counted_to_their_connection() -> None:
         server.wake()
         thread.join()
         context.term()
-        inflow = server._doors[b"p"].inflow
+        inflow = server.network.doors[b"p"].inflow
         assert len(inflow._by_route) == len(inflow._by_file) <= 20
         assert list(inflow._cut_worst()) == []

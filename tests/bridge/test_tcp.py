@@ -299,7 +299,7 @@ def test_nothing_overtakes_a_frame_that_found_no_room(monkeypatch: pytest.Monkey
     unsent: list[tuple[bytes, Frame]] = []
     with Server(SETTINGS, Sink()) as server:
         narrow = Narrow()
-        monkeypatch.setattr(server, "_doors", {b"a": narrow, b"b": narrow})
+        monkeypatch.setattr(server, "network", narrow)
         monkeypatch.setattr(server.terminals, "unsent", lambda *found: unsent.append(found))
         server._send([(b"a", halt), (b"a", signal), (b"b", signal)])
         monkeypatch.undo()

@@ -168,6 +168,18 @@ def test_other_rules_begin_a_journal_of_their_own_and_act_on_nothing_old(tmp_pat
     assert replayed(settings, archived(settings)) == journal(settings)
 
 
+def test_rules_that_come_back_find_no_state_of_a_journal_that_was_set_aside(tmp_path: Path) -> None:
+    settings = write_settings(tmp_path, SILENT)
+    before = (tmp_path / "rules.cep").read_text()
+    with Service(settings):
+        play(terminal(walks("A", 2_000)), address(settings))
+    for text in (before.replace("mid > ma + 0.00004", "mid > ma + 0.00003"), before):
+        (tmp_path / "rules.cep").write_text(text)
+        with Service(settings):
+            pass
+    assert replayed(settings, archived(settings)) == journal(settings)
+
+
 class Reluctant(Account):
     """Says what became of a signal when it is sent once more."""
 

@@ -1,0 +1,158 @@
+"""The machine that a world's daemon runs on: its clocks, its threads, its chance.
+
+The daemon's own code runs; only what it asks of the machine is another one: `mt5bridge/clock.py`
+reads the world's time, a `Worker` is run by the world in turns, and what is drawn at random comes
+from the seed.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+
+from cep.live import complex_events
+from mt5bridge import clock, proof
+from mt5bridge.orders import Syncer, inbox
+from mt5bridge.spool import CommitThread, identity
+from mt5bridge.worker import Worker
+
+EPOCH_MSC = 1_700_000_000_000
+"""Of the world's first moment, a Tuesday evening in November 2023, UTC."""
+
+
+@dataclass
+class Clocks:
+    """The world's time, and how far the daemon's wall clock is from it."""
+
+    ms: int = 10_000
+    wrong_ms: int = 0
+
+    @property
+    def utc_msc(self) -> int:
+        """The true time."""
+        return EPOCH_MSC + self.ms
+
+    def time_ns(self) -> int:
+        """As the daemon's wall clock has it."""
+        return 1_000_000 * (self.utc_msc + self.wrong_ms)
+
+    def monotonic_ns(self) -> int:
+        return 1_000_000 * self.ms
+
+
+@dataclass
+class Threads:
+    """The daemon's threads. Each makes a turn when the world says so; none runs by itself."""
+
+    jobs: list[Worker] = field(default_factory=list)
+    commits: CommitThread | None = None
+    syncer: Syncer | None = None
+    failures: list[BaseException] = field(default_factory=list)
+    """What has ended threads before their time."""
+
+    def begin(self) -> None:
+        """Another process."""
+        self.jobs.clear()
+        self.failures.clear()
+        self.commits = self.syncer = None
+
+    def start(self, worker: Worker) -> Worker:
+        """What `Worker.start` does here."""
+        owner = getattr(worker._work, "__self__", None)
+        if isinstance(owner, CommitThread):
+            self.commits = owner
+        elif isinstance(owner, Syncer):
+            self.syncer = owner
+        else:
+            self.jobs.append(worker)
+        return worker
+
+    def commit(self) -> None:
+        """A turn of the thread that writes the spool."""
+        if self.commits is not None:
+            self._turn(self.commits._worker, self.commits.commit)
+
+    def sync(self) -> None:
+        """A turn of the thread that writes the order journal."""
+        if self.syncer is not None and self.syncer._journal.added.is_set():
+            self._turn(self.syncer._worker, self.syncer.sync)
+        if self.syncer is not None:
+            self.syncer.turns += 1
+
+    def work(self) -> None:
+        """All of a thread that ends by itself."""
+        for worker in self._ending():
+            self.jobs.remove(worker)
+            worker._run()
+            return
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a thread is at work that ends by itself."""
+        return any(self._ending())
+
+    def _ending(self) -> list[Worker]:
+        return [worker for worker in self.jobs if worker._thread.name not in _ENDLESS]
+
+    def join(self, worker: Worker) -> None:
+        """What `Worker.join` does here: its last turn, for it was told to end."""
+        if worker in self.jobs:
+            self.jobs.remove(worker)
+            if worker._thread.name in _ENDLESS:
+                return
+        if worker.failure is None:
+            worker._run()
+            self._note(worker)
+
+    def _turn(self, worker: Worker, act: Callable[[], object]) -> None:
+        """A thread that has failed makes no more turns."""
+        if worker.failure is not None:
+            return
+        try:
+            act()
+        except Exception as problem:  # noqa: BLE001 -- as in Worker
+            worker.failure = problem
+            self._note(worker)
+            worker._on_failure(problem)
+
+    def _note(self, worker: Worker) -> None:
+        if worker.failure is not None:
+            self.failures.append(worker.failure)
+
+
+_ENDLESS = ("feed thread", "archive thread")
+
+
+class _Secrets:
+    """The module `secrets`, from a seed."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+
+    def token_hex(self, count: int) -> str:
+        return self._chance.randbytes(count).hex()
+
+    def randbits(self, count: int) -> int:
+        return self._chance.getrandbits(count)
+
+
+@contextmanager
+def installed(clocks: Clocks, threads: Threads, chance: random.Random) -> Iterator[None]:
+    """This machine is the one that everything runs on, until the end."""
+    secrets = _Secrets(chance)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clock, "time", clocks)
+        patch.setattr(Worker, "start", lambda worker: threads.start(worker))
+        patch.setattr(Worker, "join", lambda worker, _timeout_s=None: threads.join(worker))
+        patch.setattr(Worker, "is_alive", property(lambda worker: worker in threads.jobs))
+        names = SimpleNamespace(uuid4=lambda: uuid.UUID(int=chance.getrandbits(128), version=4))
+        patch.setattr(identity, "uuid", names)
+        for module in (complex_events, inbox, proof):
+            patch.setattr(module, "secrets", secrets)
+        yield
