@@ -50,9 +50,12 @@ class Coming:
 
     @property
     def part(self) -> float:
-        """How much of the spool's records it has come past, 0 to 1."""
-        pipeline = getattr(self.rules, "pipeline", None)
-        return pipeline.newest / max(1, self._spool.next_ingest - 1) if pipeline else 0.0
+        """How much of what it warms up on it has come past, 0 to 1."""
+        rules = self.rules
+        pipeline, warm_up = getattr(rules, "pipeline", None), rules.warm_up if rules else None
+        done = (pipeline.newest if pipeline else 0) + (warm_up.records if warm_up else 0)
+        there = self._spool.next_ingest - 1 + (warm_up.records_max if warm_up else 0)
+        return done / max(1, there)
 
     def leave(self) -> None:
         """The daemon ends: what it has written so far a start makes whole."""

@@ -103,6 +103,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     streams: list[str] | None = None
     numba: bool = True
     watch_ms: NotNegative = 1_000
+    warm_up_days: Size = 0.0
     file_max_kib: AtLeastOne = 1_024
     texts_max: AtLeastOne = 1_000_000
 
@@ -135,6 +136,7 @@ class RuleFile(Limited, frozen=True, forbid_unknown_fields=True, kw_only=True):
     magic: Magic
     callback: Path | None = None
     streams: list[str] | None = None
+    warm_up_days: Size = 0.0
     send: bool = True
     terminal: Named | None = None
     valid_seconds: AtLeastOne | None = None
@@ -286,7 +288,13 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         return changed(
             self,
             rule_files={},
-            rules=changed(self.rules, file=one.file, callback=one.callback, streams=one.streams),
+            rules=changed(
+                self.rules,
+                file=one.file,
+                callback=one.callback,
+                streams=one.streams,
+                warm_up_days=one.warm_up_days,
+            ),
             state=changed(
                 state,
                 folder=folder,
@@ -412,6 +420,7 @@ def _check(path: Path, config: Config) -> None:
     """ConfigError for values that are good alone and bad together."""
     _check_users(path, config.server.users)
     _check_rule_files(path, config)
+    _check_warm_up(path, config)
     try:
         # The daemon's own credential is made when it starts, not when its settings are read.
         settings = config.server.settings(Credential(USER, "unknown"))
@@ -455,6 +464,20 @@ def _check_rule_files(path: Path, config: Config) -> None:
             f"{path}: [rules.{next(iter(config.rule_files))}]: with [database] url there is one "
             "rule file; leave out one of both"
         )
+
+
+def _check_warm_up(path: Path, config: Config) -> None:
+    """ConfigError for rules that shall warm up on what is not there."""
+    days = {"rules": config.rules.warm_up_days}
+    days |= {f"rules.{name}": one.warm_up_days for name, one in config.rule_files.items()}
+    for name, wanted in days.items():
+        if not wanted:
+            continue
+        place = f"{path}: [{name}] warm_up_days"
+        if config.archive.folder is None:
+            raise ConfigError(f"{place}: name the archive that it is of, [archive] folder")
+        if config.database.url is not None:
+            raise ConfigError(f"{place}: queries on a database begin with the spool; leave it out")
 
 
 def _check_users(path: Path, users: dict[str, str]) -> None:

@@ -22,6 +22,7 @@ from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Caused, Pipeline
 from cep.live.quarantine import Quarantine, RecordError
 from cep.live.rules_log import RulesLog, Since
+from cep.live.warm_up import WarmUp
 from cep.market import DEAL_STREAM, check_market, source
 from cep.plan import compile_rules
 from cep.plan.nodes import Origin, Plan
@@ -104,6 +105,8 @@ class LiveRules(ABC):
         """On what a start finds again that may not have been acted on."""
         self.is_begun = False
         """With the first record of the spool: nobody acts on what it holds."""
+        self.warm_up: WarmUp | None = None
+        """On what the archive has of before the spool, where it was asked for."""
 
     def open(self, spool: Spool, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
         """Take what is kept for them beside a spool, which is recovered."""
@@ -290,8 +293,13 @@ class LiveRules(ABC):
         if aside is not None:
             logger.warning("the journal of other rules or another spool is now {}", aside)
         self.events.begin()
+        run = self.compiled.start()
+        if self.config.rules.warm_up_days:
+            self.warm_up = WarmUp(self.config, self.spool, first)
+            self.events.go_on(self.plan)
+            self.warm_up.feed(run, self.events.take)
         ingest, events = first.ingest - 1 if first else 0, self.events.state()
-        fresh = Restored(self.compiled.start(), ingest, 0, events)
+        fresh = Restored(run, ingest, 0, events)
         self.log.begin(Since(fresh.ingest, self.text, own_digests(self.plan)))
         self.checkpoints.take(fresh.run, fresh.ingest, 0, events)
         self.checkpoints.save(fresh.ingest, lambda: None)

@@ -117,6 +117,11 @@ def compared(config: Config, archive: Archive, advance: Advance = lambda n: None
 
 def entries_of(config: Config) -> list[Entry]:
     """What the paper account of a daemon was asked. ParityError, PaperError."""
+    if config.rules.warm_up_days:
+        raise ParityError(
+            "rules that have warmed up on an archive are not run again: it may have grown since",
+            "only days without [rules] warm_up_days can be compared",
+        )
     path = path_of(config.state.folder, spool_name(config.spool.folder))
     if not path.exists():
         raise ParityError(

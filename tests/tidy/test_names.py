@@ -26,7 +26,8 @@ REGISTRIES = {
 """Where a back end says which it runs, and how."""
 OTHERS = {
     "time": {  # an attribute of ticks and of files, the word of a page, a group of a pattern
-        "cep/cli/moments.py", "cep/cli/tick_files.py", "cep/database/lower/combinations.py",
+        "cep/archive/groups.py", "cep/cli/moments.py", "cep/cli/tick_files.py",
+        "cep/database/lower/combinations.py",
         "cep/demo/emulated.py", "cep/inputs/time.py", "cep/interpreter/aggregations/buckets.py",
         "cep/interpreter/rows.py", "cep/live/log.py",
     },

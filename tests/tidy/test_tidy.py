@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.live": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.market", "mt5bridge", "cep.database",
-        "cep.fragments", "cep.callbacks", "cep.functions", "cep.account",
+        "cep.fragments", "cep.callbacks", "cep.functions", "cep.account", "cep.archive",
     },
     "cep.backtest": {
         "cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.archive", "cep.report",
