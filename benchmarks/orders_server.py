@@ -70,8 +70,8 @@ class MortalServer(Server):
         self.life.effect()
         return refusal
 
-    def ask(self, identity: str, ids: Iterable[int]) -> None:
-        super().ask(identity, ids)
+    def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:
+        super().ask(identity, ids, account)
         self.life.effect()
 
 

@@ -305,7 +305,7 @@ class Paper:
             self._add(asked(request, self._spool.next_ingest - 1, earliest_msc))
         return ""
 
-    def ask(self, identity: str, ids: Iterable[int]) -> None:
+    def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:
         """Tell again what became of requests; of one that waits it is told in time."""
         for identifier in ids:
             if identifier not in self._ids or identifier in self.account.executed:

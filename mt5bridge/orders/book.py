@@ -47,6 +47,11 @@ class Fate:
         """Whether it has been told before."""
         return any(_is_same(result, known) for known in self.results)
 
+    def is_of_another(self, told: Told) -> bool:
+        """Whether a terminal on another account says that it does not know it, as it would."""
+        is_unknown = told.result.status is SignalStatus.UNKNOWN
+        return is_unknown and "" != self.account != told.account != ""
+
     @property
     def state(self) -> str:
         """The newest status in words.
@@ -159,7 +164,7 @@ class Book:
             self._lose(record.result.id, [record.terminal])
             return None
         fate = entry.fates.get(record.terminal)
-        if fate is None or not fate.take(record.result):
+        if fate is None or fate.is_of_another(record) or not fate.take(record.result):
             return None
         entry.changed_msc = record.time_msc
         return entry

@@ -56,8 +56,8 @@ class Post(Protocol):
     def send_now(self, identity: str, request: Request) -> str:
         """Send, now or when it is back; why it is not, if not."""
 
-    def ask(self, identity: str, ids: Iterable[int]) -> None:
-        """Ask what became of requests, which are never sent again."""
+    def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:
+        """Ask on an account (empty: on any) what became of requests, which are never sent again."""
 
     def halt(self, halted: bool, reason: str) -> None:
         """Tell all that trade."""
@@ -229,6 +229,8 @@ class Desk:
 
     def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
         """A terminal has reported; a frame's lots and price are numbers."""
+        if outcome.was_asked:
+            self._note_question(outcome.result.id, outcome.identity, now_msc)
         self._tell(Told(now_msc, outcome.identity, outcome.result, outcome.owner))
 
     def on_trader(self, trader: Trader) -> None:
@@ -402,7 +404,14 @@ class Desk:
         if unasked:
             self._note(self._sent(entry.request.id, now_msc, unasked, is_question=True))
         for identity in terminals:
-            self._post.ask(identity, [entry.request.id])
+            self._post.ask(identity, [entry.request.id], entry.fates[identity].account)
+
+    def _note_question(self, identifier: int, identity: str, now_msc: int) -> None:
+        """Who carries requests has asked by itself, as where an account was changed."""
+        entry = self.book.get(identifier)
+        fate = entry.fates.get(identity) if entry is not None else None
+        if fate is not None and fate.final is None and not fate.is_asked:
+            self._note(self._sent(identifier, now_msc, [identity], is_question=True))
 
     @staticmethod
     def _is_asked(entry: Entry, identity: str) -> bool:
@@ -443,7 +452,9 @@ class Desk:
             self._check_size(entry, record)
             self.on_news(News(entry, identity, result))
         elif not entry.fates[identity].knows(result):
-            self.complain("results_ignored", f"{_quoted(record)}, after the final one or unasked")
+            is_of_another = entry.fates[identity].is_of_another(record)
+            why = "on another account" if is_of_another else "after the final one or unasked"
+            self.complain("results_ignored", f"{_quoted(record)}, {why}")
 
     def _check_size(self, entry: Entry, told: Told) -> None:
         """More lots than were asked for: they are held, so they count, and somebody has to look."""

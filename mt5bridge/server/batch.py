@@ -82,6 +82,7 @@ class Outcome:
     identity: str
     result: SignalResult
     owner: str = ""  # names its account
+    was_asked: bool = False  # what became of it, since it is not to be executed any more
 
 
 @dataclass(frozen=True, slots=True)

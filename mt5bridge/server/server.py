@@ -99,9 +99,11 @@ class Server:
         self._send(self.terminals.outgoing())
         return refusal
 
-    def ask(self, identity: str, ids: Iterable[int]) -> None:
-        """Ask a terminal what became of requests, which are never sent again."""
-        self.terminals.ask(identity, ids)
+    def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:
+        """Ask a terminal, when it is on an account (empty: on any), what became of requests, which
+        are never sent again.
+        """
+        self.terminals.ask(identity, ids, account)
 
     def confirm(self, identity: str, account: str) -> str:
         """Let a terminal trade on another account than before; why not, if not."""

@@ -190,7 +190,7 @@ class Session:
 
     def confirm(self, account: str) -> None:
         """It may trade on another account from now on; what was meant for the one before is never
-        sent, but it is asked about.
+        sent, but asked about when that one is back.
         """
         self.requests.ask(one.id for one in self.requests)
         told = self.told or Trader(self.identity, "", TradeMode.NONE, ())
@@ -247,7 +247,7 @@ class Session:
             if self.told is not None and not self.is_noted:
                 self.is_noted = True
                 self._note(self.told)
-            self.requests.add(request)
+            self.requests.add(request, self.account)
         return refusal
 
     def recall(self) -> None:
@@ -277,7 +277,7 @@ class Session:
         return frames
 
     def _due_requests(self) -> Iterator[Frame]:
-        for request in self.requests.due():
+        for request in self.requests.due(self.account):
             named = self.names.to_terminal(request)
             if named is None:
                 self.requests.unsent(request)
@@ -555,9 +555,10 @@ class Session:
         self.sink.tell_funds(Funds(self.identity, self.owner, account))
 
     def _receive_result(self, result: SignalResult) -> None:
-        self.requests.settle(result)
+        was_asked = self.requests.is_asked(result.id)
+        self.requests.settle(result, self.owner)
         self.sink.count("signal_results")
-        self.sink.tell_outcome(Outcome(self.identity, result, self.owner))
+        self.sink.tell_outcome(Outcome(self.identity, result, self.owner, was_asked))
 
     def _ask(self, stream_id: int, stream: Stream, now: Now) -> list[Frame]:
         missing = stream.missing()

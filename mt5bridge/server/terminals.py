@@ -141,10 +141,12 @@ class Terminals:
         session = self._known(identity)
         return session.send(request) if session is not None else UNKNOWN
 
-    def ask(self, identity: str, ids: Iterable[int]) -> None:
-        """Ask a terminal what became of these requests, which are never sent again."""
+    def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:
+        """Ask a terminal on an account (empty: any) what became of these requests, which are never
+        sent again.
+        """
         if session := self._known(identity):
-            session.requests.ask(ids)
+            session.requests.ask(ids, account)
 
     def confirm(self, identity: str, account: str) -> str:
         """Let a terminal trade on another account than before; why not, if not.

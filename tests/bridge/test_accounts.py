@@ -9,6 +9,7 @@ from mt5bridge.server import Settings, Trader
 from mt5bridge.simulator import simulated_hello
 from mt5bridge.wire import (
     Ask,
+    Asked,
     Bye,
     Error,
     ErrorCode,
@@ -62,10 +63,25 @@ def test_another_account_does_not_trade_until_it_is_confirmed() -> None:
     assert dialog.traders[-1] == Trader("demo", TWO, TradeMode.LIVE, ("EURUSD",))
     assert dialog.status().unconfirmed == {}
     assert isinstance(dialog.say(hello(2, instance=3))[0], Welcome)
-    (asked,) = dialog.due()
-    assert isinstance(asked, Ask) and asked.ids[0].id == BUY.id, "it was meant for the one before"
+    assert dialog.due() == [], "it was meant for the one before"
     dialog.say(Bye(""))
     assert TWO in refused(dialog, hello(1)), "now that is another one"
+
+
+def test_the_account_before_is_asked_what_became_of_its_own_when_it_is_back() -> None:
+    """12.7: the other one would say `unknown` of what it has executed."""
+    dialog = trading()
+    assert dialog.terminals.send("demo", BUY) == ""
+    unknown = replace(RESULT, id=BUY.id, status=SignalStatus.UNKNOWN)
+    for account, due in ((2, []), (1, [Ask((Asked(BUY.id),))])):
+        refused(dialog, hello(account, instance=2))
+        assert dialog.terminals.confirm("demo", f"{account}@Server") == ""
+        dialog.say(hello(account, instance=3))
+        assert dialog.due() == due
+        dialog.say(unknown)
+        assert dialog.outcomes[-1].was_asked
+        assert (BUY.id in dialog.terminals.sessions["demo"].requests) is (account == 2)
+        dialog.say(Bye(""))
 
 
 def test_the_account_before_goes_on_without_a_word() -> None:
@@ -183,7 +199,7 @@ def test_a_credential_that_names_the_account_confirms_it() -> None:
     ((_, welcome),) = dialog.terminals.receive(b"r", [encode(hello(2))], dialog.now, "u")
     assert isinstance(welcome, Welcome)
     assert dialog.traders[-1].owner == TWO
-    assert [type(frame) for frame in dialog.due()] == [Ask]
+    assert dialog.due() == []
 
 
 def test_nobody_speaks_for_an_account_that_anothers_credential_names() -> None:

@@ -52,6 +52,7 @@ class Memory:
         self.symbols = traders
         self.sent: list[tuple[str, int]] = []
         self.asked: list[tuple[str, int]] = []
+        self.asked_at: list[str] = []
         self.halts: list[tuple[bool, str]] = []
         self.refusal = ""
         self.owners: dict[str, str] = {}
@@ -72,7 +73,8 @@ class Memory:
         self.sent.append((identity, request.id))
         return ""
 
-    def ask(self, identity: str, ids: Iterable[int]) -> None:
+    def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:
+        self.asked_at += [account] * len(list(ids))
         self.asked += [(identity, number) for number in ids]
 
     def halt(self, halted: bool, reason: str) -> None:

@@ -65,6 +65,22 @@ def test_a_restart_asks_what_became_of_it_at_the_account_before(office: Office) 
     office.journal.write()
     again = office.again()
     assert again.post.asked == [("one", 1)] and again.post.sent == [("one", 2)]
+    assert again.post.asked_at == [MINE]
+    unknown = result(1, SignalStatus.UNKNOWN)
+    for account, state in ((OTHER.owner, "asked"), (MINE, "unknown")):
+        again.desk.on_outcome(Outcome("one", unknown, account), NOON_MSC)
+        assert again.state(1) == state, "who is on another account knows nothing of it"
+
+
+def test_who_was_asked_by_the_post_may_say_that_it_never_saw_it(office: Office) -> None:
+    office.ask(signal(1))
+    unknown = result(1, SignalStatus.UNKNOWN)
+    office.desk.on_outcome(Outcome("one", unknown, MINE), NOON_MSC)
+    assert office.state(1) == "queued", "nobody has asked"
+    office.desk.on_outcome(Outcome("one", unknown, MINE, was_asked=True), NOON_MSC)
+    assert office.state(1) == "unknown"
+    office.journal.write()
+    assert office.again().post.sent == [] == office.again().post.asked
 
 
 def test_a_terminal_that_was_let_go_has_no_account(office: Office) -> None:

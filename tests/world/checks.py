@@ -91,8 +91,8 @@ def _entry(world: World, entry: Entry) -> Iterator[str]:
     sent = [identity for identity, number in world.watch.sent if number == entry.request.id]
     if entry.refusal is not None and sent and not entry.fates:
         yield f"{name} was refused ({entry.refusal.text}), and sent to {sent}"
-    if entry.is_open and not world.record.counts["switch"]:
-        yield f"{name} has no end: {entry.state}"
+    if entry.is_open:
+        yield f"{name} has no end: {entry.state} {list(entry.fates)}"
 
 
 def _broker(terminal: Terminal, book: Book) -> Iterator[str]:

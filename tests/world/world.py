@@ -39,6 +39,7 @@ from tests.world.terminal import Terminal
 from tests.world.watch import Watch
 
 _QUIET_TURNS = 12
+_VISITS_EVERY = 150
 _HEALS_WITHIN = 3_000
 _STEPS_MS = (1, 5, 20, 60)
 
@@ -231,6 +232,8 @@ class World:
         for line in self.lines.open.values():
             line.room = ROOM
         self._confirm()
+        if self._turns_left % _VISITS_EVERY == 0:
+            self._visit()
         if self._turns_left <= 0:
             self.record.problem(f"it does not come to rest: {self._unrest()}")
             self.stop.set()
@@ -238,6 +241,15 @@ class World:
         self._quiet = self._quiet + 1 if is_quiet else 0
         if self._quiet >= _QUIET_TURNS:
             self.stop.set()
+
+    def _visit(self) -> None:
+        """Who owes something to its other account logs in there."""
+        assert self.daemon is not None and self.daemon.server is not None
+        for terminal in self.terminals:
+            session = self.daemon.server.terminals.sessions.get(terminal.identity)
+            if session is not None and session.requests and terminal.is_done:
+                terminal.drop(self.lines)
+                terminal.switch()
 
     def _unrest(self) -> list[str]:
         """What is not done yet."""
