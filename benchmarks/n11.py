@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.measure import RUNS, median_seconds, millions, table, write_results
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.native import Compiled, Run
 from cep.plan import compile_rules
 

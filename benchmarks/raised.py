@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_widths

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from cep.callbacks import Delivery
 from cep.dropped import Ended, nobody
-from cep.engine.encode import InputRows, need_times
+from cep.engine.encode import need_times
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows

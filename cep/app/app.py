@@ -15,7 +15,8 @@ from cep.clocks import Mode
 from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
 from cep.engine.clocks import MODES
-from cep.engine.encode import Column, InputError
+from cep.engine.columns import Column
+from cep.engine.encode import InputError
 from cep.engine.native import Compiled, Run, Seed
 from cep.engine.row_feed import RowFeed
 from cep.engine.rows import Row, Rows

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from cep.engine.encode import Column, InputError
+from cep.engine.columns import Column
+from cep.engine.encode import InputError
 from cep.engine.times import Times, column_msc
 
 TIME = "time_msc"

@@ -21,7 +21,7 @@ from cep.backtest.selection import Selection
 from cep.backtest.sequential import caused_at, tell_places
 from cep.backtest.trading import Trading
 from cep.dropped import Ended, nobody
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows

@@ -26,7 +26,7 @@ from cep.clocks import Mode
 from cep.dropped import Ended, nobody
 from cep.engine.apart import begun_apart, is_distributable, mode_of
 from cep.engine.distributed import Merge
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER
 from cep.engine.native import Compiled
 from cep.engine.part import EVER, End, run_part, shipped

@@ -20,7 +20,7 @@ from cep.archive.merge import BATCH_ROWS, merged
 from cep.archive.parts import int64, within
 from cep.archive.schema import CLOCK
 from cep.backtest.selection import Selection
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, Ints
 from cep.engine.native import Run
 from cep.market import (

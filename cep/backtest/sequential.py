@@ -9,7 +9,7 @@ import numpy as np
 from cep.backtest.records import Moment, ingest_of, lived
 from cep.backtest.selection import Selection
 from cep.dropped import Ended, nobody
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from cep.archive import File
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, Ints
 
 SLICE_ROWS = 1 << 22

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cep.backtest.records import Moment, clock_records, encoded
 from cep.backtest.selection import Selection
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.native import Run
 from cep.engine.watermarks import Placed, Watermarks
 

@@ -15,7 +15,7 @@ import numpy as np
 from cep.clocks import Mode
 from cep.dropped import Dropped
 from cep.engine.cells import write_cells
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import (
     OUT_ATTRIBUTES,
     OUT_CLOCK,

@@ -15,7 +15,7 @@ import numpy as np
 
 from cep.clocks import Mode
 from cep.dropped import Dropped
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import (
     LEVEL,
     OUT_ATTRIBUTES,

@@ -2,61 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set, Sized
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import (
-    OUT_KEY,
-    OUT_ORDER,
-    OUT_STREAM,
-    OUT_TIME,
-    Floats,
-    Ints,
-)
+from cep.engine.columns import Column, is_column, numbers, texts
+from cep.engine.input_rows import Given, InputRows
+from cep.engine.kernels.state import Ints
 from cep.engine.layout import StreamIds, row_cells
-from cep.engine.strings import Strings, one_chunk
-from cep.interpreter.arrow import BEYOND, inferred
+from cep.engine.strings import Coded, Strings
+from cep.interpreter.arrow import BEYOND
 from cep.plan.nodes import Plan, Stream
 from cep.plan.types import Attribute, Type
 
-Column: TypeAlias = pa.Array | pa.ChunkedArray | NDArray[Any] | Sequence[Any]
-ARRAYS = (pa.ChunkedArray, pa.Array, np.ndarray)
-REALS, WHOLES = (Type.FLOAT, Type.DOUBLE), (Type.INT, Type.LONG)
+if TYPE_CHECKING:
+    from cep.engine.intake import Intake
 
 
 class InputError(ValueError):
     """Rows that do not fit their stream; the message names stream, column and remedy."""
-
-
-@dataclass(frozen=True, slots=True)
-class InputRows:
-    """Encoded source rows in total order: `ints[n, ..]`, `floats[n, ..]`."""
-
-    ints: Ints
-    floats: Floats
-
-    def __len__(self) -> int:
-        return len(self.ints)
-
-    def part(self, start: int, stop: int) -> InputRows:
-        """Rows of these places, without a copy."""
-        return InputRows(self.ints[start:stop], self.floats[start:stop])
-
-    @classmethod
-    def merge(cls, parts: Sequence[InputRows]) -> InputRows:
-        """One total order of several streams' rows: by order, then by place among the parts."""
-        if len(parts) == 1:
-            return parts[0]
-        ints = np.concatenate([part.ints for part in parts])
-        floats = np.concatenate([part.floats for part in parts])
-        places = np.argsort(ints[:, OUT_ORDER], kind="stable")
-        return cls(ints.take(places, axis=0), floats.take(places, axis=0))
 
 
 def need_times(stream: str, time_msc: Column) -> None:
@@ -88,30 +55,42 @@ class Encoder:
         self._cells = {stream.name: row_cells(stream.schema) for stream in plan.sources}
         self.objects: list[Any] = []
         """Values that are objects, until their rows are done; their cells hold places here."""
+        self.intake: Intake | None = None
+        """What writes many rows at once, where there may be machine code."""
 
     def encode(
-        self, stream: str, columns: Mapping[str, Column], time_msc: Column, order: Column
+        self, stream: str, columns: Mapping[str, Column], time_msc: Column, order: Column | range
     ) -> InputRows:
         """Rows of one stream: a column per attribute, times in ms UTC, places in the total order.
 
         InputError when the stream is unknown or a column is missing or of another type or length.
         """
+        return self.written(self.given(stream, columns, time_msc, order))
+
+    def written(self, given: Given) -> InputRows:
+        """Columns as rows."""
+        return given.rows(self.widths) if self.intake is None else self.intake.rows(given)
+
+    def given(
+        self, stream: str, columns: Mapping[str, Column], time_msc: Column, order: Column | range
+    ) -> Given:
+        """The same before they are written as rows."""
         source = self.source(stream)
         n = len(time_msc)
         need_times(stream, time_msc)
-        ints = np.zeros((n, self.widths[0]), np.int64)
-        floats = np.zeros((n, self.widths[1]), np.float64)
-        ints[:, OUT_ORDER] = order
-        ints[:, OUT_STREAM] = self.ids.of(stream)
-        ints[:, OUT_TIME] = time_msc
-        ints[:, OUT_KEY] = NULL
-        key = self.keys.get(stream)
-        for attribute, cell in zip(source.schema.attributes, self._cells[stream], strict=True):
-            values = self._values(source, attribute, columns, n)
-            (floats if cell.is_float else ints)[:, cell.column] = values
-            if attribute.name == key:
-                ints[:, OUT_KEY] = values
-        return InputRows(ints, floats)
+        attributes = source.schema.attributes
+        return Given(
+            self.ids.of(stream),
+            _whole(time_msc, n),
+            order if isinstance(order, range) else _whole(order, n),
+            self._cells[stream],
+            [self._values(source, attribute, columns, n) for attribute in attributes],
+            self._key_place(source),
+        )
+
+    def _key_place(self, source: Stream) -> int | None:
+        key = self.keys.get(source.name)
+        return None if key is None else source.schema.names.index(key)
 
     def source(self, stream: str) -> Stream:
         """The source stream of that name; InputError when there is none."""
@@ -122,7 +101,7 @@ class Encoder:
 
     def _values(
         self, stream: Stream, attribute: Attribute, columns: Mapping[str, Column], n: int
-    ) -> NDArray[Any]:
+    ) -> NDArray[Any] | Coded:
         where = f"{stream.name}.{attribute.name}"
         if attribute.name not in columns:
             raise InputError(f"{where}: the input has no such column; it has {', '.join(columns)}")
@@ -145,84 +124,20 @@ class Encoder:
         self.objects.append(value)
         return len(self.objects) - 1
 
-    def _convert(self, type_: Type, column: Column, where: str) -> NDArray[Any]:
+    def _convert(self, type_: Type, column: Column, where: str) -> NDArray[Any] | Coded:
         if type_ is Type.OBJECT:
             return np.array([self.object(value) for value in column], np.int64)
-        if type_ is Type.STRING:
-            if isinstance(column, list) and (codes := self.strings.known(column)) is not None:
-                return codes
-            array = column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
-            if not _is_text(array.type):
-                raise ValueError(f"a column of {array.type}")
-            return self.strings.encode(array, where)
-        if isinstance(column, np.ndarray) and column.dtype.kind in "iufb":
-            return _from_numpy(type_, column)
-        if isinstance(column, pa.Array | pa.ChunkedArray):
-            return _from_arrow(type_, column)
-        return _from_arrow(type_, inferred(type_, column))
+        if type_ is not Type.STRING:
+            return numbers(type_, column)
+        if isinstance(column, list) and (codes := self.strings.known(column)) is not None:
+            return codes
+        return self.strings.coded(texts(column), where)
 
 
-def is_column(column: Any) -> bool:
-    """Whether it has one value for each row."""
-    if isinstance(column, ARRAYS):  # the usual ones, found in a tenth of the time
-        return True
-    is_one_value = isinstance(column, str | bytes | Mapping | Set)
-    return not is_one_value and isinstance(column, Sized) and isinstance(column, Iterable)
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    if pa.types.is_dictionary(type_):
-        return _is_text(type_.value_type)
-    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    return pa.types.is_null(type_) or any(is_text(type_) for is_text in text)
-
-
-def _from_numpy(type_: Type, column: NDArray[Any]) -> NDArray[Any]:
-    if type_ in REALS:
-        if type_ is Type.FLOAT:
-            with np.errstate(over="ignore"):  # what is beyond its largest is not finite, then
-                column = column.astype(np.float32)
-        values = column.astype(np.float64, copy=False)
-        finite = np.isfinite(values)
-        return values if finite.all() else np.where(finite, values, np.nan)
-    if column.dtype.kind == "f":
-        raise ValueError("a fractional column")
-    if type_ is Type.BOOL:
-        return (column != 0).astype(np.int64)
-    _need_bits(column, 32 if type_ is Type.INT else 64)
-    return column.astype(np.int64, copy=False)
-
-
-def _need_bits(column: NDArray[Any], bits: int) -> None:
-    largest = 2 ** (bits - 1) - 1
-    if column.dtype.kind == "i" and 8 * column.dtype.itemsize <= bits:
-        return
-    if len(column) and not -largest - 1 <= int(column.min()) <= int(column.max()) <= largest:
-        raise ValueError(f"a value beyond {bits} bits")
-
-
-def _is_plain(type_: Type, column: pa.Array) -> bool:
-    """Whether the very memory of a column has its numbers as NumPy reads them."""
-    if column.null_count:
-        return False
-    is_real = type_ in REALS and pa.types.is_float64(column.type)
-    return is_real or (type_ in WHOLES and pa.types.is_signed_integer(column.type))
-
-
-def _from_arrow(type_: Type, column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    column = one_chunk(column)
-    if _is_plain(type_, column):
-        return _from_numpy(type_, column.to_numpy())
-    if _is_text(column.type) and not pa.types.is_null(column.type):  # Arrow would read them
-        wanted = "True and False" if type_ is Type.BOOL else "numbers"
-        raise ValueError(f"a column of texts; give {wanted}")
-    if pa.types.is_temporal(column.type) and column.type != pa.timestamp("ms", column.type.tz):
-        raise ValueError(f"a column of {column.type}; give times as ms UTC, whole numbers")
-    if type_ in REALS:
-        return _from_numpy(type_, column.cast(pa.float64()).to_numpy(zero_copy_only=False))
-    null = column.is_null().to_numpy(zero_copy_only=False)
-    whole = column.cast(pa.bool_() if type_ is Type.BOOL else pa.int64()).cast(pa.int64())
-    filled = whole.fill_null(NULL).to_numpy(zero_copy_only=False).astype(np.int64)
-    if type_ is Type.INT:
-        _need_bits(filled[~null], 32)
-    return filled
+def _whole(column: Column, n: int) -> Ints:
+    """A column of whole numbers as one array, which its rows follow each other in."""
+    if isinstance(column, np.ndarray) and column.dtype == np.int64 and column.ndim == 1:
+        return np.ascontiguousarray(column)
+    whole = np.empty(n, np.int64)
+    whole[:] = column
+    return whole

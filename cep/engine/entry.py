@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.jit import Addressed
 from cep.engine.kernels.addressed import (
     ARRAY_WORDS,
@@ -31,7 +31,6 @@ class Entry:
     """Runs machine code on arrays, which must outlive the call: the caller sees to that."""
 
     def __init__(self, enter: Addressed) -> None:
-        (made,) = enter.code.overloads.values()
         self._table = np.zeros(TABLE, np.int64)
         # single cells are written far faster through a memoryview than through an array
         self._cells: memoryview[int] = self._table.data.cast("B").cast("q")
@@ -39,11 +38,9 @@ class Entry:
         self._arrays: Sequence[NDArray[Any]] = ()
         self._row: InputRows | None = None
         self._clocks: NDArray[np.int64] | None = None
-        self._run_row: Callable[[int], int] = made.entry_point
+        self._run_row: Callable[[int], int] = _made(enter).entry_point
         """As a call of Python, which keeps the interpreter's lock: no call costs less."""
-        name = made.fndesc.llvm_cfunc_wrapper_name
-        self._run = ENTERED(made.library.get_pointer_to_function(name))
-        """As a call of C, while other threads of Python go on."""
+        self._run = called(enter)
 
     def run(self, start: int, stop: int, rows: InputRows, arrays: Sequence[NDArray[Any]]) -> int:
         """Run rows whose clocks are known; what the code returns, mostly the first row not done."""
@@ -83,6 +80,18 @@ class Entry:
         self._cells[at] = address_of(array)
         for dimension, length in enumerate(array.shape, at + 1):
             self._cells[dimension] = length
+
+
+def called(enter: Addressed) -> Callable[[int], int]:
+    """Machine code as a call of C, while other threads of Python go on."""
+    made = _made(enter)
+    name = made.fndesc.llvm_cfunc_wrapper_name
+    return ENTERED(made.library.get_pointer_to_function(name))
+
+
+def _made(enter: Addressed) -> Any:
+    (made,) = enter.code.overloads.values()
+    return made
 
 
 def address_of(array: NDArray[Any]) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cep.dropped import Dropped, Reason
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_CLOCK, OUT_ORDER, OUT_STREAM, OUT_TIME, Floats, Ints
 from cep.engine.layout import StreamIds

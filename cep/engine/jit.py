@@ -24,6 +24,7 @@ from numba.core.types.misc import unliteral
 
 import cep.plan.functions
 import mt5bridge.broker
+from cep.engine.fused import OVERLOADED
 
 F = TypeVar("F", bound=Callable[..., Any])
 ENTERED = int64(int64)
@@ -46,7 +47,8 @@ def kernel_files() -> tuple[Path, ...]:
     kernels = (here.parent / "kernels").glob("*.py")
     machine = (here.parent / "machine").rglob("*.py")
     folders = (kernels, machine, functions.rglob("*.py"), broker)
-    return (here, *(path for found in folders for path in sorted(found)))
+    fused = here.with_name("fused.py")
+    return (here, fused, *(path for found in folders for path in sorted(found)))
 
 
 @cache
@@ -123,7 +125,8 @@ def _calling_kernels(function: Any, as_kernel: Callable[[Any], Any]) -> Any:
     """A copy of a plain function that calls kernels where it called functions."""
     names = dict(function.__globals__)
     for name in function.__code__.co_names:
-        if isinstance(names.get(name), types.FunctionType):
+        value = names.get(name)
+        if isinstance(value, types.FunctionType) and value not in OVERLOADED:
             names[name] = as_kernel(names[name])
     code = function.__code__
     return types.FunctionType(code, names, function.__name__, function.__defaults__)

@@ -29,6 +29,11 @@ class KeyRows:
         self._cells: memoryview[int] = rows.data.cast("B").cast("q")
 
     @property
+    def rows(self) -> Ints:
+        """The rows by code, another array when there is room for more."""
+        return self._rows
+
+    @property
     def room(self) -> int:
         """For how many codes there is room."""
         return len(self._rows)

@@ -112,7 +112,7 @@ class MachineCode:
     @property
     def _what(self) -> str:
         """What is compiled, and how long whoever waits for it has to."""
-        is_engine = self.enter is enter
+        is_engine = self.enter is enter  # the rest is a stage, or what writes its rows
         return "the engine, once: some minutes" if is_engine else "the rules, once: some seconds"
 
     @property

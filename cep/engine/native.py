@@ -17,10 +17,13 @@ from cep.dropped import Dropped
 from cep.engine.by_interpreter import ByInterpreter, asked
 from cep.engine.clock_cells import stream_numbers
 from cep.engine.clocks import Clocks
+from cep.engine.columns import Column
 from cep.engine.compiled import Compiled, Seed
 from cep.engine.elsewhere import Elsewhere
-from cep.engine.encode import Column, Encoder, InputError, InputRows
+from cep.engine.encode import Encoder, InputError
 from cep.engine.in_order import InOrder
+from cep.engine.input_rows import InputRows
+from cep.engine.intake import Intake
 from cep.engine.joined import joined, with_lists
 from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, Ints
 from cep.engine.key_rows import KeyRows
@@ -58,9 +61,10 @@ class Run:
         by = rules.stages.by
         # of what was lived each key is late by itself, also where nothing else works by keys
         self._keys = by.keys if mode == "sorted" else declared_keys(rules.plan)
-        self.encoder = Encoder(
-            rules.plan, rules.ids, self.strings, self._keys, rules.stages.row_widths
-        )
+        widths = rules.stages.row_widths
+        self.encoder = Encoder(rules.plan, rules.ids, self.strings, self._keys, widths)
+        if rules.jit:
+            self.encoder.intake = Intake(widths, waits=rules.waits)
         self.decoder = Decoder(
             rules.plan, rules.ids.names(turns=True), self.strings, rules.ids.wide
         )
@@ -70,6 +74,12 @@ class Run:
             event.key is not None and not by.holds_key(event.source, event.key)
             for event in rules.plan.events
         )
+        self._takes_in = (
+            not self._opens_keys
+            and not any(stream.elsewhere for stream in rules.plan.sources)
+            and isinstance(self.runner, StageRun | MachineRun)
+        )
+        """Whether rows may be written over those before them, with key rows and clocks."""
         self._on_query: defaultdict[str, list[QueryCallback]] = defaultdict(list)
         self.has_clocks = rules.module is not None
         """Whether rows need their clocks: programs and the interpreter have clocks of their own."""
@@ -182,10 +192,18 @@ class Run:
 
         InputError when the columns do not fit the stream.
         """
-        n = len(time_msc)
         if order is None:
-            order = np.arange(self.next_order, self.next_order + n)
-        return self.feed(self.encoder.encode(stream, columns, time_msc, order))
+            order = range(self.next_order, self.next_order + len(time_msc))
+        given = self.encoder.given(stream, columns, time_msc, order)
+        intake = self.encoder.intake
+        if not self._takes_in or intake is None:
+            return self.feed(self.encoder.written(given))
+        clocks = self.clocks if self.has_clocks else None
+        rows, is_assigned = intake.assigned(given, self.key_rows, clocks)
+        if not is_assigned:
+            return self.feed(rows)
+        self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        return self._made(self._feed_assigned(rows))
 
     def push_row(self, stream: str, time_msc: int, row: Mapping[str, Any]) -> Rows:
         """Feed one row given as a dictionary."""

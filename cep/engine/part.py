@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cep.dropped import SavedCounts
 from cep.engine.clock_cells import tell_clocks
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_ORDER, OUT_STREAM, Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.output_rows import OutputRows

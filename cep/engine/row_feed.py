@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cep.engine.encode import InputError, InputRows
+from cep.engine.encode import InputError
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.layout import row_cells

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from cep.dropped import Dropped
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import Ints
 from cep.engine.machine.told import Told
 from cep.engine.output_rows import OutputRows

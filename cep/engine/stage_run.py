@@ -13,9 +13,9 @@ from cep.engine.bounds import Flow
 from cep.engine.clocks import Clocks
 from cep.engine.codegen.constants import Constants
 from cep.engine.codegen.module import ModuleSource
-from cep.engine.encode import InputRows
 from cep.engine.entry import Entry
 from cep.engine.generated import load_module
+from cep.engine.input_rows import InputRows
 from cep.engine.jit import Around, plain
 from cep.engine.kernels import feed as queues_alone
 from cep.engine.kernels.arrive import feed_rows

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import Ints
@@ -17,6 +18,17 @@ def one_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if not isinstance(column, pa.ChunkedArray):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+class Coded(NamedTuple):
+    """Codes `codes[places[n]]` of a column of texts."""
+
+    codes: Ints
+    places: NDArray[np.int32]
+
+    def values(self) -> Ints:
+        """The code of each."""
+        return self.codes.take(self.places)
 
 
 class Strings:
@@ -53,7 +65,7 @@ class Strings:
         except (KeyError, TypeError):
             return None
 
-    def encode(self, column: pa.Array | pa.ChunkedArray, name: str = "") -> Ints:
+    def coded(self, column: pa.Array | pa.ChunkedArray, name: str = "") -> Coded | Ints:
         """Codes of a column of strings; null is `NULL`. Python work only per distinct value, and
         none where the column of that name comes with the same dictionary again.
         """
@@ -62,7 +74,10 @@ class Strings:
             column = column.dictionary_encode()
         codes = self._codes_of(column.dictionary, name)
         if not column.null_count:
-            return codes.take(column.indices.to_numpy(zero_copy_only=False))
+            places = column.indices.to_numpy(zero_copy_only=False)
+            if places.dtype.itemsize > 4:
+                return codes.take(places)
+            return Coded(codes, places.astype(np.int32, copy=False))
         encoded: Ints = codes.take(column.indices.fill_null(0).to_numpy(zero_copy_only=False))
         encoded[column.is_null().to_numpy(zero_copy_only=False)] = NULL
         return encoded

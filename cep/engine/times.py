@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from cep.engine.encode import InputError, is_column
+from cep.engine.columns import is_column
+from cep.engine.encode import InputError
 
 LAST_MSC = 253_402_300_799_999
 """The end of the year 9999."""

@@ -14,8 +14,9 @@ import numpy as np
 from cep.database.batches import Arrivals, Found, Ints, in_order
 from cep.database.order import arrivals
 from cep.database.runner import Runner
+from cep.engine.columns import Column
 from cep.engine.divided import Divided
-from cep.engine.encode import Column, InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_CLOCK
 from cep.engine.native import Run
 from cep.engine.rows import Rows

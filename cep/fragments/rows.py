@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cep.engine.encode import Column
+from cep.engine.columns import Column
 from cep.engine.kernels.state import Ints
 from cep.engine.rows import Row
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from cep.database.order import arrivals
 from cep.dropped import Dropped
 from cep.engine.change import changed, compiled_for
+from cep.engine.columns import Column
 from cep.engine.coverage import why_not_generated
 from cep.engine.divided import Divided, divided
-from cep.engine.encode import Column, InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.results import Result, Results

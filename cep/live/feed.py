@@ -7,7 +7,7 @@ from math import isfinite, nan
 
 import numpy as np
 
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
 from cep.engine.layout import Cell, row_cells
 from cep.engine.native import Run

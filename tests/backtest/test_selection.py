@@ -22,7 +22,7 @@ from cep.backtest.records import (
 )
 from cep.backtest.selection import Selection, select
 from cep.backtest.slices import cuts, sliced
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME
 from cep.engine.native import Compiled
 from cep.plan import compile_rules

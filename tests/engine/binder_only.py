@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.native import Compiled, Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.native import Run
 from tests.reference.generate_matches import EVERY, KINDS, START_MS, STREAMS, Case
 from tests.reference.matches import COMPARE, Condition, Earlier, Event, Single, Spec

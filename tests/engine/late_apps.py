@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from cep.clocks import Mode
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.native import Run
 
 Row = tuple[str, int, dict[str, str | float | int | None]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.native import Compiled, Run
 from cep.plan import Plan, compile_rules
 

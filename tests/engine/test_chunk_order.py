@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cep.engine.apart import begun_apart, is_distributable
 from cep.engine.distributed import Merge
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.native import Compiled, Run
 from cep.engine.part import run_part
 from cep.interpreter.run import InterpretedRun

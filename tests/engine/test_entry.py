@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import STATUS
 from cep.engine.native import Compiled
 from cep.engine.row_feed import RowFeed

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.engine.jit import plain
+from cep.engine.jit import kernel, plain
 from cep.engine.kernels.exact import add_pair, square, two_product, two_sum
 from cep.engine.native import Compiled, Run
 from cep.plan.build import compile_rules
@@ -44,6 +44,24 @@ def test_a_product_and_its_error_are_the_exact_product(a: float, b: float) -> No
     p, e = plain(two_product)(a, b)
     assert p == a * b and Fraction(p) + Fraction(e) == Fraction(a) * Fraction(b)
     assert plain(square)(a) == plain(two_product)(a, a)
+
+
+@kernel
+def machine_error(a: float, b: float) -> float:
+    return two_product(a, b)[1]
+
+
+ANY = st.one_of(FACTORS, st.floats(), st.sampled_from([2.0**989, 2.0**1000, 2.0**-500, 5e-324]))
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(ANY, ANY)
+def test_machine_code_finds_the_error_of_a_product_that_plain_python_does(
+    a: float, b: float
+) -> None:
+    with np.errstate(all="ignore"):
+        found, wanted = machine_error(a, b), plain(two_product)(a, b)[1]
+    assert repr(found) == repr(wanted)
 
 
 @given(st.lists(PRICES, min_size=1, max_size=60))

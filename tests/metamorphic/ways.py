@@ -22,7 +22,7 @@ from cep.database.runner import Options, Runner
 from cep.engine.apart import begun_apart, is_distributable
 from cep.engine.change import changed, compiled_for
 from cep.engine.distributed import Merge
-from cep.engine.encode import InputRows
+from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.part import EVER, End, run_part

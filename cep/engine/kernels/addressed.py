@@ -22,7 +22,6 @@ START, STOP, CLOCKS, CLOCKS_LENGTH, ARRAYS, ARRAY_WORDS = 0, 1, 2, 3, 4, 4
 ROW_INTS, ROW_FLOATS, OTHERS = 0, 1, 2
 TABLE = ARRAYS + (OTHERS + len(State._fields)) * ARRAY_WORDS
 
-WORD = 8
 INTS_1, INTS_2, INTS_3 = (types.Array(types.int64, n, "C") for n in (1, 2, 3))
 FLOATS_1, FLOATS_2 = (types.Array(types.float64, n, "C") for n in (1, 2))
 STATE = types.NamedTuple(
@@ -38,7 +37,7 @@ STATE = types.NamedTuple(
 def _made(target: Any, builder: Any, type_: Any, address: Any, shape: list[Any]) -> Any:
     """The C-ordered array at an address."""
     array = target.make_array(type_)(target, builder)
-    size = target.get_constant(types.intp, WORD)
+    size = target.get_constant(types.intp, type_.dtype.bitwidth // 8)
     strides = [size]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], length))
@@ -72,14 +71,34 @@ def _array(type_: Any, number: int) -> Any:
     return array_of
 
 
-@intrinsic
-def words(context: Any, address: Any, length: Any) -> Any:
-    """So many whole numbers at an address."""
+def _flat(type_: Any) -> Any:
+    """So many numbers at an address."""
 
-    def build(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _made(target, builder, INTS_1, arguments[0], [arguments[1]])
+    @intrinsic
+    def flat(context: Any, address: Any, length: Any) -> Any:
+        def build(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _made(target, builder, type_, arguments[0], [arguments[1]])
 
-    return INTS_1(types.int64, types.int64), build
+        return type_(types.int64, types.int64), build
+
+    return flat
+
+
+def _rows(type_: Any) -> Any:
+    """So many rows at an address, of so many cells."""
+
+    @intrinsic
+    def rows(context: Any, address: Any, length: Any, width: Any) -> Any:
+        def build(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _made(target, builder, type_, arguments[0], list(arguments[1:]))
+
+        return type_(types.int64, types.int64, types.int64), build
+
+    return rows
+
+
+words, floats_at, places_at = map(_flat, (INTS_1, FLOATS_1, types.Array(types.int32, 1, "C")))
+ints_2, floats_2 = map(_rows, (INTS_2, FLOATS_2))
 
 
 @intrinsic

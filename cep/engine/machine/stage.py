@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cep.dropped import Dropped
-from cep.engine.encode import InputRows
 from cep.engine.entry import Entry
+from cep.engine.input_rows import InputRows
 from cep.engine.jit import plain
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM

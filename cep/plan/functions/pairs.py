@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 SPLITTER = 134217729.0  # 2**27 + 1: halves a 53-bit significand
+LARGEST, SHIFT = 2.0**990, 2.0**100
 SLACK = 2.0**-40
 
 
@@ -26,22 +27,33 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 def two_product(a: float, b: float) -> tuple[float, float]:
     """a * b as (rounded product, exact error)."""
     p = a * b
+    return p, product_error(a, b, p)
+
+
+def square(a: float) -> tuple[float, float]:
+    """a * a as (rounded product, exact error)."""
+    p = a * a
+    return p, product_error(a, a, p)
+
+
+def product_error(a: float, b: float, p: float) -> float:
+    """a * b - p, exactly, where p is a * b rounded; machine code has `cep.engine.fused`."""
+    return error_by_halves(a, b, p)
+
+
+def error_by_halves(a: float, b: float, p: float) -> float:
+    """The same from products of half as long factors, which are exact."""
+    if abs(a) > LARGEST:  # its halves would overflow
+        a, b = a / SHIFT, b * SHIFT
+    elif abs(b) > LARGEST:
+        a, b = a * SHIFT, b / SHIFT
     t = SPLITTER * a
     ah = t - (t - a)
     al = a - ah
     t = SPLITTER * b
     bh = t - (t - b)
     bl = b - bh
-    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
-
-
-def square(a: float) -> tuple[float, float]:
-    """a * a as (rounded product, exact error)."""
-    p = a * a
-    t = SPLITTER * a
-    h = t - (t - a)
-    low = a - h
-    return p, ((h * h - p) + 2.0 * h * low) + low * low
+    return ((ah * bh - p) + ah * bl + al * bh) + al * bl
 
 
 def add_pair(high: float, low: float, a: float, b: float) -> tuple[float, float]:
