@@ -56,7 +56,7 @@ def run(rules: Path | str, archive: Path | str, **options: Unpack[Options]) -> B
     """Run rules, the path of a file or their text, over an archive, and fill their signals.
 
     Options are those of `mt5cep backtest`. All of it happens in this process. RuleError,
-    BacktestError or ArchiveError says what cannot be, and how to mend it.
+    ParameterError, BacktestError or ArchiveError says what cannot be, and how to mend it.
     """
     work = Work(asked(rules_text(rules), archive, options), shows_rows=True, has_report=True)
     told = [work.about_fills, *work.missing()]

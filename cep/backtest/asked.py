@@ -15,6 +15,7 @@ from cep.archive import Archive, Odd
 from cep.backtest.dealt import reads_deals
 from cep.backtest.errors import BacktestError
 from cep.backtest.selection import Selection, check_symbols, select
+from cep.lang import Given
 from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED, check_market
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
@@ -49,6 +50,7 @@ class Options(TypedDict, total=False):
     valid_seconds: int
     magic: int
     account: Path | str | None
+    parameters: Given
     hedging: bool
     latency: int
     slippage: float
@@ -57,7 +59,7 @@ class Options(TypedDict, total=False):
 DEFAULTS: Options = {
     "start": None, "end": None, "symbols": None, "reject": (), "streams": None,
     "fills": "next-tick", "deals": None, "point": {}, "valid_seconds": 60, "magic": MAGIC,
-    "account": None, "hedging": False, "latency": 0, "slippage": 0.0,
+    "account": None, "parameters": {}, "hedging": False, "latency": 0, "slippage": 0.0,
 }  # fmt: skip
 
 
@@ -103,15 +105,15 @@ class Asked:
 
 
 def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked:
-    """A backtest of rules, their text and its name for messages. RuleError, BacktestError,
-    AccountFileError or ArchiveError says what cannot be.
+    """A backtest of rules, their text and its name for messages. RuleError, ParameterError,
+    BacktestError, AccountFileError or ArchiveError says what cannot be.
     """
     unknown = sorted(options.keys() - DEFAULTS.keys())
     if unknown:
         names = ", ".join(DEFAULTS)
         raise BacktestError(f"no option {', '.join(unknown)}", f"there are {names}")
     given: Options = DEFAULTS | options
-    plan = compile_rules(*text)
+    plan = compile_rules(*text, parameters=given["parameters"])
     check_market(plan)
     file = None if given["account"] is None else Path(given["account"])
     plain = Terms(given["hedging"])
@@ -128,7 +130,7 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
         plan, stored, selection, market,
         {**points, **given["point"]}, _streams(plan, given["streams"]),
         given["fills"] != "none", given["deals"], given["valid_seconds"],
-        _said(given, str(archive), selection),
+        _said(given, str(archive), plan, selection),
     )  # fmt: skip
 
 
@@ -148,8 +150,8 @@ def _streams(plan: Plan, names: Collection[str] | None) -> tuple[str, ...] | Non
     return tuple(names)
 
 
-def _said(given: Options, archive: str, selection: Selection) -> dict[str, Any]:
-    """The options in values that JSON has, times in ms."""
+def _said(given: Options, archive: str, plan: Plan, selection: Selection) -> dict[str, Any]:
+    """The options in values that JSON has, times in ms; all parameters with their values."""
     lists = {
         "symbols": given["symbols"], "reject": given["reject"], "streams": given["streams"],
     }  # fmt: skip
@@ -157,6 +159,7 @@ def _said(given: Options, archive: str, selection: Selection) -> dict[str, Any]:
     times = {"start": selection.from_msc, "end": selection.to_msc}
     account = None if given["account"] is None else str(given["account"])
     found = {**given, **named, **times, "account": account, "point": dict(given["point"])}
+    found["parameters"] = {one.name: one.value for one in plan.parameters}
     return {"archive": archive, **found}
 
 

@@ -17,6 +17,7 @@ from cep.cli.errors import extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
 from cep.cli.output import output
+from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FILE, FOLDER
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
@@ -47,6 +48,7 @@ class Wishes:
 @click.command()
 @click.argument("rules", type=RULES)
 @FUNCTIONS
+@PARAMETERS
 @RECORDS
 @click.option(
     "--master", default=AUTO, show_default=True,
@@ -66,6 +68,7 @@ class Wishes:
 @FILLS
 def command(
     rules: Path,
+    parameters: dict[str, str],
     folder: Path,
     master: str,
     settings: tuple[str, ...],
@@ -84,7 +87,7 @@ def command(
     from cep.backtest.work import Work
 
     wishes = Wishes(master, given_settings(settings), work, out, run_folder, report)
-    found = asked(read_rules(rules), folder, options_of(given))
+    found = asked(read_rules(rules, parameters), folder, options_of(given))
     with ended_by_signals(), ExitStack() as stack:
         shows_rows = out is not None or run_folder is not None
         has_report = report is not None or run_folder is not None

@@ -8,8 +8,10 @@ import click
 
 from cep.cli.errors import BAD_INPUT, explain_error
 from cep.cli.functions import FUNCTIONS
+from cep.cli.parameters import PARAMETERS
 from cep.cli.rules import RULES, read_rules
 from cep.cli.text import counted, say
+from cep.lang import Given
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
 from cep.plan.readers import lines_of
@@ -19,23 +21,24 @@ from cep.plan.surprises import surprises
 @click.command()
 @click.argument("rules", nargs=-1, required=True, type=RULES)
 @FUNCTIONS
+@PARAMETERS
 @click.pass_context
-def command(ctx: click.Context, rules: tuple[Path, ...]) -> None:
+def command(ctx: click.Context, rules: tuple[Path, ...], parameters: dict[str, str]) -> None:
     """Validate rule files.
 
     Every file is checked (- is standard input), all problems are printed with file, line and
     column; the exit code is 2 when there are any. Warnings name what is no mistake but does other
     than it seems.
     """
-    results = [checked(path) for path in rules]
+    results = [checked(path, parameters) for path in rules]
     if not all(results):
         ctx.exit(BAD_INPUT)
 
 
-def checked(path: Path) -> bool:
+def checked(path: Path, parameters: Given) -> bool:
     """Report on one file; false when it has problems."""
     try:
-        text, name = read_rules(path)
+        text, name = read_rules(path, parameters)
         plan = compile_rules(text, name)
     except Exception as error:
         message, exit_code = explain_error(error)
@@ -60,6 +63,7 @@ def warn(text: str, place: str = "") -> None:
 def counts(plan: Plan) -> str:
     """`2 streams, 1 query, ...`, leaving out what the plan has none of."""
     numbers = {
+        "parameter": len(plan.parameters),
         "stream": len(plan.sources),
         "query": len(plan.queries),
         "event": len(plan.events),

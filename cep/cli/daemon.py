@@ -14,6 +14,7 @@ import click
 from cep.cli.account import ACCOUNT
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import MORE_FUNCTIONS
+from cep.cli.parameters import PARAMETERS
 from cep.cli.settings_file import CONFIG, needed_settings
 from cep.cli.text import say
 from mt5bridge.credential import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.command()
 @CONFIG
 @MORE_FUNCTIONS
+@PARAMETERS
 @click.option("--check", is_flag=True, help="Read settings and rules, say what is wrong, and end.")
 @click.option("--paper", is_flag=True, help="Trade on a paper account; no terminal trades.")
 @ACCOUNT
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 def command(
     config: Path | None,
     functions: tuple[Path, ...],
+    parameters: dict[str, str],
     check: bool,
     paper: bool,
     account_file: Path | None,
@@ -53,7 +56,7 @@ def command(
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from loguru import logger
 
-    from cep.live.config import for_paper, read_config, with_functions
+    from cep.live.config import for_paper, read_config, with_more
     from cep.live.log import Log
     from mt5bridge.server.files import raise_limit
 
@@ -67,7 +70,7 @@ def command(
         raise UserError(f"{named}: what is simulated is a paper account", "give --paper, too")
 
     def read() -> Config:
-        found = with_functions(read_config(config), functions)
+        found = with_more(read_config(config), functions, parameters)
         return for_paper(found, given) if paper else found
 
     settings = read()

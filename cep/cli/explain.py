@@ -9,6 +9,7 @@ import click
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.output import output
+from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FILE
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
@@ -21,6 +22,7 @@ REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, 
 @click.command()
 @click.argument("rules", type=RULES)
 @FUNCTIONS
+@PARAMETERS
 @click.option("--code", is_flag=True, help="Print the Python the native engine generates.")
 @click.option(
     "--svg", type=FILE, metavar="FILE",
@@ -33,14 +35,20 @@ REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, 
 @click.option("--url", metavar="URL", help="The database, as for `replay`.")
 @click.option("--sql", is_flag=True, help="With --backend database: print the statements, too.")
 def command(
-    rules: Path, code: bool, svg: Path | None, backend: str, url: str | None, sql: bool
+    rules: Path,
+    parameters: dict[str, str],
+    code: bool,
+    svg: Path | None,
+    backend: str,
+    url: str | None,
+    sql: bool,
 ) -> None:
     """Show numbers, arrangements and the plan of a rule file, and how it runs."""
     if (backend == "database") != (url is not None):
         raise UserError("--backend database and --url belong together", "for example sqlite://")
     if backend == "reference" and code:
         raise UserError("--code is about --backend native", "the reference generates no code")
-    plan = compile_rules(*read_rules(rules))
+    plan = compile_rules(*read_rules(rules, parameters))
     if svg is not None:
         with output(svg) as sink:
             sink.write(drawing(plan, is_reference=backend == "reference").encode())

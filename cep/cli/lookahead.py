@@ -13,6 +13,7 @@ import click
 from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.ending import ended_by_signals
 from cep.cli.functions import FUNCTIONS
+from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import PATH
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
@@ -49,6 +50,7 @@ READS = (
 @click.command()
 @click.argument("rules", type=RULES)
 @FUNCTIONS
+@PARAMETERS
 @RECORDS
 @click.option(
     "--cuts", type=click.IntRange(min=1), default=10, show_default=True,
@@ -75,7 +77,7 @@ def command(
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from cep.backtest.cutting import Cuts, look
 
-    text, options = read_rules(rules), options_of(given)
+    text, options = read_rules(rules, given["parameters"]), options_of(given)
     with ended_by_signals():
         found = look(text, folder, options, Cuts(cuts, seed, known), _bar)
     for told in found.told:

@@ -9,6 +9,7 @@ import click
 
 from cep.cli.errors import UserError
 from cep.cli.functions import MORE_FUNCTIONS
+from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
 from cep.cli.settings_file import NEEDED_CONFIG
@@ -24,11 +25,18 @@ if TYPE_CHECKING:
 @click.argument("spool", type=FOLDER, required=False)
 @NEEDED_CONFIG
 @MORE_FUNCTIONS
+@PARAMETERS
 @click.option(
     "--most", type=click.IntRange(min=0), default=20, show_default=True,
     help="How many differences to list.",
 )  # fmt: skip
-def command(spool: Path | None, config: Path, functions: tuple[Path, ...], most: int) -> None:
+def command(
+    spool: Path | None,
+    config: Path,
+    functions: tuple[Path, ...],
+    parameters: dict[str, str],
+    most: int,
+) -> None:
     """Run a day of `daemon --paper` again, and list every difference.
 
     The records of SPOOL (default: that of the settings) go through the same rules and an account
@@ -37,9 +45,9 @@ def command(spool: Path | None, config: Path, functions: tuple[Path, ...], most:
     """
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from cep.functions import load_functions
-    from cep.live.config import for_paper, read_config, with_functions
+    from cep.live.config import for_paper, read_config, with_more
 
-    settings = for_paper(with_functions(read_config(config), functions))
+    settings = for_paper(with_more(read_config(config), functions, parameters))
     load_functions(settings.rules.functions)
     found = _compared(settings, settings.spool.folder if spool is None else spool)
     say(found.summary)

@@ -6,15 +6,26 @@ import sys
 from pathlib import Path
 
 from cep.cli.errors import UserError
+from cep.cli.parameters import parameter_errors
 from cep.cli.paths import FILE_OR_STDIN
+from cep.lang import Given, with_parameters
 from cep.plan.rule_file import BYTES_MAX, read_rule_file
 
 RULES = FILE_OR_STDIN
 STDIN = Path("-")
 
 
-def read_rules(path: Path) -> tuple[str, str]:
-    """(text, name for messages) of a rule file; `-` is standard input. Raises `UserError`."""
+def read_rules(path: Path, parameters: Given | None = None) -> tuple[str, str]:
+    """(text, name for messages) of a rule file; `-` is standard input. Raises `UserError`.
+
+    `parameters` are values that stand in the text then, in place of its own.
+    """
+    text, name = _read(path)
+    with parameter_errors():
+        return with_parameters(text, name, parameters or {}), name
+
+
+def _read(path: Path) -> tuple[str, str]:
     if path == STDIN:
         return _checked(sys.stdin.read(BYTES_MAX + 1)), "<stdin>"
     try:

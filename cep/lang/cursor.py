@@ -28,6 +28,8 @@ class Cursor:
         self.source = source
         self.tokens, self.comments = tokenize(source)
         self.roles: dict[int, Role] = {}
+        self.bound: dict[int, str] = {}
+        """Parameters by the places at which their values stand for their names."""
         self.index = 0
         self.nesting = 0
 
@@ -103,10 +105,17 @@ class Cursor:
 
     def expect_number(self, what: str, hint: str = "") -> Literal:
         """A number without sign, checked against the range of its type."""
-        if self.token.kind not in NUMBERS:
+        if self.token.kind not in NUMBERS or self._is_negative():
             raise self.unexpected(what, hint)
+        return self.number()
+
+    def number(self) -> Literal:
+        """The number that stands here, which parameters may have a sign of."""
         token = self.advance()
         return Literal(self._number(token), token.kind.name.lower(), span=token.span)
+
+    def _is_negative(self) -> bool:
+        return self.token.text.startswith("-")
 
     def expect_integer(self, what: str, hint: str = "") -> Literal:
         """A whole number without sign, as an int."""
@@ -120,16 +129,22 @@ class Cursor:
             raise self.unexpected(what)
 
     def at_duration(self) -> bool:
-        return self.token.kind is TokenKind.INT and self.peek().keyword in TIME_UNITS_MS
+        if self.token.kind is TokenKind.TIME:
+            return True
+        is_count = self.token.kind is TokenKind.INT and not self._is_negative()
+        return is_count and self.peek().keyword in TIME_UNITS_MS
 
     def expect_duration(self, what: str, example: str = "5 min") -> Duration:
         """A time literal: units from large to small, each at most once."""
         if not self.at_duration():
             self.refuse_unit()
             raise self.unexpected(what, f"write a time such as `{example}`")
+        if self.token.kind is TokenKind.TIME:
+            token = self.advance()
+            return Duration(int(token.text), span=token.span)
         start = self.token.span.start
         total_ms, previous_ms = 0, LONG_MAX
-        while self.at_duration():
+        while self.at_duration() and self.token.kind is TokenKind.INT:
             count, unit = self.advance(), self.advance(Role.KEYWORD)
             unit_ms = TIME_UNITS_MS[unit.keyword]
             if unit_ms >= previous_ms:
@@ -165,11 +180,19 @@ class Cursor:
             return self.error(token.span, token.text, self._remedy() or hint)
         if not hint.startswith("write `"):  # what to write at this very place says it best
             hint = habits.remedy(self.tokens, self.index) or hint
+        if self.index in self.bound:
+            hint = self._about_parameter(self.bound[self.index])
         if token.kind is TokenKind.END:
             return self.error(self._end(), f"expected {expected}, found the end of the text", hint)
         written = self.source.text[token.span.start : token.span.end]
         shown = written if len(written) <= 40 else written[:37] + "..."
         return self.error(token.span, f"expected {expected}, found `{shown}`", hint)
+
+    def _about_parameter(self, name: str) -> str:
+        shown = self.token.kind.name.lower()
+        shown = f"{'an' if shown == 'int' else 'a'} {shown}"
+        value = f", here {self.token.text}" if self._is_negative() else ""
+        return f"`{name}` is a parameter: {shown} stands here{value}; nothing else is called so"
 
     def _remedy(self) -> str:
         """What to do about what is never closed, or is a character of other languages only."""

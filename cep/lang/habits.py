@@ -30,6 +30,12 @@ WORDS = {
 }
 """By the word at which the text stops making sense."""
 
+STARTS = dict.fromkeys(
+    "input sinput extern param const let var".split(),
+    "what a run may change is written `define parameter Width double = 2.0 range 1.0 to 3.0`",
+)
+"""By the word at which a statement begins."""
+
 BEHIND = {
     "distinct": "different values are counted by `distinctCount(x)`",
     "top": "write `limit 5` behind what is selected",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cep.lang import habits
 from cep.lang.ast import Annotation, Expression, OnDemandQuery, Script, Statement
 from cep.lang.errors import RuleError, Source, Span, raise_all, suggestion
 from cep.lang.parser_events import EventParser
@@ -23,6 +24,7 @@ class Parser(EventParser):
             "window": self.window_definition,
             "trigger": self.trigger_definition,
             "aggregation": self.aggregation_definition,
+            "parameter": self.parameter_definition,
             "function": self.function_definition,
             "engine": self.engine_definition,
             "event": self.event_definition,
@@ -95,6 +97,8 @@ class Parser(EventParser):
             known = word if word in self.definitions else "stream"
             hint = f"a definition starts with `define {known}`"
             return self.unexpected("`define`, `from` or `partition`", hint)
+        if token.keyword in habits.STARTS:
+            return self.unexpected("`define`, `from` or `partition`", habits.STARTS[token.keyword])
         word = token.text if token.kind in NAMES else ""
         return self.unexpected("`define`, `from` or `partition`", _starter_hint(word))
 

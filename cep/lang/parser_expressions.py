@@ -134,7 +134,10 @@ class ExpressionParser(Cursor):
             return self.expect_duration("a time")
         if token.kind in NUMBERS:
             self.refuse_unit()
-            return self.expect_number("a number")
+            return self.number()
+        if token.kind is TokenKind.BOOL:
+            self.advance()
+            return Literal(token.text == "true", "bool", span=token.span)
         if token.keyword in ("true", "false") and not self._is_call():
             self.advance(Role.KEYWORD)
             return Literal(token.keyword == "true", "bool", span=token.span)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from cep.lang.ast import OnDemandQuery, Return, Selection
-from cep.lang.parser_definitions import DefinitionParser
+from cep.lang.parser_parameters import ParameterParser
 from cep.lang.tokens import Role
 
 STARTS = "an on-demand query starts with `from`, `select`, `delete` or `update`"
 
 
-class OnDemandParser(DefinitionParser):
+class OnDemandParser(ParameterParser):
     """Reads one on-demand query."""
 
     def on_demand(self) -> OnDemandQuery:

@@ -19,6 +19,7 @@ from cep.lang.tokens import (
     ENGINE_KEYWORDS,
     EXPRESSION_KEYWORDS,
     INPUT_KEYWORDS,
+    PARAMETER_KEYWORDS,
     QUERY_KEYWORDS,
     TIME_UNITS_MS,
 )
@@ -126,7 +127,7 @@ def _definitions() -> Iterable[str]:
 def _keywords() -> set[str]:
     """Keywords without those that have a rule of their own."""
     words = DEFINITION_KEYWORDS | QUERY_KEYWORDS | EXPRESSION_KEYWORDS
-    words |= INPUT_KEYWORDS | ENGINE_KEYWORDS
+    words |= INPUT_KEYWORDS | ENGINE_KEYWORDS | PARAMETER_KEYWORDS
     return set(words) - {*CONSTANTS, *WORD_OPERATORS}
 
 

@@ -9,7 +9,10 @@ from cep.lang.errors import Span
 
 
 class TokenKind(Enum):
-    """What a token is; keywords are words, told apart by where they stand."""
+    """What a token is; keywords are words, told apart by where they stand.
+
+    BOOL and TIME (in ms) are parameters only: written out, they are words, and numbers with units.
+    """
 
     WORD = auto()
     QUOTED = auto()
@@ -18,6 +21,8 @@ class TokenKind(Enum):
     LONG = auto()
     FLOAT = auto()
     DOUBLE = auto()
+    BOOL = auto()
+    TIME = auto()
     SYMBOL = auto()
     BAD = auto()
     END = auto()
@@ -115,7 +120,13 @@ ENGINE_KEYWORDS = frozenset(
     " refresh allow followed by arrangements within forbid on buy sell close lots stop target"
     " points from in not and or as".split()
 )
+PARAMETER_KEYWORDS = frozenset("define parameter range to step in".split())
 KEYWORDS = (
-    DEFINITION_KEYWORDS | QUERY_KEYWORDS | EXPRESSION_KEYWORDS | INPUT_KEYWORDS | ENGINE_KEYWORDS
+    DEFINITION_KEYWORDS
+    | QUERY_KEYWORDS
+    | EXPRESSION_KEYWORDS
+    | INPUT_KEYWORDS
+    | ENGINE_KEYWORDS
+    | PARAMETER_KEYWORDS
 )
 """Every word that means something; all of them may also be names."""

@@ -24,6 +24,8 @@ from mt5bridge.settings_errors import told
 MAIN = "main"
 """Names the rule file of `[rules]`."""
 _RULE_FILES = "rules.NAME"
+PARAMETERS = "parameters"
+"""The key of `[rules]` that is a table, and no name of a rule file."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 MOST = 1_000_000_000
 """More than anybody means, and little enough that sums of such numbers fit everywhere."""
@@ -101,6 +103,7 @@ class Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     functions: list[Path] = []
     callback: Path | None = None
     streams: list[str] | None = None
+    parameters: dict[str, str | int | float | bool] = {}
     numba: bool = True
     watch_ms: NotNegative = 1_000
     warm_up_days: Size = 0.0
@@ -137,6 +140,7 @@ class RuleFile(Limited, frozen=True, forbid_unknown_fields=True, kw_only=True):
     callback: Path | None = None
     streams: list[str] | None = None
     warm_up_days: Size = 0.0
+    parameters: dict[str, str | int | float | bool] = {}
     send: bool = True
     terminal: Named | None = None
     valid_seconds: AtLeastOne | None = None
@@ -294,6 +298,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
                 callback=one.callback,
                 streams=one.streams,
                 warm_up_days=one.warm_up_days,
+                parameters=one.parameters,
             ),
             state=changed(
                 state,
@@ -365,7 +370,8 @@ def _parted(path: Path, data: dict[str, Any]) -> dict[str, RuleFile]:
     if not isinstance(rules, dict):
         return {}
     found = {}
-    for name in [name for name, table in rules.items() if isinstance(table, dict)]:
+    tables = [name for name, table in rules.items() if isinstance(table, dict)]
+    for name in filter(PARAMETERS.__ne__, tables):
         try:
             found[name] = msgspec.convert(rules.pop(name), RuleFile, dec_hook=_path)
         except msgspec.ValidationError as problem:
@@ -374,9 +380,15 @@ def _parted(path: Path, data: dict[str, Any]) -> dict[str, RuleFile]:
     return found
 
 
-def with_functions(config: Config, files: Iterable[Path]) -> Config:
-    """The settings with more files of functions."""
-    rules = msgspec.structs.replace(config.rules, functions=[*config.rules.functions, *files])
+def with_more(
+    config: Config, files: Iterable[Path], parameters: Mapping[str, str] | None = None
+) -> Config:
+    """The settings with more files of functions, and other values for parameters of `[rules]`."""
+    rules = msgspec.structs.replace(
+        config.rules,
+        functions=[*config.rules.functions, *files],
+        parameters={**config.rules.parameters, **(parameters or {})},
+    )
     return msgspec.structs.replace(config, rules=rules)
 
 

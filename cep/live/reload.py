@@ -25,15 +25,16 @@ class Ready:
 class Reload:
     """Follows the rule file. Belongs to the server's thread, which no rules keep from its work.
 
-    `checked` makes a plan of a text, or None where it means the same as before: in a thread of its
-    own, however long that takes. `compiled` gets the plan back in the server's thread, since new
-    rules go on from the strings and keys of the old ones; their machine code another process makes.
+    `checked` makes of a file's text one with its values, and its plan, or None where it means the
+    same as before: in a thread of its own, however long that takes. `compiled` gets the plan back
+    in the server's thread, since new rules go on from the strings and keys of the old ones; their
+    machine code another process makes.
     """
 
     def __init__(
         self,
         file: RulesFile,
-        checked: Callable[[str], Plan | None],
+        checked: Callable[[str], tuple[str, Plan] | None],
         compiled: Callable[[Plan], Compiled],
     ) -> None:
         self._file = file
@@ -68,7 +69,8 @@ class Reload:
         self._worker = Worker("check rules", self._check).start()
 
     def _check(self) -> None:
-        self._plan = self._checked(self._text)
+        if (found := self._checked(self._text)) is not None:
+            self._text, self._plan = found
 
     def _compile(self, checking: Worker) -> None:
         """The text is checked: go on with its plan."""

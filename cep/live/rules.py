@@ -12,6 +12,7 @@ from cep.callbacks import Delivery, Row, load_callback
 from cep.dropped import Dropped
 from cep.engine.native import Compiled
 from cep.functions import load_functions
+from cep.lang import ParameterError, with_parameters
 from cep.live.checkpoints import Checkpoints, Restored
 from cep.live.complex_events import ComplexEvents
 from cep.live.config import MAIN, Config, ConfigError
@@ -42,11 +43,26 @@ def rules_text(config: Config) -> str:
     return read_rule_file(config.rules.file, config.rules.file_max_kib << 10)
 
 
+def bound_text(config: Config, text: str) -> str:
+    """A text of the rule file with the configured values of its parameters.
+
+    RuleError, ConfigError.
+    """
+    path = config.rules.file
+    try:
+        return with_parameters(text, str(path), config.rules.parameters)
+    except ParameterError as problem:
+        remedy = f"; {problem.hint}" if problem.hint else ""
+        raise ConfigError(f"[rules] parameters: {path}: {problem}{remedy}") from None
+
+
 def load_plan(config: Config, text: str | None = None) -> Plan:
-    """The plan of the configured rule file, or of a `text` of it, fit for ticks and deals."""
+    """The plan of the configured rule file, or of a `text` that has its values, fit for ticks and
+    deals.
+    """
     path = config.rules.file
     if text is None:
-        text = rules_text(config)
+        text = bound_text(config, rules_text(config))
     plan = compile_rules(text, str(path))
     check_market(plan)
     derived = {stream.name for stream in plan.streams} - {stream.name for stream in plan.sources}
@@ -96,7 +112,8 @@ class LiveRules(ABC):
         self.config, self.name = config, name
         self.scope = "" if name == MAIN else f"{name}/"
         load_functions(config.rules.functions)
-        self.text = rules_text(config)
+        self.written = rules_text(config)
+        self.text = bound_text(config, self.written)
         self.plan = load_plan(config, self.text)
         self.delivery = load_delivery(config, self.plan)
         self.market_msc = 0

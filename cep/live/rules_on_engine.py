@@ -16,7 +16,7 @@ from cep.live.checkpoints import SNAPSHOT, Restored
 from cep.live.config import MAIN, Config
 from cep.live.pipeline import Ahead, Caused, Pipeline
 from cep.live.reload import Ready, Reload
-from cep.live.rules import LiveRules, load_plan
+from cep.live.rules import LiveRules, bound_text, load_plan
 from cep.live.rules_file import RulesFile
 from cep.live.rules_log import Since, noted
 from cep.plan.change import Report
@@ -93,7 +93,7 @@ class RulesOnEngine(LiveRules):
     def begin(self, wake: Callable[[], None]) -> None:
         wanted = self.config.rules
         most = wanted.file_max_kib << 10
-        file = RulesFile(wanted.file, self.text, wanted.watch_ms, most, self.sink.complain)
+        file = RulesFile(wanted.file, self.written, wanted.watch_ms, most, self.sink.complain)
         self._reload = Reload(file, self._checked, self._following)
 
     def end(self) -> None:
@@ -160,12 +160,15 @@ class RulesOnEngine(LiveRules):
         self.journal.add([noted(report, since)])
         logger.info("new rules from record {} on\n{}", since.ingest + 1, report)
 
-    def _checked(self, text: str) -> Plan | None:
-        """The plan of a text; None when it means what runs already. Called in any thread."""
+    def _checked(self, written: str) -> tuple[str, Plan] | None:
+        """A text of the file with its values, and its plan; None when it means what runs already.
+        Called in any thread.
+        """
         for path in changed_files():
             logger.warning("{} has changed: functions are read at the start only, restart", path)
+        text = bound_text(self.config, written)
         plan = load_plan(self.config, text)
-        return None if plan == self.plan else plan
+        return None if plan == self.plan else (text, plan)
 
     def _change(self, ready: Ready) -> bool:
         """Take over new rules between two records, for good; False: try again later."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cep.lang import ast, parse
+from cep.lang import Given, ast, parse, with_parameters
 from cep.lang.errors import Source, Span
+from cep.lang.parameters import Parameter
 from cep.plan.aggregations import AggregationBuilder
 from cep.plan.app import app_name, compat, playback
 from cep.plan.catalog import Catalog, build_catalog, mentioned
@@ -33,18 +34,24 @@ BLANKS = "\ufeff \t\r\n\v\f"
 
 
 def compile_rules(
-    text: str, file: str = "<rules>", variables: Mapping[str, str] | None = None
+    text: str,
+    file: str = "<rules>",
+    variables: Mapping[str, str] | None = None,
+    parameters: Given | None = None,
 ) -> Plan:
     """The plan of a rule text; raises RuleError (RuleErrors for several problems).
 
-    `variables` are the values of `${name}` in the text.
+    `variables` are the values of `${name}` in the text, `parameters` those of its parameters in
+    place of what the text says; ParameterError says what is no value of one.
     """
     text = substitute(text, file, variables or {})
+    text = with_parameters(text, file, parameters or {})
     script = parse(text, file)
     problems = Problems(Source(text, file), kinds_of(script))
     _need_statements(problems, script)
     builder = _Builder(problems, script)
     builder.build()
+    known = _parameters(problems, script, builder.streams)
     mode = problems.attempt(compat, problems, script)
     clock = problems.attempt(playback, problems, script)
     problems.raise_all()
@@ -70,6 +77,7 @@ def compile_rules(
         text=text,
         compat=mode or "",
         playback=clock,
+        parameters=known,
     )
     return rewrite(plan)
 
@@ -170,6 +178,23 @@ class _Builder:
         if is_broken and isinstance(query.output, ast.Insert):
             output = query.output
             self.streams.broken(self.streams.full_name(output.target.text, output.marker))
+
+
+def _parameters(problems: Problems, script: ast.Script, streams: Streams) -> tuple[Parameter, ...]:
+    """All parameters; none has the name of an attribute, which its name would then stand for."""
+    found = [one for one in script.statements if isinstance(one, ast.ParameterDefinition)]
+    schemas = {stream.name: stream.schema for stream in streams.all}
+    schemas |= {window.name: window.schema for window in streams.windows}
+    schemas |= {table.name: table.schema for table in streams.tables.values()}
+    of = {name: holder for holder, schema in schemas.items() for name in schema.names}
+    for one in found:
+        if one.name.text in schemas:
+            hint = "rename one of them"
+            problems.report(one.name.span, f"a stream or table is called `{one.name.text}`", hint)
+        elif one.name.text in of:
+            message = f"`{of[one.name.text]}` has an attribute of that name"
+            problems.report(one.name.span, message, "rename the parameter")
+    return tuple(one.parameter for one in found)
 
 
 def _stride(numbers: list[int]) -> int:

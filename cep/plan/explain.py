@@ -49,6 +49,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
     """Streams, queries, engines, numbers, arrangement matrices, signals and separability."""
     sections = [
         (f"plan {plan.name}", separability(plan).describe()),
+        ("parameters", [one.text for one in plan.parameters]),
         ("streams", _streams(plan)),
         ("tables", [_table_line(table) for table in plan.tables]),
         ("windows", [_named_window(window) for window in plan.windows]),

@@ -39,6 +39,8 @@ def _defined(statement: ast.Statement) -> Iterator[tuple[str, ast.Name]]:
             yield "complex event", statement.header.name
         case ast.SignalDefinition():
             yield "signal", statement.name
+        case ast.ParameterDefinition():
+            yield "parameter", statement.name
         case ast.Query():
             yield from _filled(statement)
         case ast.Partition():

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+from cep.lang.parameters import Parameter
 from cep.plan.expressions import Column, Expression
 from cep.plan.query import HasSteps, Query, StreamInput
 from cep.plan.steps import Kinds, Step, Window
@@ -336,6 +337,8 @@ class Plan:
     text: str = field(default="", compare=False)
     compat: Literal["", "siddhi"] = ""
     playback: Playback | None = None
+    parameters: tuple[Parameter, ...] = field(default=(), compare=False)
+    """Their values stand where their names stood."""
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)

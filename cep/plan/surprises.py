@@ -36,10 +36,11 @@ from cep.plan.windows import kind_of
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TOGETHER = ("rows", "rows and clock", "values", "condition")
 """What makes rows leave windows in which one group's rows push out another's."""
+UNUSED = "this parameter is used nowhere", "write its name where its value shall stand"
 
 
 class Surprise(NamedTuple):
-    """Of the query or window `name`: `what` happens, and what to write instead."""
+    """Of the parameter, query or window `name`: `what` happens, and what to write instead."""
 
     name: str
     what: str
@@ -47,10 +48,11 @@ class Surprise(NamedTuple):
 
 
 def surprises(plan: Plan) -> list[Surprise]:
-    """In the order of the plan's queries; those of named windows come first."""
+    """In the order of the plan's queries; those of parameters and named windows come first."""
     held = key_attributes(plan)
     named = {one.name: one.window for one in plan.windows}
-    found = [Surprise(name, *none) for name, window in named.items() if (none := _empty(window))]
+    found = [Surprise(one.name, *UNUSED) for one in plan.parameters if not one.uses]
+    found += [Surprise(name, *none) for name, window in named.items() if (none := _empty(window))]
     for query in plan.queries:
         found += [Surprise(query.name, *said) for said in _of_query(query, named, held)]
     return list(dict.fromkeys(found))

@@ -132,10 +132,10 @@ def test_whoever_serves_does_not_wait_for_rules_to_be_checked(tmp_path: Path) ->
     may_end, checkers = Event(), []
     found: list[Ready] = []
 
-    def checked(text: str) -> Plan:
+    def checked(text: str) -> tuple[str, Plan]:
         checkers.append(get_ident())
         assert may_end.wait(LONG_S)
-        return compile_rules(text, "rules.cep")
+        return text, compile_rules(text, "rules.cep")
 
     def is_ready() -> bool:
         ready = reload.look(0)

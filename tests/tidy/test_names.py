@@ -25,11 +25,11 @@ REGISTRIES = {
 }
 """Where a back end says which it runs, and how."""
 OTHERS = {
-    "time": {  # an attribute of ticks and of files, the word of a page, a group of a pattern
+    "time": {  # an attribute of ticks and files, a page's word, a pattern's group, a type
         "cep/archive/groups.py", "cep/cli/moments.py", "cep/cli/tick_files.py",
         "cep/database/lower/combinations.py",
         "cep/demo/emulated.py", "cep/inputs/time.py", "cep/interpreter/aggregations/buckets.py",
-        "cep/interpreter/rows.py", "cep/live/log.py",
+        "cep/interpreter/rows.py", "cep/lang/parameters.py", "cep/live/log.py",
     },
     "length": {"cep/plan/functions/scalars/texts.py"},  # str:length
     "log": {  # math:log, and what `@onError` names

@@ -59,10 +59,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cep.live": {
         "cep.plan", "cep.dropped", "cep.engine", "cep.market", "mt5bridge", "cep.database",
         "cep.fragments", "cep.callbacks", "cep.functions", "cep.account", "cep.archive",
+        "cep.lang",
     },
     "cep.backtest": {
         "cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.archive", "cep.report",
-        "cep.inputs", "cep.market", "cep.functions", "cep.account", "mt5bridge",
+        "cep.inputs", "cep.market", "cep.functions", "cep.account", "cep.lang", "mt5bridge",
     },
     "cep.parity": {
         "cep.plan", "cep.engine", "cep.archive", "cep.market", "cep.account", "cep.backtest",

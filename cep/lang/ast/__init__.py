@@ -8,6 +8,7 @@ from cep.lang.ast.annotations import (
 from cep.lang.ast.definitions import (
     AggregationDefinition,
     AttributeDefinition,
+    ParameterDefinition,
     StreamDefinition,
     TableDefinition,
     TriggerDefinition,
@@ -124,6 +125,7 @@ __all__ = [
     "Option",
     "Order",
     "Output",
+    "ParameterDefinition",
     "Partition",
     "Pattern",
     "PatternAnd",

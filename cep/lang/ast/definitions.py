@@ -9,6 +9,7 @@ from cep.lang.ast.expressions import Reference
 from cep.lang.ast.inputs import Handler, StreamInput
 from cep.lang.ast.nodes import Duration, Literal, Name, Node
 from cep.lang.ast.queries import SelectItem
+from cep.lang.parameters import Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +75,14 @@ class AggregationDefinition(Node):
     durations: tuple[str, ...]
     is_range: bool
     annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterDefinition(Node):
+    """`define parameter P TYPE = VALUE [range A to B [step C]] [in (A, B, ..)]`.
+
+    Where the name stands, the tree has the value.
+    """
+
+    name: Name
+    parameter: Parameter

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cep.lang.ast.annotations import Annotation
 from cep.lang.ast.definitions import (
     AggregationDefinition,
+    ParameterDefinition,
     StreamDefinition,
     TableDefinition,
     TriggerDefinition,
@@ -31,6 +32,7 @@ Definition = (
     | EventDefinition
     | ComplexDefinition
     | SignalDefinition
+    | ParameterDefinition
 )
 
 
