@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cep.account.account_file import AccountFile, read_account
+from cep.account.harsher import AS_TOLD, Harsher
 from mt5bridge.broker import Specification, Terms
 from mt5bridge.orders import Limits
 
@@ -19,7 +20,7 @@ class Market:
     """At which account, how much later than their cause, how many points worse than the quote.
 
     `symbols` are specifications that are known, others are as `account` says. Where nobody says
-    anything, only the point of a symbol is known.
+    anything, only the point of a symbol is known. `harsher` is how much dearer than all that.
     """
 
     terms: Terms = field(default_factory=Terms)
@@ -28,6 +29,7 @@ class Market:
     magic: int = MAGIC
     symbols: Mapping[str, Specification] = field(default_factory=dict)
     account: AccountFile | None = None
+    harsher: Harsher = AS_TOLD
 
     @property
     def limits(self) -> Limits | None:
@@ -36,6 +38,9 @@ class Market:
 
     def specification(self, symbol: str, point: float) -> Specification:
         """What trading a symbol depends on."""
+        return self.harsher.specification(self._told(symbol, point))
+
+    def _told(self, symbol: str, point: float) -> Specification:
         slippage = self.slippage_points
         if symbol in self.symbols:
             return self.symbols[symbol]

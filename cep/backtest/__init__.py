@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cep.backtest.api import Backtest, run
     from cep.backtest.cutting import Lookahead, lookahead
+    from cep.backtest.grid import Stress, stress
 
-__all__ = ["Backtest", "Lookahead", "lookahead", "run"]
-_MODULES = {"Backtest": "api", "run": "api", "Lookahead": "cutting", "lookahead": "cutting"}
+__all__ = ["Backtest", "Lookahead", "Stress", "lookahead", "run", "stress"]
+_MODULES = {
+    "Backtest": "api", "run": "api", "Lookahead": "cutting", "lookahead": "cutting",
+    "Stress": "grid", "stress": "grid",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

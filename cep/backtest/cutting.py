@@ -6,8 +6,7 @@ what was made by then must be the same. Files that functions read cannot be cut:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -21,13 +20,11 @@ from cep.backtest.cuts import Place, cut_places, records_before
 from cep.backtest.errors import BacktestError
 from cep.backtest.row_file import RowFile
 from cep.backtest.simulate import Outcome
-from cep.backtest.work import Advance, Work
+from cep.backtest.work import Advance, Progress, Work, no_progress
 from cep.functions.files import load_texts, loaded_files
 from cep.functions.reads import Read, is_below, watched
 
 CUTS, SEED = 10, 1
-Progress = Callable[[int], AbstractContextManager[Advance]]
-"""Told how many records there will be; what comes of it is told how many more are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,7 @@ def look(
     archive: Path | str,
     options: Options,
     cuts: Cuts,
-    progress: Progress = lambda n: nullcontext(lambda n: None),
+    progress: Progress = no_progress,
 ) -> Lookahead:
     """As `lookahead`, of a text and its name."""
     if cuts.count < 1:
@@ -144,7 +141,7 @@ class _Whole:
         """Over all records; before any other."""
         self._work = Work(self._asked, shows_rows=True, has_report=False)
         self._work.take(self._work.in_this_process(self._advance), [self.file.take])
-        outcome = self._work.finish().outcome
+        outcome = self._work.finish(is_tried=False).outcome
         self._points = {**self._asked.points, **outcome.points}
         self.orders, self.deals = _orders(outcome), _deals(outcome)
 
@@ -164,7 +161,7 @@ class _Whole:
             ingest, _, _ = (both[0] or both[1]).partition(" ")
             texts = [text.partition(" ")[2] for text in both]
             return Difference(place, "row", number, int(ingest), *texts)
-        outcome = work.finish().outcome
+        outcome = work.finish(is_tried=False).outcome
         pairs = (("order", self.orders, _orders(outcome)), ("deal", self.deals, _deals(outcome)))
         found = (_first(place, *pair) for pair in pairs)
         return next((one for one in found if one is not None), None)

@@ -67,6 +67,7 @@ def metrics(finished: Finished) -> dict[str, Any]:
             for name in ("start", "drawdown", "drawdown_share", "peak_msc", "trough_msc")
         },
         "daily": asdict(finished.daily),
+        "doubled_costs": None if finished.doubled is None else asdict(finished.doubled),
         "records": results.records,
         "rows": dict(sorted(results.counts.items())),
         "signals": len(results.signals),

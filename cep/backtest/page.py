@@ -22,6 +22,7 @@ from cep.backtest.selection import Selection
 from cep.backtest.simulate import PRICES, Outcome
 from cep.backtest.trades import Trade
 from cep.backtest.trading import Money
+from cep.backtest.trial import Trial
 from cep.dropped import Dropped, title
 from cep.market import TICK_STREAM
 from cep.report import (
@@ -53,6 +54,7 @@ class Findings:
     metrics: Mapping[str, Metrics]
     assumptions: Sequence[str]
     daily: Daily = field(default_factory=Daily)
+    doubled: Trial | None = None
 
 
 def report(findings: Findings, ticks: Selection) -> Report:
@@ -71,7 +73,10 @@ def report(findings: Findings, ticks: Selection) -> Report:
     return Report(
         findings.title,
         findings.subtitle,
-        summary=summary(findings.metrics[ALL], results, money, equity),
+        summary=(
+            *summary(findings.metrics[ALL], results, money, equity),
+            *(() if findings.doubled is None else doubled_tile(findings.doubled)),
+        ),
         charts=tuple(charts),
         scatters=excursion_scatters(trades, money) if trades else (),
         tables=(
@@ -171,6 +176,21 @@ def summary(
         ("Max drawdown", amount(equity.drawdown, money.digits)),
         *((("Of the equity", percent(share)),) if share is not None else ()),
         ("Signals", f"{len(results.signals):,}"),
+    )
+
+
+def doubled_tile(found: Trial) -> tuple[tuple[str, str], ...]:
+    """What twice the costs leave: the name and value of a figure of the summary."""
+    return (("Net, costs doubled", amount(found.results.net, found.digits)),)
+
+
+def doubled_text(found: Trial) -> str:
+    """The same as a line of the command."""
+    net, fall = (amount(value, found.digits) for value in (found.results.net, found.drawdown))
+    return (
+        f"with doubled costs: net {net}, trades {found.results.trades:,}, not filled "
+        f"{found.not_filled:,}, deepest fall {fall} (spread, slippage, commission and swap twice "
+        "as high)"
     )
 
 

@@ -18,7 +18,7 @@ from cep.archive.schema import TICKS
 from cep.backtest.account import BEHIND_ALL, Account
 from cep.backtest.equity import Equity
 from cep.backtest.orders import Order
-from cep.backtest.points import SAMPLE_ROWS, known_points
+from cep.backtest.points import SAMPLE_ROWS, Point, known_points
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection
 from cep.backtest.ticks import Ints, Ticks
@@ -70,26 +70,48 @@ def simulate(
 
     BacktestError names the symbols whose prices do not show it.
     """
+    return simulate_all(ticks, orders, points, [market], advance)[0]
+
+
+def simulate_all(
+    ticks: Selection,
+    orders: list[Order],
+    points: Mapping[str, float],
+    markets: Sequence[Market],
+    advance: Callable[[int], None] = lambda n: None,
+) -> list[Outcome]:
+    """As `simulate`, at an account of each market; the ticks are read once for all of them."""
     available = ticks.by_symbol()
     wanted = sorted({order.symbol for order in orders} & available.keys())
     known = known_points(points, {name: _sample(available[name]) for name in wanted})
-    outcome = Outcome(
-        points={symbol: point.size for symbol, point in known.items()},
-        why_points={symbol: point.why for symbol, point in known.items()},
-    )
     fillable = [order for order in orders if order.symbol in known]
-    symbols = {name: market.specification(name, size) for name, size in outcome.points.items()}
-    trading = Trading(fillable, symbols, market)
+    all_trading = [
+        Trading(
+            fillable, {name: market.specification(name, one.size) for name, one in known.items()},
+            market,
+        )
+        for market in markets
+    ]  # fmt: skip
     if fillable:
-        _run(trading, ticks.only(known.keys()).after(fillable[0].order >> 1), list(known), advance)
-    outcome.trades, outcome.deals, outcome.money = trading.trades, trading.deals, trading.money
-    outcome.equity, outcome.refused = trading.equity, outcome.refused + trading.refused
+        wanted_ticks = ticks.only(known.keys()).after(fillable[0].order >> 1)
+        _run(all_trading, wanted_ticks, list(known), advance)
     homeless = [order for order in orders if order.symbol not in known]
-    if homeless:
-        outcome.refused[NO_TICK] += len(homeless)
-    outcome.orders = [*fillable, *homeless]
-    outcome.retcodes = np.concatenate([trading.retcodes, np.zeros(len(homeless), np.int64)])
-    return outcome
+    return [_outcome(trading, known, homeless) for trading in all_trading]
+
+
+def _outcome(trading: Trading, known: Mapping[str, Point], homeless: Sequence[Order]) -> Outcome:
+    """What an account has come to, and orders of symbols that have no ticks."""
+    return Outcome(
+        trading.trades,
+        trading.refused + Counter({NO_TICK: len(homeless)}),
+        {symbol: point.size for symbol, point in known.items()},
+        {symbol: point.why for symbol, point in known.items()},
+        trading.deals,
+        trading.money,
+        trading.equity,
+        [*trading.orders, *homeless],
+        np.concatenate([trading.retcodes, np.zeros(len(homeless), np.int64)]),
+    )
 
 
 def account_of(
@@ -118,37 +140,34 @@ def account_of(
 
 def outcome_of(account: Account) -> Outcome:
     """What an account has come to."""
-    trading = account.trading
-    return Outcome(
-        trading.trades,
-        trading.refused + account.refused,
-        {symbol: point.size for symbol, point in account.points.items()},
-        {symbol: point.why for symbol, point in account.points.items()},
-        trading.deals,
-        trading.money,
-        trading.equity,
-        trading.orders,
-        trading.retcodes,
-    )
+    found = _outcome(account.trading, account.points, ())
+    found.refused += account.refused
+    return found
 
 
 def _run(
-    trading: Trading, ticks: Selection, symbols: list[str], advance: Callable[[int], None]
+    all_trading: Sequence[Trading],
+    ticks: Selection,
+    symbols: list[str],
+    advance: Callable[[int], None],
 ) -> None:
     """Push the ticks, from the first file that can fill an order, until nothing can change.
 
     Those of a symbol count from its first order on, as where orders come while the ticks pass.
     """
     first = np.full(len(symbols), BEHIND_ALL)
-    for order in reversed(trading.orders):
+    for order in reversed(all_trading[0].orders):
         first[symbols.index(order.symbol)] = order.order
     for table in shown_tables(ticks, TICK_STREAM, PRICES):
         found = as_ticks(table, symbols)
         counts = found.order > first[found.symbol]
         if counts.any():
-            trading.push(found if counts.all() else found.part(counts))
+            fillable = found if counts.all() else found.part(counts)
+            for trading in all_trading:
+                if not trading.is_done:
+                    trading.push(fillable)
         advance(table.num_rows)
-        if trading.is_done:
+        if all(trading.is_done for trading in all_trading):
             break
 
 

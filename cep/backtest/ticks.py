@@ -8,8 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.account.harsher import Harsher
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+NOISE = 1e-6
+"""Of a point: what a difference of prices may have lost."""
+PRICE_DIGITS = 10
+"""No price has more decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,23 @@ class Ticks:
     def part(self, at: slice | Ints | NDArray[np.bool_]) -> Ticks:
         """Some of them."""
         return Ticks(self.symbol[at], self.order[at], self.time_msc[at], self.bid[at], self.ask[at])
+
+    def with_spreads(self, harsher: Harsher, points: Floats) -> Ticks:
+        """The same bids, and asks as far above them as `harsher` says; `points` are sizes by row.
+
+        A spread that becomes wider is rounded up to whole points; one that is not above 0 only
+        gets the points that are added. Where a side is missing nothing changes.
+        """
+        point = points[self.symbol]
+        spread = (self.ask - self.bid) / point
+        if harsher.spread_factor != 1.0:
+            wider = np.ceil(spread * harsher.spread_factor - NOISE)
+            spread = np.where(spread > NOISE, wider, spread)
+        ask = np.round(self.bid + (spread + harsher.spread_points) * point, PRICE_DIGITS)
+        is_quote = (self.bid > 0.0) & (self.ask > 0.0)
+        return Ticks(
+            self.symbol, self.order, self.time_msc, self.bid, np.where(is_quote, ask, self.ask)
+        )
 
     def by_symbol(self) -> dict[int, Ints]:
         """The places in these columns of each symbol's ticks, by its row."""

@@ -68,6 +68,7 @@ class Trading:
         """Of orders, by their tags."""
         self._ended: list[int] = []
         self._last_msc = np.zeros(0, np.int64)
+        self._points = np.zeros(0)
         self._deals: list[Table] = [self._broker.take_deals()]  # the first table has none
         self._course: Course | None = Course(market.terms.balance)
         self._newest_msc = 0
@@ -80,6 +81,7 @@ class Trading:
         self._symbols[name] = symbol
         row = self._rows[name] = self._broker.add(symbol)
         self._last_msc = np.append(self._last_msc, 0)
+        self._points = np.append(self._points, symbol.point)
         if self._course is not None:
             self._course.add(row, symbol.contract_size)
         self.order(())  # what waits has a place for each symbol
@@ -203,6 +205,8 @@ class Trading:
 
     def push(self, ticks: Ticks) -> Table:
         """Run over the next ticks; the deals that they made."""
+        if self._market.harsher.has_other_spreads:
+            ticks = ticks.with_spreads(self._market.harsher, self._points)
         found = [self._pushed(part) for part in self._days(ticks)]
         return found[0] if len(found) == 1 else np.concatenate(found)
 

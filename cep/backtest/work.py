@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 
+from cep.account.harsher import DOUBLED
+from cep.account.market import Market
 from cep.backtest.asked import Asked
 from cep.backtest.assumptions import assumptions
 from cep.backtest.daily import Daily, daily, returns
@@ -16,8 +18,15 @@ from cep.backtest.orders import orders
 from cep.backtest.page import Findings, report
 from cep.backtest.results import Results, event_names, picked, stretches
 from cep.backtest.sequential import sequential
-from cep.backtest.simulate import Outcome, account_of, outcome_of, simulate, tick_selection
+from cep.backtest.simulate import (
+    Outcome,
+    account_of,
+    outcome_of,
+    simulate_all,
+    tick_selection,
+)
 from cep.backtest.trading import NO_SYMBOL
+from cep.backtest.trial import Trial
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.market import DEAL_STREAM, SIMULATED, fills_told
@@ -26,11 +35,20 @@ from cep.report.tables import time_text
 
 Advance = Callable[[int], None]
 Taker = Callable[[Rows], None]
+Progress = Callable[[int], AbstractContextManager[Advance]]
+"""Told how many records there will be; what it gives is told how many more are done."""
+
+
+def no_progress(_records: int) -> AbstractContextManager[Advance]:
+    """Nobody looks."""
+    return nullcontext(lambda n: None)
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a backtest has come to. `notes` are assumptions and what holds of the fills."""
+    """What a backtest has come to. `notes` are assumptions and what holds of the fills; `doubled`
+    is what twice the costs would have made of it, None where nothing was filled.
+    """
 
     asked: Asked
     results: Results
@@ -38,6 +56,7 @@ class Finished:
     metrics: Mapping[str, Metrics]
     notes: list[str]
     daily: Daily
+    doubled: Trial | None
 
     @property
     def unfilled(self) -> list[str]:
@@ -53,7 +72,7 @@ class Finished:
         findings = Findings(
             f"Backtest of {self.results.plan.name}",
             f"{time_text(first)} to {time_text(last)} UTC",
-            self.results, outcome, self.metrics, self.notes, self.daily,
+            self.results, outcome, self.metrics, self.notes, self.daily, self.doubled,
         )  # fmt: skip
         symbols = set(asked.selection.symbols) | set(outcome.points)
         return render(report(findings, tick_selection(asked.archive, asked.selection, symbols)))
@@ -123,37 +142,60 @@ class Work:
                 for take in takers:
                     take(some)
 
-    def finish(
-        self, progress: Callable[[int], AbstractContextManager[Advance]] | None = None
-    ) -> Finished:
-        """Fill the signals, unless that is done; `progress` is told how many ticks there are."""
-        asked = self.asked
-        if self.account is not None:
-            outcome = outcome_of(self.account)
-        else:
-            outcome = self._filled(progress)
+    def finish(self, progress: Progress = no_progress, *, is_tried: bool = True) -> Finished:
+        """Fill the signals, unless that is done; `progress` is told how much there is to do.
+
+        What doubled costs come to is found out beside it, if it `is_tried`.
+        """
+        asked, span_ms = self.asked, self.asked.selection.span_ms
+        is_tried = is_tried and asked.fills and bool(asked.plan.signals)
+        harsh = [replace(asked.market, harsher=DOUBLED)] if is_tried else []
+        outcome, *tried = self.outcomes([asked.market, *harsh], progress)
         notes = []
         if asked.fills:
             notes = assumptions(
                 outcome.points, asked.valid_seconds, outcome.why_points, asked.market
             )
         notes += filter(None, [self.about_fills])
-        metrics = by_signal(outcome.trades, asked.selection.span_ms)
+        metrics = by_signal(outcome.trades, span_ms)
         days = daily(returns(outcome.equity, *asked.selection.interval_msc))
-        return Finished(asked, self.results, outcome, metrics, notes, days)
+        doubled = Trial.of(tried[0], span_ms) if tried else None
+        return Finished(asked, self.results, outcome, metrics, notes, days, doubled)
 
-    def _filled(self, progress: Callable[[int], AbstractContextManager[Advance]] | None) -> Outcome:
-        """What came of the signals, if they shall be filled."""
+    def outcomes(
+        self, markets: Sequence[Market], progress: Progress = no_progress
+    ) -> list[Outcome]:
+        """What comes of the signals at each of some markets.
+
+        Ticks are read once for all. Where rules or the risk guard see the account, each market but
+        that of this run is a run of its own, as signals depend on it.
+        """
         asked = self.asked
+        if self.account is not None:
+            others = [market for market in markets if market != asked.market]
+            with progress(len(others) * asked.selection.rows) as advance:
+                return [
+                    outcome_of(self.account) if market == asked.market
+                    else self._again(market, advance)
+                    for market in markets
+                ]  # fmt: skip
         wanted, without = orders(self.results.signals, 1000 * asked.valid_seconds)
-        outcome = Outcome()
-        if asked.fills:
+        if not asked.fills:
+            found = [Outcome() for _ in markets]
+        else:
             symbols = {order.symbol for order in wanted}
             ticks = tick_selection(asked.archive, asked.selection, symbols)
-            if progress is None:
-                outcome = simulate(ticks, wanted, asked.points, asked.market)
-            else:
-                with progress(ticks.rows) as advance:
-                    outcome = simulate(ticks, wanted, asked.points, asked.market, advance)
-        outcome.refused[NO_SYMBOL] += without
-        return outcome
+            with progress(ticks.rows) as advance:
+                found = simulate_all(ticks, wanted, asked.points, markets, advance)
+        for outcome in found:
+            outcome.refused[NO_SYMBOL] += without
+        return found
+
+    def _again(self, market: Market, advance: Advance) -> Outcome:
+        """The whole run at another market."""
+        other = replace(self.asked, market=market)
+        work = Work(other, shows_rows=False, has_report=False, rules=self.rules)
+        for _ in work.in_this_process(advance):
+            pass
+        assert work.account is not None, "the same rules at another account"
+        return outcome_of(work.account)

@@ -12,12 +12,15 @@ from cep.cli.paths import FILE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_OPTIONS = (
+_ACCOUNT = (
     click.option(
         "--account", "account_file", type=FILE,
         help="TOML file of the account and its symbols: money, margin, commission, swap, volumes.",
     ),
     click.option("--hedging", is_flag=True, help="Let each signal open a position of its own."),
+)  # fmt: skip
+_OPTIONS = (
+    *_ACCOUNT,
     click.option(
         "--latency", "latency_ms", type=click.IntRange(min=0), metavar="MS",
         help="Milliseconds from a signal to its order at the broker (default: 0).",
@@ -31,6 +34,15 @@ _OPTIONS = (
 
 def ACCOUNT(command: Command) -> Command:  # noqa: N802 -- stands among options
     """Parameters `account_file`, `hedging`, `latency_ms` and `slippage_points`; None: not given."""
-    for option in reversed(_OPTIONS):
+    return _with(command, _OPTIONS)
+
+
+def ACCOUNT_FILE(command: Command) -> Command:  # noqa: N802 -- stands among options
+    """Parameters `account_file` and `hedging`."""
+    return _with(command, _ACCOUNT)
+
+
+def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command

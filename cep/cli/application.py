@@ -40,6 +40,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.lookahead",
         "Cut the future of RULES off behind random records, and see whether the past changes.",
     ),
+    "stress": (
+        "cep.cli.stress",
+        "Fill the signals of RULES at harsher and harsher markets, and say what breaks first.",
+    ),
     "compare": (
         "cep.cli.compare",
         "Compare the folders A and B of two runs of `mt5cep backtest --run`.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from cep.cli.paths import FILE, FOLDER
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note, tell_dropped
-from cep.cli.text import counted, say
+from cep.cli.text import counted, right_aligned, say
 from cep.report.tables import time_text
 from mt5bridge.escapes import one_line
 
@@ -213,7 +213,14 @@ def run_lines(work: Work, wishes: Wishes) -> list[str]:
 
 def result_lines(finished: Finished) -> list[str]:
     """Trades and metrics as text, and the account's money where there is any."""
-    from cep.backtest.page import METRIC_COLUMNS, amount, daily_cells, fall_text, metric_cells
+    from cep.backtest.page import (
+        METRIC_COLUMNS,
+        amount,
+        daily_cells,
+        doubled_text,
+        fall_text,
+        metric_cells,
+    )
 
     found, outcome, money = finished.metrics, finished.outcome, finished.outcome.money
     names = [name.lower() for name in METRIC_COLUMNS]
@@ -235,15 +242,9 @@ def result_lines(finished: Finished) -> list[str]:
     if finished.daily.days:
         pairs = (f"{name.lower()} {value}" for name, value in daily_cells(finished.daily))
         lines.append(f"by the day: {', '.join(pairs)}")
+    if finished.doubled is not None:
+        lines.append(doubled_text(finished.doubled))
     return [*lines, "assumptions:", *(f"  {text}" for text in finished.notes)]
-
-
-def right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of columns, all but the first to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    ]
 
 
 def range_text(selection: Selection) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cep.cli.account import ACCOUNT
+from cep.cli.account import ACCOUNT, ACCOUNT_FILE
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.paths import FOLDER
@@ -69,6 +69,11 @@ def FILLS(command: Command) -> Command:  # noqa: N802 -- stands among options
     return _with(ACCOUNT(command), _FILLS)
 
 
+def FILLS_AS_TOLD(command: Command) -> Command:  # noqa: N802 -- stands among options
+    """As FILLS, but for latency and slippage."""
+    return _with(ACCOUNT_FILE(command), _FILLS)
+
+
 def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
     for option in reversed(options):
         command = option(command)
@@ -85,7 +90,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
         "fills": given["fills"], "deals": given["deals"], "point": given_points(given["point"]),
         "valid_seconds": given["valid_seconds"], "magic": given["magic"],
         "account": given["account_file"], "hedging": given["hedging"],
-        "latency": given["latency_ms"] or 0, "slippage": given["slippage_points"] or 0.0,
+        "latency": given.get("latency_ms") or 0, "slippage": given.get("slippage_points") or 0.0,
     }  # fmt: skip
 
 

@@ -27,6 +27,14 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(map(place, row, widths)).rstrip() for row in rows]
 
 
+def right_aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns, all but the first to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+
+
 def place(cell: str, width: int) -> str:
     return cell.rjust(width) if NUMBER.fullmatch(cell) else cell.ljust(width)
 

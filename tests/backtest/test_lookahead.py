@@ -18,7 +18,7 @@ from cep.backtest import lookahead
 from cep.backtest.cuts import cut_places, mixed, records_before
 from cep.backtest.errors import BacktestError
 from cep.backtest.selection import Selection, select
-from cep.backtest.simulate import Outcome, simulate
+from cep.backtest.simulate import Outcome, simulate_all
 from cep.functions import load_functions
 from cep.plan import compile_rules
 from tests.backtest.archives import imported, recorded
@@ -149,11 +149,14 @@ def test_orders_are_compared_where_rows_are_not_asked_for(tmp_path: Path, own: A
 def test_deals_are_compared_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that fills worse when it knows that the market goes on."""
 
-    def unfair(ticks: Selection, wanted: Any, points: Any, market: Any) -> Outcome:
+    def unfair(
+        ticks: Selection, wanted: Any, points: Any, markets: Any, advance: Any
+    ) -> list[Outcome]:
         worse = 0.0 if ticks.last_ingest is not None else 1.0
-        return simulate(ticks, wanted, points, replace(market, slippage_points=worse))
+        harsh = [replace(market, slippage_points=worse) for market in markets]
+        return simulate_all(ticks, wanted, points, harsh, advance)
 
-    monkeypatch.setattr("cep.backtest.work.simulate", unfair)
+    monkeypatch.setattr("cep.backtest.work.simulate_all", unfair)
     archive = imported(tmp_path, rows=400)
     found = lookahead(TICK + BANDS + REVERSALS, archive.directory, cuts=2, point=POINTS)
     first = found.differences[-1]
