@@ -14,6 +14,7 @@ import click
 from cep.cli.errors import BAD_INPUT, UserError
 from cep.cli.groups import Commands
 from cep.cli.numbers import LOTS, PRICE, SECONDS
+from cep.cli.orders_positions import command as positions_command
 from cep.cli.orders_text import entry_json, entry_row, entry_text
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, counted, say
@@ -60,6 +61,9 @@ NONE = "no signal or order"
 @click.group(cls=Commands)
 def command() -> None:
     """List and send orders, ask what became of them, and turn the kill switch."""
+
+
+command.add_command(positions_command)
 
 
 @command.command("ls")

@@ -23,6 +23,8 @@ from mt5bridge.settings_errors import told
 
 MAIN = "main"
 """Names the rule file of `[rules]`."""
+ORDERS = "orders"
+"""Names what comes of `[orders]` where rule files are named."""
 _RULE_FILES = "rules.NAME"
 PARAMETERS = "parameters"
 """The key of `[rules]` that is a table, and no name of a rule file."""
@@ -329,6 +331,11 @@ def limits_of(config: Config) -> Limits:
     return replace(usual, named=tuple(named))
 
 
+def others_of(config: Config) -> dict[int, str]:
+    """What has no limits of its own and a magic number: orders, by the name of their settings."""
+    return {config.orders.magic: ORDERS}
+
+
 def _own_limits(usual: Limits, one: RuleFile | None) -> Limits:
     """Of one rule file, counted as those of all are; None: no limit."""
     own = Limits() if one is None else one.limits()
@@ -488,8 +495,6 @@ def _check_warm_up(path: Path, config: Config) -> None:
         place = f"{path}: [{name}] warm_up_days"
         if config.archive.folder is None:
             raise ConfigError(f"{place}: name the archive that it is of, [archive] folder")
-        if config.database.url is not None:
-            raise ConfigError(f"{place}: queries on a database begin with the spool; leave it out")
 
 
 def _check_users(path: Path, users: dict[str, str]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mt5bridge.server.status import STALE_MS, Status
+from mt5bridge.orders.holdings import Claim
+from mt5bridge.server.status import STALE_MS, PositionStatus, Status
 from mt5bridge.troubles import Effect, Trouble
 
 
@@ -28,10 +29,39 @@ def notices(status: Status) -> list[str]:
     found = [_told(one) for one in status.troubles if one.effect is Effect.GOES_ON]
     found += [f"halted: {status.halt_reason}"] if status.halted else []
     found += [f"rules {one.name}: halted: {one.halted}" for one in status.rules if one.halted]
+    found += position_notices(status)
     for one in status.limits:
         times = f"{one.times:,} time{'s' * (one.times != 1)}"
         found.append(f"{one.setting}: {one.effect}, {times} since the start: {one.reason}")
     return found
+
+
+def position_notices(status: Status) -> list[str]:
+    """Positions that are not what their strategies have made them, or of which no deal has told."""
+    by_others = (one for one in status.positions if one.magic is not None and one.changed_msc)
+    found = [claim_text(one) for one in by_others]
+    known: dict[str, dict[int, float]] = {}
+    for claim in status.positions:
+        lots = known.setdefault(claim.account, {})
+        lots[claim.position] = lots.get(claim.position, 0.0) + claim.held
+    for one in status.terminals:
+        account = f"{one.account}@{one.server}"
+        if one.account_state is None or not one.connected or account not in known:
+            continue
+        told = one.account_state.positions
+        held = sum(round(lots, 8) != 0 for lots in known[account].values())
+        if told != held:
+            found.append(f"account {account} has {told} positions, deals have told of {held}")
+    return list(dict.fromkeys(found))
+
+
+def claim_text(claim: Claim | PositionStatus) -> str:
+    """What other hands have made of a strategy's position, in words."""
+    return (
+        f"{claim.strategy} has {claim.held:g} of {claim.meant:g} lots of {claim.symbol} (position "
+        f"{claim.position}, account {claim.account}): the rest was closed by another hand than its "
+        "own"
+    )
 
 
 def _told(trouble: Trouble) -> str:

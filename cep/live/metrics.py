@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from cep.live.health import faults
 from mt5bridge.clock import now_msc
-from mt5bridge.server.status import Status, TerminalStatus
+from mt5bridge.server.status import PositionStatus, Status, TerminalStatus
 
 PREFIX = "mt5cep"
 
@@ -49,6 +49,7 @@ class Figures:
         for trouble in status.troubles:
             troubles.add_metric([trouble.name, trouble.effect], 1)
         yield troubles
+        yield from _positions(status)
         yield from _terminals(status)
 
 
@@ -59,6 +60,17 @@ def _plain(status: Status) -> Iterator[tuple[str, str, float]]:
     yield "start_time_seconds", "When it began, since 1970.", status.since_msc / 1_000
     taken_s = status.written_msc / 1_000
     yield "status_time_seconds", "When these figures were taken, since 1970.", taken_s
+
+
+def _positions(status: Status) -> Iterator[Metric]:
+    for name, text, value in _OF_POSITIONS:
+        family = GaugeMetricFamily(
+            f"{PREFIX}_position_{name}", text, labels=["account", "symbol", "strategy", "position"]
+        )
+        for one in status.positions:
+            place = [one.account, one.symbol, one.strategy, str(one.position)]
+            family.add_metric(place, value(one))
+        yield family
 
 
 def _terminals(status: Status) -> Iterator[Metric]:
@@ -75,6 +87,10 @@ def _equity(terminal: TerminalStatus) -> float | None:
     return terminal.account_state.equity if terminal.account_state else None
 
 
+_OF_POSITIONS: tuple[tuple[str, str, Callable[[PositionStatus], float]], ...] = (
+    ("lots", "Held; negative: sold.", lambda one: one.held),
+    ("difference_lots", "What other hands have closed.", lambda one: one.held - one.meant),
+)
 _OF_TERMINALS: dict[str, tuple[str, Callable[[TerminalStatus], float | None]]] = {
     "connected": ("1 while it is connected.", lambda one: one.connected),
     "complete_time_seconds": (

@@ -46,7 +46,7 @@ class Operations:
         """Terminals are served from now on."""
         self._server, self._rules, self._outgoing = server, rules, outgoing
         self._credentials = CredentialWatch(self.config, server)
-        self._status = StatusFile(self.config, server, self._troubles, rules, outgoing.paper)
+        self._status = StatusFile(self.config, server, self._troubles, rules, outgoing)
         stack.callback(self._status.end)
         if self.config.metrics.bind is not None:
             self._listen(stack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from loguru import logger
 
 from cep.dropped import Dropped, Reason
 from cep.live.account_feed import AccountFeed
-from cep.live.config import Config, limits_of
+from cep.live.config import Config, limits_of, others_of
+from cep.live.health import claim_text
 from cep.live.order_feed import OrderFeed
 from cep.live.paper import PAPER, Paper
 from cep.live.set_aside import remove_oldest
@@ -35,15 +37,19 @@ from mt5bridge.orders import (
     as_order,
 )
 from mt5bridge.orders.desk import Post
+from mt5bridge.orders.holdings import Claim
 from mt5bridge.orders.inbox import BAD, Command
 from mt5bridge.server import Batch, Funds, Outcome, Request, Server, Sink, Trader
 from mt5bridge.server.feeds import Feeds
+from mt5bridge.server.status import PositionStatus
 from mt5bridge.troubles import Troubles
 from mt5bridge.wire import Signal, SignalResult, SignalStatus
 
 LOOK_MS = 200
 """How often the inbox is looked at."""
 REASON_CHARACTERS = 200
+POSITIONS_MAX = 1_000
+"""In the status; `mt5cep orders positions` has all."""
 TURNED = {"stop": "stopped", "load": "loaded"}
 HALTED = {True: "halted", False: "released"}
 OFF = "orders are off: set [orders] send = true in the daemon's settings"
@@ -81,7 +87,10 @@ class Outgoing:
         self._troubles = troubles or Troubles()
         most = config.orders.journal_max_mib << 20
         self.journal = OrderJournal(journal_path(config), bytes_max=most)
-        self.desk = Desk(self.journal, limits_of(config), self._tell, self._sends)
+        self.desk = Desk(
+            self.journal, limits_of(config), self._tell, self._sends, strategies=others_of(config)
+        )
+        self.desk.on_claim = self._tell_claim
         self.desk.results_max = config.orders.results_max
         self._deliver = deliver
         self._orders = orders
@@ -96,6 +105,12 @@ class Outgoing:
         """Stops or loads a rule file; why not, if not."""
         self._terminals = {one.magic: one.terminal for one in config.rule_files.values()}
         self._is_trading = config.signals.send or config.orders.send
+
+    def positions(self) -> list[PositionStatus]:
+        """Who holds what, as far as deals have told: not more than a status can have."""
+        names = PositionStatus.__struct_fields__
+        claims = islice(self.desk.holdings.claims(), POSITIONS_MAX)
+        return [PositionStatus(**{name: getattr(one, name) for name in names}) for one in claims]
 
     @property
     def dropped(self) -> Dropped:
@@ -381,6 +396,10 @@ class Outgoing:
             **{**row, "terminal": row["terminal"] or "daemon"},
         )
         self._deliver(row)
+
+    def _tell_claim(self, claim: Claim) -> None:
+        """Once for each change, at a level at which people are alerted."""
+        logger.error("positions: {}", claim_text(claim))
 
     def _close(self) -> None:
         with self._troubles.attempt(self.journal.path):

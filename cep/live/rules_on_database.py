@@ -14,7 +14,7 @@ from threading import Event
 from loguru import logger
 
 from cep.live.checkpoints import SNAPSHOT, Restored
-from cep.live.config import MAIN, Config
+from cep.live.config import MAIN, Config, ConfigError
 from cep.live.follower import PAUSES_S, Follower, Waiting
 from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
@@ -47,6 +47,10 @@ class RulesOnDatabase(LiveRules):
     follower: Follower
 
     def __init__(self, config: Config, name: str = MAIN) -> None:
+        if config.rules.warm_up_days:
+            raise ConfigError(
+                "[rules] warm_up_days: queries on a database begin with the spool; leave it out"
+            )
         super().__init__(config, name)
         self._done: deque[Done] = deque()
         self._is_left = False  # a follower in a database that hangs

@@ -10,6 +10,7 @@ import msgspec
 from cep.live.config import Config
 from cep.live.limits import reached
 from cep.live.memory import memory_bytes
+from cep.live.outgoing import Outgoing
 from cep.live.paper import Paper
 from cep.live.rule_files import RuleFiles
 from mt5bridge import clock
@@ -50,9 +51,9 @@ class StatusFile:
         server: Server,
         troubles: Troubles,
         rules: RuleFiles | None = None,
-        paper: Paper | None = None,
+        outgoing: Outgoing | None = None,
     ) -> None:
-        self._paper = paper
+        self._outgoing = outgoing
         self._config = config
         self._server = server
         self._troubles = troubles
@@ -71,7 +72,7 @@ class StatusFile:
 
     def status(self) -> Status:
         """How the daemon stands now."""
-        sink, rules = self._server.sink, self._rules
+        sink, rules, outgoing = self._server.sink, self._rules, self._outgoing
         return msgspec.structs.replace(
             self._server.status(),
             limits=list(reached(sink.counters, sink.reasons)),
@@ -82,7 +83,9 @@ class StatusFile:
             dropped=rules.dropped.by_name() if rules else {},
             rules=rules.status() if rules else [],
             troubles=list(self._troubles),
-            paper=paper_status(self._paper),
+            paper=paper_status(outgoing.paper if outgoing else None),
+            positions=outgoing.positions() if outgoing else [],
+            awaited_deals=sum(1 for _ in outgoing.desk.holdings.awaited()) if outgoing else 0,
         )
 
     def end(self) -> None:

@@ -12,6 +12,8 @@ from mt5bridge.records import DealEntry, DealKind, DealType, Records, text_of, u
 _TRADES = (DealType.BUY, DealType.SELL)
 _COSTS = (*range(7, 13), *range(15, 18))
 """Commissions, interest, dividends and tax: deals that are no trade and still gain or lose."""
+_BY_BROKER = (4, 5, 6)
+"""DEAL_REASON_SL, DEAL_REASON_TP, DEAL_REASON_SO: what an order has left to the trade server."""
 _EXITS = (DealEntry.OUT, DealEntry.OUT_BY)
 
 
@@ -30,6 +32,7 @@ def dealt(owner: str, deals: Records, utc_offset_ms: int) -> list[Dealt]:
             profit=_profit(deal),
             is_exit=int(deal["entry"]) in _EXITS,
             magic=int(deal["magic"]),
+            by_broker=int(deal["reason"]) in _BY_BROKER,
         )
         for deal, time_msc in zip(deals, times, strict=True)
         if int(deal["type"]) in (*_TRADES, *_COSTS) or int(deal["revision"]) > 0

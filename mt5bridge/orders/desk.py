@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol
 
 from loguru import logger
@@ -13,6 +14,7 @@ from mt5bridge.orders.book import Book, Entry, Fate
 from mt5bridge.orders.deals import dealt
 from mt5bridge.orders.guard import names_limit
 from mt5bridge.orders.guards import Guards
+from mt5bridge.orders.holdings import Claim, Holdings
 from mt5bridge.orders.journal import OrderJournal
 from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.records import (
@@ -35,6 +37,7 @@ _DAY_MS = 86_400_000
 _ROUNDING = 1e-9
 _TIDY_AT = 2_000
 """A journal with so many records more than are needed is written anew at the start."""
+NO_OTHERS: Mapping[int, str] = MappingProxyType({})
 RESULTS_MAX = 1_000
 """Reports of one request by one terminal; the final one always counts."""
 FULL = (
@@ -95,7 +98,9 @@ class Desk:
         on_news: Callable[[News], None] = lambda _news: None,
         sends: Callable[[Request], bool] = _always,
         complain: Callable[[str, str], None] = _warn,
+        strategies: Mapping[int, str] = NO_OTHERS,
     ) -> None:
+        """`strategies`: names of magic numbers beside those that have limits of their own."""
         self.journal = journal
         self.limits = limits
         self.on_news = on_news
@@ -103,6 +108,10 @@ class Desk:
         self.complain = complain
         self.guard = Guards(limits)
         self.book = Book()
+        self.others = strategies
+        self.holdings = Holdings(self.strategies, self._request_of)
+        self.on_claim: Callable[[Claim], None] = lambda _claim: None
+        """Told what other hands have made of a strategy's position, once."""
         self._post: Post | None = None
         self._held: deque[tuple[int, Entry, int]] = deque()
         self._told_funds: set[str] = set()  # accounts of which a trader has told
@@ -112,6 +121,16 @@ class Desk:
         self._funds_of: dict[str, str] = {}  # accounts of which others have told, by terminal
         for record in journal.records:
             self._apply(record)
+        self.holdings.changed.clear()
+
+    def _request_of(self, identifier: int) -> Request | None:
+        entry = self.book.get(identifier)
+        return entry.request if entry is not None else None
+
+    @property
+    def strategies(self) -> dict[int, str]:
+        """Names by magic number."""
+        return {**self.others, **{one.magic: one.name for one in self.limits.named}}
 
     @property
     def traders(self) -> list[Trader]:
@@ -124,15 +143,18 @@ class Desk:
         if len(self.journal.records) > len(kept) + _TIDY_AT:
             self.journal.rewrite(kept)
             self.book, self.guard = Book(), Guards(self.limits)
+            self.holdings = Holdings(self.strategies, self._request_of)
             self.limited.clear()
             for record in kept:
                 self._apply(record)
+            self.holdings.changed.clear()
         self.journal.records.clear()
 
     def change_limits(self, limits: Limits) -> None:
         """Judge by other limits from now on; a day begins, and is counted, as before."""
         self.limits = limits
         self.guard.change(limits)
+        self.holdings.strategies |= self.strategies
         for record in self.book.rules_halted.values():
             self.guard.turn_rules(record)
 
@@ -284,6 +306,10 @@ class Desk:
             if self.guard.dealt(deal):
                 self.journal.add(deal)
                 self._name_unknown(deal)
+                self.holdings.dealt(deal)
+        changed, self.holdings.changed = self.holdings.changed, []
+        for claim in changed:
+            self.on_claim(claim)
 
     def release(self) -> None:
         """Send what has waited for the disk and is there now."""
@@ -488,7 +514,8 @@ class Desk:
                     kind = "signal" if isinstance(entry.request, Signal) else "order"
                     self.limited[kind, entry.request.name] += 1
             case Dealt():
-                self.guard.dealt(record)
+                if self.guard.dealt(record):
+                    self.holdings.dealt(record)
             case Halted():
                 self.guard.turn(record)
             case RulesHalted():
@@ -499,6 +526,7 @@ class Desk:
         entry = self.book.tell(record)
         if entry is None:
             return False
+        self.holdings.told(entry.request, record)
         fate = entry.fates[record.terminal]
         is_final, account = fate.final is not None, fate.account
         self.guard.told(entry.request, record.terminal, record.result, is_final, account)

@@ -133,6 +133,7 @@ class Dealt(msgspec.Struct, frozen=True, tag="deal"):
     profit: float | None
     is_exit: bool
     magic: int = 0  # not in journals of earlier versions
+    by_broker: bool = False  # a stop, a target or a stop-out has closed; neither there
 
 
 Record: TypeAlias = Requested | Refused | Sent | Told | Halted | RulesHalted | Terminal | Dealt

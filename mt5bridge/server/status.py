@@ -90,6 +90,19 @@ class LimitStatus(msgspec.Struct, frozen=True):
     reason: str
 
 
+class PositionStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """What a strategy has of a position, or other hands (no magic); lots are negative if sold."""
+
+    account: str
+    symbol: str
+    position: int
+    magic: int | None
+    strategy: str
+    meant: float  # lots by its own requests
+    held: float  # what other hands have left of them
+    changed_msc: int = 0  # when they have changed it last
+
+
 class RuleFileStatus(msgspec.Struct, frozen=True, kw_only=True):
     """One rule file; `main` is that of `[rules]`."""
 
@@ -129,6 +142,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     complaints: list[str] = []  # the newest ones, oldest first
     unconfirmed: dict[str, str] = {}  # by identity: account that it may not trade on yet
     rules: list[RuleFileStatus] = []
+    positions: list[PositionStatus] = []  # as far as deals have told, the first of them
+    awaited_deals: int = 0  # fills that traders have told and publishers have not
     troubles: list[Trouble] = []  # what fails now, oldest first
 
 

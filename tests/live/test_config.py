@@ -27,8 +27,8 @@ ALL: dict[str, dict[str, Any]] = {
     "rules": {
         "file": "r.cep", "functions": ["f.py"], "callback": "c.py", "streams": ["A"],
         "numba": False, "watch_ms": 500, "file_max_kib": 7, "texts_max": 8,
-        "warm_up_days": 0,
         "parameters": {"Width": 2.5},
+        "warm_up_days": 2.5,
     },
     "server": {
         "bind": "tcp://127.0.0.1:1", "heartbeat_ms": 2, "timeout_ms": 9, "window_records": 3,

@@ -17,6 +17,7 @@ from cep.cli import main
 from cep.engine.native import Compiled
 from cep.live.config import ConfigError, read_config
 from cep.live.feed import MarketFeed
+from cep.live.rule_files import rules_of
 from cep.live.rules import load_plan
 from mt5bridge.simulator import Account
 from mt5bridge.spool import Group, RecordKind, SegmentState, list_segments, read
@@ -157,14 +158,17 @@ def test_a_day_after_a_warm_up_is_not_compared(tmp_path: Path) -> None:
     assert told.exit_code == 2 and "warm_up_days" in told.stderr
 
 
-@pytest.mark.parametrize(
-    "sections",
-    [{"rules": {"warm_up_days": 1}}, {"rules": {"warm_up_days": -1}},
-     {"rules": {"warm_up_days": 1}, "archive": {"folder": "a"}, "database": {"url": "sqlite://"}}],
-)  # fmt: skip
-def test_a_warm_up_on_nothing_is_refused(tmp_path: Path, sections: dict[str, Any]) -> None:
+@pytest.mark.parametrize("days", [1, -1])
+def test_a_warm_up_on_nothing_is_refused(tmp_path: Path, days: int) -> None:
     with pytest.raises(ConfigError, match="warm_up_days"):
-        read_config(write_settings(tmp_path, sections))
+        read_config(write_settings(tmp_path, {"rules": {"warm_up_days": days}}))
+
+
+def test_queries_on_a_database_do_not_warm_up(tmp_path: Path) -> None:
+    sections = {"archive": {"folder": "a"}, "database": {"url": "sqlite://"}}
+    path = write_settings(tmp_path, {"rules": {"warm_up_days": 1}, **sections})
+    with pytest.raises(ConfigError, match="queries on a database begin with the spool"):
+        rules_of(read_config(path))
 
 
 def test_archived_groups_are_those_of_the_spool(tmp_path: Path) -> None:

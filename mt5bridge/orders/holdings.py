@@ -1,0 +1,236 @@
+"""Which strategy holds what of which position, and what other hands have made of it.
+
+A function of the order journal's deals and fills, so that a restart finds it as it was. A deal is a
+strategy's by its magic number, or by its ticket, which the report of a request has named. On a
+netting account several strategies have shares of one position, also opposite ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from mt5bridge.orders.book import Book
+from mt5bridge.orders.records import Dealt, Record, Told
+from mt5bridge.orders.request import opens
+from mt5bridge.server import Request
+from mt5bridge.wire import SignalStatus
+
+_ROUNDING = 1e-9
+_FILLED = (SignalStatus.PARTIAL, SignalStatus.EXECUTED)
+Place = tuple[str, int]
+"""An account and a position, or a deal's ticket."""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """What a strategy has of a position; lots are negative where it is sold.
+
+    `magic` None: what other hands have, by no request of ours.
+    """
+
+    account: str
+    symbol: str
+    position: int
+    magic: int | None
+    strategy: str
+    requests: tuple[str, ...]  # the names of those that made it
+    meant: float  # by its own requests, since it was flat
+    held: float  # with what other hands have closed of it
+    opened_msc: int
+    changed_msc: int  # when other hands have changed it last; 0: never
+
+    @property
+    def difference(self) -> float:
+        """What other hands have made of it."""
+        return round(self.held - self.meant, 8)
+
+
+class Awaited(msgspec.Struct, frozen=True, kw_only=True):
+    """A fill that a trader has told, and whose deal no publisher has sent yet."""
+
+    account: str
+    symbol: str
+    deal: int
+    name: str
+    lots: float
+    told_msc: int
+
+
+@dataclass(slots=True)
+class _Share:
+    meant: float = 0.0
+    held: float = 0.0
+    opened_msc: int = 0
+    changed_msc: int = 0
+    names: dict[str, None] = field(default_factory=dict)
+
+    def add(self, lots: float, time_msc: int, name: str) -> None:
+        """An own deal; from nothing on it begins anew."""
+        if abs(self.held) <= _ROUNDING:
+            self.meant, self.changed_msc, self.opened_msc = 0.0, 0, time_msc
+            self.names.clear()
+        self.meant, self.held = _rounded(self.meant + lots), _rounded(self.held + lots)
+        if name:
+            self.names[name] = None
+
+    def cut(self, lots: float, time_msc: int, *, is_meant: bool = False) -> float:
+        """Let another hand close up to so many lots; how many are left of them.
+
+        With `is_meant` it is the trade server's, by a stop or target that the strategy has set.
+        """
+        if self.held * lots >= 0:
+            return lots
+        done = min(abs(lots), abs(self.held)) * (1 if lots > 0 else -1)
+        self.held = _rounded(self.held + done)
+        if is_meant:
+            self.meant = _rounded(self.meant + done)
+        else:
+            self.changed_msc = time_msc
+        return _rounded(lots - done)
+
+
+class Holdings:
+    """What all accounts hold, as far as their deals were seen.
+
+    A position that was open before the first deal seen is unknown, as it is to the guard.
+    """
+
+    def __init__(
+        self,
+        strategies: Mapping[int, str],
+        request_of: Callable[[int], Request | None] = lambda _id: None,
+    ) -> None:
+        """`strategies`: their names by magic number; `request_of` finds a request by its id."""
+        self.strategies = dict(strategies)
+        self._request_of = request_of
+        self.changed: list[Claim] = []
+        """What other hands have changed since somebody has taken it from here."""
+        self._deals: defaultdict[Place, dict[int, Dealt]] = defaultdict(dict)
+        self._tickets: dict[Place, Place] = {}  # the position of a deal
+        self._fills: dict[Place, tuple[Request, Told]] = {}
+        self._shares: dict[Place, dict[int | None, _Share]] = {}
+        self._newest: dict[tuple[str, str, int | None], Place] = {}
+
+    def dealt(self, deal: Dealt) -> None:
+        """A deal, or a later revision of one."""
+        place = (deal.owner, deal.position)
+        self._deals[place][deal.ticket] = deal
+        self._tickets[deal.owner, deal.ticket] = place
+        self._count_again(place)
+
+    def told(self, request: Request, record: Told) -> None:
+        """A trader has told of a fill: its deal is that request's, whatever magic it has."""
+        result = record.result
+        if result.status not in _FILLED or not result.deal or not record.account:
+            return
+        self._fills[record.account, result.deal] = (request, record)
+        place = self._tickets.get((record.account, result.deal))
+        if place is not None:
+            self._count_again(place)
+
+    def claims(self) -> Iterator[Claim]:
+        """What is held, and what other hands have closed since its strategy has begun it."""
+        for place, shares in self._shares.items():
+            for magic, share in shares.items():
+                claim = self._claim(place, magic, share)
+                is_newest = self._newest.get((claim.account, claim.symbol, magic)) == place
+                if claim.held or (claim.difference and is_newest):
+                    yield claim
+
+    def awaited(self) -> Iterator[Awaited]:
+        """Fills whose deal has not come."""
+        for (account, ticket), (request, record) in self._fills.items():
+            if (account, ticket) not in self._tickets:
+                yield Awaited(
+                    account=account,
+                    symbol=request.symbol,
+                    deal=ticket,
+                    name=request.name,
+                    lots=record.result.lots,
+                    told_msc=record.time_msc,
+                )
+
+    def _count_again(self, place: Place) -> None:
+        """One position from its deals, which are few."""
+        before = {
+            magic: share.held - share.meant for magic, share in self._shares.get(place, {}).items()
+        }
+        shares = self._shares[place] = self._shared(place)
+        for magic, share in shares.items():
+            claim = self._claim(place, magic, share)
+            if magic is not None and abs(claim.difference) > abs(before.get(magic, 0)) + _ROUNDING:
+                self.changed.append(claim)
+
+    def _shared(self, place: Place) -> dict[int | None, _Share]:
+        shares: dict[int | None, _Share] = {}
+        for deal in self._deals[place].values():
+            is_strange = deal.is_exit and not shares
+            if is_strange or not deal.lots:
+                continue  # what it closes was opened before all that was seen; or no number
+            magic, name, is_close = self._whose(deal)
+            lots = deal.lots
+            own = shares.get(magic)
+            is_of_others = is_close and (own is None or own.held * lots >= 0)
+            if magic is None or deal.by_broker or is_of_others:
+                for other, share in shares.items():
+                    if other is not None or deal.by_broker:
+                        lots = share.cut(lots, deal.time_msc, is_meant=deal.by_broker)
+            if lots:
+                shares.setdefault(magic, _Share()).add(lots, deal.time_msc, name)
+                self._newest[deal.owner, deal.symbol, magic] = place
+        return shares
+
+    def _whose(self, deal: Dealt) -> tuple[int | None, str, bool]:
+        """The strategy of a deal, the request that it is of, and whether that only closes."""
+        fill = self._fills.get((deal.owner, deal.ticket))
+        # a terminal may carry ids in magic numbers, where its broker rewrites comments
+        request = fill[0] if fill is not None else self._request_of(deal.magic % (1 << 64))
+        if request is not None:
+            return request.magic, request.name, not opens(request)
+        return (deal.magic if deal.magic in self.strategies else None), "", False
+
+    def _claim(self, place: Place, magic: int | None, share: _Share) -> Claim:
+        first = next(iter(self._deals[place].values()))
+        return Claim(
+            account=place[0],
+            symbol=first.symbol,
+            position=place[1],
+            magic=magic,
+            strategy="" if magic is None else self.strategies.get(magic, str(magic)),
+            requests=tuple(share.names),
+            meant=share.meant,
+            held=share.held,
+            opened_msc=share.opened_msc,
+            changed_msc=share.changed_msc,
+        )
+
+
+def _rounded(lots: float) -> float:
+    """Without what sums of lots have behind the eighth decimal."""
+    return round(lots, 8) + 0.0
+
+
+def holdings_of(records: Iterable[Record], strategies: Mapping[int, str]) -> Holdings:
+    """What the records of an order journal lead to."""
+    book = Book()
+
+    def request_of(identifier: int) -> Request | None:
+        entry = book.get(identifier)
+        return entry.request if entry is not None else None
+
+    found = Holdings(strategies, request_of)
+    revisions: dict[Place, int] = {}
+    for record in records:
+        if isinstance(record, Dealt):
+            if record.revision > revisions.get((record.owner, record.ticket), -1):
+                revisions[record.owner, record.ticket] = record.revision
+                found.dealt(record)
+            continue
+        book.apply(record)
+        if isinstance(record, Told) and (request := request_of(record.result.id)) is not None:
+            found.told(request, record)
+    found.changed.clear()
+    return found
