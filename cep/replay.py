@@ -42,6 +42,11 @@ class Source:
     table: pa.Table
     order: Ints
 
+    def given(self) -> tuple[str, dict[str, pa.ChunkedArray], Ints, Ints]:
+        """As a run takes them: the stream's name, a column per attribute, times and places."""
+        columns = {name: self.table[name] for name in self.stream.schema.names}
+        return self.stream.name, columns, self.table["time_msc"].to_numpy(), self.order
+
 
 def _nobody(_said: str) -> None:
     """For those who need not be told."""
@@ -153,12 +158,16 @@ def slices(sources: Sequence[Source], batch_rows: int = BATCH_ROWS) -> Iterator[
 def batches(run: Run, sources: list[Source], batch_rows: int = BATCH_ROWS) -> Iterator[InputRows]:
     """The sources' rows encoded, in the one order."""
     for parts in slices(sources, batch_rows):
-        encoded = []
-        for part in parts:
-            columns = {name: part.table[name] for name in part.stream.schema.names}
-            times = part.table["time_msc"].to_numpy()
-            encoded.append(run.encoder.encode(part.stream.name, columns, times, part.order))
-        yield InputRows.merge(encoded)
+        yield _merged(run, parts)
+
+
+def _merged(run: Run, parts: Iterable[Source]) -> InputRows:
+    return InputRows.merge([run.encoder.encode(*part.given()) for part in parts])
+
+
+def _fed(run: Run, parts: Sequence[Source]) -> Rows:
+    """What comes of the rows of a batch; those of one source go the shortest way."""
+    return run.push(*parts[0].given()) if len(parts) == 1 else run.feed(_merged(run, parts))
 
 
 def replay(
@@ -176,9 +185,9 @@ def replay(
     dropped.
     """
     run = rules.start(mode="sorted")
-    for batch in batches(run, sources):
-        yield from _delivered(run, delivery, run.feed(batch))
-        advance(len(batch))
+    for parts in slices(sources):
+        yield from _delivered(run, delivery, _fed(run, parts))
+        advance(sum(len(part.order) for part in parts))
     if (ended_msc := end_msc(sources, until_msc)) is not None:
         yield from _delivered(run, delivery, run.end(ended_msc))
     ended(run.dropped)
