@@ -162,7 +162,7 @@ def test_a_daemon_takes_rules_that_no_order_can_run(circle: Path, tmp_path: Path
 
 def test_checking_rules_without_events_behind_queries_loads_no_engine(good: Path) -> None:
     code = "import sys; from cep.cli.check import checked; from pathlib import Path;"
-    code += f"assert checked(Path({str(good)!r})); assert 'numba' not in sys.modules"
+    code += f"assert checked(Path({str(good)!r}), {{}}); assert 'numba' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
 
