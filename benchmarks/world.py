@@ -1,6 +1,6 @@
 """Worlds from seeds: terminals, strangers, a user, a disk and a clock around the daemon's own code.
 
-    python -m benchmarks.world [--seeds 100] [--seed 1]
+    python -m benchmarks.world [--seeds 100] [--seed 1] [--faults]
 
 One seed is one run, always the same: everything happens in one thread, in simulated time. Each
 world has its own odds for lost connections, programs that begin anew, changed accounts, halts,
@@ -14,7 +14,9 @@ process ends at any write, with the power or without. At the end everything heal
 * the files of rows are, byte for byte, what a new run makes of the spool;
 * nothing was left open, no session failed, no thread, and nobody has waited in vain.
 
-A world in which one of it does not is told with its last events.
+A world in which one of it does not is told with its last events. With --faults the defects of
+`tests/world/faults.py` are planted, one after another, and the first world that tells of each is
+named.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from rich.progress import track
 
 from benchmarks.machine import describe
 from mt5bridge.clock import monotonic_ms
+from tests.world.faults import FAULTS
+from tests.world.hunt import hunt
 from tests.world.runs import repeated_by, run_seed
 
 _ROWS = {
@@ -72,15 +76,31 @@ def table(seeds: int, counts: Counter[str], bad: int, seconds: float) -> str:
     return "\n".join(["| | |", "|---|---:|", *rows]) + "\n"
 
 
+def find_faults(seeds: range) -> int:
+    """Print which world tells of each planted fault."""
+    print(describe(), "\n| planted | found by world | it says |", "|---|---:|---|", sep="\n")
+    missed = 0
+    for name in FAULTS:
+        found = hunt(name, seeds)
+        missed += found is None
+        told = (found.seed, found.problem.replace("|", "/")) if found else ("none", "")
+        print(f"| {name} | {told[0]} | {told[1]} |", flush=True)
+    return 1 if missed else 0
+
+
 def main() -> int:
     """Run, and print what came of it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=1, help="how many, from --seed on")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", action="store_true", help="how many worlds find planted ones")
     options = parser.parse_args()
     logger.remove()
     began_ms = monotonic_ms()
-    counts, bad = run(range(options.seed, options.seed + options.seeds))
+    seeds = range(options.seed, options.seed + options.seeds)
+    if options.faults:
+        return find_faults(seeds)
+    counts, bad = run(seeds)
     seconds = (monotonic_ms() - began_ms) / 1_000
     print(describe(), table(options.seeds, counts, len(bad), seconds), sep="\n\n", end="")
     for seed, events in bad.items():

@@ -277,7 +277,7 @@ class Daemon:
         """Tell terminals what they may forget, unless something fails."""
         if not self._unacknowledged or self.server is None:
             return
-        if not self.outgoing.before_acknowledging() or self.troubles.stops:
+        if self.troubles.stops:
             return
         for (identity, stream), sequence in self._unacknowledged.items():
             self.server.acknowledge(identity, stream, sequence)

@@ -96,8 +96,7 @@ class Outgoing:
         self._orders = orders
         self._inbox = inbox_of(config)
         self._done: list[tuple[int, Path]] = []  # commands whose effect is to be on disk first
-        self._deals = 0  # number of the newest record of a deal
-        self._traders = 0  # and of one of a terminal that trades
+        self._stored_first = 0  # number of the newest record of a deal or a terminal that trades
         self._look_ms = 0
         self.accounts = AccountFeed()
         self._feeds = Feeds()
@@ -235,24 +234,19 @@ class Outgoing:
         """Deals are about to be stored: the guard counts them."""
         if self._is_trading:
             self.desk.on_deals(batch, self._post.owner(batch.identity))
-            self._deals = self.journal.last
-
-    def before_acknowledging(self) -> bool:
-        """What a terminal may forget must be here; called in the commit thread.
-
-        Whether it is: if not, nothing may be acknowledged.
-        """
-        return self._is_durable(self._deals)
+            self._stored_first = self.journal.last
 
     def before_storing(self) -> bool:
-        """Who trades is known before later records are stored; called in the commit thread.
+        """Who trades is known before later records are stored, and what the guard has counted of
+        deals before these are; called in the commit thread.
 
-        Else a restart would run them again, and find nobody to send their signals to. Whether it is
+        Else a restart would run them again, and find nobody to send their signals to, or it would
+        know deals that no terminal sends again, and that the guard has forgotten. Whether it is
         known: if not, nothing may be stored. A paper account stores nothing before it is on disk
         what was asked of it.
         """
         if self.paper is None:
-            return self._is_durable(self._traders)
+            return self._is_durable(self._stored_first)
         is_synced = False
         with self._troubles.attempt(self.paper.log.path):
             self.paper.log.sync()
@@ -286,7 +280,7 @@ class Outgoing:
         newest = self.journal.last
         self.desk.on_trader(trader)
         if self.journal.last > newest:
-            self._traders = self.journal.last
+            self._stored_first = self.journal.last
 
     def _turn_halts(self, now: Now) -> None:
         """The kill switch comes before everything else."""

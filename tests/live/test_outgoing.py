@@ -256,7 +256,7 @@ def test_commands_stay_until_their_effect_is_on_disk_and_are_obeyed_once(
 
 @pytest.mark.usefixtures("unsynced")
 @pytest.mark.parametrize("is_on", ["signals", "orders", "neither"])
-def test_what_is_on_is_sent_and_deals_are_counted_before_they_are_acknowledged(
+def test_what_is_on_is_sent_and_deals_are_counted_before_they_are_stored(
     stack: ExitStack, tmp_path: Path, is_on: str
 ) -> None:
     sends = {name: is_on == name for name in ("signals", "orders")}
@@ -266,7 +266,7 @@ def test_what_is_on_is_sent_and_deals_are_counted_before_they_are_acknowledged(
     outgoing.before_deals(Batch("one", DEALS, 1, deal(), np.zeros(1, np.uint8), 0, NOON_MSC))
     counted = outgoing.journal.last
     assert (counted, outgoing.journal.durable) == (int(is_on != "neither"), 0)
-    outgoing.before_acknowledging()
+    assert outgoing.before_storing()
     assert outgoing.journal.durable == counted
     outgoing.desk.ask(signal(1), NOON_MSC, "one")
     order = OrderRequest(client_id="a", symbol="EURUSD", side="buy", lots=0.1)

@@ -5,36 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
-from cep.live.config import Config, each_file, read_config
+from cep.live.config import MAIN, Config, each_file, read_config
 from cep.live.journal_files import parts_of
 from cep.plan import compile_rules
-from mt5bridge.orders import read_book
-from mt5bridge.orders.book import Book, Entry
-from mt5bridge.orders.journal import read_journal
-from mt5bridge.orders.request import opens
 from mt5bridge.records import Records
 from mt5bridge.spool import Group, RecordKind, StreamKey, read
-from mt5bridge.wire import SignalStatus
 from tests.world.again import rows_again
-from tests.world.settings import LOTS_PER_DAY, LOTS_PER_ORDER
-from tests.world.terminal import Terminal
+from tests.world.order_checks import order_problems
 
 if TYPE_CHECKING:
     from tests.world.world import World
-
-_DAY_MS = 86_400_000
-_NOTHING_DONE = (SignalStatus.REJECTED, SignalStatus.EXPIRED, SignalStatus.UNKNOWN)
-_EPSILON = 1e-9
 
 
 def check_end(world: World) -> None:
     """All of it; what is wrong is a problem of the world's record."""
     groups = list(read(world.folder / "spool"))
-    for text in (*_records(world, groups), *_orders(world), *_rows(world, groups)):
+    for text in (*_records(world, groups), *order_problems(world, groups), *_rows(world, groups)):
         world.record.problem(text)
 
 
@@ -71,90 +62,45 @@ def _same(key: StreamKey, sent: Records, stored: list[Records]) -> Iterator[str]
         yield f"{key}: {len(found)} records are stored, not the {len(sent)} that were sent"
 
 
-# -- no order is executed twice, none that was refused, none for another account -----------------
-
-
-def _orders(world: World) -> Iterator[str]:
-    path = world.folder / "state" / "orders.journal"
-    if damaged := read_journal(path).damaged_lines:
-        yield f"the order journal is damaged in lines {damaged}"
-    book = read_book(path)
-    for entry in book:
-        yield from _entry(world, entry)
-    for terminal in world.terminals:
-        yield from _broker(terminal, book)
-    yield from _limits(world)
-
-
-def _entry(world: World, entry: Entry) -> Iterator[str]:
-    name = f"{entry.request.name} {entry.request.id:016x}"
-    sent = [identity for identity, number in world.watch.sent if number == entry.request.id]
-    if entry.refusal is not None and sent and not entry.fates:
-        yield f"{name} was refused ({entry.refusal.text}), and sent to {sent}"
-    if entry.is_open:
-        yield f"{name} has no end: {entry.state} {list(entry.fates)}"
-
-
-def _broker(terminal: Terminal, book: Book) -> Iterator[str]:
-    """What the broker did is what the journal says."""
-    for login in terminal.logins:
-        deals: dict[int, list[Any]] = {}
-        for deal in login.account.deals:
-            deals.setdefault(int(bytes(deal["comment"])[:16], 16), []).append(deal)
-        for number, made in deals.items():
-            entry = book.get(number)
-            name = f"{number:016x} at {terminal.identity}"
-            fate = entry.fates.get(terminal.identity) if entry is not None else None
-            if entry is None or fate is None:
-                yield f"{name} was executed, and the journal does not know it"
-                continue
-            lots = float(sum(deal["volume"] for deal in made))
-            if opens(entry.request) and lots > (entry.request.lots or 1.0) + _EPSILON:
-                yield f"{name}: {lots} lots were made of {entry.request.lots}"
-            if fate.final is None:
-                continue
-            if fate.final.status in _NOTHING_DONE:
-                yield f"{name}: {fate.final.status.name}, and {lots} lots were made"
-            elif abs(fate.lots - lots) > _EPSILON:
-                yield f"{name}: {fate.lots} lots were told, {lots} were made"
-
-
-def _limits(world: World) -> Iterator[str]:
-    """What the limits of the settings leave, counted from the brokers' deals alone."""
-    lots: dict[int, float] = {}
-    for terminal in world.terminals:
-        for login in terminal.logins:
-            for deal in login.account.deals:
-                number = int(bytes(deal["comment"])[:16], 16)
-                if int(deal["entry"]) == 0:
-                    lots[number] = lots.get(number, 0.0) + float(deal["volume"])
-    for number, made in lots.items():
-        if made > 2 * LOTS_PER_ORDER + _EPSILON:
-            yield f"{number:016x}: {made} lots, more than lots_per_order"
-    days = 1 + abs(world.clocks.wrong_ms) // _DAY_MS + world.record.counts["jump"]
-    if sum(lots.values()) > LOTS_PER_DAY * days + _EPSILON:
-        yield f"{sum(lots.values()):.2f} lots were made in {days} days"
-
-
 # -- the journal of rows is what a replay makes of the spool ---------------------------------------
 
 
 def _rows(world: World, groups: list[Group]) -> Iterator[str]:
-    for config in each_file(read_config(world.settings)):
-        journal = config.state.journal
+    config = read_config(world.settings)
+    for name, own in zip((MAIN, *config.rule_files), each_file(config), strict=True):
+        journal, runs = own.state.journal, name in world.running
         assert journal is not None
-        texts = [text for text in sorted(world.texts[config.rules.file]) if _is_good(text)]
-        if journal.exists() and not any(_is_same(config, text, texts, groups) for text in texts):
-            yield f"{journal.relative_to(world.folder)}: a replay makes other rows"
+        lived = _lines(journal)
+        texts = [text for text in sorted(world.texts[own.rules.file]) if _is_good(text)]
+        if not all(map(_is_row, lived if runs else lived[:-1])):
+            yield f"rows of {name}: a line is torn"
+        elif journal.exists() and not any(
+            _is_same(own, text, texts, groups, lived, runs=runs) for text in texts
+        ):
+            yield f"rows of {name}: a replay makes others"
 
 
-def _is_same(config: Config, first: str, texts: list[str], groups: list[Group]) -> bool:
-    """Whether the journal is that of a run which began with the rules `first`."""
-    assert config.state.journal is not None
-    lived = _lines(config.state.journal)
-    again = rows_again(config, first, texts, groups, lived)
-    is_stopped = (config.state.folder / "stopped").exists()  # somewhere on the way
-    return again[: len(lived)] == lived if is_stopped else again == lived
+def _is_row(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _is_same(
+    config: Config,
+    first: str,
+    texts: list[str],
+    groups: list[Group],
+    lived: list[bytes],
+    *,
+    runs: bool,
+) -> bool:
+    """Whether rows are those of a run which began with the rules `first`, and perhaps stopped."""
+    whole = lived if runs else [line for line in lived if _is_row(line)]
+    again = rows_again(config, first, texts, groups, whole)
+    return again == lived if runs else again[: len(whole)] == whole
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -132,9 +132,12 @@ class WorldDisk(RecordingDisk):
     def _torn(self, file: File) -> bytes:
         left = bytearray(file.durable)
         for start, end in file.dirty:
-            kept = self.chance.choice((start, end, self.chance.randint(start, end)))
-            left.extend(bytes(max(0, kept - len(left))))
-            left[start:kept] = file.data[start:kept]
+            first, last = sorted(self.chance.randint(start, end) for _ in range(2))
+            for begin, stop in self.chance.choice(
+                ((), ((start, end),), ((start, first),), ((start, first), (last, end)))
+            ):  # nothing, all, the first part, or all but what is in between
+                left.extend(bytes(max(0, stop - len(left))))
+                left[begin:stop] = file.data[begin:stop]
         return bytes(left)
 
     def broken_promises(self) -> list[str]:

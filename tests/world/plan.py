@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tests.world.disk import Trouble
 
@@ -25,11 +25,14 @@ class Life:
 
 @dataclass(frozen=True)
 class Plan:
-    """`habits` are the odds, in a turn, of what may happen in any of them."""
+    """`habits` are the odds, in a turn, of what may happen in any of them; `pace` those that a
+    thread of the daemon makes a turn of its own.
+    """
 
     ticks: int
     lives: tuple[Life, ...]
-    habits: dict[str, float] = field(default_factory=dict)
+    habits: dict[str, float]
+    pace: dict[str, float]
 
 
 HABITS = {
@@ -53,7 +56,8 @@ def plan_of(chance: random.Random) -> Plan:
     """Some worlds know only some of what may happen: they come farther in it."""
     lives = tuple(_life(chance) for _ in range(chance.randint(1, 4)))
     habits = {name: odds * chance.choice((0.0, 1.0, 3.0)) for name, odds in HABITS.items()}
-    return Plan(chance.randint(30, 90), lives, habits)
+    pace = {name: chance.choice((0.5, 0.15, 0.03)) for name in ("commit", "sync", "work", "feed")}
+    return Plan(chance.randint(30, 90), lives, habits, pace)
 
 
 def _life(chance: random.Random) -> Life:

@@ -9,7 +9,7 @@ from pathlib import Path
 from mt5bridge.credential import FILE, write_credential
 from tests.credentials import CREDENTIAL
 
-LOTS_PER_ORDER, LOTS_PER_DAY, ORDERS_PER_MINUTE = 0.3, 6.0, 40
+LOTS_PER_ORDER, LOTS_PER_DAY, ORDERS_PER_MINUTE = 0.3, 3.0, 40
 MAGIC, OTHER_MAGIC = 77, 99
 OTHER = "other"
 """The name of the second rule file."""
@@ -50,7 +50,7 @@ streams = ["Busy", "Turn", "Beat", "Again", "Fade", "Ride", "Late"]
 [rules.{OTHER}]
 file = "other.cep"
 magic = {OTHER_MAGIC}
-lots_per_day = 1.5
+lots_per_day = 0.5
 [server]
 heartbeat_ms = 150
 timeout_ms = 2_000

@@ -24,6 +24,14 @@ class Watch:
         """The account of the terminal that a request was sent to."""
         self.owners: dict[bytes, str] = {}
         """The account with which each connection has come."""
+        self.confirmed: set[tuple[str, str]] = set()
+        """Terminals and accounts that somebody has confirmed."""
+        self._trades_on: dict[str, str] = {}
+
+    def greeted(self, terminal: Terminal) -> None:
+        """A terminal has connected."""
+        if terminal.line is not None:
+            self.owners[terminal.line.route] = terminal.owner
 
     def sent_down(self, line: Connection, data: bytes) -> None:
         """The daemon has sent a frame."""
@@ -64,6 +72,10 @@ class Watch:
         what, owner = f"{frame.name} {frame.id:016x}", self.owners[line.route]
         if frame.symbol and frame.symbol not in terminal.traded:
             self._record.problem(f"{terminal.identity} is sent {what} of {frame.symbol}")
+        known = self._trades_on.setdefault(terminal.identity, owner)
+        if known != owner and (terminal.identity, owner) not in self.confirmed:
+            self._record.problem(f"{terminal.identity} is sent {what} on {owner}, unconfirmed")
+        self._trades_on[terminal.identity] = owner
         before = self.sent.setdefault((terminal.identity, frame.id), owner)
         if before != owner:
             self._record.problem(f"{what} was sent to {before} and to {owner}")

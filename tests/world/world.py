@@ -19,7 +19,7 @@ from loguru import logger
 
 from cep.daemon import Daemon, DaemonFailedError
 from cep.engine.machine import library
-from cep.live.config import read_config
+from cep.live.config import Config, read_config
 from mt5bridge.orders import ConfirmAccount, OrderRequest, SendOrder, TurnHalt, TurnRules
 from mt5bridge.orders.inbox import Command
 from mt5bridge.orders.request import OrderAction
@@ -40,6 +40,7 @@ from tests.world.watch import Watch
 
 _QUIET_TURNS = 12
 _VISITS_EVERY = 150
+_DAY_MS = 86_400_000
 _HEALS_WITHIN = 3_000
 _STEPS_MS = (1, 5, 20, 60)
 
@@ -73,6 +74,14 @@ class World:
         self._quiet = 0
         self._life: Life | None = None
         self._commands = 0
+        self.running: set[str] = set()
+        """The rule files that ran when the last daemon ended."""
+        self.orders: set[str] = set()
+        """The client's ids of the orders that were handed over."""
+        self.halts: list[bool] = []
+        """What the kill switch was turned to."""
+        self.days: set[int] = set()
+        """The days that the daemon's clock has shown."""
 
     def _ticks(self, number: int, count: int) -> Records:
         ticks = random_walk(
@@ -122,7 +131,7 @@ class World:
         self.threads.begin()
         wire = Wire(self.lines, self.chance, self._turn, self._between_frames, self.watch.sent_down)
         try:
-            self.daemon = Daemon(read_config(self.settings), network=wire.opened)
+            self.daemon = Daemon(self._config(), self._config, network=wire.opened)
             self.daemon.run(self.stop)
             self.record.note("ended")
             if self.disk.files:
@@ -145,6 +154,9 @@ class World:
         self.lines.end()
         self.daemon = None
 
+    def _config(self) -> Config:
+        return read_config(self.settings)
+
     def _has_trouble(self) -> bool:
         trouble = self.disk.trouble
         return bool(trouble.fails_at or trouble.full_at or trouble.killed_at) or self.disk.is_dead
@@ -154,6 +166,8 @@ class World:
         counters = daemon.sink.counters
         if counters["sessions_failed"]:
             self.record.problem(f"sessions failed: {daemon.sink.reasons}")
+        if self.is_healing and not self.record.problems:
+            self.running = {one.name for one in daemon.files.status() if one.runs}
         self.record.counts.update(counters)
         for text in self.disk.broken_promises():
             self.record.problem(text)
@@ -195,6 +209,7 @@ class World:
         self._must_live()
         self.clocks.ms += self.chance.choice(_STEPS_MS)
         self._turns_left -= 1
+        self.days.add((self.clocks.utc_msc + self.clocks.wrong_ms) // _DAY_MS)
         if self.is_healing:
             self._heal_turn()
         else:
@@ -202,29 +217,31 @@ class World:
         for terminal in self.chance.sample(self.terminals, len(self.terminals)):
             if self.is_healing or self.chance.random() < 0.7:
                 self._step(terminal)
-        self._threads_turn(1.0 if self.is_healing else 0.4)
+        self._threads_turn(1.0)
 
     def _between_frames(self) -> None:
         """Threads do not wait for the server's."""
         self._must_live()
         if not self.is_healing and self.chance.random() < 0.1:
-            self._threads_turn(0.3)
+            self._threads_turn(0.5)
 
-    def _threads_turn(self, odds: float) -> None:
-        for act in (self.threads.commit, self.threads.sync, self.threads.work, self._feed):
-            if self.chance.random() < odds:
+    def _threads_turn(self, part: float) -> None:
+        acts = (self.threads.commit, self.threads.sync, self.threads.work, self.feed)
+        for act in acts:
+            odds = 1.0 if self.is_healing else self.plan.pace[act.__name__]
+            if self.chance.random() < part * odds:
                 act()
                 self._must_live()
 
-    def _feed(self) -> None:
+    def feed(self) -> None:
+        """A turn of the thread that reads for programs that read along."""
         assert self.daemon is not None and self.daemon.server is not None
         self.daemon.server.feeds.fill()
 
     def _step(self, terminal: Terminal) -> None:
         if terminal.line is None and (self.is_healing or self.chance.random() < 0.3):
             terminal.connect(self.lines, CREDENTIAL.user)
-            assert terminal.line is not None
-            self.watch.owners[terminal.line.route] = terminal.owner
+            self.watch.greeted(terminal)
         terminal.step(self.lines)
 
     def _heal_turn(self) -> None:
@@ -300,10 +317,12 @@ class World:
             terminal = next((one for one in self.terminals if one.identity == identity), None)
             if terminal is not None:
                 terminal.drop(self.lines)
+                self.watch.confirmed.add((identity, account))
                 self._command(ConfirmAccount(identity, account))
 
     def _halt(self) -> None:
-        self._command(TurnHalt(self.chance.random() < 0.4, "as it pleases"))
+        self.halts.append(self.chance.random() < 0.4)
+        self._command(TurnHalt(self.halts[-1], "as it pleases"))
 
     def _order(self) -> None:
         kind: OrderAction = self.chance.choice(("market", "close"))
@@ -314,6 +333,7 @@ class World:
             side=self.chance.choice(("buy", "sell")) if kind == "market" else "",
             lots=self.chance.choice((0.1, 0.25, 0.5)) if kind == "market" else 0.0,
         )
+        self.orders.add(order.client_id)
         self._command(SendOrder(order, self.clocks.utc_msc))
 
     def _rules(self) -> None:
