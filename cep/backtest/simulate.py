@@ -83,7 +83,7 @@ def simulate_all(
     """As `simulate`, at an account of each market; the ticks are read once for all of them."""
     available = ticks.by_symbol()
     wanted = sorted({order.symbol for order in orders} & available.keys())
-    known = known_points(points, {name: _sample(available[name]) for name in wanted})
+    known = known_points(points, {name: prices_of(available[name]) for name in wanted})
     fillable = [order for order in orders if order.symbol in known]
     all_trading = [
         Trading(
@@ -96,10 +96,10 @@ def simulate_all(
         wanted_ticks = ticks.only(known.keys()).after(fillable[0].order >> 1)
         _run(all_trading, wanted_ticks, list(known), advance)
     homeless = [order for order in orders if order.symbol not in known]
-    return [_outcome(trading, known, homeless) for trading in all_trading]
+    return [outcome_at(trading, known, homeless) for trading in all_trading]
 
 
-def _outcome(trading: Trading, known: Mapping[str, Point], homeless: Sequence[Order]) -> Outcome:
+def outcome_at(trading: Trading, known: Mapping[str, Point], homeless: Sequence[Order]) -> Outcome:
     """What an account has come to, and orders of symbols that have no ticks."""
     return Outcome(
         trading.trades,
@@ -131,7 +131,7 @@ def account_of(
     return Account(
         (as_ticks(table, names) for table in shown_tables(ticks, TICK_STREAM, PRICES)),
         names,
-        lambda name: known_points(points, {name: _sample(available[name])})[name],
+        lambda name: known_points(points, {name: prices_of(available[name])})[name],
         market,
         valid_ms,
         market.limits,
@@ -140,7 +140,7 @@ def account_of(
 
 def outcome_of(account: Account) -> Outcome:
     """What an account has come to."""
-    found = _outcome(account.trading, account.points, ())
+    found = outcome_at(account.trading, account.points, ())
     found.refused += account.refused
     return found
 
@@ -188,7 +188,7 @@ def as_ticks(table: pa.Table, symbols: list[str]) -> Ticks:
     )
 
 
-def _sample(part: Selection) -> Iterator[NDArray[np.float64]]:
+def prices_of(part: Selection) -> Iterator[NDArray[np.float64]]:
     """Prices of the first ticks, those behind a cut too: the point is the symbol's, whenever."""
     left = SAMPLE_ROWS
     for table in shown_tables(part.until(None), TICK_STREAM, PRICES):

@@ -44,6 +44,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.stress",
         "Fill the signals of RULES at harsher and harsher markets, and say what breaks first.",
     ),
+    "sweep": (
+        "cep.cli.sweep",
+        "Run RULES over an archive with many values of their parameters, and list the best.",
+    ),
     "compare": (
         "cep.cli.compare",
         "Compare the folders A and B of two runs of `mt5cep backtest --run`.",

@@ -44,6 +44,7 @@ class ParameterParser(DefinitionParser):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.parameters: dict[str, Parameter] = {}
+        self._is_scanned = False
         places = [
             place
             for place in range(len(self.tokens) - 2)
@@ -56,6 +57,7 @@ class ParameterParser(DefinitionParser):
             inside.update(self._known(place))
         self._put_values(inside)
         self.index = self.nesting = 0
+        self._is_scanned = True
 
     def _known(self, place: int) -> range:
         """Take in the parameter defined there; where its tokens are. Mistakes are told later."""
@@ -94,7 +96,8 @@ class ParameterParser(DefinitionParser):
             found = self._ranged(found)
         elif self.take_word("in", role=Role.CLAUSE):
             found = replace(found, choices=self._choices(type_))
-        if misfit := found.misfit(value.value):
+        misfit = found.misfit(value.value)
+        if misfit and self._is_scanned:  # before that, what uses it shall not be wrong, too
             hint = "the value is one that a run may have: change it, or what is behind it"
             raise self.error(value.span, misfit, hint)
         uses = self.parameters[name.text].uses if name.text in self.parameters else 0

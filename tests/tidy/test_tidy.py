@@ -65,6 +65,10 @@ MAY_IMPORT: dict[str, set[str]] = {
         "cep.plan", "cep.clocks", "cep.dropped", "cep.engine", "cep.archive", "cep.report",
         "cep.inputs", "cep.market", "cep.functions", "cep.account", "cep.lang", "mt5bridge",
     },
+    "cep.sweep": {
+        "cep.lang", "cep.plan", "cep.clocks", "cep.engine", "cep.market", "cep.functions",
+        "cep.backtest",
+    },
     "cep.parity": {
         "cep.plan", "cep.engine", "cep.archive", "cep.market", "cep.account", "cep.backtest",
         "cep.live", "mt5bridge",

@@ -1,0 +1,164 @@
+"""`mt5cep sweep`: rules over an archive with many values of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cep.cli.backtest_options import FILLS, RECORDS, options_of
+from cep.cli.ending import ended_by_signals
+from cep.cli.functions import FUNCTIONS
+from cep.cli.output import output
+from cep.cli.parameters import given_values, parameter_errors
+from cep.cli.paths import FILE
+from cep.cli.progress import progress
+from cep.cli.rules import RULES, read_rules
+from cep.cli.summary import note
+from cep.cli.text import counted, right_aligned, say
+
+if TYPE_CHECKING:
+    from cep.lang.parameters import Parameter
+    from cep.sweep.found import Found
+    from cep.sweep.sweep import Bench
+    from cep.sweep.tried import Tried
+
+BY = (
+    "net", "sharpe", "profit_factor", "daily_sharpe", "win_rate", "expectancy_points", "points",
+    "profit", "drawdown", "equity_drawdown", "trades",
+)  # fmt: skip
+SHOWN = ("net", "trades", "win_rate", "profit_factor", "sharpe", "drawdown")
+INTERRUPTED = 130
+TRY = click.option(
+    "--param", "tried", multiple=True, metavar="NAME=VALUES",
+    help="Try these values: 1:3:0.1 is a range with a step, 1,2,3 a list (default: what the "
+    "rules say). Repeat it.",
+)  # fmt: skip
+
+
+@click.command()
+@click.argument("rules", type=RULES)
+@FUNCTIONS
+@RECORDS
+@TRY
+@click.option("--random", type=click.IntRange(min=1), metavar="N", help="Draw N by chance.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the draws.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10_000, show_default=True,
+    help="Refuse a grid of more combinations.",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+    help="How many processes work at it.",
+)  # fmt: skip
+@click.option(
+    "--by", type=click.Choice(BY), default="net", show_default=True,
+    help="What is best: the most, of drawdowns the least.",
+)  # fmt: skip
+@click.option(
+    "--top", type=click.IntRange(min=0), default=10, show_default=True,
+    help="How many of the best to print.",
+)  # fmt: skip
+@click.option("--out", type=FILE, help="Write all rows here: .csv, .parquet or .json.")
+@FILLS
+def command(
+    rules: Path,
+    folder: Path,
+    tried: tuple[str, ...],
+    random: int | None,
+    seed: int,
+    limit: int,
+    jobs: int,
+    by: str,
+    top: int,
+    out: Path | None,
+    **given: Any,
+) -> None:
+    """Run RULES over an archive with many values of their parameters, and list the best.
+
+    Records are read once for many variants, and nothing is compiled again for other values. Each
+    row is what `backtest --param` says of these values alone. Ctrl-C keeps what was done.
+    """
+    # Imported here: Numba and Arrow cost a second that `--help` need not wait.
+    from cep.sweep.api import trials_of
+    from cep.sweep.found import need_format
+    from cep.sweep.sweep import Bench, Job
+
+    if out is not None:
+        need_format(out)
+    with parameter_errors():
+        bench = Bench(Job(read_rules(rules), str(folder), options_of(given)))
+        trials = trials_of(bench, given_values(tried), random, seed, limit)
+    with ended_by_signals():
+        found = _swept(bench, trials, jobs)
+    say("\n".join(lines(found, by, top, bench.known)))
+    if out is not None:
+        with output(out) as sink:
+            sink.write(found.content(out))
+    if len(found.rows) < found.wanted:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _swept(bench: Bench, trials: list[dict[str, Any]], jobs: int) -> Found:
+    """All rows, or those that were there when it was told to end."""
+    from cep.sweep.found import Found
+    from cep.sweep.sweep import swept
+
+    rows: list[Tried] = []
+    total = bench.asked.selection.rows * len(trials)
+    with progress("sweep", total, unit="tick-variants") as bar:
+        try:
+            for block in swept(bench, trials, jobs, bar.advance):
+                rows += block
+        except (KeyboardInterrupt, SystemExit):
+            note(f"ended early: {len(rows):,} of {len(trials):,} variants are done")
+    return Found(sorted(rows, key=lambda one: one.number), len(trials))
+
+
+def lines(found: Found, by: str, top: int, known: Sequence[Parameter]) -> list[str]:
+    """The best as text, and what is to be thought of them."""
+    shown = {one.name: one.shown for one in known}
+    run, best = found.run, found.best(by, top)
+    told = [f"{counted(len(run), 'variant')} of {found.wanted:,}, best by {by}:"]
+    if best:
+        names = list(best[0].values)
+        rows = [
+            [*(shown[name](value) for name, value in one.values.items()), *_cells(one)]
+            for one in best
+        ]
+        told += right_aligned([[*names, *SHOWN], *rows])
+    wrong = [one for one in found.rows if one.error]
+    if wrong:
+        which = counted(len(wrong), "variant")
+        told.append(f"{which} could not be run, the first: {wrong[0].error}")
+    return [*told, *warning(found, by)]
+
+
+def warning(found: Found, by: str) -> list[str]:
+    """That the best of many is better than it will be."""
+    if len(found.run) < 2:
+        return []
+    luck = found.luck(by)
+    told = (
+        f"the best of {len(found.run):,} tries is biased: some of it is luck, which later days "
+        "will not repeat"
+    )
+    if luck is None:
+        return [told, "deflated Sharpe ratio: too few trades to tell"]
+    return [
+        told,
+        f"deflated Sharpe ratio of the best: {luck:.3f}, the probability that it has more than the "
+        "luck of so many tries (0.95 is the usual bar)",
+    ]
+
+
+def _cells(one: Tried) -> list[str]:
+    return [_text(one.measures[name]) for name in SHOWN]
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,44 @@
+"""A sweep in a Python program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Unpack
+
+from cep.backtest.asked import Options, rules_text
+from cep.sweep.found import Found
+from cep.sweep.sweep import Bench, Job, swept
+from cep.sweep.trials import LIMIT, Trial, axes, draws, grid
+
+
+def trials_of(
+    bench: Bench, tried: Mapping[str, str], random: int | None, seed: int, limit: int
+) -> list[Trial]:
+    """What is to be tried: a grid, or so many draws by chance. SweepError, ParameterError."""
+    found = axes(bench.known, tried)
+    return grid(found, limit) if random is None else draws(found, random, seed)
+
+
+def run(
+    rules: Path | str,
+    archive: Path | str,
+    tried: Mapping[str, str] | None = None,
+    *,
+    random: int | None = None,
+    seed: int = 1,
+    jobs: int = 1,
+    limit: int = LIMIT,
+    **options: Unpack[Options],
+) -> Found:
+    """Run rules, the path of a file or their text, with all values of their parameters, or with
+    those `tried`: texts such as `1:3:0.1` and `1,2,3` by name.
+
+    A grid, or so many draws by chance as `random` says. `jobs` processes work at it; a program that
+    wants several must begin under `if __name__ == "__main__":`. Options are those of
+    `cep.backtest.run`. SweepError, ParameterError and what that raises say what cannot be.
+    """
+    bench = Bench(Job(rules_text(rules), str(archive), options))
+    trials = trials_of(bench, tried or {}, random, seed, limit)
+    rows = [one for block in swept(bench, trials, jobs) for one in block]
+    return Found(sorted(rows, key=lambda one: one.number), len(trials))

@@ -1,0 +1,101 @@
+"""The orders of many variants over ticks that are read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cep.backtest.account import BEHIND_ALL
+from cep.backtest.asked import Asked
+from cep.backtest.orders import Order, orders
+from cep.backtest.points import Point, known_points
+from cep.backtest.records import shown_tables
+from cep.backtest.selection import Selection
+from cep.backtest.simulate import PRICES, Outcome, as_ticks, outcome_at, prices_of, tick_selection
+from cep.backtest.ticks import Ints, Ticks
+from cep.backtest.trading import NO_SYMBOL, Trading
+from cep.market import TICK_STREAM
+from cep.sweep.together import Variant
+
+
+@dataclass(slots=True)
+class Filling:
+    """A variant's account at work: `rows` are its symbols among those of all ticks, `first` the
+    place from which on ticks of each of these count.
+    """
+
+    trading: Trading
+    known: Mapping[str, Point]
+    homeless: list[Order]
+    without: int
+    rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    first: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def push(self, ticks: Ticks) -> None:
+        """The next ticks, of all symbols that any variant trades."""
+        counts = ticks.order > self.first[ticks.symbol]
+        if not counts.any() or self.trading.is_done:
+            return
+        own = ticks if counts.all() else ticks.part(counts)
+        renamed = Ticks(self.rows[own.symbol], own.order, own.time_msc, own.bid, own.ask)
+        self.trading.push(renamed)
+
+    def finished(self) -> Outcome:
+        """What came of the orders."""
+        found = outcome_at(self.trading, self.known, self.homeless)
+        found.refused[NO_SYMBOL] += self.without
+        return found
+
+
+class Fills:
+    """Fills the orders of variants of one sweep, whose market and records are the same."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._points: dict[str, Point] = {}
+
+    def filled(
+        self, variants: Sequence[Variant], advance: Callable[[int], None]
+    ) -> Iterator[Outcome]:
+        """What came of each, in their order. `advance` is told of ticks, once for all."""
+        asked = self._asked
+        wanted = [orders(one.results.signals, 1000 * asked.valid_seconds) for one in variants]
+        symbols = {order.symbol for own, _ in wanted for order in own}
+        ticks = tick_selection(asked.archive, asked.selection, symbols)
+        available = ticks.by_symbol()
+        names = sorted(symbols & available.keys())
+        self._learn(names, available)
+        found = [self._filling(own, without, names) for own, without in wanted]
+        starts = [one.trading.orders[0].order for one in found if one.trading.orders]
+        if starts:
+            part = ticks.only(names).after(min(starts) >> 1)
+            for table in shown_tables(part, TICK_STREAM, PRICES):
+                batch = as_ticks(table, names)
+                for one in found:
+                    one.push(batch)
+                advance(table.num_rows)
+                if all(one.trading.is_done for one in found):
+                    break
+        return map(Filling.finished, found)
+
+    def _learn(self, names: Sequence[str], available: dict[str, Selection]) -> None:
+        """The points of these symbols, each once for the whole sweep. BacktestError."""
+        fresh = {name: prices_of(available[name]) for name in names if name not in self._points}
+        self._points |= known_points(self._asked.points, fresh)
+
+    def _filling(self, own: Sequence[Order], without: int, names: Sequence[str]) -> Filling:
+        wanted = sorted({order.symbol for order in own} & self._points.keys())
+        known, market = {name: self._points[name] for name in wanted}, self._asked.market
+        symbols = {name: market.specification(name, one.size) for name, one in known.items()}
+        fillable = [order for order in own if order.symbol in symbols]
+        homeless = [order for order in own if order.symbol not in symbols]
+        rows = np.zeros(len(names), np.int64)
+        first = np.full(len(names), BEHIND_ALL)
+        for row, name in enumerate(known):
+            rows[names.index(name)] = row
+        for order in reversed(fillable):
+            first[names.index(order.symbol)] = order.order
+        trading = Trading(fillable, symbols, market)
+        return Filling(trading, known, homeless, without, rows, first)

@@ -1,0 +1,108 @@
+"""The rules of many variants over records that are read and encoded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cep.backtest.asked import Asked
+from cep.backtest.records import Moment, lived
+from cep.backtest.results import Results
+from cep.backtest.selection import Selection
+from cep.backtest.sequential import caused_at, tell_places
+from cep.clocks import Mode
+from cep.engine.compiled import Machine
+from cep.engine.input_rows import InputRows
+from cep.engine.kernels.state import OUT_ORDER, OUT_TIME
+from cep.engine.native import Compiled, Run
+from cep.engine.strings import Strings
+
+
+class Diverged(Exception):
+    """Variants know other texts than the first of them: they are run one by one."""
+
+
+@dataclass(slots=True)
+class Variant:
+    """One of the variants at work: what is asked, and what its rules have given so far."""
+
+    asked: Asked
+    run: Run
+    results: Results
+
+    @classmethod
+    def of(cls, asked: Asked, *, is_long: bool = True) -> Variant:
+        """Of a long sweep the rules get machine code of their shape, which takes seconds, once."""
+        plan = asked.plan
+        wanted = {signal.name for signal in plan.signals}
+        mode: Mode = "lived" if asked.selection.is_lived else "sorted"
+        machine: Machine = "needed" if is_long else "always"
+        run = Compiled(plan, outputs=wanted, machine=machine).start(mode=mode)
+        return cls(asked, run, Results(plan))
+
+    @property
+    def shape(self) -> Hashable:
+        """Variants of one shape take the same encoded rows."""
+        rules, encoder = self.run.rules, self.run.encoder
+        names = tuple(sorted(rules.ids.names().items()))
+        return rules.literals, encoder.widths, names, tuple(sorted(encoder.keys.items()))
+
+
+def run_together(
+    variants: Sequence[Variant], selection: Selection, advance: Callable[[int], None]
+) -> None:
+    """Each variant gets all records, in order: what it gives is in its results.
+
+    It is what `cep.backtest.sequential` gives for it alone. `advance` is told of records, once for
+    all. Diverged, and the results worth nothing, where variants must encode for themselves.
+    """
+    first = variants[0].run
+    for one in variants:
+        one.run.watermarks = first.watermarks  # they are of the records, not of the rules
+    done = last = newest_msc = 0
+    for record in lived(selection, first):
+        if isinstance(record, Moment):
+            told = list(first.watermarks.tell(*record.told))
+            for one in variants:
+                tell_places(one.run, np.array([record.order]), done)
+                for telling in told:
+                    one.results.take(caused_at(record.order, one.run.tell(telling, done)))
+            done += 1
+            continue
+        last = int(record.ints[-1, OUT_ORDER])
+        newest_msc = max(newest_msc, int(record.ints[:, OUT_TIME].max()))
+        _feed(variants, record, done)
+        done += len(record)
+        advance(len(record))
+    for one in variants:
+        if done and selection.ends_sorted:
+            tell_places(one.run, np.array([last]), done)
+            one.results.take(caused_at(last, one.run.end(newest_msc, done)))
+        one.results.end(one.run.dropped)
+        one.results.add_records(done)
+
+
+def _feed(variants: Sequence[Variant], batch: InputRows, first: int) -> None:
+    """The same rows to all, with orders from `first` on; a run writes into those that it gets."""
+    orders = batch.ints[:, OUT_ORDER].copy()
+    batch.ints[:, OUT_ORDER] = np.arange(first, first + len(batch))
+    texts = list(variants[0].run.strings.values)  # sources of an archive hold no objects
+    for place, one in enumerate(variants):
+        _learn(one.run.strings, texts)
+        own = batch
+        if place < len(variants) - 1:
+            own = InputRows(batch.ints.copy(), batch.floats)
+        tell_places(one.run, orders, first)
+        rows = one.run.feed(own)
+        rows.ints[:, OUT_ORDER] = orders[rows.ints[:, OUT_ORDER] - first]
+        one.results.take(rows)
+
+
+def _learn(strings: Strings, texts: Sequence[str]) -> None:
+    """Let a run know the texts of the rows by the numbers that these have for the first run."""
+    for text in texts[len(strings) :]:
+        strings.code(text)
+    if strings.values[: len(texts)] != texts:
+        raise Diverged

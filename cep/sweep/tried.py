@@ -1,0 +1,80 @@
+"""What a variant came to, as one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cep.backtest.daily import daily, returns
+from cep.backtest.metrics import ALL, by_signal
+from cep.backtest.simulate import Outcome
+from cep.backtest.work import Work
+from cep.lang.parameters import Value
+from cep.sweep.together import Variant
+
+MEASURES = (
+    "net", "trades", "wins", "win_rate", "profit", "costs", "points", "expectancy_points",
+    "profit_factor", "sharpe", "drawdown", "equity_drawdown", "daily_sharpe", "exposure",
+)  # fmt: skip
+"""What a row says behind its parameters, as the results of a backtest say it of all trades."""
+SMALL_IS_GOOD = frozenset(("drawdown", "equity_drawdown", "exposure"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A variant: its number from 0 on, its values, its measures, and the points of its trades."""
+
+    number: int
+    values: Mapping[str, Value]
+    measures: Mapping[str, float | None]
+    trade_points: NDArray[np.float64] = field(compare=False)
+    error: str = ""
+    """Why it could not be run; then it has no measures."""
+
+    def row(self) -> dict[str, Any]:
+        """All of it by column, as files have it."""
+        measures = {name: self.measures.get(name) for name in MEASURES}
+        return {"variant": self.number, **self.values, **measures, "error": self.error or None}
+
+
+def of_variant(
+    number: int, values: Mapping[str, Value], variant: Variant, outcome: Outcome
+) -> Tried:
+    """The row of a variant that ran beside others."""
+    return _tried(number, values, variant.asked.selection, outcome)
+
+
+def alone(number: int, values: Mapping[str, Value], work: Work) -> Tried:
+    """The row of a variant that runs by itself: its rules see fills, or all would differ."""
+    work.take(work.in_this_process(), [])
+    return _tried(number, values, work.asked.selection, work.finish(is_tried=False).outcome)
+
+
+def failed(number: int, values: Mapping[str, Value], problem: Exception) -> Tried:
+    """The row of a variant whose rules are none, such as a time longer than the queue."""
+    return Tried(number, values, {}, np.zeros(0), getattr(problem, "message", str(problem)))
+
+
+def ranked(found: Sequence[Tried], by: str) -> list[Tried]:
+    """The best first; those without such a measure last, and of equals the first tried first."""
+
+    def place(one: Tried) -> tuple[bool, float, int]:
+        value = one.measures.get(by)
+        if value is None:
+            return True, 0.0, one.number
+        return False, value if by in SMALL_IS_GOOD else -value, one.number
+
+    return sorted(found, key=place)
+
+
+def _tried(number: int, values: Mapping[str, Value], selection: Any, outcome: Outcome) -> Tried:
+    whole = by_signal(outcome.trades, selection.span_ms)[ALL]
+    days = daily(returns(outcome.equity, *selection.interval_msc))
+    found = {name: getattr(whole, name) for name in MEASURES if hasattr(whole, name)}
+    found |= {"equity_drawdown": outcome.equity.drawdown, "daily_sharpe": days.sharpe}
+    points = np.array([trade.points for trade in outcome.trades], np.float64)
+    return Tried(number, values, found, points)
