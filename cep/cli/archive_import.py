@@ -21,7 +21,15 @@ from cep.live.config import read_config
 from cep.report.tables import time_text
 from mt5bridge.aliases import NO_ALIASES, AliasError, Aliases, alias_table
 from mt5bridge.escapes import one_line
-from mt5bridge.history import Broken, ServerTime, TickBlock, copy_ticks, read_ticks, terminal
+from mt5bridge.history import (
+    Broken,
+    ServerTime,
+    TickBlock,
+    copy_ticks,
+    files_in,
+    read_ticks,
+    terminal,
+)
 
 
 @click.command("import")
@@ -75,7 +83,8 @@ def command(
 ) -> None:
     """Import ticks from files, also of data vendors, or from a terminal.
 
-    The files of a symbol are given in order of time. Either everything is imported or nothing.
+    The files of a symbol are given in order of time; a folder stands for all files in it, in order
+    of their names. Either everything is imported or nothing.
     """
     server = ServerTime.parse(server_time) if server_time else None
     broken = Broken("skip" if skip_broken else "stop")
@@ -86,7 +95,7 @@ def command(
     elif files:
         given: dict[str, Any] = {"symbol": symbol, "server": server, "broken": broken}
         given |= {"points": given_points(points), "decimal_comma": decimal_comma}
-        blocks = file_blocks(files, overlap, empty, aliases, **given)
+        blocks = file_blocks(all_files(files), overlap, empty, aliases, **given)
     else:
         raise UserError("nothing to import", "name files, or give --from-terminal")
     done = run_import(Archive(archive), blocks, source, overlap)
@@ -98,6 +107,18 @@ def command(
         if not rows:
             raise UserError("no line could be read", "correct what is named above")
     tell_empty(empty, rows)
+
+
+def all_files(paths: Iterable[Path]) -> list[Path]:
+    """Files of ticks, also those in folders, whose other files are told of."""
+    ticks: list[Path] = []
+    for path in paths:
+        found, others = files_in(path)
+        ticks += found
+        if others:
+            what = counted(len(others), "file")
+            say(f"note: left out in {path}: {what} of no known format ({others[0]})", err=True)
+    return ticks
 
 
 def tell_empty(empty: Sequence[Path], rows: int) -> None:

@@ -29,6 +29,7 @@ REPEATS = ("reject", "refresh", "allow")
 SIDES = ("buy", "sell", "close")
 SIZE_HINT = "sizes have no sign, the side says it: `sell 0.10 lots`, `close`"
 HEADER_HINT = "the order is NAME, `number N`, `in ENGINE`, `for each ATTRIBUTE`, `as`"
+HEADER = ("number", "in", "for", "as")
 SYMBOL_HINT = "a symbol stands in quotes: `buy 'EURUSD' 0.10 lots`"
 
 
@@ -117,6 +118,10 @@ class EventParser(OnDemandParser):
 
     def complex_definition(self, start: int, _annotations: Annotations) -> ComplexDefinition:
         """`HEADER as PATTERN within TIME forbid ..`, after `define complex`."""
+        following = self.peek()
+        if self.at_word("event") and following.kind in NAMES and following.keyword not in HEADER:
+            hint = f"write `define complex {following.text}`"
+            raise self.error(self.token.span, "`complex` alone says it", hint)
         header = self._header("complex event")
         self._expect_as()
         self.leaves = 0

@@ -98,7 +98,9 @@ def _usual(table: pa.Table, layout: Layout) -> pa.Table:
     """A vendor's times and symbols in the usual form."""
     changed = {}
     if layout.midnight_msc is not None:
-        changed["time_msc"] = pc.add(table["time_msc"].cast(pa.int64()), layout.midnight_msc)
+        # some markets have fractions of a millisecond, which MetaTrader has not
+        whole = pc.floor(table["time_msc"].cast(pa.float64())).cast(pa.int64())
+        changed["time_msc"] = pc.add(whole, layout.midnight_msc)
     if layout.is_pair:
         changed["symbol"] = pc.replace_substring(table["symbol"], "/", "")
     for name, column in changed.items():

@@ -17,6 +17,7 @@ from mt5bridge.history.zones import ServerTime
 from mt5bridge.local import local
 
 CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
+FORMATS = (*CSV, *JSONL, *PARQUET, ZIP, BI5)
 
 
 def read_ticks(
@@ -39,7 +40,7 @@ def read_ticks(
     path = local(path)
     _need_file(path)
     broken = broken or Broken()
-    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    suffix = _format(path)
     if suffix == ZIP:
         packed = member(path, CSV)
         name = symbol or symbol_in_name(Path(packed).name)
@@ -53,8 +54,30 @@ def read_ticks(
         return read_jsonl(path, name, server, broken)
     if suffix in PARQUET:
         return read_parquet(path, name, server)
-    known = ", ".join((*CSV, *JSONL, *PARQUET, ZIP, BI5))
+    known = ", ".join(FORMATS)
     raise HistoryError(f"{path}: unknown format {suffix!r}; name the file with one of {known}")
+
+
+def files_in(path: Path) -> tuple[list[Path], list[Path]]:
+    """What a folder and the folders in it have, by name: files of ticks, and others.
+
+    Hidden ones are neither. A file stands for itself. HistoryError for a folder without ticks.
+    """
+    path = local(path)
+    if not path.is_dir():
+        return [path], []
+    inside = [found for found in sorted(path.rglob("*")) if found.is_file()]
+    shown = [
+        file for file in inside if not any(p.startswith(".") for p in file.relative_to(path).parts)
+    ]
+    ticks = [file for file in shown if _format(file) in FORMATS]
+    if not ticks:
+        raise HistoryError(f"{path}: a folder without a file of ticks ({', '.join(FORMATS)})")
+    return ticks, [file for file in shown if _format(file) not in FORMATS]
+
+
+def _format(path: Path) -> str:
+    return (Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix).lower()
 
 
 def _need_file(path: Path) -> None:

@@ -90,7 +90,7 @@ def _utf8(path: Path, block_bytes: int, member: str | None) -> Iterator[bytes]:
 def _remedy(path: Path, error: OSError) -> str:
     if isinstance(error, PermissionError) or "Permission denied" in str(error):
         return "let this user read it"
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         return "it is cut off, damaged or not gzipped: download or pack it again"
     return "check the path"
 

@@ -31,6 +31,22 @@ def test_files_become_ticks(ticks: Path, tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "2 ticks of EURUSD in 1 file\n"), result.stderr
 
 
+def test_a_folder_stands_for_the_files_in_it(ticks: Path, tmp_path: Path) -> None:
+    """Those of ticks, in order of their names, also in its folders; hidden ones are not its own."""
+    inner = tmp_path / "export" / "2024"
+    inner.mkdir(parents=True)
+    ticks.rename(inner / "b.CSV")
+    (inner / ".part.csv").write_text("nothing", encoding="utf-8")
+    (tmp_path / "export" / "2023.csv").write_text(TICKS.replace("17092", "16092"), encoding="utf-8")
+    (tmp_path / "export" / "README.md").write_text("my ticks", encoding="utf-8")
+    result = run(tmp_path / "archive", tmp_path / "export", "--symbol", "EURUSD")
+    assert (result.exit_code, result.stdout) == (0, "4 ticks of EURUSD in 2 files\n"), result.stderr
+    assert "left out in" in result.stderr and "1 file of no known format" in result.stderr
+    (tmp_path / "empty").mkdir()
+    nothing = run(tmp_path / "archive", tmp_path / "empty", "--symbol", "EURUSD")
+    assert nothing.exit_code == 2 and "a folder without a file of ticks" in nothing.stderr
+
+
 def test_the_same_times_again_are_refused_unless_asked(ticks: Path, tmp_path: Path) -> None:
     arguments = (tmp_path / "archive", ticks, "--symbol", "EURUSD")
     assert [run(*arguments).exit_code, run(*arguments).exit_code] == [0, 2]

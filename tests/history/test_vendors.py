@@ -144,6 +144,7 @@ def test_dukascopy_hours(tmp_path: Path) -> None:
         ("forex/oanda/tick/eurusd", "34200250,1.081,1.0812", "09:30:00.250"),
         ("forex/fxcm/tick/eurusd", "34200250,1.081,1.0812", "14:30:00.250"),
         ("crypto/coinbase/tick/eurusd", "34200250,1.081,5,1.0812,7", "09:30:00.250"),
+        ("cfd/oanda/tick/eurusd", "34200250.9991,1.081,1.0812", "09:30:00.250"),
     ],
 )
 def test_lean_counts_from_midnight_of_its_market(
