@@ -29,6 +29,7 @@ from cep.live.rule_files import RuleFiles
 from cep.live.rules import LiveRules
 from cep.live.set_aside import remove_oldest
 from cep.live.state_folder import check_access, hold
+from cep.live.state_format import check_format, take_over
 from cep.live.timekeeper import Timekeeper
 from cep.live.watchdog import Watchdog
 from mt5bridge import clock
@@ -165,6 +166,7 @@ class Daemon:
     def _settings(self) -> Settings:
         """The server's; the daemon's credential is made at its first start."""
         check_access(self.config)
+        check_format(self.config.state.folder)
         path = credential_path(self.config)
         if ensure_credential(path):
             logger.info("made {}; `mt5cep terminal install` gives it to a terminal", path)
@@ -173,6 +175,7 @@ class Daemon:
     def _hold_state(self, stack: ExitStack) -> None:
         """Nobody else journals orders here: a second daemon would send them once more."""
         stack.callback(os.close, hold(self.config.state.folder))
+        take_over(self.config.state.folder)
 
     def _open_spool(self, stack: ExitStack) -> Spool:
         store = self.config.spool

@@ -12,6 +12,7 @@ from cep.live.config import Trading
 from cep.live.journal import Journal
 from cep.live.pipeline import Caused
 from cep.live.signals import SignalError, as_signal, signal_id
+from mt5bridge.spool import own_stream
 from mt5bridge.wire import Signal
 
 Send = Callable[[Signal], None]
@@ -116,7 +117,7 @@ class Effects:
             name,
             row["key"],
             group.source,
-            "/".join(group.stream),
+            "/".join(own_stream(group.stream)),  # aliases may change before it is sent again
             group.sequence + ingest - group.ingest,
             nth,
         )

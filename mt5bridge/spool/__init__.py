@@ -14,6 +14,7 @@ from mt5bridge.spool.group import (
     Told,
     clock_group,
     gap,
+    own_stream,
     told,
 )
 from mt5bridge.spool.recovery import Recovery
@@ -33,6 +34,7 @@ __all__ = [
     "CLOCK", "GAP", "CommitThread", "Condition", "Content", "Counters", "Damage", "Disk",
     "Durable", "Group", "GroupError", "RecordKind", "Recovery", "Segment", "Spool",
     "SpoolError", "SpoolLockedError", "SegmentState", "Stream", "StreamKey", "StreamState", "Told",
-    "clock_group", "gap", "list_segments", "mark_archived", "read", "read_checkpoint",
+    "clock_group", "gap", "list_segments", "mark_archived", "own_stream", "read",
+    "read_checkpoint",
     "read_content", "told",
 ]  # fmt: skip
