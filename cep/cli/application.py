@@ -48,6 +48,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.sweep",
         "Run RULES over an archive with many values of their parameters, and list the best.",
     ),
+    "walkforward": (
+        "cep.cli.walkforward",
+        "Choose the best values of RULES on a stretch, trade them on the next, and so on.",
+    ),
     "compare": (
         "cep.cli.compare",
         "Compare the folders A and B of two runs of `mt5cep backtest --run`.",

@@ -17,6 +17,7 @@ from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note
+from cep.cli.sweep_options import TRIALS
 from cep.cli.text import counted, right_aligned, say
 
 if TYPE_CHECKING:
@@ -25,38 +26,15 @@ if TYPE_CHECKING:
     from cep.sweep.sweep import Bench
     from cep.sweep.tried import Tried
 
-BY = (
-    "net", "sharpe", "profit_factor", "daily_sharpe", "win_rate", "expectancy_points", "points",
-    "profit", "drawdown", "equity_drawdown", "trades",
-)  # fmt: skip
 SHOWN = ("net", "trades", "win_rate", "profit_factor", "sharpe", "drawdown")
 INTERRUPTED = 130
-TRY = click.option(
-    "--param", "tried", multiple=True, metavar="NAME=VALUES",
-    help="Try these values: 1:3:0.1 is a range with a step, 1,2,3 a list (default: what the "
-    "rules say). Repeat it.",
-)  # fmt: skip
 
 
 @click.command()
 @click.argument("rules", type=RULES)
 @FUNCTIONS
 @RECORDS
-@TRY
-@click.option("--random", type=click.IntRange(min=1), metavar="N", help="Draw N by chance.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the draws.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=10_000, show_default=True,
-    help="Refuse a grid of more combinations.",
-)  # fmt: skip
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-    help="How many processes work at it.",
-)  # fmt: skip
-@click.option(
-    "--by", type=click.Choice(BY), default="net", show_default=True,
-    help="What is best: the most, of drawdowns the least.",
-)  # fmt: skip
+@TRIALS
 @click.option(
     "--top", type=click.IntRange(min=0), default=10, show_default=True,
     help="How many of the best to print.",
@@ -83,7 +61,7 @@ def command(
     """
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from cep.sweep.api import trials_of
-    from cep.sweep.found import need_format
+    from cep.sweep.files import content, need_format
     from cep.sweep.sweep import Bench, Job
 
     if out is not None:
@@ -96,7 +74,7 @@ def command(
     say("\n".join(lines(found, by, top, bench.known)))
     if out is not None:
         with output(out) as sink:
-            sink.write(found.content(out))
+            sink.write(content([one.row() for one in found.rows], out))
     if len(found.rows) < found.wanted:
         raise click.exceptions.Exit(INTERRUPTED)
 
@@ -155,10 +133,11 @@ def warning(found: Found, by: str) -> list[str]:
 
 
 def _cells(one: Tried) -> list[str]:
-    return [_text(one.measures[name]) for name in SHOWN]
+    return [cell(one.measures[name]) for name in SHOWN]
 
 
-def _text(value: object) -> str:
+def cell(value: object) -> str:
+    """A value of a table; `-` for none."""
     if value is None:
         return "-"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

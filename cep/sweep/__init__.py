@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cep.sweep.api import run
+    from cep.sweep.api import run, walkforward
     from cep.sweep.found import Found
 
-__all__ = ["Found", "run"]
+__all__ = ["Found", "run", "walkforward"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from cep.backtest.asked import Options, rules_text
 from cep.sweep.found import Found
 from cep.sweep.sweep import Bench, Job, swept
 from cep.sweep.trials import LIMIT, Trial, axes, draws, grid
+from cep.sweep.walk import Walk, Walked, walked, windows
 
 
 def trials_of(
@@ -18,6 +19,28 @@ def trials_of(
     """What is to be tried: a grid, or so many draws by chance. SweepError, ParameterError."""
     found = axes(bench.known, tried)
     return grid(found, limit) if random is None else draws(found, random, seed)
+
+
+def walkforward(
+    rules: Path | str,
+    archive: Path | str,
+    tried: Mapping[str, str] | None = None,
+    *,
+    train_ms: int,
+    test_ms: int,
+    by: str = "net",
+    **options: Unpack[Options],
+) -> list[Walked]:
+    """The best of a grid on each stretch of `train_ms`, traded on the `test_ms` behind it.
+
+    Rules, archive, `tried` and options are as for `run`. SweepError says where that cannot be.
+    """
+    job = Job(rules_text(rules), str(archive), options)
+    bench = Bench(job)
+    trials = trials_of(bench, tried or {}, None, 1, LIMIT)
+    some = windows(*bench.asked.selection.interval_msc, train_ms, test_ms)
+    walk = Walk(job, trials, by, bench.is_worth_compiling(len(trials)))
+    return list(walked(walk, some))
 
 
 def run(

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
-from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import csv, parquet
 
 from cep.sweep.deflated import deflated
-from cep.sweep.errors import SweepError
+from cep.sweep.files import table
 from cep.sweep.tried import Tried, ranked
-
-FORMATS = (".csv", ".parquet", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +38,4 @@ class Found:
 
     def table(self) -> pa.Table:
         """A row for each, with a column for each parameter and measure."""
-        return pa.Table.from_pylist([one.row() for one in self.rows])
-
-    def content(self, path: Path) -> bytes:
-        """The rows as a file of the format that its name says. SweepError for another one."""
-        need_format(path)
-        sink = BytesIO()
-        if path.suffix == ".csv":
-            csv.write_csv(self.table(), sink)
-        elif path.suffix == ".parquet":
-            parquet.write_table(self.table(), sink)
-        else:
-            sink.write(json.dumps([one.row() for one in self.rows], indent=1).encode() + b"\n")
-        return sink.getvalue()
-
-
-def need_format(path: Path) -> None:
-    """SweepError for a file whose name says no format."""
-    if path.suffix not in FORMATS:
-        raise SweepError(f"{path}: no format", f"name it with one of {', '.join(FORMATS)}")
+        return table([one.row() for one in self.rows])

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 
 from cep.backtest.asked import Asked, Options, asked
 from cep.backtest.work import Work
-from cep.functions.files import FunctionFile, load_texts, loaded_files
 from cep.lang import RuleError, parameters_of
 from cep.lang.binding import bound
 from cep.lang.parameters import Parameter
 from cep.plan import compile_rules
 from cep.sweep.errors import SweepError
 from cep.sweep.fills import Fills
+from cep.sweep.pool import pooled
 from cep.sweep.together import Diverged, Variant, run_together
 from cep.sweep.trials import Trial
 from cep.sweep.tried import Tried, alone, failed, of_variant
@@ -52,7 +49,11 @@ class Bench:
         if not (self.asked.fills and self.asked.plan.signals):
             hint = "it compares what signals come to: define one, and leave --fills out"
             raise SweepError("a sweep of nothing that is filled", hint)
-        self._fills = Fills(self.asked)
+        self.fills = Fills(self.asked)
+
+    def is_worth_compiling(self, trials: int) -> bool:
+        """Whether machine code of the rules pays for so many variants."""
+        return self.asked.selection.rows * trials >= LONG
 
     def variant(self, trial: Trial) -> Asked:
         """What is asked with other values; RuleError where these make no rules."""
@@ -86,7 +87,7 @@ class Bench:
             run_together(variants, self.asked.selection, lambda n: advance(n * len(variants)))
         except Diverged:
             return [alone(*numbered, _alone(one.asked)) for numbered, one in some]
-        outcomes = self._fills.filled(variants, lambda n: None)
+        outcomes = self.fills.filled(variants, lambda n: None)
         return [
             of_variant(*numbered, one, outcome)
             for (numbered, one), outcome in zip(some, outcomes, strict=True)
@@ -110,44 +111,28 @@ def swept(
 
     `advance` is told of records by variants. What has come is complete where this is ended early.
     """
-    bench.is_long = bench.asked.selection.rows * len(trials) >= LONG
+    bench.is_long = bench.is_worth_compiling(len(trials))
     size = max(1, min(BLOCK, -(-len(trials) // max(1, jobs))))
     some = blocks(trials, size)
     if jobs == 1 or len(some) == 1:
         for block in some:
             yield bench.run(block, advance)
         return
-    rows = bench.asked.selection.rows
-    context = multiprocessing.get_context("spawn")
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(jobs, context, _begin, (bench.job, loaded_files(), bench.is_long))
-    waiting: set[Future[list[Tried]]] = {pool.submit(_work, block) for block in some}
-    try:
-        while waiting:
-            ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for one in ended:
-                found = one.result()
-                advance(rows * len(found))
-                yield found
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        if waiting:  # it was ended early: nobody wants what they still work at
-            for child in set(multiprocessing.active_children()) - others:
-                child.terminate()
+    tasks = [(bench.job, bench.is_long, block) for block in some]
+    for found in pooled(_in_pool, tasks, jobs):
+        advance(bench.asked.selection.rows * len(found))
+        yield found
 
 
-_bench: Bench | None = None
+@cache
+def _benches() -> dict[str, Bench]:
+    """What a process of a pool works with, by the job."""
+    return {}
 
 
-def _begin(job: Job, functions: Sequence[FunctionFile], is_long: bool) -> None:
-    """In each process of the pool."""
-    global _bench
-    with suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
-    load_texts(functions)
-    _bench = Bench(job, is_long=is_long)
-
-
-def _work(block: list[Numbered]) -> list[Tried]:
-    assert _bench is not None
-    return _bench.run(block)
+def _in_pool(task: tuple[Job, bool, list[Numbered]]) -> list[Tried]:
+    job, is_long, block = task
+    benches = _benches()
+    if repr(job) not in benches:
+        benches[repr(job)] = Bench(job, is_long=is_long)
+    return benches[repr(job)].run(block)

@@ -1,0 +1,64 @@
+"""Options that `sweep` and `walkforward` share: what is tried, and what is best."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from cep.lang.habits import UNITS
+from cep.lang.tokens import TIME_UNITS_MS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+BY = (
+    "net", "sharpe", "profit_factor", "daily_sharpe", "win_rate", "expectancy_points", "points",
+    "profit", "drawdown", "equity_drawdown", "trades",
+)  # fmt: skip
+_TRIALS = (
+    click.option(
+        "--param", "tried", multiple=True, metavar="NAME=VALUES",
+        help="Try these values: 1:3:0.1 is a range with a step, 1,2,3 a list (default: what the "
+        "rules say). Repeat it.",
+    ),
+    click.option("--random", type=click.IntRange(min=1), metavar="N", help="Draw N by chance."),
+    click.option("--seed", type=int, default=1, show_default=True, help="Of the draws."),
+    click.option(
+        "--limit", type=click.IntRange(min=1), default=10_000, show_default=True,
+        help="Refuse a grid of more combinations.",
+    ),
+    click.option(
+        "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+        help="How many processes work at it.",
+    ),
+    click.option(
+        "--by", type=click.Choice(BY), default="net", show_default=True,
+        help="What is best: the most, of drawdowns the least.",
+    ),
+)  # fmt: skip
+
+
+def TRIALS(command: Command) -> Command:  # noqa: N802 -- stands among options
+    """Parameters `tried`, `random`, `seed`, `limit`, `jobs` and `by`."""
+    for option in reversed(_TRIALS):
+        command = option(command)
+    return command
+
+
+class Length(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A length of time, `30d` or `12 hours`, as ms."""
+
+    name = "timespan"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"\s*(\d+)\s*([a-z]+)\s*", str(value).lower())
+        unit = "" if found is None else UNITS.get(found[2], found[2])
+        if found is None or unit not in TIME_UNITS_MS:
+            self.fail(f"{value!r} is no time; write it such as 30d or 12 hours", param, ctx)
+        return int(found[1]) * TIME_UNITS_MS[unit]
+
+
+LENGTH = Length()
